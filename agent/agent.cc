@@ -59,7 +59,7 @@ class Inbox {
 
   void Post(LifecycleEvent event);
 
-  // Readable while the queue is not empty.
+  // A descriptor that is readable while the queue is not empty.
   int fd() const { return fd_; }
   std::vector<LifecycleEvent> TakeAll();
 
@@ -81,8 +81,8 @@ void Inbox::Post(LifecycleEvent event) {
     events_.push_back(std::move(event));
   }
   const uint64_t one = 1;
-  // The write can fail only if 2^64 - 2 events are unread, so its result is not
-  // checked.
+  // A write to an eventfd fails only if its counter, here the number of unread
+  // events, would exceed 2^64 - 2. The result is therefore not checked.
   [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof(one));
 }
 
@@ -94,8 +94,8 @@ std::vector<LifecycleEvent> Inbox::TakeAll() {
 }
 
 // The longest time that the agent's first report to the coordinator waits for
-// an NCCL id. Loading NCCL takes some ten milliseconds from memory, some
-// hundreds from a disk.
+// an NCCL id. Loading NCCL takes tens of milliseconds if its file is cached in
+// memory, hundreds of milliseconds from a disk.
 constexpr Duration kNcclIdTimeout = std::chrono::seconds(5);
 
 Lifecycle::Config ConfigOf(const AgentOptions& options) {
@@ -149,8 +149,8 @@ PreemptionAnnouncer::Options AnnouncerOptions(
           .on_notice = on_notice};
 }
 
-// FailedPrecondition: the workers are to encrypt, and the coordinator gave no
-// key.
+// Returns FailedPrecondition if the workers' connections must be encrypted and
+// the coordinator has sent no key.
 absl::Status CheckChannelKey(const AgentOptions& options,
                              const rendezvous::Place& place) {
   if (options.spec.encryption == rendezvous::Encryption::kNone ||
@@ -208,7 +208,8 @@ class Agent::Impl {
   AgentResult Run() {
     const absl::Status writable = logs_.CheckWritable();
     if (absl::IsDeadlineExceeded(writable)) {
-      // The training does not wait for its logs.
+      // A log folder that does not answer in time does not stop the training:
+      // the user is only notified.
       if (observer_.on_notice) {
         observer_.on_notice(absl::StrCat("log folder: ", writable.message()));
       }
@@ -255,7 +256,8 @@ class Agent::Impl {
                   .coordinator = std::move(endpoint)};
   }
 
-  // Called after the guardian's notices have been read.
+  // Kills the guardian if it has been silent for too long. Must be called after
+  // the guardian's pending notices have been read.
   void WatchGuardian() {
     const Instant now = MonotonicNow();
     if (guardian_->signs_of_life() != signs_of_life_) {
@@ -278,9 +280,9 @@ class Agent::Impl {
                     {.fd = timers_.fd(), .events = POLLIN, .revents = 0}};
     ShowState();
     const int ready = PollUntil(fds, NextDeadline());
-    // Progress reports are read before any other step reads the time: after a
-    // suspension of this process, workers that have reported meanwhile must not
-    // seem silent.
+    // Reads the workers' progress reports before any other step reads the
+    // clock. After a suspension of this process, workers that have reported
+    // during the suspension would otherwise seem silent.
     HearWorkers();
     timers_.Look();
     Tell(nccl_ids_.Look(MonotonicNow()));
@@ -291,8 +293,8 @@ class Agent::Impl {
       Step(ClockTicked());
       return;
     }
-    // Signals are handled before the ends of workers: a cluster may send its
-    // signal to the workers too, and the signal then explains their ends.
+    // Signals are handled before the exits of workers: a cluster may send its
+    // signal to the workers too, and the signal then explains why they exited.
     for (int signal : signals_.TakeAll()) {
       if (TakeTerminalSignal(signal)) continue;
       if (EndsJob(signal, options_.signals_to_handle,
@@ -317,7 +319,8 @@ class Agent::Impl {
   bool TakeTerminalSignal(int signal) {
     if (!IsTerminalSignal(options_, signal)) return false;
     if (signal == SIGTSTP) {
-      // SIGSTOP, because a session without a shell ignores SIGTSTP.
+      // Sends SIGSTOP, because the kernel ignores SIGTSTP in a process group
+      // without a shell above it, such as a worker's.
       guardian_->SignalAll(SIGSTOP, Guardian::Reach::kProcessGroups);
       terminal_.Stop();
       guardian_->SignalAll(SIGCONT, Guardian::Reach::kProcessGroups);
@@ -373,9 +376,9 @@ class Agent::Impl {
 
   void Step(const LifecycleEvent& event) {
     LifecycleStep step = lifecycle_.Step(MonotonicNow(), event);
-    // A preemption is announced before any other output: a cluster may signal
-    // the workers too, which then read the preemption file, and the console or
-    // the connection may take time.
+    // A preemption is announced first, because other output and the connection
+    // may block. If the cluster has signalled the workers too, they read the
+    // announcement from the preemption file.
     for (const auto& action : step.actions) {
       const auto* const announce = std::get_if<AnnouncePreemption>(&action);
       if (announce != nullptr) Do(*announce);
@@ -386,8 +389,8 @@ class Agent::Impl {
     for (const std::string& line : step.losses) {
       if (observer_.on_loss) observer_.on_loss(line);
     }
-    // Writes the workers' ends to disk before the report is sent: once the
-    // coordinator has the report, another node may read the file.
+    // Writes the file about the workers' exits before the report is sent: once
+    // the coordinator has the report, another node may read the file.
     if (!step.ends.empty()) Keep(step.ends);
     if (step.report.has_value()) link_->Send(*step.report);
     if (step.standbys.has_value()) link_->SetStandbys(*step.standbys);
@@ -444,13 +447,15 @@ class Agent::Impl {
       }
       if (node_address.empty()) node_address = own_address_;
     }
-    // The coordinator's own node has no connection to the coordinator.
+    // An agent in the coordinator's own process has no network connection whose
+    // local address it could use: it takes the local address towards the
+    // master.
     if (const auto master = NumericAddress(place.master_address, 0);
         node_address.empty() && master.has_value()) {
       node_address = LocalAddressTowards(*master);
     }
-    // Only the node with group rank 0 prints this remark, so that it appears
-    // once.
+    // Only the node with group rank 0 prints the remark about unread standard
+    // input, so that it appears once.
     const std::string unread =
         UnreadInputRemark(options_.input, place.round, place.world_size);
     if (!unread.empty() && place.group_rank == 0 && observer_.on_notice) {
@@ -545,8 +550,9 @@ class Agent::Impl {
 
   void Do(const CloseStore& action) { store_.Close(action.reason); }
 
-  // Reserves a port and offers it. After a failure this node reports port 0; if
-  // it becomes the master, its workers' error says why there is no store.
+  // Reserves a port for the round's store and offers it to the coordinator. If
+  // that fails, this node reports port 0; should it become the master, its
+  // workers' error message says why there is no store.
   void OfferPort() {
     const absl::StatusOr<int> port = store_.Prepare();
     if (port.ok()) Step(PortHeld{*port});
@@ -572,16 +578,18 @@ class Agent::Impl {
   LogRelay logs_;
   KeptRounds kept_rounds_;
   FolderRemover remover_;
-  bool said_removal_ = false;  // whether the user was told of removed folders
+  // whether the user was notified that log folders were removed
+  bool said_removal_ = false;
   ProgressSockets progress_;
-  WorkerTimers timers_;  // its pipe is in progress_'s folder
+  WorkerTimers timers_;  // timers; their pipe is in the folder of progress_
   TerminalBridge terminal_;
   RoundWorkers workers_;
   RoundStore store_;
   NcclIdHolder nccl_ids_;
   Lifecycle lifecycle_;
   GuardianWatch guardian_watch_{MonotonicNow()};
-  uint64_t signs_of_life_ = 0;  // the guardian's, when it was last looked at
+  // value of Guardian::signs_of_life() at the last check
+  uint64_t signs_of_life_ = 0;
   std::optional<Leave> leave_;
   JobEnd end_ = JobEnd::kByItself;
 
@@ -593,8 +601,8 @@ class Agent::Impl {
 
   std::mutex peer_mutex_;
   std::string peer_address_;  // guarded by peer_mutex_
-  // guarded by peer_mutex_; local address of the first connection to the
-  // coordinator
+  // local address of the first connection to the coordinator; guarded by
+  // peer_mutex_
   std::string own_address_;
 };
 

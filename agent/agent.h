@@ -29,17 +29,18 @@ ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
 struct AgentResult {
   // The exit code for this process.
   int exit_code = 0;
-  // Whether the job has succeeded without a worker on this node; `reason` says
-  // why.
+  // Whether the job has succeeded and no worker ever ran on this node; `reason`
+  // says why.
   bool never_ran = false;
   // The job's verdict, if the coordinator gave one.
   std::optional<rendezvous::Verdict> verdict;
   // Without a verdict: one sentence that says why this node stopped (refused,
   // released, the coordinator did not answer within its deadline).
   std::string reason;
-  // Whether this node acts for the whole job (Directive::acts_for_job).
+  // Whether this node is the one that acts for the whole job
+  // (Directive::acts_for_job).
   bool acts_for_job = false;
-  // The folder of the run's log files; empty: none.
+  // The folder of the run's log files; empty: no log files.
   std::string log_folder;
   // Whether this node received a signal that stops or preempts the job.
   JobEnd end = JobEnd::kByItself;
@@ -53,14 +54,17 @@ struct AgentResult {
 // reads them from a signalfd: create other threads after the construction.
 class Agent {
  public:
-  // Receives messages during the run, in the thread of Run and the store's
-  // threads.
+  // The receivers of the agent's messages during the run. Called in the thread
+  // of Run and the store's threads.
   struct Observer {
-    // One line for the user: joined, waiting for…, round n began, worker died.
+    // Receives one line for the user: joined, waiting for nodes, round n began,
+    // worker died.
     std::function<void(const std::string&)> on_notice;
-    // One line for the user about a failure; printed with --quiet too.
+    // Receives one line for the user about a failure, which is printed with
+    // --quiet too.
     std::function<void(const std::string&)> on_loss;
-    // Receives the agent's state, for probes; may be null.
+    // The object in which the agent publishes its state, for probes; may be
+    // null.
     AgentView* view = nullptr;
     // The destination of workers' output; null: this process's stdout and
     // stderr. At the end of the run, `limits` bounds the wait for a console
@@ -73,7 +77,8 @@ class Agent {
                                             std::chrono::seconds(1)};
   };
 
-  // `guardian` and `link` outlive the agent; `link` has not been opened.
+  // `guardian` and `link` must outlive the agent; `link` must not have been
+  // opened.
   Agent(AgentOptions options, Guardian* guardian,
         rendezvous::CoordinatorLink* link, Observer observer);
   ~Agent();

@@ -26,28 +26,31 @@ struct AgentOptions {
   // This node's identity; an empty address is replaced by the local address of
   // the connection to the coordinator.
   rendezvous::NodeIdentity node;
-  std::string place_key;  // Report::place_key
+  std::string place_key;  // value of Report::place_key, the agent's secret
   rendezvous::JobSpec spec;
   EnvironmentPlan environment;
   LogPlan logs;
   std::vector<std::string> argv;  // the worker's command
-  // --NAME=LOCAL_RANK is inserted into argv at this position; empty NAME:
-  // nothing.
+  // The NAME of an argument --NAME=LOCAL_RANK that is inserted into the
+  // worker's argv at position local_rank_at; empty: no argument is inserted.
   std::string local_rank_flag;
   size_t local_rank_at = 0;
-  // Whether "${local_rank}" after this position is replaced by the local rank.
+  // Whether "${local_rank}" is replaced by the local rank in the arguments
+  // from position local_rank_at on.
   bool expands_local_rank = false;
-  // The workers that read this process's stdin.
+  // The rule that selects the workers that read this process's stdin.
   WorkerInput input;
   AgentPolicy policy;
-  // Signals that stop the job. A signal that is in other lists too announces a
-  // preemption, else makes this node leave, else is forwarded.
+  // Signals that this agent handles. A signal that is also in another list
+  // announces a preemption, else makes this node leave, else is forwarded. Any
+  // other signal stops the job.
   std::vector<int> signals_to_handle;
   PreemptionOptions preemption;
   HealthOptions health;
-  // Runs `health.checks`; called from any thread, may take long.
+  // Runs the built-in health checks in `health.checks`. Called from any thread;
+  // may take long.
   std::function<absl::Status()> health_checks;
-  // The port of every round's store if this node serves it; 0: any free one.
+  // The port on which this node serves a round's store; 0: any free port.
   int store_port = 0;
   // the flag that set store_port, for messages
   std::string store_port_flag = "--store-port";
@@ -56,13 +59,17 @@ struct AgentOptions {
   std::vector<std::string> store_clients;
   // The parent of the folder with the workers' progress sockets.
   std::string socket_parent = "/tmp";
-  std::string coordinator_endpoint;  // HOST:PORT,…, for messages only
-  // Where this process can coordinate the job, HOST:PORT; empty: it cannot.
+  // HOST:PORT of the coordinator, or several; only for messages
+  std::string coordinator_endpoint;
+  // The address (HOST:PORT) at which this process can act as coordinator;
+  // empty: it cannot.
   std::string standby_endpoint;
-  std::string absent_hint;  // how to find out why nodes are missing
+  std::string absent_hint;  // advice for finding out why nodes are missing
   StorePath store_path = StorePath::kDirect;
-  std::vector<std::string> remarks;  // lines to print at the start of the run
-  // The program that makes NCCL ids (see agent/nccl_id); empty: none.
+  // lines printed for the user at the start of the run
+  std::vector<std::string> remarks;
+  // The program that makes NCCL ids (see agent/nccl_id); empty: NCCL ids are
+  // not made.
   std::string nccl_id_program;
 };
 

@@ -64,7 +64,7 @@ rendezvous::Directive Finished(int exit_code) {
   return directive;
 }
 
-// The children of this process that make NCCL ids.
+// The process ids of this process's children that make NCCL ids.
 std::vector<pid_t> NcclIdProcesses() {
   std::vector<pid_t> found;
   std::ifstream children("/proc/self/task/" + std::to_string(getpid()) +
@@ -170,7 +170,8 @@ TEST_F(AgentTest, ARoundWithoutAKeyIsNotRunInClearText) {
   EXPECT_THAT(why, HasSubstr("older Muster"));
 }
 
-// Each of two rounds has its own id in every worker's environment.
+// Each of two rounds has its own NCCL id, which every worker finds in its
+// environment.
 TEST_F(AgentTest, WorkersGetTheNcclIdThatRankZerosAgentMade) {
   setenv("FAKE_NVML_GPUS", "1", 1);
   options_.nccl_id_program = "agent/nccl_id/staged_nccl_id_process";
@@ -190,7 +191,7 @@ TEST_F(AgentTest, WorkersGetTheNcclIdThatRankZerosAgentMade) {
           return std::nullopt;
         }
         if (static_cast<int>(offered.size()) > report.round) {
-          return std::nullopt;  // A repeated report needs no answer.
+          return std::nullopt;  // a repeated report needs no answer
         }
         offered.push_back(report.offered_nccl_id);
         rendezvous::Directive directive = ToldToRun(report.round + 1);
@@ -373,7 +374,7 @@ TEST_F(AgentTest, LeavesHowItsWorkersEndedBesideTheirRecords) {
         }
         return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
       });
-  // The file names the failed worker before the failure is reported.
+  // The file of worker exits names the failed worker before the stopped one.
   const size_t killed = text.find("\"rank\":1,");
   const size_t stopped = text.find("\"rank\":0,");
   ASSERT_NE(killed, std::string::npos) << text;

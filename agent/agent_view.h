@@ -17,7 +17,7 @@ struct AgentState {
   bool connected = false;  // whether the coordinator is connected
   bool reached = false;    // whether the coordinator has ever answered
   rendezvous::Health health = rendezvous::Health::kHealthy;
-  std::string unhealthy;  // the reason, if unhealthy
+  std::string unhealthy;  // why the node is unhealthy; empty if it is healthy
   bool leaving = false;
   Instant turned;  // time of the last turn of the agent's loop
 };
@@ -25,13 +25,15 @@ struct AgentState {
 // The longest time between two turns of an agent's loop.
 inline constexpr Duration kLongestTurn = std::chrono::seconds(5);
 
-// The answers of the probes; an error has one line with the reason.
+// The answers to Kubernetes-style probes. An error contains one line with the
+// reason.
 //
-// Ready: runs its part of a round, or waits for one, healthy and connected.
+// Ready: this node is healthy and connected, and takes part in a round or waits
+// for one.
 absl::Status IsReady(const AgentState& state);
 // Live: the loop has turned recently.
 absl::Status IsLive(const AgentState& state, Instant now);
-// Started: the agent has reached the coordinator once.
+// Started: the agent has reached the coordinator at least once.
 absl::Status IsStarted(const AgentState& state);
 
 // The newest state of an agent, for other threads. Thread-safe.

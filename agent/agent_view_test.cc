@@ -37,8 +37,8 @@ TEST(AgentState, IsReadyWhileItWaitsFitAndConnected) {
   EXPECT_EQ(Why(IsReady(state)), "unhealthy: disk full");
 }
 
-// A running agent needs no coordinator, and an unhealthy result has no effect
-// until the round ends.
+// A running agent is ready without a coordinator, and even if its last health
+// check failed: that result has no effect until the round ends.
 TEST(AgentState, IsReadyWhileItHasAWorld) {
   AgentState state;
   state.phase = rendezvous::NodePhase::kRunning;

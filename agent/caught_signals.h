@@ -7,12 +7,12 @@
 
 namespace muster::agent {
 
-// All signals that an agent reads from its signalfd: those of its options, and
-// on a terminal those of job control.
+// All signals that an agent reads from its signalfd: those named in its options
+// and, if it runs on a terminal, those of job control.
 std::vector<int> SignalsCaughtBy(const AgentOptions& options);
 
-// Whether `signal` belongs to a terminal's job control. A signal to which the
-// options give another purpose does not belong to it.
+// Whether `signal` belongs to a terminal's job control (SIGTSTP, SIGCONT,
+// SIGWINCH). A signal to which the options give another purpose does not.
 bool IsTerminalSignal(const AgentOptions& options, int signal);
 
 }  // namespace muster::agent

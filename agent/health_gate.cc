@@ -10,12 +10,13 @@
 namespace muster::agent {
 namespace {
 
-// The extra time to kill a command after its deadline. A command that cannot be
-// killed, because it hangs in a driver, counts as unhealthy.
+// The extra time to kill the user's command after its deadline. If the command
+// cannot be killed, because it hangs in a driver, the node counts as unhealthy.
 constexpr Duration kKillMargin = std::chrono::seconds(2);
 
-// The built-in checks come first: they are quick, and the command may need what
-// they check.
+// Runs the built-in checks, then the user's command. The built-in checks come
+// first, because they are quick, and the command may need the devices and
+// folders that they check.
 absl::Status Look(const HealthGate::Options& options, int cancel_fd) {
   if (options.built_in) {
     absl::Status found = options.built_in();

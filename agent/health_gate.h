@@ -17,20 +17,23 @@ namespace muster::agent {
 class HealthGate {
  public:
   struct Options {
-    std::string command;                     // run by `sh -c`; empty: none
-    std::vector<std::string> environment;    // "NAME=value", for the command
-    std::function<absl::Status()> built_in;  // the built-in checks; empty: none
+    std::string command;  // command run by `sh -c`; empty: no command
+    // environment of the command, "NAME=value"
+    std::vector<std::string> environment;
+    // the built-in checks; empty: no checks
+    std::function<absl::Status()> built_in;
     // time limit of the command and of the built-in checks
     Duration timeout = std::chrono::seconds(60);
   };
   explicit HealthGate(Options options);
 
-  // Starts a check in place of an earlier one. `found` gets the result from
-  // another thread, within little more than the timeout: one line that says why
-  // the node is unhealthy, or "". It is not called after Drop or another Check.
+  // Starts a check in place of an earlier one. Another thread calls `found`
+  // with the result, within little more than the timeout: one line that says
+  // why the node is unhealthy, or "". `found` is not called after Drop or
+  // another Check.
   void Check(std::function<void(std::string unhealthy)> found);
 
-  // Cancels a running check.
+  // Cancels a running check; its result is discarded.
   void Drop();
 
  private:

@@ -32,14 +32,15 @@
 namespace muster::agent {
 namespace {
 
-// A worker's silence is explained by a stalled console only if the console has
-// kept its output waiting for longer than this.
+// The shortest time for which a stalled console explains a worker's silence:
+// the console has kept the worker's output waiting for longer than this.
 constexpr Duration kBriefHold = std::chrono::seconds(1);
-// How long the start of a round waits for the workers' folders. Together with
-// kFileTimeout well below a lease, since no report is sent meanwhile.
+// The longest time that the start of a round waits for the file system to
+// prepare the workers' folders. Together with kFileTimeout it is well below a
+// lease, because no report is sent meanwhile.
 constexpr Duration kStartTimeout = std::chrono::seconds(2);
-// How long this node waits for an error file, or for the record of its workers'
-// ends.
+// The longest time that this node waits for the file system to read an error
+// file, or to write the record of its workers' exits.
 constexpr Duration kFileTimeout = std::chrono::seconds(1);
 constexpr char kErrorFile[] = "/error.json";
 
@@ -86,9 +87,8 @@ void RoundWorkers::Begin(const rendezvous::Place& place) {
   PrepareFolders();
 }
 
-// Makes the workers' folders and removes what an earlier job of this name has
-// left there: its records, and its error files, which would be taken for these
-// workers'.
+// Makes the workers' folders and removes the records and error files of an
+// earlier job of this name, which would be taken for these workers' files.
 void RoundWorkers::PrepareFolders() {
   has_folders_ = true;
   const std::string records = RecordsFolder();
@@ -105,7 +105,8 @@ void RoundWorkers::PrepareFolders() {
        root = options_->logs.directory, slots = options_->node.slots] {
         RemoveOldRecords(records, place, slots);
         for (const std::string& folder : folders) {
-          // If this fails, the log file in the folder reports why.
+          // If the folder cannot be opened, the message about the log file in
+          // it gives the reason.
           if (!OpenFolderBelow(root, folder).ok()) continue;
           unlink(absl::StrCat(folder, kErrorFile).c_str());
         }
@@ -195,9 +196,10 @@ void RoundWorkers::GiveInput(int rank, LogRelay::Pipes& pipes,
     terminal_->Forward(
         OwnedFd(fcntl(pipes.stdout_terminal.get(), F_DUPFD_CLOEXEC, 3)));
   } else if (reads && stdin_is != Stdin::kBackground) {
-    // Not if stdin is a terminal in whose background this process runs: the
-    // shell reads what is typed there. The kernel would not stop a worker from
-    // reading it, because the worker has no controlling terminal.
+    // stdin is passed on unless it is a terminal in whose background this
+    // process runs: the shell reads the keys typed there. The kernel would not
+    // stop a worker from reading them, because the worker has no controlling
+    // terminal.
     spec.stdin_fd = STDIN_FILENO;
   }
   terminal_->FollowSize(std::move(pipes.stdout_terminal),
@@ -306,8 +308,9 @@ rendezvous::Failure RoundWorkers::NewFailure(int local_rank) const {
   return failure;
 }
 
-// Each round has its own folder. The restart count is not enough, because a
-// change of members also begins a new round.
+// The attempt number is based on the round, so that each round has its own
+// folder. The restart count does not suffice, because a change of members also
+// begins a new round.
 int RoundWorkers::Attempt() const { return place_.round - 1; }
 
 absl::Status RoundWorkers::Keep(
@@ -319,8 +322,8 @@ absl::Status RoundWorkers::Keep(
   const bool done = logs_->folders().Do(
       path,
       [records, path, text = WorkerEndsJson(place_, ends), written] {
-        // Without this folder no worker keeps flight records, and the ends are
-        // not written.
+        // Without this folder no worker keeps flight records, and the workers'
+        // exits are not written either.
         if (access(records.c_str(), F_OK) != 0) return;
         *written = WriteWorkerEnds(path, text);
       },

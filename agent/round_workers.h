@@ -21,41 +21,42 @@
 namespace muster::agent {
 
 // This node's workers of the current round: starts them with their logs and
-// environment, and converts their ends into lifecycle events. Not thread-safe.
+// environment, and converts their exits into lifecycle events. Not thread-safe.
 class RoundWorkers {
  public:
-  // All arguments outlive this object.
-  // `on_notice` receives lines for the user.
+  // All arguments must outlive this object. `on_notice` receives lines for the
+  // user.
   RoundWorkers(const AgentOptions* options, Guardian* guardian, LogRelay* logs,
                const ProgressSockets* progress, TerminalBridge* terminal,
                std::function<void(const std::string&)> on_notice);
 
-  // Requests the start of every worker of `place`. Failures before the request
-  // (log folder, descriptors) are returned; later ones come from the guardian.
-  // `common`: paths that all workers share; Start adds each worker's own.
+  // Requests the start of every worker of `place`. Returns the failures that
+  // happen before the request (log folder, descriptors); later failures are
+  // reported by the guardian. `common` has the paths that all workers share;
+  // Start adds each worker's own paths.
   std::vector<WorkerDown> Start(const rendezvous::Place& place,
                                 const WorkerPaths& common);
 
-  // Begins the round of `place` without starting a worker.
+  // Begins the round of `place` on this node without starting a worker.
   void Refuse(const rendezvous::Place& place);
 
-  // `expired_timer`: the timer because of which the worker got a signal; empty:
-  // none.
+  // Converts the exit of a worker into a lifecycle event. `expired_timer`: the
+  // timer because of which the worker got a signal; empty: none.
   WorkerDown Ended(const WorkerEnded& event,
                    const std::string& expired_timer) const;
   WorkerDown NotStarted(const WorkerNotStarted& event) const;
 
-  // Writes how this round's workers ended to the folder of the flight records,
-  // if there is one. Unavailable: the reason of a failure. DeadlineExceeded:
-  // the file system does not answer.
+  // Writes the exits of this round's workers to the folder of the flight
+  // records, if it exists. Unavailable: the reason of a failure.
+  // DeadlineExceeded: the file system does not answer.
   absl::Status Keep(const std::vector<rendezvous::Failure>& ends) const;
 
-  // The folder of a worker's files; empty: none.
+  // The folder of a worker's files; empty: there are no files.
   std::string FolderOf(int local_rank) const;
-  // The folder of this round's flight records; empty: none are kept.
+  // The folder of this round's flight records; empty: no records are kept.
   std::string RecordsFolder() const;
-  // The stack and the last stderr lines of a worker that still runs. Any
-  // thread.
+  // The stack and the last stderr lines of a worker that is suspected to hang
+  // and still runs. Callable from any thread.
   StackTaken Hanging(int round, int local_rank,
                      std::vector<std::string> stack) const;
 
@@ -65,7 +66,8 @@ class RoundWorkers {
   rendezvous::Failure NewFailure(int local_rank) const;
   rendezvous::Failure NotStartable(int local_rank, absl::string_view why) const;
   std::optional<rendezvous::Failure> StartOne(int local_rank);
-  // Sets the worker's stdin, and passes its pseudo-terminals to the terminal.
+  // Sets the worker's stdin, and gives its pseudo-terminals to the
+  // TerminalBridge.
   void GiveInput(int rank, LogRelay::Pipes& pipes, WorkerSpec& spec);
   std::vector<std::string> CommandOf(int local_rank) const;
   int Attempt() const;
@@ -81,8 +83,8 @@ class RoundWorkers {
   const uint64_t ignored_signals_;
   const std::function<void(const std::string&)> on_notice_;
   rendezvous::Place place_;
-  // false: the file system of the logs does not answer; this round's workers
-  // have no folders.
+  // false if the file system of the logs does not answer: this round's workers
+  // then have no folders
   bool has_folders_ = true;
   WorkerPaths common_paths_;
 };

@@ -7,18 +7,20 @@
 
 namespace muster::agent {
 
-// Turns signals into readable events. While this object exists, the signals are
-// blocked in the thread that constructed it and in its new threads. A signal
-// that this process ignores stays ignored (base/ignored_signals.h).
+// Makes signals readable as events on a descriptor. While this object exists,
+// the signals are blocked in the thread that constructed it and in its new
+// threads. A signal that this process ignores stays ignored
+// (base/ignored_signals.h).
 class SignalCatcher {
  public:
   explicit SignalCatcher(const std::vector<int>& signals);
-  ~SignalCatcher();  // Restores the thread's signal mask.
+  ~SignalCatcher();  // restores the thread's signal mask
   SignalCatcher(const SignalCatcher&) = delete;
   SignalCatcher& operator=(const SignalCatcher&) = delete;
 
   int fd() const { return fd_; }
-  // The signals that arrived since the last call, oldest first; does not block.
+  // Returns the signals that arrived since the last call, oldest first; does
+  // not block.
   std::vector<int> TakeAll();
 
  private:

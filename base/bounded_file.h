@@ -21,10 +21,10 @@ absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
 // the file is larger than `max_bytes`, the rest is left unread.
 absl::StatusOr<std::string> ReadAtMost(int fd, size_t max_bytes);
 
-// Reads up to `max_bytes` from the start of a file of the kernel, a package or
-// a worker, where a part is better than nothing: data before an error is
-// returned. Does not block: a pipe gives the bytes that are in it. nullopt: the
-// file cannot be read.
+// Reads up to `max_bytes` from the start of a file that the kernel, a package
+// or a worker has written, of which a part is useful too: if reading fails,
+// returns the data read before the error. Does not block: a pipe gives the
+// bytes that are in it. nullopt: the file cannot be read.
 std::optional<std::string> ReadBeginning(const std::string& path,
                                          size_t max_bytes);
 

@@ -76,7 +76,7 @@ TEST(ReadBeginningTest, ContentIsCutAtTheLimit) {
   unlink(path.c_str());
   EXPECT_EQ(ReadBeginning(path, kMax), std::nullopt);
   EXPECT_EQ(ReadBeginning("/", kMax), std::nullopt);  // a folder
-  // Files in /proc have size 0.
+  // Files in /proc report a size of 0, but have contents.
   EXPECT_EQ(ReadBeginning("/proc/self/comm", kMax)->back(), '\n');
 }
 

@@ -10,9 +10,10 @@ namespace muster {
 // workers. The key is never written to a log, status, store or environment.
 inline constexpr size_t kChannelKeyBytes = 32;
 
-// Variable of a worker: "FD:INODE" of an inherited pipe from which the channel
-// key is read, once. INODE identifies the pipe: a program between agent and
-// worker may close the pipe, and another file may then get the number FD.
+// Environment variable of a worker with the text "FD:INODE": the inherited pipe
+// from which the worker reads the channel key, once. INODE identifies the pipe:
+// a program between agent and worker may close the pipe, and another file may
+// then get the number FD.
 inline constexpr char kChannelKeyVariable[] = "MUSTER_CHANNEL_KEY_PIPE";
 
 }  // namespace muster

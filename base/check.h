@@ -25,7 +25,8 @@ class CheckFailure {
   std::ostringstream message_;
 };
 
-// Lets the macro be an expression statement that takes `<<`.
+// Discards the stream, so that MUSTER_CHECK is a statement to which a caller
+// can append a message with `<<`.
 struct CheckVoidify {
   void operator&(std::ostream&) const {}
 };

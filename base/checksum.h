@@ -10,8 +10,9 @@ struct XXH3_state_s;
 
 namespace muster {
 
-// XXH3 with 64 bits (xxhash.com) of bytes that are added in pieces. Faster than
-// memory delivers the bytes. Detects accidental damage, not forgery.
+// The 64-bit XXH3 checksum (xxhash.com) of bytes that are added in pieces. It
+// is faster than reading the bytes from memory. Detects accidental damage, not
+// forgery.
 class Checksum {
  public:
   Checksum();
@@ -25,7 +26,7 @@ class Checksum {
   std::unique_ptr<XXH3_state_s, Free> state_;
 };
 
-// Sixteen hexadecimal digits: "0123456789abcdef".
+// Formats a checksum as sixteen hexadecimal digits: "0123456789abcdef".
 std::string ChecksumText(uint64_t checksum);
 
 }  // namespace muster

@@ -1,6 +1,6 @@
 #include "base/checksum_avx2.h"
 
-// clang, which builds the fuzzers, has no #pragma GCC target.
+// Not for clang, which builds the fuzzers: it has no #pragma GCC target.
 #if defined(__x86_64__) && !defined(__clang__)
 
 // Everything below is compiled for AVX2, and all of xxhash.h is static. The C

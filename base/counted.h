@@ -7,7 +7,8 @@
 
 namespace muster {
 
-// "1 node", "2 nodes": `count` and `noun`, in the plural unless `count` is 1.
+// Formats a count with its noun, in the plural unless `count` is 1: "1 node",
+// "2 nodes".
 inline std::string Counted(int64_t count, std::string_view noun) {
   std::string text = std::to_string(count);
   text.append(" ").append(noun);

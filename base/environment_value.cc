@@ -8,7 +8,7 @@ namespace muster {
 
 std::map<std::string, std::string> ReadEnvironment() {
   std::map<std::string, std::string> environment;
-  // `environ` is null after clearenv.
+  // Stop at once if `environ` is null, as it is after clearenv(3).
   for (char** at = environ; at != nullptr && *at != nullptr; ++at) {
     const std::string entry = *at;
     const size_t equals = entry.find('=');

@@ -7,9 +7,9 @@
 
 namespace muster {
 
-// Returns this process's environment by name. If a name occurs twice, the first
-// value counts, as in getenv. Not to be called while another thread changes the
-// environment.
+// Returns the variables of this process's environment by name. If a name occurs
+// twice, the first value counts, as in getenv. Not to be called while another
+// thread changes the environment.
 std::map<std::string, std::string> ReadEnvironment();
 
 // Returns the value of this process's variable `name`; empty if it is not set.

@@ -9,32 +9,34 @@
 
 namespace muster {
 
-// Decides what happens to the work for a thread that writes files while the
-// file system is slow or does not answer at all.
+// The queue limits of a thread that writes files: decides when producers wait
+// and which bytes are dropped while the file system is slow or does not answer.
 //
 // A slow file system makes producers wait, as a pipe would: HasRoom is false
-// while the backlog is full. A file system that has finished nothing for
-// `hung_after` counts as hung: then nothing waits, and bytes beyond
-// `room_bytes` are dropped, until something is finished again.
+// while the backlog is full. A file system that has completed no work for
+// `hung_after` counts as hung: then producers do not wait, and bytes beyond
+// `room_bytes` are dropped, until the file system completes work again.
 //
 // Pure. Not thread-safe.
 class FileBacklog {
  public:
   struct Limits {
-    int64_t room_bytes = 64 << 20;  // HasRoom is true below this
-    // Bytes beyond this are dropped although the file system is not hung: they
-    // come from producers that cannot wait, such as the end of a job.
+    int64_t room_bytes = 64 << 20;  // backlog below which HasRoom is true
+    // Backlog above which bytes are dropped although the file system is not
+    // hung. Such bytes come from producers that cannot wait, for example at a
+    // job's end.
     int64_t limit_bytes = 128 << 20;
-    int max_entries = 4096;  // pieces of work; one that is beyond is refused
+    // maximum number of queued tasks; further tasks are refused
+    int max_entries = 4096;
     Duration hung_after = std::chrono::seconds(10);
   };
 
-  // The limits of a wait for the end of all work.
+  // Time limits of a wait until all queued work is done.
   struct WaitLimits {
-    // The longest time in which nothing may be finished.
+    // The wait ends if no work is completed for this long.
     Duration without_progress = std::chrono::seconds(5);
-    // The longest time of the whole wait, and the longest time if one signal
-    // has asked this process to end. A second signal ends the wait.
+    // Time limits of the whole wait: in_all without a signal, after_signal once
+    // one signal has asked this process to end. A second signal ends the wait.
     Duration in_all = std::chrono::seconds(60);
     Duration after_signal = std::chrono::seconds(5);
   };
@@ -42,44 +44,47 @@ class FileBacklog {
   FileBacklog() : FileBacklog(Limits()) {}
   explicit FileBacklog(const Limits& limits) : limits_(limits) {}
 
-  // kEnd: closes a file. It is never refused, because each file has only one.
+  // The kind of a task. kEnd closes a file; it is accepted even if the queue is
+  // full, because each file has only one such task.
   enum class Entry { kWork, kEnd };
-  // Adds a piece of work. Returns false if there are too many.
+  // Adds a task. Returns false if the queue is full.
   bool AddEntry(Instant now, Entry entry);
-  // Adds bytes that wait to be written. Returns false, and counts them as
-  // dropped, if there is no room for them.
+  // Adds bytes to the backlog. Returns false, and counts the bytes as dropped,
+  // if there is no room for them.
   bool AddBytes(Instant now, int64_t bytes);
-  // Counts bytes as dropped.
+  // Counts bytes that the caller has dropped.
   void Drop(int64_t bytes) { dropped_ += bytes; }
 
-  // A piece of work has ended, or `bytes` have been written or given up.
+  // EntryDone: a task has ended. BytesDone: `bytes` of the backlog were written
+  // or discarded. Both count as progress of the file system.
   void EntryDone(Instant now);
   void BytesDone(Instant now, int64_t bytes);
 
-  // Whether producers may continue.
+  // Whether producers may add bytes now.
   bool HasRoom(Instant now) const;
-  // If HasRoom is false and nothing is finished: when it becomes true, because
-  // the file system counts as hung. nullopt: HasRoom is true.
+  // If HasRoom is false: the time at which it becomes true even if the file
+  // system completes no work, because the file system then counts as hung.
+  // nullopt: HasRoom is true.
   std::optional<Instant> RoomAt(Instant now) const;
   // Whether half of the room is free, which is when waiting producers are
   // woken.
   bool HasHalfRoom() const { return bytes_ <= limits_.room_bytes / 2; }
 
   bool IsIdle() const { return entries_ == 0; }
-  // When the file system counts as hung if nothing is finished by then; nullopt
-  // if there is no work.
+  // The time at which the file system counts as hung if it completes no work
+  // until then; nullopt if there is no work.
   std::optional<Instant> HungAt() const;
   bool IsHung(Instant now) const;
 
-  // When a wait that began at `began` is given up if nothing is finished by
-  // then. `signals`: the number of signals that have asked this process to end.
+  // The time at which a wait that started at `began` ends if no more work is
+  // completed. `signals`: the number of signals that have asked this process to
+  // end.
   Instant GiveUpAt(Instant began, const WaitLimits& limits, int signals) const;
 
   int64_t room_bytes() const { return limits_.room_bytes; }
-  int64_t bytes() const { return bytes_; }  // not written yet
+  int64_t bytes() const { return bytes_; }  // bytes that are not written yet
   int64_t dropped() const { return dropped_; }
-  // The time of the last progress, or when the first work came after an idle
-  // time.
+  // The time of the last progress, or of the first task after an idle period.
   Instant moved() const { return moved_; }
 
  private:

@@ -29,8 +29,8 @@ absl::Status OfAnother(const std::string& path, const char* what, uid_t owner,
       "or name another folder than " + root);
 }
 
-// The user to whom files belong that this process creates in the folder `at`.
-// On some network file systems that is another one than this process's user.
+// Returns the user who owns the files that this process creates in the folder
+// `at`. On some network file systems this is not the user of the process.
 uid_t OwnerOfNewFilesIn(int at) {
   const std::string probe = ".owner-" + std::to_string(getpid());
   struct stat info = {};
@@ -42,7 +42,8 @@ uid_t OwnerOfNewFilesIn(int at) {
   return info.st_uid;
 }
 
-// The path from the root to a file or folder, one name at a time.
+// Walks from the root folder to a file or folder and opens one path component
+// at a time.
 class Walk {
  public:
   explicit Walk(const std::string& root) : root_(root), path_(root) {}
@@ -111,13 +112,14 @@ class Walk {
   OwnedFd TakeFolder() { return std::move(at_); }
 
  private:
-  // Opens `name` itself, even if it is a link.
+  // Opens `name` without following it: if it is a link, the link is opened.
   OwnedFd OpenItself(const std::string& name) const {
     return OwnedFd(
         openat(at_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   }
 
-  // The target of the open link `link`, if its owner may redirect this user.
+  // Returns the target of the open link `link`. PermissionDenied: the link's
+  // owner is neither this user nor root.
   absl::StatusOr<std::string> Target(int link, const struct stat& info) const {
     if (info.st_uid != geteuid() && info.st_uid != 0) {
       return OfAnother(path_, "symbolic link", info.st_uid, root_);
@@ -133,8 +135,9 @@ class Walk {
                                  mode_t mode) const {
     struct statfs system;
     if (fstatfs(at_.get(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC) {
-      // A descriptor of a process (/dev/fd/3): only the kernel makes such
-      // links, and they lead to files without a name as well.
+      // In /proc only the kernel makes links, such as the link of /dev/fd/3, so
+      // the owner is not checked. The kernel follows the link: it may lead to a
+      // file that has no path.
       return Followed(name, flags, mode);
     }
     const OwnedFd link = OpenItself(name);
@@ -166,8 +169,8 @@ class Walk {
   uid_t root_owner_ = 0;
 };
 
-// Enters the folders of `path` below `root`, without the last name, which is
-// returned; empty: `path` is `root`.
+// Enters the parent folders of `path` below `root`. Returns the last component
+// of `path`, which is not entered; empty if `path` is `root`.
 absl::StatusOr<std::string> EnterParents(const std::string& root,
                                          const std::string& path, Walk& walk) {
   MUSTER_CHECK(path.compare(0, root.size(), root) == 0 &&

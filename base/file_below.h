@@ -10,15 +10,15 @@
 
 namespace muster {
 
-// Files in folders in which other users may write, too. A person names a
-// folder, the root: links in its own path are followed. Below the root another
-// user may have prepared a link to a file that only this user can write. So
-// below it
+// Functions that open files in folders in which other users may write, too. The
+// root is the folder that a person has named: links in its own path are
+// followed. Below the root another user may have placed a link to a file that
+// only this user can write. Therefore, below the root,
 //   - a symbolic link is followed only if this user or root owns it,
-//   - a folder or file counts only if this user owns it, or the user who owns
-//     the root.
-// The checks and the opening are one: a folder that is replaced meanwhile is
-// not used.
+//   - a folder or file is used only if its owner is this user, or the user who
+//     owns the root.
+// The owner is checked on the opened descriptor, so that a folder which another
+// user replaces meanwhile is not used.
 
 // Opens the folder `path`, which is `root` or lies below it, and creates the
 // folders that are missing. The descriptor can be used with openat(2) and

@@ -70,7 +70,7 @@ TEST_F(FileBelowTest, LinksAboveAndOfThisUserAreFollowed) {
   fs::create_symlink(base_ + "/victim", root_ + "/own");
   ASSERT_TRUE(Append(root_ + "/own").ok());
   EXPECT_EQ(Victim(), "oldnew");
-  // As of /dev/stdout, whose link leads to another link.
+  // /dev/stdout is such a chain: a link that leads to another link.
   fs::create_symlink("own", root_ + "/own2");
   ASSERT_TRUE(Append(root_ + "/own2").ok());
 }
@@ -98,7 +98,7 @@ TEST_F(FileBelowTest, ALinkOfAnotherUserIsNotFollowed) {
   EXPECT_TRUE(fs::is_empty(base_ + "/elsewhere"));
 }
 
-// Also where the other user owns the folder that the person has named.
+// The link is refused even if its owner also owns the root.
 TEST_F(FileBelowTest, ALinkOfTheRootsOwnerIsNotFollowed) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can make another user's link";
   fs::create_symlink(base_ + "/victim", root_ + "/file");
@@ -119,7 +119,8 @@ TEST_F(FileBelowTest, AFolderOrFileOfAnotherUserIsRefused) {
   GiveAway(root_ + "/run");
   EXPECT_TRUE(absl::IsPermissionDenied(Append(root_ + "/run/file")));
   EXPECT_TRUE(fs::is_empty(root_ + "/run"));
-  // The owner of the root may have made them, for a job that root goes on with.
+  // The owner of the root may own the files: root may continue a job that this
+  // user has started.
   GiveAway(root_);
   EXPECT_TRUE(Append(root_ + "/file").ok());
   EXPECT_TRUE(Append(root_ + "/run/file").ok());

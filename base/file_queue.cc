@@ -17,10 +17,10 @@
 namespace muster {
 namespace {
 
-// The largest piece of one call of RotatingFile::Write: its end counts as
-// progress.
+// Maximum number of bytes in one call of RotatingFile::Write. Each completed
+// call counts as progress of the file system.
 constexpr size_t kPieceBytes = 1 << 20;
-// A buffer that has grown beyond this is freed once it has been written.
+// A write buffer with a larger capacity, in bytes, is freed after use.
 constexpr size_t kKeptBytes = 64 << 10;
 constexpr Duration kLookForSignals = std::chrono::milliseconds(50);
 
@@ -35,7 +35,8 @@ std::string SecondsSince(Instant begin) {
 struct FileQueue::Task {
   Path path;
   std::function<void()> run;
-  // Called instead of, or during, `run` if the queue is given up. May be empty.
+  // Called if the queue is abandoned before or while `run` is executed. May be
+  // empty.
   std::function<void()> on_given_up;
   FileBacklog::Entry entry = FileBacklog::Entry::kWork;
 };
@@ -48,12 +49,12 @@ struct FileQueue::State {
   bool AddBytes(int64_t bytes);
   void Drop(int64_t bytes);
   void BytesDone(int64_t bytes);
-  // Calls `tell` unless the queue was given up or destroyed.
+  // Calls `tell`, unless the queue was abandoned or destroyed.
   void Tell(const std::function<void()>& tell);
 
-  // Held while functions of the owner are called. These functions are destroyed
-  // when the queue is given up, because they own things that would otherwise
-  // live as long as the thread.
+  // Held while the owner's callbacks run. The callbacks are destroyed when the
+  // queue is abandoned, because objects that they own would otherwise live as
+  // long as the stuck thread.
   std::mutex tell_mutex;
   bool silent = false;   // guarded by tell_mutex
   OnTrouble on_trouble;  // guarded by tell_mutex
@@ -61,20 +62,22 @@ struct FileQueue::State {
   std::mutex mutex;  // guards the fields below
   std::condition_variable work;
   std::condition_variable moved;
-  std::deque<Task> tasks;  // the thread works on the first one
+  std::deque<Task> tasks;  // the thread executes tasks.front()
   bool stopping = false;
   bool given_up = false;
-  bool left = false;  // the thread has ended
-  // What only the thread may destroy after the queue was given up, because the
-  // destruction closes files.
+  bool left = false;  // the thread has left its loop
+  // Objects that only the thread may destroy after the queue was abandoned,
+  // because their destructors close files.
   std::vector<std::shared_ptr<const void>> remains;
   FileBacklog backlog;
-  // Counts what was finished, and its value when a Do was not done in time.
+  // `progress` counts completed work. `stuck_at` is its value when a call of Do
+  // last timed out.
   uint64_t progress = 0;
   std::optional<uint64_t> stuck_at;
   std::function<void()> on_room;
   bool room_wanted = false;
-  // When a file system that was reported as hung had finished its last work.
+  // If the file system was reported as hung: the time of its last completed
+  // work.
   std::optional<Instant> hung_since;
   std::thread thread;
 
@@ -82,8 +85,9 @@ struct FileQueue::State {
   void Progressed(std::unique_lock<std::mutex>& lock, Path path);
 };
 
-// Reports what the progress means to others. `path`: the path that was worked
-// on.
+// Records one unit of completed work: wakes waiting callers, calls `on_room`
+// once half of the room is free, and reports a file system that was hung and
+// answers again. `path`: the file of that work.
 void FileQueue::State::Progressed(std::unique_lock<std::mutex>& lock,
                                   Path path) {
   ++progress;
@@ -117,7 +121,7 @@ void FileQueue::State::Run() {
     std::function<void()> run = std::move(tasks.front().run);
     lock.unlock();
     run();
-    run = nullptr;  // destroys what the work owns, without the lock
+    run = nullptr;  // destroy the task's objects without holding the lock
     lock.lock();
     if (given_up) break;
     tasks.pop_front();
@@ -168,18 +172,19 @@ FileQueue::~FileQueue() {
   }
 }
 
-// Returns false if the system has no thread left. `state_->mutex` is held.
+// Starts the queue's thread unless it runs. Returns false if the system cannot
+// create a thread. Requires that the caller holds `state_->mutex`.
 bool FileQueue::StartThread() {
   if (state_->thread.joinable()) return true;
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  // The new thread inherits the mask: it handles no signals.
+  // The new thread inherits this mask, which blocks all signals.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     state_->thread = std::thread([state = state_] { state->Run(); });
   } catch (const std::system_error&) {
-    // The next work tries again.
+    // No thread could be created: the next call of StartThread retries.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return state_->thread.joinable();
@@ -205,7 +210,7 @@ bool FileQueue::Post(const std::string& path, std::function<void()> work) {
 bool FileQueue::Do(const std::string& path, std::function<void()> work,
                    Duration timeout) {
   struct Call {
-    bool cancelled = false;  // guarded by the state's mutex, as `done`
+    bool cancelled = false;  // guarded by the state's mutex, like `done`
     bool done = false;
   };
   const auto call = std::make_shared<Call>();
@@ -216,7 +221,8 @@ bool FileQueue::Do(const std::string& path, std::function<void()> work,
       return false;
     }
   }
-  // A plain pointer: the thread that calls this holds the state.
+  // A plain pointer suffices: the queue's thread, which runs the lambda, keeps
+  // the state alive.
   State* const state = state_.get();
   const bool posted = Post(path, [call, state, work = std::move(work)] {
     {
@@ -335,31 +341,30 @@ struct QueuedFile::State {
         RotatingFile::OnEnd when_ended);
   ~State() { file = nullptr; }  // uses other members
 
-  // These run in the queue's thread.
+  // These functions run on the queue's thread.
   void WriteOut();
   void Close();
-  // Passes the totals of a file that the queue's thread does not close any
-  // more.
+  // Calls `on_end` for a file that the queue's thread will not close.
   void Settle();
   void End(const RotatingFile::Totals& sums);
 
   const std::shared_ptr<FileQueue::State> queue;
   const FileQueue::Path path;
   RotatingFile::OnTrouble on_trouble;  // guarded by queue->tell_mutex
-  std::unique_ptr<RotatingFile> file;  // used in the queue's thread only
-  std::string writing;                 // used in the queue's thread only
+  std::unique_ptr<RotatingFile> file;  // used on the queue's thread only
+  std::string writing;                 // used on the queue's thread only
 
   std::mutex mutex;  // guards the fields below
   std::string pending;
-  // The number of bytes of `writing` that are not written yet.
+  // The number of bytes in `writing` that are not written yet.
   int64_t left = 0;
-  // The number of dropped bytes that follow `pending`. Until the queue's thread
-  // has noted them in the file, all further bytes are dropped, too.
+  // The number of bytes that were dropped after `pending`. Until the queue's
+  // thread has noted this gap in the file, all further bytes are dropped, too.
   int64_t gap = 0;
-  bool scheduled = false;  // WriteOut is in the queue
-  bool touched = false;    // the queue's thread has had work with the file
+  bool scheduled = false;  // a call of WriteOut is queued
+  bool touched = false;    // a task for this file was queued
   bool ended = false;
-  RotatingFile::OnEnd on_end;  // null: has been called
+  RotatingFile::OnEnd on_end;  // null once it has been called
   RotatingFile::Totals totals;
 };
 

@@ -15,60 +15,62 @@
 namespace muster {
 
 // A thread that works on files, so that no other thread waits for a file
-// system. It does the posted work in order; FileBacklog limits the queue.
+// system. It executes the posted tasks in order; FileBacklog limits the queue.
 //
-// If the file system hangs, nothing can end the call that waits for it. At the
-// end such a thread is abandoned; all that it uses is shared with it.
+// A system call on a hung file system cannot be interrupted. At the end the
+// thread of such a call is abandoned; it shares the ownership of all data that
+// it uses.
 //
-// Thread-safe. The thread starts with the first work.
+// Thread-safe. The thread starts with the first task.
 class FileQueue {
  public:
-  // Receives whole sentences, in any thread; not called once the queue is
-  // destroyed.
+  // Callback for messages, each a whole sentence. Called on any thread, and not
+  // after the queue is destroyed.
   using OnTrouble = std::function<void(const std::string& sentence)>;
-  // A path, for messages.
+  // The path of a task's file, for messages.
   using Path = std::shared_ptr<const std::string>;
 
   explicit FileQueue(OnTrouble on_trouble)
       : FileQueue(std::move(on_trouble), FileBacklog::Limits()) {}
   FileQueue(OnTrouble on_trouble, const FileBacklog::Limits& limits);
-  // Calls Finish.
+  // The destructor calls Finish.
   ~FileQueue();
 
   FileQueue(const FileQueue&) = delete;
   FileQueue& operator=(const FileQueue&) = delete;
 
-  // Adds work on `path`. It must own what it uses. Returns false if there is
-  // too much work, no thread can be started, or the queue was given up.
+  // Adds a task for the file `path`. `work` must own all data that it uses.
+  // Returns false if the queue is full, no thread can be started, or the queue
+  // was abandoned.
   bool Post(const std::string& path, std::function<void()> work);
 
-  // Like Post, and waits for the end of the work, at most `timeout`. Returns
-  // whether it ended; work that has not begun by then is cancelled. Does not
-  // wait for a thread that has finished nothing since an earlier Do was not
-  // done in time: then returns false at once.
+  // Like Post, and waits at most `timeout` until the task is done. Returns
+  // whether it was done; a task that has not begun by then is cancelled.
+  // Returns false at once if an earlier Do timed out and the thread has
+  // completed no work since.
   bool Do(const std::string& path, std::function<void()> work,
           Duration timeout);
 
-  // The next three are FileBacklog's, at this time. After HasRoom was false,
-  // `on_room` is called once half of the room is free, in the queue's thread.
+  // HasRoom and RoomAt are FileBacklog's functions at the current time. After
+  // HasRoom has returned false, `on_room` is called, on the queue's thread,
+  // once half of the room is free.
   bool HasRoom();
   std::optional<Instant> RoomAt();
   void SetOnRoom(std::function<void()> on_room);
 
-  // When Look is to be called next; nullopt: there is no need.
+  // The time at which Look must be called next; nullopt: no call is needed.
   std::optional<Instant> NextLook();
-  // Reports a file system that hangs, once.
+  // Reports a file system that hangs. Each hang is reported once.
   void Look();
 
   struct WaitLimits : FileBacklog::WaitLimits {
-    // Returns the number of signals so far that asked this process to end;
-    // called about 20 times a second. May be empty.
+    // Returns the number of signals so far that asked this process to end.
+    // Called about 20 times a second. May be empty.
     std::function<int()> end_signals;
   };
-  // Waits for the end of all work. If `limits` ends before, one sentence says
-  // which path does not answer and how many bytes are not written, the queue is
-  // given up, and what is written later is lost. Returns whether all work has
-  // ended.
+  // Waits until all tasks are done. If a limit is reached first, reports the
+  // path that does not answer and the number of unwritten bytes, and abandons
+  // the queue: all later writes are lost. Returns whether all tasks were done.
   bool Finish(const WaitLimits& limits);
   bool Finish() { return Finish(WaitLimits()); }
 
@@ -80,20 +82,20 @@ class FileQueue {
   bool StartThread();
   bool Add(Task task);
 
-  // Shared with the thread, which may outlive the queue.
+  // Shared with the thread, which may live longer than the queue.
   std::shared_ptr<State> state_;
 };
 
-// A RotatingFile that a FileQueue writes. No call waits for the file system.
-// Bytes for which the queue has no room are dropped and counted; where they are
-// missing, the file says so as after a failed write.
+// A RotatingFile that a FileQueue writes. No call waits for the file system,
+// except Reopen up to its timeout. Bytes for which the queue has no room are
+// dropped and counted, and a line in the file says how many are missing.
 //
-// Thread-safe. The queue outlives the file.
+// Thread-safe. The queue must outlive the file.
 class QueuedFile {
  public:
-  // The arguments are RotatingFile's. The functions are not called once the
-  // queue is destroyed. `on_end` gets bytes of a queue that was given up as
-  // lost.
+  // The parameters are those of RotatingFile. The callbacks are not called
+  // after the queue is destroyed. If the queue is abandoned, `on_end` counts
+  // the unwritten bytes as lost.
   QueuedFile(FileQueue* queue, std::string path, RotatingFile::Limits limits,
              RotatingFile::OnTrouble on_trouble,
              RotatingFile::OnEnd on_end = nullptr);
@@ -104,8 +106,8 @@ class QueuedFile {
 
   void Open();
   void Write(std::string_view bytes);
-  // Waits at most `timeout`. DeadlineExceeded: the file system does not
-  // answer.
+  // Reopens the file on the queue's thread, and waits at most `timeout`.
+  // DeadlineExceeded: the file system does not answer.
   absl::Status Reopen(Duration timeout);
 
  private:

@@ -1,5 +1,5 @@
-// Tests of FileQueue and QueuedFile. A FIFO without a reader stands for a file
-// on a file system that hangs: open waits until a reader comes.
+// Tests of FileQueue and QueuedFile. A FIFO without a reader simulates a file
+// on a hung file system: open() blocks until a reader opens the FIFO.
 #include "base/file_queue.h"
 
 #include <fcntl.h>
@@ -32,7 +32,8 @@ using ::testing::IsEmpty;
 
 constexpr std::chrono::seconds kLong(60);
 constexpr std::chrono::hours kForever(1);
-// Whatever waits counts as hung.
+// With these limits, the file system counts as hung as soon as there is
+// unfinished work.
 constexpr FileBacklog::Limits kHangsAtOnce = {
     .room_bytes = 10, .limit_bytes = 10, .hung_after = Duration::zero()};
 
@@ -45,8 +46,7 @@ class FileQueueTest : public ::testing::Test {
     EXPECT_EQ(mkfifo(hung_.c_str(), 0600), 0);
   }
   ~FileQueueTest() override {
-    // An abandoned thread may create a file during the removal, which then
-    // fails.
+    // The removal fails if an abandoned thread creates a file at the same time.
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }
@@ -66,14 +66,14 @@ class FileQueueTest : public ::testing::Test {
     std::lock_guard<std::mutex> lock(mutex_);
     return troubles_;
   }
-  // Lets the file system answer: returns all that is written until the file is
-  // closed.
+  // Lets the simulated file system answer: reads the FIFO until its writer
+  // closes it, and returns the text.
   std::string ReadHung() {
     std::stringstream text;
     text << std::ifstream(hung_).rdbuf();
     return text.str();
   }
-  // Lets an abandoned thread end, if it has begun to open the file.
+  // Lets an abandoned thread exit, if it is blocked in open().
   void Release() {
     close(open(hung_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   }
@@ -154,7 +154,8 @@ TEST_F(FileQueueTest, NoCallWaitsForAHungFile) {
   std::vector<int> done;
   EXPECT_FALSE(queue.Do(
       "p", [&done] { done.push_back(1); }, std::chrono::milliseconds(1)));
-  // Would wait for an hour.
+  // Returns at once because the Do before has timed out; otherwise this call
+  // would wait for an hour.
   EXPECT_FALSE(queue.Do(
       "p", [&done] { done.push_back(2); }, kForever));
   queue.Post("p", [&done] { done.push_back(3); });
@@ -189,7 +190,7 @@ TEST_F(FileQueueTest, BytesBeyondTheRoomAreDroppedAndNotedInTheFile) {
     file->Open();
     file->Write("12345678\n");
     file->Write("dropped\n");
-    file->Write("\n");  // there is room, but it would hide the gap
+    file->Write("\n");  // dropped although there is room: it would hide the gap
     EXPECT_TRUE(queue.HasRoom());
     reader = std::thread([&] { text = ReadHung(); });
     EXPECT_TRUE(queue.Finish({}));

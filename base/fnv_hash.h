@@ -6,19 +6,19 @@
 
 namespace muster {
 
-// The 64-bit FNV-1a hash. Equal on all machines and builds, so that processes
-// can compare hashes. Not secure against an adversary.
+// The 64-bit FNV-1a hash. Its value is the same on all machines and builds, so
+// that processes can compare hashes. Not secure against an adversary.
 class FnvHash {
  public:
   void AddBytes(std::string_view bytes) {
     for (const char c : bytes) AddWord(static_cast<unsigned char>(c));
   }
-  // Adds the eight bytes of `number`, lowest first.
+  // Adds the eight bytes of `number`, the least significant byte first.
   void AddNumber(uint64_t number) {
     for (int i = 0; i < 8; ++i, number >>= 8) AddWord(number & 255);
   }
-  // Adds `word` in one step: faster for much data, but a different hash from
-  // that of the word's bytes.
+  // Adds all eight bytes of `word` in one step. This is faster for much data,
+  // but gives another hash than adding the bytes one by one.
   void AddWord(uint64_t word) { hash_ = (hash_ ^ word) * 1099511628211u; }
 
   uint64_t value() const { return hash_; }

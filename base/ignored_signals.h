@@ -7,14 +7,16 @@
 namespace muster {
 
 // Whether this process ignores `signal` because its parent did: SIGHUP under
-// nohup, SIGINT and SIGQUIT in a background job of sh, the signals of a shell's
-// `trap ''`. Muster's programs and the workers go on ignoring such signals.
-// False for SIGPIPE, SIGXFSZ and SIGCHLD, which runtimes ignore for themselves,
-// as Muster does SIGPIPE and SIGXFSZ (base/file_size_signal.h). Any thread;
-// whether the signal is blocked does not matter.
+// nohup, SIGINT and SIGQUIT in a background job of sh, or the signals of a
+// shell's `trap ''`. Muster's programs and the workers continue to ignore such
+// signals. False for SIGPIPE, SIGXFSZ and SIGCHLD: runtimes ignore these for
+// their own purposes, and Muster ignores SIGPIPE and SIGXFSZ
+// (base/file_size_signal.h). Any thread; whether the signal is blocked does not
+// matter.
 bool IsIgnored(int signal);
 
-// `signals` without the ignored ones, in the same order.
+// Returns `signals` without those for which IsIgnored is true, in the same
+// order.
 std::vector<int> WithoutIgnored(std::vector<int> signals);
 
 // The signals for which IsIgnored is true; bit n - 1 is signal n.

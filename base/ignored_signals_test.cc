@@ -25,7 +25,7 @@ TEST(IgnoredSignals, ThoseThatRuntimesIgnoreForThemselvesNeverCount) {
   EXPECT_EQ(IgnoredSignals(), 0u);
 }
 
-// SIGRTMAX (64), the highest signal, has the highest bit of the result.
+// SIGRTMAX (64), the highest signal, is the highest bit of IgnoredSignals().
 TEST(IgnoredSignals, RealTimeSignalsCount) {
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
   signal(SIGRTMAX, SIG_IGN);

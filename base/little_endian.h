@@ -28,7 +28,7 @@ Integer ReadInteger(std::string_view bytes) {
   return value;
 }
 
-// Appends a string or byte array: u64 length and the bytes.
+// Appends a string or byte array to `out`: its length (u64), then its bytes.
 inline void AppendString(std::string_view text, std::string* out) {
   AppendInteger<uint64_t>(text.size(), out);
   out->append(text);

@@ -41,7 +41,7 @@ absl::Status PathStatus(const std::string& doing, const std::string& path,
 }
 
 absl::Status CreateFolder(const std::string& path) {
-  // The common case: only the last folder is new.
+  // Try the common case first: all parent folders exist.
   if (mkdir(path.c_str(), kFolderMode) == 0 || errno == EEXIST) {
     return IsFolder(path) ? absl::OkStatus()
                           : PathStatus("cannot create folder", path, ENOTDIR);

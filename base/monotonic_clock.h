@@ -14,7 +14,8 @@ inline Instant MonotonicNow() {
       std::chrono::steady_clock::now().time_since_epoch()));
 }
 
-// Converts to the type that std::condition_variable waits with.
+// Converts an Instant to the type that std::condition_variable::wait_until
+// takes.
 inline std::chrono::steady_clock::time_point ToSteady(Instant instant) {
   return std::chrono::steady_clock::time_point(
       std::chrono::duration_cast<std::chrono::steady_clock::duration>(

@@ -6,12 +6,12 @@
 namespace muster {
 namespace {
 
-// Maximum length of a name that gets a suggestion. Bounds the time, which is
-// quadratic in the length.
+// Maximum length of a name for which a similar name is suggested. Bounds the
+// time, which is quadratic in the length.
 constexpr size_t kLongestName = 64;
 
-// The number of letters to insert, remove, replace or swap that turns `a` into
-// `b` (optimal string alignment distance).
+// The minimum number of letters to insert, remove, replace or swap that turns
+// `a` into `b` (optimal string alignment distance).
 size_t Distance(const std::string& a, const std::string& b) {
   std::vector<size_t> before(b.size() + 1), last(b.size() + 1),
       row(b.size() + 1);

@@ -6,7 +6,7 @@
 namespace muster {
 
 // The path of this process's executable with symbolic links resolved; empty if
-// /proc does not tell it.
+// /proc cannot be read.
 std::string OwnProgram();
 
 }  // namespace muster

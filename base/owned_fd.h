@@ -23,13 +23,15 @@ class OwnedFd {
     return *this;
   }
 
-  // The descriptor, -1 if none is owned.
+  // Returns the descriptor without giving it up; -1 if none is owned.
   int get() const { return fd_; }
   bool open() const { return fd_ >= 0; }
-  // Returns the descriptor; the caller must close it.
+  // Gives up the ownership and returns the descriptor; the caller must close
+  // it.
   int Release() { return std::exchange(fd_, -1); }
   void Close() {
-    // Not retried: on Linux the descriptor is closed even after EINTR.
+    // close() is not retried: on Linux the descriptor is closed even after
+    // EINTR.
     if (fd_ >= 0) close(std::exchange(fd_, -1));
   }
 

@@ -21,7 +21,7 @@ std::string OwnFile() {
       map != nullptr && map->l_name[0] != '\0') {
     return map->l_name;
   }
-  return OwnProgram();  // the linker knows the program by an empty name
+  return OwnProgram();  // the linker names the main program ""
 }
 
 }  // namespace

@@ -12,11 +12,12 @@ namespace muster {
 // A shared library of Muster that a program loads only when it is needed. The
 // texts appear in error messages.
 struct PluginName {
-  const char* file;           // "libmuster_gloo.so"
-  const char* folder;         // the plugin's folder in the source tree
-  const char* user;           // the feature that needs the plugin
-  const char* if_not_loaded;  // what to do if the file is there but unusable
-  const char* if_missing;     // how the file is installed
+  const char* file;    // file name: "libmuster_gloo.so"
+  const char* folder;  // the plugin's folder in the source tree
+  const char* user;    // the feature that needs the plugin
+  // what to do if the file exists but cannot be used
+  const char* if_not_loaded;
+  const char* if_missing;  // how the file is installed
 };
 
 // Loads the plugin's file from the folder of the program (or of the shared
@@ -30,9 +31,9 @@ absl::StatusOr<DynamicLibrary> LoadPluginFile(const PluginName& plugin);
 absl::Status OtherPluginVersion(const PluginName& plugin,
                                 const DynamicLibrary& file);
 
-// The version of a plugin's table: `number`, raised by hand whenever a function
-// of the table changes its meaning, and the sizes of the structs that cross the
-// boundary, the table among them.
+// Computes the version of a plugin's table of functions: `number`, which is
+// raised by hand whenever a function of the table changes its meaning, and the
+// sizes of the structs that program and plugin exchange, including the table.
 template <typename... Structs>
 constexpr uint64_t PluginVersion(uint64_t number) {
   ((number = number * 1'000'003 + sizeof(Structs)), ...);

@@ -17,7 +17,8 @@ using ::testing::StartsWith;
 
 namespace fs = std::filesystem;
 
-// A folder with a copy of plugin_probe, which looks for libmuster_test.so.
+// Fixture: a folder with a copy of the program plugin_probe, which loads
+// libmuster_test.so.
 class PluginTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -25,8 +26,8 @@ class PluginTest : public ::testing::Test {
     fs::copy_file("base/testing/plugin_probe", bin_ / "probe");
   }
 
-  // Copies the plugin of this version, or the one of a newer version, to
-  // `folder`. Returns the path of the copy.
+  // Copies the plugin with the version that the probe expects, or a newer one,
+  // to `folder`. Returns the path of the copy.
   fs::path Install(const fs::path& folder, const char* version = "same") {
     fs::create_directories(folder);
     const fs::path copy = folder / "libmuster_test.so";
@@ -35,7 +36,7 @@ class PluginTest : public ::testing::Test {
     return copy;
   }
 
-  // Returns what the probe prints.
+  // Runs the probe program and returns its output.
   std::string Probe() {
     const std::string command =
         "LD_LIBRARY_PATH=" + (top_ / "linker").string() + " " +

@@ -19,13 +19,14 @@ timespec TimeLeft(Instant deadline) {
 
 int PollUntil(std::span<pollfd> fds, Instant deadline) {
   while (true) {
-    // In nanoseconds, for ppoll. The milliseconds of poll would need rounding.
+    // The time in nanoseconds, for ppoll. poll() takes milliseconds, which
+    // would need rounding.
     const timespec left = TimeLeft(deadline);
     const int ready = ppoll(fds.data(), fds.size(),
                             deadline == kNoDeadline ? nullptr : &left, nullptr);
     if (ready > 0) return ready;
     if (ready == 0 && MonotonicNow() >= deadline) return 0;
-    // Any other error of ppoll is caused by wrong arguments.
+    // ppoll has no other error unless its arguments are wrong.
     MUSTER_CHECK(ready == 0 || errno == EINTR || errno == ENOMEM)
         << "poll: " << std::strerror(errno);
   }

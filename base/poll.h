@@ -28,7 +28,7 @@ int PollUntil(std::span<pollfd> fds, Instant deadline);
 // PollUntil for one descriptor. Returns false at `deadline`.
 bool PollUntil(int fd, short events, Instant deadline);
 
-// Waits for `deadline`.
+// Blocks the calling thread until `deadline`.
 void PauseUntil(Instant deadline);
 
 }  // namespace muster

@@ -125,7 +125,7 @@ TEST(PollTest, SignalDoesNotEndTheWait) {
       PollUntil(wake.get(), POLLIN, MonotonicNow() + std::chrono::hours(1)));
 }
 
-// The signals go on until the wait has returned. If each signal started the
+// Signals are sent until the wait has returned. If each signal started the
 // time-out anew, the wait would return only after the last signal.
 TEST(PollTest, SignalsDoNotMoveTheDeadline) {
   const Instant deadline = MonotonicNow() + milliseconds(20);

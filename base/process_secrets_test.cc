@@ -16,7 +16,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// In the child: a copy of this test whose environment has the secret twice.
+// Set in the child process: a copy of this test, whose environment has the
+// secret twice.
 constexpr char kChild[] = "IN_THE_CHILD";
 
 std::string OwnEnvironmentInProc() {

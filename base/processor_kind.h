@@ -18,7 +18,7 @@ std::vector<ProcessorKind> ProcessorKinds();
 // The kind whose kernels run in this process: the widest that the processor
 // supports, or a narrower one that the environment variable MUSTER_PROCESSOR
 // names (baseline, avx2, avx512), for tests and measurements. All calls return
-// the same. Thread-safe.
+// the same value. Thread-safe.
 ProcessorKind ChosenProcessorKind();
 
 // Returns the widest of `kinds` that is not wider than the kind named `name`.

@@ -6,7 +6,7 @@
 
 namespace muster {
 
-// Formats ascending `ranks` for people, with at most eight ranges: "rank 3",
+// Formats ascending `ranks` for messages, with at most eight ranges: "rank 3",
 // "ranks 1, 4-7 and 10 more ranks". Pure.
 std::string RankRanges(const std::vector<int>& ranks);
 

@@ -43,8 +43,8 @@ size_t StackBytes() {
   return bytes;
 }
 
-// The reason why a thread could not be created: pthread_create returns EAGAIN
-// both for memory and for the number of threads.
+// Finds out why a thread could not be created: pthread_create returns EAGAIN
+// both if memory and if the number of threads is the limit.
 std::string WhyNoThread() {
   void* const stack = mmap(nullptr, StackBytes(), PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -66,7 +66,7 @@ std::string WhyNoThread() {
                    "threads (pids.max, kernel.threads-max) is reached");
 }
 
-// Threads that do nothing until destruction.
+// Idle threads, which exit when this object is destroyed.
 class IdleThreads {
  public:
   ~IdleThreads() {
@@ -109,8 +109,8 @@ bool AreThreadsLimited() {
 }
 
 absl::Status CheckDescriptors(int needed) {
-  // Raise the soft limit, as servers do later: the hard limit decides whether
-  // there are enough descriptors.
+  // Raise the soft limit first, as servers do later. So only the hard limit can
+  // be too low.
   RaiseDescriptorLimit(0);
   std::vector<OwnedFd> taken;
   for (int i = 0; i < needed; ++i) {
@@ -125,7 +125,8 @@ absl::Status CheckDescriptors(int needed) {
           ", and needs ", needed, " more than it has open; raise the limit ",
           "(ulimit -n)"));
     }
-    if (error != ENFILE) return absl::OkStatus();  // /dev/null is missing
+    // not a limit: /dev/null is missing
+    if (error != ENFILE) return absl::OkStatus();
     return absl::ResourceExhaustedError(
         "too few file descriptors: the machine's limit (fs.file-max) is "
         "reached");

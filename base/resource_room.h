@@ -22,8 +22,8 @@ struct ResourceNeed {
 absl::Status CheckRoom(const ResourceNeed& need);
 
 // If the address space is limited (ulimit -v), lets threads share a few malloc
-// arenas and use small stacks; otherwise each thread reserves 64 + 8 MiB. Call
-// it first in main.
+// arenas and use small stacks. Otherwise each thread would reserve 64 MiB for
+// its arena and 8 MiB for its stack. Call first in main.
 void ReduceThreadMemory();
 
 // Installs a handler: if an exception reports that threads or memory ran out,

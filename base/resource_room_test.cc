@@ -19,7 +19,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// The stderr and the wait status of a child that runs `body` under a limit.
+// The stderr and the wait status of a child process that ran under a resource
+// limit.
 struct Ended {
   std::string said;
   int status = 0;

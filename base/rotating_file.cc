@@ -20,8 +20,9 @@ constexpr int kOpenFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
 constexpr mode_t kFileMode = 0666;  // reduced by the umask
 constexpr int64_t kMaxOverrunBytes = 64 << 10;
 
-// The number of `bytes` to write into a file of `size` bytes before it must be
-// rotated: up to the first end of a line after `limit`.
+// Returns how many of `bytes` go into a file of `size` bytes before it must be
+// rotated: all up to the first end of a line after `limit`, but at most
+// kMaxOverrunBytes more than `limit`.
 size_t BytesBeforeRotation(std::string_view bytes, int64_t size,
                            int64_t limit) {
   int64_t room = std::max<int64_t>(limit - size, 1);
@@ -34,7 +35,8 @@ size_t BytesBeforeRotation(std::string_view bytes, int64_t size,
   return std::min(end, latest);
 }
 
-// "between 2026-03-01 14:05:09 and 2026-03-01 14:06:00 UTC"
+// Formats the time of a loss: "between 2026-03-01 14:05:09 and 2026-03-01
+// 14:06:00 UTC".
 std::string LostWhen(time_t from, time_t until) {
   char text[96];
   tm first = {};
@@ -48,7 +50,7 @@ std::string LostWhen(time_t from, time_t until) {
   return std::string(text, length);
 }
 
-// Whether `path` names the file that is open as `fd`.
+// Whether `path` still names the file that is open as `fd`.
 bool IsSameFile(int fd, const std::string& path) {
   struct stat open_file;
   struct stat named_file;
@@ -57,7 +59,7 @@ bool IsSameFile(int fd, const std::string& path) {
          open_file.st_ino == named_file.st_ino;
 }
 
-// The folder of the file at `path`.
+// Returns the folder that contains the file at `path`.
 std::string FolderOf(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == 0 ? "/" : path.substr(0, slash);
@@ -149,7 +151,8 @@ void RotatingFile::Adopt(int fd) {
   rotation_due_ = limits_.rotate_bytes > 0 && size_ >= limits_.rotate_bytes;
 }
 
-// Removes the written bytes from the front of `*bytes`.
+// Writes all of `*bytes`. Removes the bytes that were written from `*bytes`, so
+// that the rest remains after an error.
 absl::Status RotatingFile::WriteAll(std::string_view* bytes) {
   while (!bytes->empty()) {
     ssize_t written = write(fd_, bytes->data(), bytes->size());
@@ -184,12 +187,12 @@ absl::Status RotatingFile::WriteRotating(std::string_view* bytes) {
 
 absl::Status RotatingFile::Rotate() {
   rotation_due_ = false;
-  // Another process that writes to this path may have rotated it already.
+  // Another process that writes to this path may have rotated the file already.
   if (IsSameFile(fd_, path_)) {
     absl::Status shifted = ShiftFiles();
     if (!shifted.ok()) {
-      // Keep writing: one long file is better than a gap. The rotation is
-      // retried after another rotate_bytes.
+      // If the file cannot be rotated, keep writing to it: one long file is
+      // better than a gap. The rotation is retried after another rotate_bytes.
       size_ = 0;
       if (!rotation_failed_) on_trouble_(std::string(shifted.message()));
       rotation_failed_ = true;
@@ -231,10 +234,11 @@ absl::Status RotatingFile::ShiftFiles() {
   return absl::OkStatus();
 }
 
-// Writes the note about the missing bytes once there is room again.
+// Called when writing works again: notes the number of missing bytes in the
+// file.
 absl::Status RotatingFile::EndTrouble() {
   if (lost_bytes_ > 0) {
-    // The previous line may be incomplete.
+    // Begin a new line: the line before may be incomplete.
     std::string note = "\n";
     if (limits_.gap_note == GapNote::kWritten) {
       note += "[" + std::to_string(lost_bytes_) +

@@ -44,17 +44,17 @@ class RotatingFile {
   // Receives whole sentences about errors, on the thread that writes.
   using OnTrouble = std::function<void(const std::string& sentence)>;
 
-  // Bytes that were passed to Write and are in no file at the end.
+  // The bytes that were passed to Write and that no file contains at the end.
   struct Totals {
-    // Bytes that could not be written, or whose file was removed while it was
-    // open.
+    // Bytes that could not be written, or that were in a file which another
+    // program removed while it was open.
     int64_t lost = 0;
     int64_t dropped = 0;  // bytes in files that a rotation deleted
   };
   // Called once, by the destructor, after the last call of OnTrouble.
   using OnEnd = std::function<void(const Totals& totals)>;
 
-  // Does not access the file system until Open or Write.
+  // The constructor does not access the file system; Open and Write do.
   RotatingFile(std::string path, Limits limits, OnTrouble on_trouble,
                OnEnd on_end = nullptr);
   ~RotatingFile();
@@ -67,7 +67,7 @@ class RotatingFile {
   void Open();
 
   // Opens the path again after another program has moved the file away. On
-  // failure returns the reason and keeps the old file open.
+  // failure returns the reason and continues with the old file.
   absl::Status Reopen();
 
   // Appends `bytes`, or as many as the file system accepts.
@@ -93,8 +93,8 @@ class RotatingFile {
   void CountLost(int64_t bytes);
   enum class RemovedBy { kOthers, kRotation };
   // Closes the file. kOthers: if another program has removed the file, its
-  // bytes count as lost. kRotation: Rotate has removed the file and counted its
-  // bytes.
+  // bytes count as lost. kRotation: Rotate has removed the file and has already
+  // counted its bytes.
   void CloseFile(RemovedBy removed_by = RemovedBy::kOthers);
   bool IsRemoved() const;
 
@@ -110,9 +110,9 @@ class RotatingFile {
   bool rotation_failed_ = false;  // a failed rotation has been reported
   bool failing_ = false;          // a failed write has been reported
   bool removal_told_ = false;
-  // Bytes that could not be written since writing began to fail.
+  // Number of lost bytes that are not yet noted in the file.
   int64_t lost_bytes_ = 0;
-  // When the first and the last of them were lost; for the note.
+  // The times at which the first and the last of lost_bytes_ were lost.
   time_t lost_from_ = 0;
   time_t lost_until_ = 0;
   Totals totals_;

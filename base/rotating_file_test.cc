@@ -67,7 +67,8 @@ TEST_F(RotatingFileTest, KeepsEveryByteAndWholeLines) {
     std::string chunk;
     for (int i = 0; i < 2000; ++i) {
       chunk += "line " + std::to_string(i) + "\n";
-      // Chunks of many sizes that end within a line, as read from pipes.
+      // Write chunks of many sizes that end within a line, like chunks read
+      // from pipes.
       if (i % 7 == 0) {
         size_t most = chunk.size() - i % 5;
         file.Write(std::string_view(chunk).substr(0, most));
@@ -175,10 +176,10 @@ TEST_F(RotatingFileTest, FollowsARotationByAnotherProcess) {
   RotatingFile other = Make({.rotate_bytes = 8, .keep = 2});
   mine.Write("m1\n");
   other.Write("o1\n");
-  mine.Write("m234\n");  // `mine` knows only of its own 8 bytes
+  mine.Write("m234\n");  // `mine` counts only the 8 bytes that it wrote itself
   other.Write("o234\n");
   mine.Write("m5\n");   // rotates
-  other.Write("o5\n");  // must not rotate the new file
+  other.Write("o5\n");  // must not rotate the file that `mine` created
   EXPECT_EQ(Read(path() + ".1"), "m1\no1\nm234\no234\n");
   EXPECT_EQ(Read(path()), "m5\no5\n");
 }

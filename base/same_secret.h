@@ -6,13 +6,13 @@
 
 namespace muster {
 
-// Whether `given` equals `expected`. Runs in a time that depends only on the
-// length of `given`, so that an attacker cannot guess a secret piece by piece.
+// Whether `given` equals `expected`. The time depends only on the length of
+// `given`, so that an attacker cannot guess a secret piece by piece.
 inline bool IsSameSecret(std::string_view given, std::string_view expected) {
   unsigned difference = given.size() == expected.size() ? 0 : 1;
   for (size_t i = 0; i < given.size(); ++i) {
     const char other = expected.empty() ? 0 : expected[i % expected.size()];
-    // volatile: the compiler must not end the loop early.
+    // volatile, so that the compiler cannot end the loop early.
     volatile unsigned step = static_cast<unsigned char>(given[i] ^ other);
     difference |= step;
   }

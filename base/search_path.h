@@ -6,12 +6,12 @@
 
 namespace muster {
 
-// Where programs are searched if PATH is not set: the system's default, as
-// execvp(3) has it, without the current folder. "/bin:/usr/bin" on Linux.
+// The folders in which programs are searched if PATH is not set: the system's
+// default of execvp(3), without the current folder. "/bin:/usr/bin" on Linux.
 std::string DefaultSearchPath();
 
-// Where programs are searched in `environment`. A PATH that is set and empty is
-// the current folder, as for execvp(3).
+// The folders in which programs are searched, from PATH in `environment`. An
+// empty PATH means the current folder, as for execvp(3).
 std::string SearchPath(const std::map<std::string, std::string>& environment);
 
 }  // namespace muster

@@ -10,11 +10,12 @@ namespace muster {
 void OpenStandardDescriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    // open returns the lowest free number, which is `fd`, because all lower
-    // ones are open. No close-on-exec: child processes need the three
+    // open returns the lowest free number: this is `fd`, because all lower
+    // numbers are in use. O_CLOEXEC is not set: child processes need the three
     // descriptors too.
     if (open("/dev/null", O_RDWR) >= 0) continue;
-    // Without /dev, at least a directory keeps the number in use.
+    // If /dev/null cannot be opened, open a directory to keep the number in
+    // use.
     (void)!open("/", O_RDONLY | O_DIRECTORY);
   }
 }

@@ -5,11 +5,11 @@ namespace muster {
 
 // Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed
 // (`program >&-`). Otherwise the next file or socket would get that number, and
-// any write to stdout or replacement of stdout would hit that file.
+// output to stdout would go into that file.
 //
 // A program that links this function runs it before main, even before
-// constructors of libraries that open files. Call it first in main as well,
-// because only a call links it.
+// constructors of libraries that open files. Main must call it as well, because
+// the linker only includes it if it is called.
 void OpenStandardDescriptors();
 
 }  // namespace muster

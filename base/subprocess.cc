@@ -28,7 +28,7 @@ constexpr size_t kMaxDescriptors = 16;
 // The polling interval of AwaitSubprocess on kernels without pidfd_open.
 constexpr Duration kLookEvery = std::chrono::milliseconds(1);
 
-// The step of the child that failed, and its errno.
+// The step at which the child failed to start the program, and the errno.
 enum class Step { kNone, kDescriptors, kWorkingDirectory, kExec };
 struct Failure {
   Step step = Step::kNone;
@@ -43,7 +43,7 @@ struct Child {
   std::vector<char*> environment = ExecPointers(plan.environment);
   pid_t parent = getpid();
   int null_fd;
-  // In the memory that the child shares with the parent.
+  // Points to memory that the child shares with the parent.
   volatile Failure* failure;
 };
 
@@ -55,9 +55,9 @@ struct Child {
 
 bool PlaceDescriptors(const Child& child) {
   const std::vector<int>& wanted = child.plan.descriptors;
-  // Copies of the source descriptors, with numbers above all targets: a
-  // source's own number may be a target. dup2 of a copy also clears
-  // close-on-exec.
+  // Copies of the source descriptors, numbered above all target descriptors,
+  // because the number of a source may also be a target. dup2 of a copy also
+  // clears close-on-exec.
   std::array<int, kMaxDescriptors> copies;
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i] == SubprocessPlan::kInherit) continue;
@@ -73,15 +73,16 @@ bool PlaceDescriptors(const Child& child) {
   return true;
 }
 
-// Runs in the child and executes the program. Calls async-signal-safe functions
-// only, because other threads of the parent may hold any lock.
+// Runs in the child and executes the program. Calls only async-signal-safe
+// functions, because other threads of the parent may hold any lock.
 [[noreturn]] void Become(const Child& child) {
   const SubprocessPlan& plan = child.plan;
   if (plan.group == SubprocessPlan::Group::kOwnGroup) setpgid(0, 0);
   if (plan.group == SubprocessPlan::Group::kOwnSession) setsid();
   if (plan.death_signal != 0) {
     prctl(PR_SET_PDEATHSIG, plan.death_signal);
-    // If the parent has died before prctl, the death signal will never come.
+    // If the parent has exited before prctl, the child will not get the death
+    // signal: exit now.
     if (getppid() != child.parent) _exit(127);
   }
   if (!PlaceDescriptors(child)) Fail(child, Step::kDescriptors);
@@ -95,15 +96,14 @@ bool PlaceDescriptors(const Child& child) {
   Fail(child, Step::kExec);
 }
 
-// vfork, and not posix_spawn, which cannot set the parent-death signal. Unlike
-// fork, it copies no memory, and runs no handlers of libraries (gRPC's stop its
-// threads). The child shares this process's memory until exec, so that no
-// handler of a signal may run in it. The parent's thread continues after exec
-// or the child's exit: by then the child has written a Failure, if there is
-// one.
+// Uses vfork: posix_spawn cannot set the parent-death signal, and fork copies
+// memory and runs the handlers of libraries (gRPC's stop its threads). The
+// child shares this process's memory until exec, so no signal handler may run
+// in it. The parent's thread continues after the child's exec or exit: by then
+// the child has written its Failure, if any.
 //
-// Under ThreadSanitizer and Valgrind, vfork is fork: a Failure is lost there,
-// and the child is one that ends with exit code 127.
+// Under ThreadSanitizer and Valgrind, vfork behaves like fork: the Failure is
+// lost, and the child exits with code 127.
 pid_t StartChild(const Child& child) {
   sigset_t all, before;
   sigfillset(&all);
@@ -127,7 +127,7 @@ std::string_view NameOf(std::string_view variable) {
   return variable.substr(0, variable.find('='));
 }
 
-// Whether `pid` has ended, or is no child of this process (any more).
+// Whether `pid` has exited, or is not (or no longer) a child of this process.
 bool HasEnded(pid_t pid) {
   siginfo_t info = {};
   return waitid(P_PID, static_cast<id_t>(pid), &info,
@@ -163,7 +163,8 @@ void ResetSignals(uint64_t ignored) {
     struct sigaction action = {};
     const bool is_ignored = (ignored >> (signal - 1) & 1) != 0;
     action.sa_handler = is_ignored ? SIG_IGN : SIG_DFL;
-    // Fails for SIGKILL, SIGSTOP and the C library's own signals.
+    // The call fails for SIGKILL, SIGSTOP and the C library's own signals;
+    // these errors are ignored.
     sigaction(signal, &action, nullptr);
   }
 }
@@ -193,7 +194,7 @@ std::vector<std::string> EnvironmentWith(
     const std::vector<std::string>& changes,
     const std::vector<std::string>& unset) {
   std::vector<std::string> own;
-  // `environ` is null after clearenv.
+  // Skip the loop if `environ` is null, as it is after clearenv(3).
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     own.emplace_back(*entry);
   }

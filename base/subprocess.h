@@ -17,9 +17,10 @@ namespace muster {
 
 // A program to be started as a child of this process.
 struct SubprocessPlan {
-  // A descriptor of the child that stays what it is in this process.
+  // Value in `descriptors`: the child's descriptor is the same as this
+  // process's.
   static constexpr int kInherit = -1;
-  // A descriptor of the child that is /dev/null.
+  // Value in `descriptors`: the child's descriptor is /dev/null.
   static constexpr int kNull = -2;
 
   enum class Group {
@@ -28,19 +29,19 @@ struct SubprocessPlan {
     kOwnSession,  // a session of its own, without a controlling terminal
   };
 
-  std::vector<std::string> argv;         // argv[0]: a path, or found in PATH
-  std::vector<std::string> environment;  // NAME=VALUE, the whole environment
+  std::vector<std::string> argv;  // argv[0]: a path, or a name found in PATH
+  std::vector<std::string> environment;  // NAME=VALUE; the whole environment
   std::string working_directory;         // empty: that of this process
-  // descriptors[n]: the descriptor of this process that becomes the child's
-  // descriptor n; or kInherit or kNull. Other descriptors follow their
-  // close-on-exec flags. At most 16.
+  // The child's descriptors: descriptors[n] is the descriptor of this process
+  // that becomes the child's descriptor n, or kInherit or kNull. Other
+  // descriptors follow their close-on-exec flags. At most 16.
   std::vector<int> descriptors;
   Group group = Group::kInherit;
   sigset_t blocked_signals = {};
   // Bit n - 1: the child ignores signal n. All other signals have their default
   // action.
   uint64_t ignored_signals = 0;
-  // Sent to the child when the thread that starts it ends; 0: none.
+  // Signal that the child gets when the thread that started it exits; 0: none.
   int death_signal = 0;
 };
 
@@ -49,13 +50,13 @@ struct SubprocessPlan {
 //                                         folder and has the system's error
 absl::StatusOr<pid_t> StartSubprocess(const SubprocessPlan& plan);
 
-// Gives every signal its default action, except those of `ignored` (bit n - 1:
-// signal n), which it ignores. Async-signal-safe.
+// Sets every signal to its default action, except those in `ignored` (bit n -
+// 1: signal n), which are set to ignored. Async-signal-safe.
 void ResetSignals(uint64_t ignored);
 
-// Returns the environment `inherited`, in its order, without the names of
-// `changes` and `unset`, followed by `changes` (NAME=VALUE). If a name is in
-// `changes` twice, the last one counts. Pure.
+// Returns the environment `inherited`, in its order, without the variables that
+// `changes` or `unset` name, followed by `changes` (NAME=VALUE). If `changes`
+// has a name twice, the last one counts. Pure.
 std::vector<std::string> MergeEnvironment(
     const std::vector<std::string>& inherited,
     const std::vector<std::string>& changes,
@@ -68,8 +69,8 @@ std::vector<std::string> EnvironmentWith(
     const std::vector<std::string>& unset = {});
 
 // Returns a descriptor, closed on exec, that is readable once process `pid` has
-// ended. Not open: there is no such process (ESRCH), or the kernel is older
-// than 5.3.
+// exited. Returns a closed OwnedFd if there is no such process (ESRCH), or if
+// the kernel is older than 5.3.
 OwnedFd OpenPidFd(pid_t pid);
 
 // Waits, without reaping, until the child `pid` has ended, or another part of

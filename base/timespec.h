@@ -8,7 +8,8 @@
 
 namespace muster {
 
-// Returns `d`, which must not be negative, in the form of system calls.
+// Converts a duration, which must not be negative, to the type that system
+// calls take.
 inline timespec ToTimespec(Duration d) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(d);
   return {.tv_sec = seconds.count(), .tv_nsec = (d - seconds).count()};

@@ -5,8 +5,8 @@
 
 namespace muster {
 
-// The wall clock in seconds since 1970, for drivers only. It may be set forward
-// and back; deadlines use MonotonicNow.
+// The wall clock in seconds since 1970, for drivers only. The wall clock may be
+// set forward and back; deadlines use MonotonicNow instead.
 inline double UnixSeconds() {
   return std::chrono::duration<double>(
              std::chrono::system_clock::now().time_since_epoch())

@@ -23,7 +23,7 @@ bool IsOwn(const std::string& path) {
          info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// The folders of this user in `parent` with random names, sorted.
+// Returns the folders of this user in `parent` that have random names, sorted.
 std::vector<std::string> RandomlyNamed(const std::string& parent) {
   const std::string prefix = FirstName() + "_";
   const size_t size = FirstName().size() + sizeof(kPattern) - 1;

@@ -12,14 +12,14 @@ namespace muster {
 // muster_<uid>. If another user has taken that name, the name is muster_<uid>_
 // and six random characters; a later call finds that folder by its owner.
 //
-// A folder counts only if this user owns it and nobody else can write in it.
-// A symbolic link never counts.
+// A folder is used only if this user owns it and no other user can write in it.
+// A symbolic link is never used.
 
 // Returns the path of the folder in `parent`, and creates the folder with mode
 // 0700 if there is none. Errors: those of PathStatus.
 absl::StatusOr<std::string> MakeUserFolder(const std::string& parent);
 
-// The paths of all such folders in `parent`, muster_<uid> first.
+// The paths of all folders of this user in `parent`, muster_<uid> first.
 std::vector<std::string> UserFolders(const std::string& parent);
 
 }  // namespace muster

@@ -9,7 +9,7 @@
 
 namespace muster {
 
-// Splits `text` into words as a shell does: at blanks, with '...', "..." and a
+// Splits `text` into words at blanks, as a shell does, with '...', "..." and a
 // backslash (\) as quotes. No other character is special. InvalidArgument: a
 // quote is not closed.
 absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view text);

@@ -27,7 +27,7 @@ TEST(WriteAllTest, PartialWriteIsContinued) {
   const int error = errno;
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   EXPECT_FALSE(all);
-  EXPECT_EQ(error, EFBIG);  // the error of the second write
+  EXPECT_EQ(error, EFBIG);  // the error of the second write()
   EXPECT_EQ(lseek(file, 0, SEEK_END), 60);
   close(file);
   unlink(path.c_str());

@@ -1,7 +1,7 @@
 """cuda_library: CUDA C++ sources as a library that C++ targets depend on.
 
-Where no toolkit is found the target is incompatible: building everything skips
-it, and tests that need it are reported as skipped.
+If no CUDA toolkit is found, the target is incompatible: `bazel build //...`
+skips the target, and tests that need it are reported as skipped.
 """
 
 load("@cuda_toolkit//:defs.bzl", "CUDA_FOUND", "CUDA_ROOT")
@@ -109,8 +109,8 @@ def cuda_library(
       srcs: .cu files.
       hdrs: headers that C++ and CUDA sources include.
       deps: C++ or CUDA libraries.
-      alwayslink: as cc_library's.
-      visibility: as everywhere.
+      alwayslink: as in cc_library.
+      visibility: as in any rule.
     """
     _cuda_library(
         name = name,

@@ -1,28 +1,28 @@
-"""cuda_kernels: kernel sources for a GPU, and for tests on the CPU."""
+"""cuda_kernels: kernel sources compiled for a GPU, and for tests on the CPU."""
 
 load("//bazel:cuda.bzl", "cuda_library")
 
 def cuda_kernels(name, srcs, hdrs, deps, emulation, visibility = None):
-    """Compiles .cu sources twice, behind the same functions.
+    """Compiles .cu sources into two libraries with the same functions.
 
-    NAME_cuda is what a program links that runs on a GPU. NAME_emulated is what
-    a test links: the same sources as C++, with CUDA's execution model from the
-    emulation; it needs no CUDA toolkit.
+    Programs that run on a GPU link NAME_cuda. Tests link NAME_emulated: the
+    same sources compiled as C++, where `emulation` provides CUDA's execution
+    model. NAME_emulated needs no CUDA toolkit.
 
     Args:
-      name: the beginning of both names.
+      name: the prefix of both libraries' names.
       srcs: .cu files.
       hdrs: headers that only these sources include.
       deps: C++ libraries; the sources' public headers are in one of them.
       emulation: the library of CUDA's execution model.
-      visibility: as everywhere.
+      visibility: as in any rule.
     """
     cuda_library(
         name = name + "_cuda",
         srcs = srcs,
         hdrs = hdrs,
-        # Libraries that use the kernels depend on the kernels' headers only, so the
-        # linker may meet this one first.
+        # Users of the kernels depend only on their headers, so the linker may see
+        # this library before those users.
         alwayslink = True,
         deps = deps,
         visibility = visibility,

@@ -1,4 +1,4 @@
-"""Finds the CUDA toolkit, or says that there is none.
+"""Finds the CUDA toolkit, or reports that there is none.
 
 @cuda_toolkit//:defs.bzl exports CUDA_FOUND and CUDA_ROOT, and
 @cuda_toolkit//:runtime is the static CUDA runtime with its headers. A machine

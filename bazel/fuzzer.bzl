@@ -1,9 +1,10 @@
-"""fuzzer_test: a libFuzzer program of the sources that its deps name.
+"""fuzzer_test: a libFuzzer program built from the sources of its deps.
 
-libFuzzer comes with clang, everything else here is built by g++. An aspect
-walks the deps' cc_library targets and compiles each source once more, with
-clang, the fuzzer's coverage, AddressSanitizer and UBSan; so a fuzzer has the
-same sources and link options as every other program, and no list of its own.
+libFuzzer comes with clang, but all other targets are built by g++. So an aspect
+visits all cc_library targets that the deps need and compiles each source once
+more, with clang, the fuzzer's coverage, AddressSanitizer and UBSan. A fuzzer
+has the same sources and link options as other programs; no second list of them
+is needed.
 """
 
 _CLANG = "/usr/bin/clang++"
@@ -13,7 +14,7 @@ _SANITIZE = [
 ]
 _ENDINGS = ["cc", "c", "cpp"]
 
-# objects: a depset of the target's and its deps' object files.
+# objects: a depset of the object files of the target and of its deps.
 FuzzedObjects = provider(fields = ["objects"])
 
 def _fuzzed_objects_impl(target, ctx):

@@ -1,16 +1,16 @@
-"""C++ from .proto files with the system's protoc and gRPC plug-in.
+"""C++ code generated from .proto files by the system's protoc and gRPC plug-in.
 
-Bazel's own cc_proto_library would download a compiler of its own.
+Bazel's cc_proto_library is not used, because it would download a compiler.
 """
 
 def cc_grpc_library(name, src, deps = [], visibility = None):
-    """Compiles one .proto, messages and services, into one cc_library.
+    """Compiles the messages and services of one .proto file into a cc_library.
 
     Args:
       name: the library's name.
       src: the .proto file, in this package.
       deps: cc_grpc_library targets of the .proto files that it imports.
-      visibility: as everywhere.
+      visibility: as in any rule.
     """
     stem = src[:-len(".proto")]
     package = native.package_name()

@@ -36,7 +36,8 @@
 namespace muster::launcher {
 namespace {
 
-// The requester for the verdict of a cancelled job: "ada@node1".
+// Returns the caller's user and host, "ada@node1", which the verdict of a
+// cancelled job names.
 std::string Caller() {
   char host[256] = {};
   gethostname(host, sizeof(host) - 1);
@@ -46,8 +47,8 @@ std::string Caller() {
                       "@", host);
 }
 
-// Returns the named job, else the coordinator's only unfinished job, else its
-// only job.
+// Returns the run id that the request names. Without one, returns the
+// coordinator's only unfinished job, or else its only job.
 absl::StatusOr<std::string> ChosenJob(rendezvous::AdminClient& client,
                                       const AdminRequest& request) {
   if (!request.run_id.empty()) return request.run_id;
@@ -95,8 +96,8 @@ absl::Status Status(rendezvous::AdminClient& client,
   if (run_id.empty()) {
     absl::StatusOr<std::vector<rendezvous::JobStatus>> jobs = client.ListJobs();
     if (!jobs.ok()) return jobs.status();
-    // A single job is shown with its nodes. JSON always has the nodes, so that
-    // its form does not depend on the number of jobs.
+    // A text listing shows the nodes only if there is a single job. JSON always
+    // has the nodes, so that its form does not depend on the number of jobs.
     if (json) {
       jobs = WithNodes(client, *jobs);
       if (!jobs.ok()) return jobs.status();
@@ -115,7 +116,7 @@ absl::Status Status(rendezvous::AdminClient& client,
   return absl::OkStatus();
 }
 
-// Interval at which a watched job is asked for its progress.
+// Interval at which `launch watch` asks for the job's progress.
 constexpr Duration kProgressInterval = std::chrono::seconds(5);
 
 absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
@@ -197,12 +198,13 @@ absl::Status Perform(rendezvous::AdminClient& client,
 
 namespace {
 
-// The resolver's thread and gRPC's, which wait for ever for one that cannot be
-// started.
+// Threads of the resolver and of gRPC. Both wait forever for a thread that
+// cannot be started.
 constexpr ResourceNeed kNeed = {.threads = 8};
 
-// Runs the command in this process's place on the coordinator's host, where the
-// token that `launch --slurm` has made is found. Returns why it cannot.
+// Replaces this process by the same command on the coordinator's host, where a
+// file has the token that `launch --slurm` made. Returns only on failure, with
+// the reason.
 absl::Status AskOnItsHost(const SlurmCoordinator& coordinator,
                           const std::vector<std::string>& args) {
   const std::string program = OwnProgram();
@@ -253,7 +255,8 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
   options.endpoints = request.endpoints;
   options.tls = request.tls;
   options.token = *std::move(token);
-  // Several endpoints are those of daemons, which keep no token for their user.
+  // Only for a single endpoint: several endpoints belong to daemons, which keep
+  // no token in a file for their user.
   if (options.token.empty() && options.endpoints.size() == 1) {
     std::optional<LocalCoordinator> local =
         FindLocalCoordinator(options.endpoints.front(), LocalTokenParents());

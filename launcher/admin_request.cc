@@ -31,7 +31,7 @@ absl::StatusOr<std::string> ReadSlurmJob(const std::string& text) {
       "is no job of Slurm's; write for example 4711, or 5_3 in an array");
 }
 
-// Takes the Slurm job that this process runs in, if any.
+// Stores the Slurm job that this process runs in, if any, in `request`.
 absl::Status TakeSlurmJob(const std::map<std::string, std::string>& environment,
                           AdminRequest& request) {
   const std::optional<std::string> job =
@@ -50,7 +50,7 @@ absl::Status TakeSlurmJob(const std::map<std::string, std::string>& environment,
   return absl::OkStatus();
 }
 
-// Fills in the coordinator from the environment if no flag names it.
+// Fills in the coordinator from the environment if no flag names one.
 absl::Status TakeSurroundings(
     const std::map<std::string, std::string>& environment,
     AdminRequest& request) {
@@ -70,8 +70,8 @@ absl::Status TakeSurroundings(
   return absl::OkStatus();
 }
 
-// Takes all arguments that are no flags. Flags may stand before and after an
-// argument.
+// Returns all arguments that are not flags. Flags may stand before and after
+// these arguments.
 absl::StatusOr<std::vector<std::string>> TakeArguments(
     CommandLine& line, const std::vector<Flag>& flags) {
   std::vector<std::string> arguments;
@@ -130,8 +130,8 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
     return absl::InvalidArgumentError(
         "drain: names no node; write launch drain NODE, see launch status");
   }
-  // An empty argument comes from an unset variable of a script; it must not
-  // mean the only job.
+  // An empty argument comes from an unset variable of a script. It must not be
+  // taken for a missing argument, which means the coordinator's only job.
   if (!arguments->empty() && arguments->front().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         args[0], ": its argument is empty; write launch ", args[0],

@@ -19,15 +19,16 @@ enum class AdminFormat { kText, kJson };
 // The parsed command line of `launch status|watch|cancel|drain`.
 struct AdminRequest {
   AdminVerb verb = AdminVerb::kStatus;
-  // Where the coordinator may be; at least one, unless `slurm_job` is given.
+  // Possible endpoints of the coordinator, at least one unless `slurm_job` is
+  // given.
   std::vector<rendezvous::Endpoint> endpoints;
-  // The Slurm job that runs the coordinator: Slurm is asked for the endpoint.
-  // Empty: `endpoints` are used.
+  // The Slurm job that runs the coordinator: the endpoint is computed from
+  // squeue's output. Empty: `endpoints` are used.
   std::string slurm_job;
-  // Step of `slurm_job` that this process runs in.
+  // The step of `slurm_job` in which this process runs.
   std::optional<uint64_t> slurm_step;
-  std::vector<std::string> args;  // as given, from the verb on
-  std::string run_id;             // empty: the coordinator's only job
+  std::vector<std::string> args;  // the arguments from the subcommand's name on
+  std::string run_id;  // the job's run id; empty: the coordinator's only job
   std::string token_file;
   rendezvous::TlsFiles tls;
   AdminFormat format = AdminFormat::kText;

@@ -34,7 +34,8 @@ namespace {
 
 // Size limit for logs in a temporary folder, which may lie in memory.
 constexpr int64_t kTemporaryRotateBytes = 16 << 20;
-// How long the temporary folder and the link "latest" are waited for.
+// Time limits for creating the link "latest" and the temporary folder: a file
+// system may hang.
 constexpr Duration kLinkTimeout = std::chrono::seconds(1);
 constexpr Duration kFolderTimeout = std::chrono::seconds(5);
 
@@ -54,13 +55,14 @@ void ShowReason(const Voice& voice, const agent::AgentResult& result) {
 void Show(const Voice& voice, const agent::AgentResult& result,
           agent::JobMessages job_messages, const std::string& program_name) {
   if (!result.verdict || result.never_ran) return ShowReason(voice, result);
-  // With a verdict_fd other than stderr, every node sends its verdict, and the
-  // reader takes the first one.
+  // If verdict_fd is not stderr, another `launch` reads it: every node writes
+  // its verdict, and that `launch` takes the first one.
   const bool is_shared = job_messages != agent::JobMessages::kAll &&
                          voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
-    // Only the node that acts for the job shows the verdict. No node acts for a
-    // job that had ended before this node came; then show the reason.
+    // Only the node that acts for the job prints the verdict. If the job had
+    // ended before this node joined, no node acts for it: print the reason
+    // instead.
     if (job_messages == agent::JobMessages::kAssignedAndGeneral) {
       ShowReason(voice, result);
     }
@@ -129,7 +131,7 @@ agent::ConsoleWriter::Limits ConsoleLimits(const agent::LogPlan& logs) {
   return limits;
 }
 
-// Reports output that was not shown on the console, and where it can be read.
+// Reports how much output the console did not show, and where to read it.
 void TellLosses(const Voice& voice, agent::Console& console,
                 const std::string& where) {
   for (const std::string& loss : console.Losses(where)) {
@@ -243,8 +245,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   if (!absent_hint.empty() && EndedForAbsence(result)) voice.Error(absent_hint);
   if (requeue == agent::Requeue::kYes && IsPreempted(result) &&
       result.acts_for_job) {
-    // The other nodes have got the verdict, so Slurm may now end the job's
-    // processes.
+    // The other nodes have received the verdict. So the requeue, by which Slurm
+    // ends all processes of the job, loses nothing.
     voice.Notice("putting the job back into its queue");
     const absl::Status put_back = agent::RequeueJob(ReadEnvironment());
     if (!put_back.ok()) voice.Error(std::string(put_back.message()));

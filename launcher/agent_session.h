@@ -12,12 +12,12 @@
 
 namespace muster::launcher {
 
-// The origin of the log folder. kTemporary: `launch` makes the folder before
-// the job and removes it after a success.
+// The origin of the log folder. kGiven: --log-dir. kTemporary: `launch` creates
+// the folder before the job and removes it after a success.
 enum class LogFolder { kGiven, kTemporary };
 
-// Runs an agent and prints for people: notices while the agent runs; at the end
-// the verdict (or why there is none) and the path of the logs. `also_live`: a
+// Runs an agent. Prints notices while the agent runs, and at the end the
+// verdict (or why there is none) and the path of the logs. `also_live`: a
 // further condition of the liveness probe.
 agent::AgentResult RunAgentSession(const Voice& voice,
                                    agent::AgentOptions options,

@@ -22,7 +22,7 @@
 namespace muster::launcher {
 namespace {
 
-// Exit code of Voice::Refuse for wrong arguments.
+// The exit code that Voice::Refuse returns for wrong arguments.
 constexpr int kWrongUsage = 2;
 
 absl::StatusOr<std::string> FindProgram(
@@ -59,8 +59,9 @@ int BenchCommand(const std::vector<std::string>& arguments,
   const absl::StatusOr<BenchPlan> plan =
       PlanBench(arguments, environment, program.ok() ? *program : "");
   if (absl::IsInvalidArgument(plan.status())) {
-    // Name `launch bench --help`, because `launch --help`, which Voice::Refuse
-    // names, does not have the flags of the bench.
+    // The message names `launch bench --help`, because the help that
+    // Voice::Refuse names, `launch --help`, does not list the flags of the
+    // bench.
     voice.Error(absl::StrCat(std::string(plan.status().message()),
                              " (see launch bench --help)"));
     return kWrongUsage;

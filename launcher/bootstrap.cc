@@ -44,7 +44,8 @@ absl::StatusOr<PreparedNode> PrepareNode(
     const std::map<std::string, std::string>& environment, const Voice& voice) {
   PreparedNode node;
   node.facts = ReadMachineFacts(environment);
-  // Check in the order in which a person would look for the mistake.
+  // The checks are in the order in which a user would look for a mistake:
+  // program, token, TLS files, limits.
   absl::Status program = CheckProgram(options, node.facts);
   if (!program.ok()) return program;
   absl::StatusOr<std::string> token = rendezvous::ReadCallerToken(
@@ -86,8 +87,8 @@ absl::Status CheckLogFolder(const RunOptions& options,
       [directory = logs.directory, run] {
         return agent::CheckLogFolderWritable(directory, run);
       });
-  // A file system that does not answer stops no job: the agent reports it and
-  // goes on.
+  // A file system that does not answer in time does not stop the job: the agent
+  // reports it and continues.
   if (!writable || writable->ok()) return absl::OkStatus();
   return absl::UnavailableError(
       absl::StrCat("--log-dir: ", writable->message(),

@@ -14,7 +14,7 @@
 
 namespace muster::launcher {
 
-// The start of the process that `launch` and `agent` share.
+// Functions that start a `launch` or an `agent` process.
 
 // Takes the token out of the environment, and runs `main` once descriptors 0 to
 // 2 are open, the limits of the process are known and other processes of the
@@ -27,15 +27,15 @@ int StartProgram(const char* name, int argc, char** argv,
 
 // A node whose options have been checked on this machine.
 struct PreparedNode {
-  MachineFacts facts;  // without the network addresses
-  std::string token;   // the job's secret; empty: none
+  MachineFacts facts;  // does not include the network addresses
+  std::string token;   // the secret with which nodes join the job; empty: none
   std::unique_ptr<agent::Guardian> guardian;
 };
 
 // Checks the program, the token, the files for TLS and the limits of the
-// process, forks the
-// guardian, prints the options' remarks, and reads the machine. Must be called
-// while the process has one thread. Errors: one line each, for Voice::Refuse.
+// process, forks the guardian, prints the remarks of the options, and reads the
+// facts of this machine. Must be called while the process has one thread.
+// Errors: one line each, for Voice::Refuse.
 absl::StatusOr<PreparedNode> PrepareNode(
     const RunOptions& options,
     const std::map<std::string, std::string>& environment, const Voice& voice);

@@ -361,7 +361,7 @@ std::string WithoutVariable(const std::vector<Flag>& flags) {
   return absl::StrCat(text, line, "\n");
 }
 
-// Escapes bars, which would end a cell of a Markdown table.
+// Escapes vertical bars, which would end a cell of a Markdown table.
 std::string Cell(const std::string& text) {
   std::string cell;
   for (const char c : text) {

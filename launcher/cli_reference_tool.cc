@@ -1,4 +1,4 @@
-// Prints docs/CLI.md.
+// A program that prints the file docs/CLI.md.
 #include <cstdio>
 
 #include "launcher/cli_reference.h"

@@ -12,8 +12,8 @@ namespace muster::launcher {
 namespace {
 
 enum class Which { kAll, kWithValue };
-// Joins the names of `flags` with a space before, between and after them, so
-// that a shell script can search for " --name ".
+// Joins the names of `flags`, with a space before and after each name, so that
+// a shell script can search for " --name ".
 std::string Words(const std::vector<Flag>& flags, Which which) {
   std::string words = " ";
   for (const Flag& flag : flags) {
@@ -267,8 +267,8 @@ void AppendFishFlags(const std::vector<Flag>& flags,
   }
 }
 
-// Appends the completions of the subcommands to `script`. Returns the condition
-// under which the flags of a run are completed.
+// Appends the completions of the subcommands to `script`. Returns the fish
+// condition under which the flags of a run are completed.
 std::string AppendFishSubcommands(std::string& script) {
   const std::string in_admin = absl::StrCat(
       "__fish_seen_subcommand_from ", NamesWith(SubcommandFlags::kAdmin, " "));

@@ -7,7 +7,8 @@
 
 namespace muster::launcher {
 
-// The command whose arguments a script completes. torchrun has no sub-commands.
+// The command whose arguments a completion script completes. torchrun has no
+// subcommands.
 enum class CompletedCommand { kLaunch, kTorchrun };
 
 // The completion script of `shell` (bash, zsh or fish), generated from the

@@ -40,9 +40,10 @@ std::optional<std::string> OwnedAddress(const MachineFacts& facts,
   return loopback;
 }
 
-// The address at which peers reach this hosting node: the endpoint's host if
-// that is an address. If /etc/hosts of this machine maps its own name to a
-// loopback address, another address is taken, if there is one.
+// Returns the address at which peers reach this node if it hosts the
+// coordinator: `owned`, this machine's address among those of the endpoint's
+// host. If /etc/hosts maps the machine's own name to a loopback address, or
+// `owned` is nullopt, returns another address of this machine, if there is one.
 std::string AddressForPeers(const std::string& host,
                             const std::optional<std::string>& owned,
                             const MachineFacts& facts) {
@@ -56,9 +57,9 @@ std::string AddressForPeers(const std::string& host,
   return "127.0.0.1";
 }
 
-// The address to bind: every interface, unless the endpoint is an address of
-// this machine. A name may resolve to different addresses here and at the
-// peers.
+// The address to bind: the endpoint's host if it is an address of this machine
+// or "localhost", otherwise every interface. A name may resolve to different
+// addresses here and on the peers.
 std::string ListenHost(const std::string& host,
                        const std::optional<std::string>& owned) {
   if (owned && (IsAddress(host) || host == "localhost")) return *owned;
@@ -120,8 +121,9 @@ absl::Status CheckPorts(const RunOptions& options, const Meeting& meeting) {
   return absl::OkStatus();
 }
 
-// Returns the run id of a lone node with --state-dir: a hash of the folder's
-// absolute path, so that each start with this folder continues the same job.
+// Returns the run id of a node that runs alone with --state-dir: a hash of the
+// folder's absolute path, so that each start with this folder continues the
+// same job.
 std::string RunIdOf(const std::string& state_dir, const MachineFacts& facts) {
   std::string path = state_dir[0] == '/' ? state_dir
                                          : absl::StrCat(facts.working_directory,

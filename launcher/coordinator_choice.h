@@ -14,10 +14,10 @@ namespace muster::launcher {
 
 enum class CoordinatorPlace {
   kHere,  // This process hosts the coordinator; a port in use is an error.
-  // This process hosts the coordinator if it can bind the port, else connects:
-  // of several agents on one machine the first one hosts.
+  // This process hosts the coordinator if it can bind the port, otherwise it
+  // connects: of several agents on one machine the first one hosts.
   kHereIfFree,
-  kElsewhere,  // This process connects.
+  kElsewhere,  // This process connects to a coordinator elsewhere.
 };
 
 // Whether this node hosts the coordinator, and the addresses to bind and to
@@ -27,19 +27,20 @@ struct CoordinatorChoice {
   // kHere, kHereIfFree: the address to bind. Host "0.0.0.0" or "::": every
   // interface. Port 0: any free port.
   rendezvous::Endpoint listen;
-  // The addresses that peers connect to; one if this node hosts. Port 0: the
-  // port that is bound.
+  // The addresses that peers connect to; only one if this node hosts the
+  // coordinator. Port 0: the port that is bound.
   std::vector<rendezvous::Endpoint> endpoints;
   // kHere, kHereIfFree: the address at which peers reach this node.
   std::string own_address;
-  // One clause for messages: why this node hosts or connects.
+  // One clause for messages: why this node hosts the coordinator or connects to
+  // one.
   std::string reason;
-  // Whether another node takes over from the coordinator if it is lost. Then
-  // every `launch` that does not host it stands by.
+  // Whether another node takes over as coordinator if the coordinator is lost.
+  // If so, every `launch` that does not host the coordinator runs a standby.
   bool is_taken_over = false;
 };
 
-// The result of resolving the endpoint's host.
+// The addresses of the endpoint's host, as far as the name resolves.
 struct ResolvedHost {
   // IP addresses as text; empty: the name does not resolve
   std::vector<std::string> addresses;

@@ -17,7 +17,8 @@ namespace {
 constexpr Duration kLook = std::chrono::milliseconds(100);
 // A coordinator that has lingered for this time prints a notice.
 constexpr Duration kQuietLinger = std::chrono::seconds(2);
-// Lets `launch watch` receive the job's end.
+// Time for which streams stay open at the end, so that `launch watch` receives
+// the end of the job.
 constexpr Duration kGoodbye = std::chrono::seconds(1);
 
 bool SignalCame() {
@@ -142,8 +143,8 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
   if (!options.token.empty()) serving.tokens = {options.token};
   serving.tls = options.tls;
   serving.set_up = options.set_up;
-  // The journal is opened by the owner of the port alone: other nodes of this
-  // machine may have the same --state-dir.
+  // Open the journal only after the port is bound: other nodes of this machine
+  // may have the same --state-dir, and only the owner of the port may use it.
   absl::StatusOr<std::unique_ptr<rendezvous::GrpcServer>> server =
       rendezvous::GrpcServer::Listen(serving);
   if (!server.ok()) return server.status();
@@ -196,7 +197,8 @@ Duration EmbeddedCoordinator::WaitForOthers(Duration close_timeout,
   Duration waited = Duration::zero();
   Duration finished_for = Duration::zero();
   while (true) {
-    // The sooner the nodes lose this coordinator, the sooner they have another.
+    // Leave at once: the sooner the nodes lose this coordinator, the sooner
+    // another one takes over.
     if (coordinator_.MayLeave()) return Duration::zero();
     if (coordinator_.WaitUntilDeserted(kLook) || SignalCame()) return kGoodbye;
     waited += kLook;

@@ -21,13 +21,14 @@
 
 namespace muster::launcher {
 
-// The coordinator of a job inside `launch`.
+// The coordinator of one job, which runs inside a `launch` process.
 class EmbeddedCoordinator {
  public:
   struct Options {
     rendezvous::Endpoint listen;
-    HostedJob job;  // the only job that is accepted
-    // Folder of the journal of the job's state (--state-dir); empty: none.
+    HostedJob job;  // the coordinator accepts only this job
+    // Folder of the journal, which records the job's state (--state-dir);
+    // empty: no journal.
     std::string state_dir;
     std::string token;
     // The folders for the file in which this user's other processes find the
@@ -37,17 +38,18 @@ class EmbeddedCoordinator {
     rendezvous::GrpcServer::SetUp set_up =
         rendezvous::GrpcServer::SetUp::kAtOnce;
     std::string run_tag;  // a new run's tag, which names its log folder
-    // Returns the path of the event log of the run with `run_tag`, whose folder
-    // is created; null: no event log.
+    // Creates the log folder of the run with `run_tag` and returns the path of
+    // its event log; null: no event log.
     std::function<std::string(const std::string& run_tag)> event_log;
-    std::string log_directory;  // as --log-dir names it; `event_log` is below
-    // Set if another coordinator takes over the job once its coordinator is
-    // lost. Then this one begins as a standby, and has an event log once it
-    // coordinates the job.
+    std::string log_directory;  // folder of --log-dir, for `event_log`
+    // Set if another coordinator takes over the job when its coordinator is
+    // lost. Then this coordinator starts as a standby, and writes an event log
+    // only while it coordinates the job.
     struct Takeover {
       rendezvous::Standby::Kind kind = rendezvous::Standby::Kind::kSuccessor;
-      std::string own_host;  // at which others reach this process
-      // The endpoints at which nodes look for the job first.
+      // host name or address at which others reach this process
+      std::string own_host;
+      // The endpoints at which nodes look for the coordinator first.
       std::vector<rendezvous::Endpoint> endpoints;
     };
     std::optional<Takeover> takeover;
@@ -66,45 +68,50 @@ class EmbeddedCoordinator {
 
   // The tag of the job's run. A continued job keeps the tag in its record.
   const std::string& run_tag() const { return run_tag_; }
-  // The verdict of a continued job that had ended before; nullopt: the job goes
-  // on, or is new.
+  // The verdict of a continued job that had already ended; nullopt: the job is
+  // running, or is new.
   const std::optional<rendezvous::Verdict>& recorded_verdict() const {
     return recorded_verdict_;
   }
   rendezvous::Coordinator* coordinator() { return &coordinator_; }
   const rendezvous::Endpoint& address() const { return server_->address(); }
-  // Options::takeover: where others reach this coordinator.
+  // The endpoint at which others reach this coordinator. Requires
+  // Options::takeover.
   rendezvous::Endpoint own_endpoint() const;
-  // For the liveness probe: whether the listener answers (GrpcServer::Check).
+  // For the liveness probe: checks whether the server answers
+  // (GrpcServer::Check).
   absl::Status Check() { return server_->Check(); }
 
-  // Keeps serving until every job is finished and its agents have their
-  // verdict, or a signal arrives, or `close_timeout` has passed since every job
-  // finished. Returns at once if this coordinator only stands by, or if another
-  // one can take over the unfinished job. Then removes the record of a finished
-  // job, so that the same command begins a new one.
+  // Continues to serve until every job is finished and its agents have received
+  // the verdict, or a signal arrives, or `close_timeout` has passed since the
+  // last job finished. Returns at once if this coordinator is only a standby,
+  // or if another one can take over the unfinished job. At the end removes the
+  // record of a finished job, so that the same command begins a new one.
   void Linger(Duration close_timeout, const Voice& voice);
 
  private:
-  // Opens the journal in `state_dir`. OpenedJournal::kept holds the job if the
-  // job is continued, and is empty otherwise.
+  // Opens the journal in `state_dir`. OpenedJournal::kept has the record of the
+  // job if the job is continued, and is empty otherwise.
   static absl::StatusOr<rendezvous::OpenedJournal> OpenState(
       const Options& options, const Voice& voice);
 
   EmbeddedCoordinator(const Options& options, rendezvous::OpenedJournal state,
                       const Voice& voice);
-  // Makes the token's file for `listen`, whose port is known. AlreadyExists: as
-  // LocalToken::Keep; other failures are only told.
+  // Creates the file with the token of the coordinator at `listen`, whose port
+  // is known. AlreadyExists: as LocalToken::Keep. Other failures are only
+  // printed.
   static absl::StatusOr<std::unique_ptr<LocalToken>> KeepToken(
       const rendezvous::Endpoint& listen, const Options& options,
       const Voice& voice);
-  // Makes the event log, if the options ask for one and there is none.
+  // Creates the event log, if the options ask for one and it does not exist
+  // yet.
   void MakeEventLog(const std::string& run_tag);
-  // Begins to announce this coordinator to others.
+  // Starts exchanging announcements with the coordinators of other nodes.
   void Announce();
   rendezvous::Coordinator::Options CoordinatorOptions(
       rendezvous::OpenedJournal state);
-  // Returns the time for which open streams may end by themselves.
+  // Waits as Linger describes. Returns the time that open streams then get to
+  // end by themselves.
   Duration WaitForOthers(Duration close_timeout, const Voice& voice);
 
   const Options options_;
@@ -113,8 +120,8 @@ class EmbeddedCoordinator {
   const std::optional<rendezvous::Verdict> recorded_verdict_;
   std::unique_ptr<rendezvous::EventLog> event_log_;
   rendezvous::Coordinator coordinator_;
-  // Null until this coordinator coordinates. Destroyed after `server_`,
-  // whose streams let it take over.
+  // Null while this coordinator is a standby. Destroyed after `server_`, whose
+  // streams may still make this coordinator take over.
   std::unique_ptr<rendezvous::Announcer> announcer_;
   std::unique_ptr<LocalToken> local_token_;
   std::unique_ptr<rendezvous::GrpcServer> server_;

@@ -22,16 +22,18 @@ constexpr Duration kPortTimeout = std::chrono::seconds(5);
 constexpr Duration kLook = std::chrono::seconds(1);
 constexpr Duration kPause = std::chrono::milliseconds(100);
 
-// The address by which this node reaches the coordinator; empty: none.
+// Returns the address of this node from which it reaches the coordinator;
+// empty: there is none.
 std::string AddressTowards(const rendezvous::Endpoint& coordinator) {
   const auto addresses =
       Resolve(coordinator.host, coordinator.port, {.timeout = kLook});
   return addresses.ok() ? LocalAddressTowards(addresses->front()) : "";
 }
 
-// Whether a coordinator that hosts at `coordinator` may bind its port at
-// `host`, an address of this machine, or at every address of this machine.
-// Several nodes may be on one machine, and the host may be started last.
+// Whether a process that hosts a coordinator at `coordinator` may bind the same
+// port at `host`, an address of this machine, or at every address of this
+// machine. Several nodes may be on one machine, and the hosting process may be
+// started last.
 bool IsHostsPort(const rendezvous::Endpoint& coordinator,
                  const std::string& host) {
   const auto addresses =
@@ -92,9 +94,10 @@ std::unique_ptr<EmbeddedCoordinator> StandBy(
     host = rendezvous::HostInCertificate(standing_by.tls, {host, node.host});
   }
   standing_by.takeover->own_host = host;
-  // The gRPC server is set up once a node comes.
+  // Set up the gRPC server only when a node connects.
   standing_by.set_up = rendezvous::GrpcServer::SetUp::kWithFirstConnection;
-  // A name may resolve to another address here than at the peers.
+  // Bind every interface if `host` is a name: it may resolve to another address
+  // here than on the peers.
   const bool is_address = NumericAddress(host, 0).has_value();
   standing_by.listen = {is_address ? host : "::",
                         IsHostsPort(endpoint, host) ? 0 : endpoint.port};

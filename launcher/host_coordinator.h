@@ -11,25 +11,25 @@
 
 namespace muster::launcher {
 
-// Hosts the coordinator if `choice` says so; with kHereIfFree only if the port
-// is free, because another agent of this machine may host it. Returns null if
-// this process must connect instead.
+// Starts the coordinator if `choice` says that this process hosts it; with
+// kHereIfFree only if the port is free, because another agent of this machine
+// may host it. Returns null if this process must connect instead.
 //
-// A port that is taken although no process listens on it (the local end of
-// another program's connection) is tried again for a few seconds. Errors: those
-// of EmbeddedCoordinator::Start. Must be called after signals have been
-// blocked.
+// If the port is in use although no process listens on it (it is the local end
+// of another program's connection), retries for a few seconds. Errors: those of
+// EmbeddedCoordinator::Start. Must be called after signals have been blocked.
 absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
     const CoordinatorChoice& choice,
     const EmbeddedCoordinator::Options& hosting, const Voice& voice);
 
-// Starts the coordinator of a node that does not host it, where another node
-// takes over (CoordinatorChoice::is_taken_over). It listens at the address of
-// `node` or, if that is empty, at the one by which this node reaches the
-// coordinator; on the port of the endpoint if that is free, else on any port.
-// With TLS, others reach it by the node's host name if the certificate was not
-// issued for the address. Returns null, after a notice, if it cannot listen:
-// the job runs all the same. Must be called after signals have been blocked.
+// Starts the standby coordinator of a node that does not host the coordinator,
+// if another node takes over (CoordinatorChoice::is_taken_over). It listens at
+// the address of `node` or, if that is empty, at the address from which this
+// node reaches the coordinator; on the port of the endpoint if that is free,
+// else on any port. With TLS, others reach it by the node's host name if the
+// certificate was not issued for the address. Returns null, after a notice, if
+// it cannot listen: the job still runs. Must be called after signals have been
+// blocked.
 std::unique_ptr<EmbeddedCoordinator> StandBy(
     const CoordinatorChoice& choice, const rendezvous::NodeIdentity& node,
     EmbeddedCoordinator::Options standing_by, const Voice& voice);

@@ -13,7 +13,8 @@
 namespace muster::launcher {
 namespace {
 
-// Reaps every child that has ended. Returns true once `child` is among them.
+// Reaps every child that has exited, until `child` is among them. Returns
+// whether `child` has been reaped.
 bool ReapUntil(pid_t child, int& wait_status) {
   for (;;) {
     int status = 0;
@@ -33,7 +34,7 @@ int RunUnderInit(const std::function<int()>& program) {
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &before);
   // fork() instead of StartSubprocess, because the child continues this program
-  // with `program`.
+  // and calls `program`.
   const pid_t child = fork();
   if (child < 0) {
     std::fprintf(stderr, "muster: fork: %s\n", std::strerror(errno));
@@ -46,9 +47,9 @@ int RunUnderInit(const std::function<int()>& program) {
   int wait_status = 0;
   while (!ReapUntil(child, wait_status)) {
     siginfo_t info;
-    // Take the blocked signals here; SIGCHLD only ends the wait. Do not pass on
-    // signals that the kernel sends from a terminal (SI_KERNEL): the child gets
-    // them too, so one Ctrl-C would count twice.
+    // Receive the blocked signals and pass them on; SIGCHLD only ends the wait.
+    // Signals that the kernel sends from a terminal (SI_KERNEL) are not passed
+    // on: the child gets them too, so one Ctrl-C would count twice.
     if (sigwaitinfo(&all, &info) > 0 && info.si_signo != SIGCHLD &&
         info.si_code != SI_KERNEL) {
       kill(child, info.si_signo);

@@ -7,12 +7,12 @@ namespace muster::launcher {
 
 // Runs `program` and returns its exit code. If this process is process 1 (the
 // first of a container), runs `program` in a child and does what the kernel
-// expects of process 1: reaps orphans and passes signals on to the child. Then
-// returns when the child has ended; 128 + signal if a signal killed the child.
+// expects of process 1: it reaps orphans, and passes signals on to the child.
+// Returns when the child has exited; 128 + signal if a signal killed the child.
 // Must be called while the process has one thread.
 int RunAsInit(const std::function<int()>& program);
 
-// As RunAsInit in process 1, whatever the id of this process is.
+// Like RunAsInit, but does the work of process 1 whatever this process's id is.
 int RunUnderInit(const std::function<int()>& program);
 
 }  // namespace muster::launcher

@@ -77,7 +77,7 @@ TEST(InitProcess, ReapsWhatIsOrphaned) {
     if (pipe(tell) != 0) return 1;
     const pid_t middle = fork();
     if (middle == 0) {
-      // A grandchild, which becomes an orphan when its parent ends.
+      // Start a grandchild, which becomes an orphan when its parent exits.
       const pid_t orphan = fork();
       if (orphan == 0) {
         pause();

@@ -17,7 +17,7 @@
 namespace muster::launcher {
 namespace {
 
-// Exit code of Voice::Refuse for wrong arguments.
+// The exit code that Voice::Refuse returns for wrong arguments.
 constexpr int kWrongUsage = 2;
 
 int Refuse(const std::string& why, const Voice& voice) {

@@ -15,8 +15,8 @@ namespace muster::launcher {
 namespace {
 
 constexpr size_t kMaxReasons = 8;
-// Upper bound of printed times in seconds, so that a wrong clock causes no
-// overflow.
+// Upper bound in seconds of the times that are printed, so that a wrong clock
+// causes no overflow.
 constexpr double kLongestTold = 1e9;
 constexpr size_t kMaxPositions = 40;
 
@@ -43,7 +43,8 @@ void AppendPositions(const FlightAnalysis& analysis, const TextTarget& target,
       {" RANKS", "LAST OPERATION", "GROUP", "STATE"}};
   for (const FlightPosition& position : analysis.positions) {
     if (rows.size() > kMaxPositions) break;
-    // The heading already says "ranks": print " 0-3" instead of "ranks 0-3".
+    // The column's heading already says RANKS: print " 0-3" instead of "ranks
+    // 0-3".
     rows.push_back(
         {position.ranks.substr(position.ranks.find(' ')),
          position.operation.empty() ? "-" : position.operation,

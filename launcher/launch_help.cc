@@ -91,7 +91,8 @@ std::string LaunchHelp() {
   absl::StrAppend(&text, "\nExamples:\n");
   for (const auto& [command, meaning] : Examples()) {
     absl::StrAppend(&text, Filled(meaning, 2, 80));
-    // Ends broken lines with a backslash, so that the command can be pasted.
+    // Lines that are broken end with a backslash, so that the command can be
+    // pasted.
     std::string lines = Filled(command, 6, 76);
     for (size_t end = lines.find('\n'); end + 1 < lines.size();
          end = lines.find('\n', end + 3)) {

@@ -24,17 +24,17 @@
 namespace muster::launcher {
 namespace {
 
-// Tokens' own folder in a user's folder, which may hold the logs of many jobs.
+// Name of the folder for tokens inside a user's folder (base/user_folder.h). It
+// is separate because the user's folder may hold the logs of many jobs.
 constexpr char kFolder[] = "/tokens";
 constexpr size_t kMaxTokenBytes = 4096;
 constexpr Duration kResolveTimeout = std::chrono::seconds(5);
-// How often a file is opened again that another process of this user removes or
-// holds for a moment.
+// Number of attempts to open a file that another process of this user may
+// remove or lock at the same moment.
 constexpr int kTries = 20;
 constexpr Duration kPause = std::chrono::milliseconds(5);
 
-// The part of a file's name that all coordinators of this network namespace
-// share.
+// The beginning of the name of every token file in this network namespace.
 std::string Prefix() {
   struct stat network = {};
   stat("/proc/self/ns/net", &network);
@@ -64,7 +64,8 @@ bool IsLockedByOther(int fd) {
   return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-// Whether `fd` is a regular file of this user that nobody else can open.
+// Whether `fd` is a regular file that belongs to this user and that no other
+// user can open.
 bool IsPrivateFile(int fd) {
   struct stat info;
   return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
@@ -108,8 +109,8 @@ void RemoveLeftFiles(const std::string& folder) {
   }
 }
 
-// Opens and locks the file at `path`. AlreadyExists: another process has it.
-// NotFound: its folder is gone.
+// Creates or opens the file at `path` and locks it. AlreadyExists: another
+// process has locked it. NotFound: its folder does not exist.
 absl::StatusOr<OwnedFd> OpenLocked(const std::string& path) {
   for (int i = 0; i < kTries; ++i) {
     if (i > 0) PauseUntil(MonotonicNow() + kPause);
@@ -142,7 +143,7 @@ absl::StatusOr<std::string> KeepIn(const std::string& parent,
     RemoveLeftFiles(folder);
     std::string path = absl::StrCat(folder, "/", name);
     absl::StatusOr<OwnedFd> opened = OpenLocked(path);
-    // The end of another job has removed an empty folder.
+    // Retry: the end of another job may have removed the empty folder.
     if (absl::IsNotFound(opened.status()) && i < kTries) continue;
     if (!opened.ok()) return opened.status();
     if (ftruncate(opened->get(), 0) != 0 || !WriteAll(opened->get(), token)) {
@@ -214,7 +215,7 @@ LocalToken::LocalToken(std::string path, OwnedFd file)
 
 LocalToken::~LocalToken() {
   unlink(path_.c_str());
-  // Both folders go with the last file in them.
+  // Remove both folders if this was their last file.
   const std::string folder = path_.substr(0, path_.rfind('/'));
   rmdir(folder.c_str());
   rmdir(folder.substr(0, folder.rfind('/')).c_str());

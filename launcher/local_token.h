@@ -12,12 +12,12 @@
 
 namespace muster::launcher {
 
-// The token of a coordinator for one node, in a file that only its user can
-// read. Other processes of that user on this machine (`launch status`, `watch`,
-// `cancel`, `drain`, another node of the same job) find the token by the
-// coordinator's endpoint. The file's name has the network namespace, the
-// address and the port. The file is locked as long as its coordinator lives, so
-// that a file left by a killed process is told from a valid one.
+// A local token is the token of a coordinator for one node, stored in a file
+// that only its user can read. Other processes of that user on this machine
+// (`launch status`, `watch`, `cancel`, `drain`, another node of the same job)
+// find the token by the coordinator's endpoint. The file's name has the network
+// namespace, the address and the port. The file is locked while its coordinator
+// lives, so that the file of a killed process can be recognized as stale.
 
 // A folder in memory. Where a login manager ends the user's last session, it
 // may be emptied.
@@ -31,17 +31,17 @@ std::vector<std::string> LocalTokenParents();
 
 class LocalToken {
  public:
-  // Keeps `token` for the coordinator that listens at `listen`, or is about to
-  // if its port is fixed; the port is not 0. Of several processes that are
-  // about to listen at one address, one gets the file. Also removes the files
-  // that killed processes have left.
+  // Stores `token` for the coordinator that listens at `listen`, or that is
+  // about to listen there on a fixed port; the port must not be 0. If several
+  // processes are about to listen at one address, only one gets the file. Also
+  // removes the files of killed processes.
   //   AlreadyExists  another process of this user has the file of `listen`
-  //   others         no file can be kept; the message says where and why
+  //   others         no file can be created; the message says where and why
   static absl::StatusOr<std::unique_ptr<LocalToken>> Keep(
       const rendezvous::Endpoint& listen, const std::string& token,
       const std::vector<std::string>& parents);
 
-  // Removes the file.
+  // The destructor removes the file.
   ~LocalToken();
 
   LocalToken(const LocalToken&) = delete;
@@ -62,9 +62,9 @@ struct LocalCoordinator {
   std::string token;
 };
 
-// Finds the coordinator that `endpoint` names, if it is a live one of this user
-// and has a file in a folder of `parents`. Resolves a name, for at most 5 s, if
-// there is a file with the port of `endpoint`.
+// Finds the coordinator that `endpoint` names, if it is running, belongs to
+// this user and has a file in a folder of `parents`. If a file has the port of
+// `endpoint` and its host is a name, resolves the name, for at most 5 s.
 std::optional<LocalCoordinator> FindLocalCoordinator(
     const rendezvous::Endpoint& endpoint,
     const std::vector<std::string>& parents);

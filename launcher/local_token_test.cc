@@ -65,7 +65,8 @@ TEST_F(LocalTokenTest, TheFileIsItsUsersAlone) {
   EXPECT_EQ(info.st_mode & 07777u, 0600u);
 }
 
-// The name localhost may also mean an address at which another user listens.
+// The coordinator's own address is returned, because localhost may also mean an
+// address at which another user listens.
 TEST_F(LocalTokenTest, ANameBecomesTheCoordinatorsAddress) {
   const Kept kept = Keep({"127.0.0.1", 4711}, "secret");
   const auto found = Find({"localhost", 4711});
@@ -107,7 +108,7 @@ TEST_F(LocalTokenTest, FilesOfKilledProcessesDoNotCountAndAreRemoved) {
   EXPECT_EQ(Files().size(), 2u);
 }
 
-// A file that another user could have prepared or can read.
+// Files that another user may have created or can read are refused.
 TEST_F(LocalTokenTest, LinksAndOpenFilesAreRefused) {
   Kept kept = Keep({"127.0.0.1", 4711}, "secret");
   const std::string path = Files()[0];

@@ -1,4 +1,4 @@
-// `launch`: see docs/CLI.md.
+// The program `launch`, which runs a job's part on this node; see docs/CLI.md.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -69,13 +69,13 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args);
 
 using Environment = std::map<std::string, std::string>;
 
-// Runs a subcommand; returns the exit code. `args` follow the subcommand's
-// name.
+// Function that runs a subcommand and returns the exit code. `args` are the
+// arguments after the subcommand's name.
 using SubcommandFunction = int (*)(const std::vector<std::string>& args,
                                    const Environment& environment,
                                    const Voice& voice);
 
-// The subcommands that do not ask a coordinator.
+// The functions of the subcommands that work without a coordinator.
 constexpr std::pair<std::string_view, SubcommandFunction> kFunctions[] = {
     {"inspect", [](const std::vector<std::string>& args, const Environment&,
                    const Voice& voice) { return InspectCommand(args, voice); }},
@@ -121,9 +121,9 @@ int RunSubcommand(const Subcommand& subcommand,
   return 1;
 }
 
-// The environment for srun, which hands it on to the tasks, with the job's
-// token. A job whose coordinator one of the tasks hosts gets a fresh one if its
-// user gives none.
+// Returns the environment for srun, with the job's token; srun passes the
+// environment on to the tasks. If the user gives neither a token nor TLS files,
+// and one of the tasks hosts the coordinator, the token is a fresh one.
 Environment WithJobToken(Environment environment, const RunOptions& options) {
   const bool has_access = !rendezvous::TakenToken().empty() ||
                           !options.token_file.empty() || options.tls.given();
@@ -138,8 +138,8 @@ Environment WithJobToken(Environment environment, const RunOptions& options) {
   return environment;
 }
 
-// Runs the command line `args`, which has the syntax of `launch`, whatever the
-// name is under which the program was called.
+// Runs the command line `args`, which has the syntax of `launch`, regardless of
+// the name by which the program was called.
 int LaunchFor(const CalledAs& called, const std::vector<std::string>& args) {
   RemoteOptions starter;
   TakeStarterPipes(starter);

@@ -23,7 +23,7 @@ namespace {
 constexpr Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr Duration kLongestPause = std::chrono::seconds(2);
 
-// The signals that end this node's wait before it has joined the job.
+// The signals on which this node stops waiting to join the job.
 class EndingSignals {
  public:
   explicit EndingSignals(const RunOptions& options) : options_(options) {
@@ -46,8 +46,8 @@ class EndingSignals {
     return !sigisemptyset(&ending);
   }
 
-  // Waits up to `timeout` for one of the signals; returns its number, or 0 if
-  // none came.
+  // Waits up to `timeout` for one of the signals. Returns its number; 0 if no
+  // signal arrived.
   int Await(Duration timeout) const {
     const timespec left = ToTimespec(timeout);
     return std::max(sigtimedwait(&signals_, nullptr, &left), 0);

@@ -10,14 +10,15 @@
 namespace muster::launcher {
 
 // Resolves the endpoint's host and calls PlanLaunch. With several endpoints no
-// name is resolved here, because the link waits for each of them. A name that
-// does not resolve is tried again until the options' connect_timeout, since
-// names often appear late while a cluster starts; then Unavailable, one line.
+// name is resolved here, because the link to the coordinator tries each of
+// them. A name that does not resolve is tried again until the options'
+// connect_timeout, since names often appear late while a cluster starts; then
+// Unavailable, one line.
 //
 // A signal that ends this node's part in the job ends the wait: Cancelled, one
 // line, and `exit_code` is the exit code for this process (a preempted pod must
-// not count as failed). From the first attempt on, the options' signals stay
-// blocked in this thread, as PrepareSignals leaves them.
+// not count as failed). From the first attempt on, the signals of `options`
+// stay blocked in this thread, as PrepareSignals leaves them.
 absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
                                        const Meeting& meeting,
                                        const MachineFacts& facts,

@@ -9,8 +9,8 @@
 namespace muster::launcher {
 namespace {
 
-// A text that changes whenever there is new progress to print; empty: nothing
-// to print.
+// Returns a text that changes whenever there is new progress to print; empty:
+// nothing to print.
 std::string NewsOf(rendezvous::JobStatus job) {
   const std::string line = ProgressLine(job);
   if (line.empty()) return "";

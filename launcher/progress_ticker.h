@@ -13,20 +13,21 @@
 
 namespace muster::launcher {
 
-// For `launch watch`: asks for the job's progress at intervals, on its own
-// thread, and reports changes.
+// For `launch watch`: asks for the job's progress at intervals, on a thread of
+// its own, and reports changes.
 class ProgressTicker {
  public:
-  // Returns the job's present status; nullopt if the coordinator did not
+  // Returns the job's current status; nullopt if the coordinator did not
   // answer.
   using Look = std::function<std::optional<rendezvous::JobStatus>()>;
-  // Called with the job's status when its ProgressLine or RankLines have
-  // changed; the silence of a rank is reported once.
+  // Called with the job's status when the text of its ProgressLine or RankLines
+  // has changed. The silence of a rank is reported once.
   using Tell = std::function<void(const rendezvous::JobStatus& job)>;
 
-  // `look` and `tell` are called from the ticker's thread, first after `every`.
+  // `look` and `tell` are called on the ticker's thread, for the first time
+  // `every` after construction.
   ProgressTicker(Duration every, Look look, Tell tell);
-  // Waits for a call of `look` or `tell` that is in progress.
+  // Blocks until a running call of `look` or `tell` has returned.
   ~ProgressTicker();
   ProgressTicker(const ProgressTicker&) = delete;
   ProgressTicker& operator=(const ProgressTicker&) = delete;

@@ -23,8 +23,8 @@ rendezvous::JobStatus AtStep(int64_t step) {
   return job;
 }
 
-// Runs a ticker whose calls of Look return the elements of `found` in turn,
-// then nullopt. Returns the reported progress.
+// Runs a ticker whose Look returns the elements of `found` one after another,
+// then nullopt. Returns the progress that the ticker reported.
 std::vector<std::string> Told(
     const std::vector<std::optional<rendezvous::JobStatus>>& found) {
   std::vector<std::string> told;

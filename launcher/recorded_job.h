@@ -16,26 +16,26 @@ namespace muster::launcher {
 struct HostedJob {
   std::string run_id;
   rendezvous::JobSpec spec;
-  // How long other nodes may wait for the verdict after the coordinator's
-  // death.
+  // Time after the coordinator's death during which other nodes may wait for
+  // the verdict.
   Duration verdict_awaited_for = Duration::zero();
 };
 
 struct RecordedJob {
   // The record with which the job continues; nullopt: a new job begins.
   std::optional<rendezvous::KeptJob> continued;
-  // Run ids of the records of jobs that are over.
+  // The run ids of recorded jobs that have ended.
   std::vector<std::string> over;
 };
 
 // Finds the job in the records of the folder `state_dir` (--state-dir).
 //
-// The record of a job that was about to end, or had ended, when its `launch`
-// was killed counts only while other nodes may wait for the verdict. Later the
-// same command begins a new job.
+// If the job had ended, or was about to end, when its `launch` was killed, its
+// record is used only while other nodes may still wait for the verdict. After
+// that time the same command begins a new job.
 //
-// `now`: time since 1970. Pure. FailedPrecondition: the folder holds another
-// job, or the hosted job with other settings; one sentence.
+// `now`: time since 1970. Pure. FailedPrecondition, one sentence: the folder
+// holds the record of another job, or of this job with other settings.
 absl::StatusOr<RecordedJob> FindRecordedJob(
     std::vector<rendezvous::KeptJob> records, const HostedJob& hosted,
     const std::string& state_dir, Duration now);

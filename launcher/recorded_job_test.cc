@@ -106,7 +106,7 @@ TEST(RecordedJob, OtherSettingsAreRefused) {
             "folder");
 }
 
-// A command may hold secrets.
+// The error must not show the job's command, which may contain secrets.
 TEST(RecordedJob, ACommandIsNotShown) {
   KeptJob record = Record("train");
   record.job.spec.command = "train.py --key=hush";

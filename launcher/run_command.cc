@@ -32,8 +32,8 @@ namespace {
 
 constexpr Duration kStarterTimeout = std::chrono::hours(24);
 
-// The name of the run's log folder if this process hosts the coordinator, which
-// chooses the run's tag.
+// The name of the run's log folder. Requires that this process hosts the
+// coordinator, which chooses the run's tag.
 std::string HostedRunName(const agent::LogPlan& logs, const std::string& tag) {
   return logs.is_tagged ? agent::TaggedRunName(logs.run_name, tag)
                         : logs.run_name;
@@ -48,25 +48,30 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.job = {.run_id = plan.agent.run_id,
                  .spec = plan.agent.spec,
                  .verdict_awaited_for = options.policy.coordinator_timeout};
-  // Slurm starts no task of a step again: the nodes of the earlier step are
-  // gone, and a preempted job that was requeued must run.
+  // In Slurm no node waits for the verdict of an earlier coordinator: Slurm
+  // does not restart tasks, so the nodes of the earlier step are gone. A
+  // preempted job that was requeued must begin anew, and not show the recorded
+  // verdict.
   if (options.cluster == Cluster::kSlurm) {
     hosting.job.verdict_awaited_for = Duration::zero();
   }
   hosting.state_dir = options.state_dir;
   hosting.token = token;
   if (plan.agent.spec.max_nodes == 1) {
-    // Only operators connect.
+    // In a job of one node, only operators connect to the coordinator.
     hosting.set_up = rendezvous::GrpcServer::SetUp::kWithFirstConnection;
-    // The job belongs to its user.
+    // A job of one node gets a fresh token, so that no other user can control
+    // it.
     if (token.empty()) hosting.token = rendezvous::FreshToken();
   }
-  // Nobody has typed the token: operators find it on this machine.
+  // The user does not know a token that `launch` made, so it is stored in a
+  // file where operators on this machine find it.
   const bool is_made = options.remote.token_maker == TokenMaker::kStarter;
   if (is_made || token != hosting.token) {
     hosting.token_parents = LocalTokenParents();
     if (is_made) {
-      // The starter has promised that nothing of the token is on a disk.
+      // The `launch` that made this token promises that it is not written to a
+      // disk. So the file is stored in memory if possible.
       hosting.token_parents.insert(hosting.token_parents.begin(),
                                    kMemoryFolder);
     }
@@ -114,15 +119,16 @@ int TellRecordedVerdict(const rendezvous::Verdict& verdict,
   return verdict.exit_code;
 }
 
-// How to reach the coordinator, which another process hosts. If that process
-// runs a job of one node, it may have made its own token.
+// Returns the options of the link to a coordinator that another process hosts.
+// If that process runs a job of one node, it may have made its own token.
 rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
                                      const rendezvous::TlsFiles& tls,
                                      const std::string& token) {
   if (token.empty() && choice.place == CoordinatorPlace::kHereIfFree) {
     std::optional<LocalCoordinator> local =
         FindLocalCoordinator(choice.endpoints.front(), LocalTokenParents());
-    // With TLS the host that the user named must stand in the certificate.
+    // With TLS use the host that the user named, because the certificate must
+    // contain it.
     if (local) {
       return {.endpoints = {tls.given() ? choice.endpoints.front()
                                         : local->endpoint},
@@ -133,7 +139,7 @@ rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
   return {.endpoints = choice.endpoints, .tls = tls, .token = token};
 }
 
-// The coordinator of this process.
+// The coordinator that runs in this process, if any.
 struct OwnCoordinator {
   enum class Role { kHost, kStandby };
   std::unique_ptr<EmbeddedCoordinator> here;  // null: none
@@ -142,15 +148,15 @@ struct OwnCoordinator {
   bool hosts() const { return here != nullptr && role == Role::kHost; }
 };
 
-// Starts the coordinator of this process, if it hosts one or stands by.
+// Starts the coordinator of this process, if it hosts one or runs a standby.
 absl::StatusOr<OwnCoordinator> StartCoordinator(
     const CoordinatorChoice& choice, EmbeddedCoordinator::Options hosting,
     const rendezvous::NodeIdentity& node, const Voice& voice) {
   using Kind = rendezvous::Standby::Kind;
   if (choice.is_taken_over) {
     hosting.takeover = {.kind = Kind::kFounder,
-                        // With TLS the host that the user named must stand in
-                        // the certificate.
+                        // With TLS use the host that the user named, because
+                        // the certificate must contain it.
                         .own_host = hosting.tls.given()
                                         ? choice.endpoints.front().host
                                         : choice.own_address,
@@ -167,8 +173,9 @@ absl::StatusOr<OwnCoordinator> StartCoordinator(
                         OwnCoordinator::Role::kStandby};
 }
 
-// Makes the agent's link: to the coordinator that this process hosts, or to the
-// one at the endpoints. Stores the coordinator's address in `agent`.
+// Creates the agent's link to the coordinator that this process hosts, or to
+// the one at the configured endpoints. Stores the coordinator's address in
+// `agent`.
 std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
     const CoordinatorChoice& choice, const OwnCoordinator& own,
     const rendezvous::TlsFiles& tls, const std::string& token,
@@ -243,8 +250,8 @@ int RunCommand(const std::string& name, const RunOptions& options,
   }
 
   agent::AgentOptions agent = std::move(plan->agent);
-  // This agent's output goes to the `launch` that started it. That `launch` may
-  // wait for its own console, so wait long before output is dropped.
+  // The `launch` that started this agent reads the output, and may have to wait
+  // for its own console. So wait for a long time before output is dropped.
   if (verdict_fd >= 0) agent.logs.console.timeout = kStarterTimeout;
   std::unique_ptr<rendezvous::CoordinatorLink> link =
       MakeLink(plan->coordinator, *own, options.tls, node->token, agent);

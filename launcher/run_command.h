@@ -10,10 +10,11 @@
 
 namespace muster::launcher {
 
-// Prints why nothing was started, and returns the exit code (Voice::Refuse).
+// Function that prints why the job was not started. Returns the exit code
+// (Voice::Refuse).
 using Refusal = std::function<int(const absl::Status& why)>;
 
-// Performs `launch PROGRAM`: runs this node's part of the job and, on the
+// Implements `launch PROGRAM`: runs this node's part of the job and, on the
 // hosting node, the coordinator. `name`: prefix of the messages. Returns the
 // exit code. Must be called while the process has one thread.
 int RunCommand(const std::string& name, const RunOptions& options,

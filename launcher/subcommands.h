@@ -8,17 +8,18 @@
 
 namespace muster::launcher {
 
-// The flags that shells complete after a subcommand.
+// The flags of a subcommand, for shell completion.
 enum class SubcommandFlags {
   kNone,
-  kAdmin,   // AdminFlags, of a subcommand that asks a coordinator
-  kRun,     // the flags of a run
-  kDoctor,  // the flags of `launch doctor` and of a run
+  kAdmin,   // AdminFlags: the subcommand asks a coordinator
+  kRun,     // the flags for running a job
+  kDoctor,  // the flags of `launch doctor` and for running a job
 };
 
-// A first argument of `launch` that selects another action than running a job.
-// Help, docs/CLI.md and completion use this row; main.cc calls the function. A
-// program of the same name can be run as ./status, or after a flag or "--".
+// A subcommand: a first argument of `launch` that selects another action than
+// running a job. Help, docs/CLI.md and completion are generated from these
+// rows; main.cc calls the function. A program of the same name can be run as
+// ./status, or after a flag or "--".
 struct Subcommand {
   const char* name;
   const char* arguments;  // arguments, as shown in usage lines
@@ -26,9 +27,9 @@ struct Subcommand {
   // First line of the usage section of the help text. One row may hold the line
   // of several subcommands; null: none.
   const char* usage = nullptr;
-  const char* purpose = nullptr;  // rest of the `usage` line
+  const char* purpose = nullptr;  // the part of the line after `usage`
   SubcommandFlags flags = SubcommandFlags::kNone;
-  // Arguments that shells complete, in the form of Flag::completions.
+  // Arguments that shells complete, in the format of Flag::completions.
   const char* completions = "";
 };
 
@@ -39,8 +40,8 @@ const std::vector<Subcommand>& Subcommands();
 // drain.
 std::vector<Flag> AdminFlags();
 
-// Returns the row of `argument`, or null if `argument` is no subcommand. The
-// pointer stays valid.
+// Returns the row of the subcommand `argument`; null if `argument` is not a
+// subcommand. The pointer stays valid.
 const Subcommand* FindSubcommand(const std::string& argument);
 
 }  // namespace muster::launcher

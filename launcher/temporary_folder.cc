@@ -17,7 +17,7 @@ std::string Around(const std::string& directory) {
   return directory.substr(0, directory.rfind('/'));
 }
 
-// Makes `name` in this user's folder in `parent`.
+// Creates the folder `name` in this user's folder in `parent`.
 absl::StatusOr<std::string> MakeIn(const std::string& parent,
                                    const std::string& name) {
   constexpr int kTries = 100;
@@ -26,7 +26,8 @@ absl::StatusOr<std::string> MakeIn(const std::string& parent,
     if (!around.ok()) return around.status();
     const std::string directory = absl::StrCat(*around, "/", name);
     if (mkdir(directory.c_str(), 0700) == 0) return directory;
-    // Another job of the user may have ended and removed the empty folder.
+    // Retry on ENOENT: another job of the user may have ended and removed the
+    // user's folder, which was empty.
     if (errno != ENOENT || i == kTries) {
       return PathStatus("cannot create folder", directory, errno);
     }

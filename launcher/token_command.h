@@ -14,7 +14,7 @@
 
 namespace muster::launcher {
 
-// What `launch token` is asked for.
+// The parsed command line of `launch token`.
 struct TokenRequest {
   enum class Way { kHelp, kSecret, kDerived };
   Way way = Way::kSecret;

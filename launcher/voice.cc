@@ -19,10 +19,11 @@ void WriteTo(int fd, const std::string& text) {
 
 }  // namespace
 
-// The destination of a voice's lines, shared by its copies.
+// The output of a Voice, shared by its copies.
 struct Voice::Outlet {
-  std::mutex mutex;                         // guards `console`
-  std::shared_ptr<agent::Console> console;  // null: lines go to stderr itself
+  std::mutex mutex;  // guards `console`
+  // null: lines are written to stderr directly
+  std::shared_ptr<agent::Console> console;
 };
 
 Voice::Voice(const char* program, Talk talk, int verdict_fd)

@@ -9,36 +9,38 @@
 
 namespace muster::launcher {
 
-// kAll: notices and errors. kErrorsOnly: errors only.
+// Which messages are printed. kAll: notices and errors. kErrorsOnly: errors
+// only.
 enum class Talk { kAll, kErrorsOnly };
 
 // Prints a program's messages for people: lines on stderr that begin with the
 // program's name. Each line is one write, so that lines of several processes do
-// not mix. After SpeakThrough, lines go into the queue of a console instead, so
-// that they never block and begin at the start of a line. Copies share the
-// console. Control characters in names from outside are escaped (ForTerminal).
-// Thread-safe.
+// not mix. After SpeakThrough, lines go into the queue of a console instead:
+// they then never block, and always begin at the start of a line. Copies share
+// the console. Control characters in names from outside are escaped
+// (ForTerminal). Thread-safe.
 class Voice {
  public:
   // `program`: "launch" or "agent"; must outlive this object. `verdict_fd`:
   // descriptor for a job's verdict.
   Voice(const char* program, Talk talk, int verdict_fd = 2);
 
-  // Sends all later lines to the stderr of `console`, which has threads.
+  // Sends all later lines to the stderr of `console`, whose threads write them.
   void SpeakThrough(std::shared_ptr<agent::Console> console) const;
 
-  // Prints a notice; nothing with Talk::kErrorsOnly.
+  // Prints a notice, unless the Talk is kErrorsOnly.
   void Notice(const std::string& line) const;
 
-  // Prints an error.
+  // Prints an error message.
   void Error(const std::string& line) const;
 
   // Prints a job's verdict to verdict_fd.
   void Verdict(const std::string& text) const;
 
-  // Prints why nothing was started. Returns the exit code, as shells use them:
-  // 2 for InvalidArgument (with a hint at the --help of the program, or of its
-  // `subcommand`), 127 for NotFound, 126 for PermissionDenied, else 1.
+  // Prints the reason why the program or the job was not started. Returns the
+  // exit code that shells use: 2 for InvalidArgument (with a hint at the --help
+  // of the program, or of its `subcommand`), 127 for NotFound, 126 for
+  // PermissionDenied, else 1.
   int Refuse(const absl::Status& error,
              const std::string& subcommand = "") const;
 

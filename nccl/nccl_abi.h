@@ -3,21 +3,21 @@
 
 #include <cstddef>
 
-// Declared like in the headers of NCCL and CUDA, so that programs that include
-// these headers too get the same types.
+// These types are declared as in the headers of NCCL and CUDA, so that programs
+// that also include those headers get the same types.
 struct ncclComm;
 struct CUstream_st;
 
 namespace muster::nccl {
 
-// The part of NCCL's binary interface that Muster uses, so that it can be built
-// without NCCL's header. The values and layouts are those of nccl.h 2.14 to
-// 2.30; no version in between has changed them.
+// The part of NCCL's binary interface that Muster uses, so that Muster can be
+// built without NCCL's header. The values and layouts are those of nccl.h 2.14
+// to 2.30; no version in between has changed them.
 
 using NcclComm = ::ncclComm*;
 
 constexpr int kNcclUniqueIdBytes = 128;
-// ncclUniqueId. NCCL's functions take it by value.
+// NCCL's ncclUniqueId. NCCL's functions take it by value.
 struct NcclUniqueId {
   char internal[kNcclUniqueIdBytes];
 };
@@ -28,13 +28,14 @@ constexpr NcclResult kNcclInvalidArgument = 4;
 constexpr NcclResult kNcclInvalidUsage = 5;
 constexpr NcclResult kNcclInProgress = 7;
 
-// NCCL_VERSION(2, 14, 0) as returned by ncclGetVersion (since 2.9).
+// Encodes a version as ncclGetVersion does (since 2.9).
 constexpr int NcclVersion(int major, int minor, int patch) {
   return major * 10000 + minor * 100 + patch;
 }
 
-// ncclConfig_t of version 2.14. Later versions use defaults for the fields
-// after `blocking`, because `size` and `version` show that they are missing.
+// NCCL's ncclConfig_t in version 2.14. Later versions of NCCL see from `size`
+// and `version` that the fields after `blocking` are missing, and use their
+// defaults.
 struct NcclConfig {
   size_t size = sizeof(NcclConfig);
   unsigned magic = 0xcafebeef;
@@ -44,7 +45,7 @@ struct NcclConfig {
 
 constexpr int kNcclSplitNoColor = -1;
 
-// ncclDataType_t.
+// Values of NCCL's ncclDataType_t.
 constexpr int kNcclInt8 = 0;
 constexpr int kNcclInt32 = 2;
 constexpr int kNcclInt64 = 4;
@@ -60,7 +61,7 @@ constexpr int kNcclMax = 2;
 constexpr int kNcclMin = 3;
 constexpr int kNcclAvg = 4;
 
-// cudaStream_t and CUstream are one type.
+// CUDA's cudaStream_t and CUstream, which are the same type.
 using CudaStream = ::CUstream_st*;
 
 }  // namespace muster::nccl

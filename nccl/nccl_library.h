@@ -10,25 +10,27 @@
 
 namespace muster::nccl {
 
-// NCCL, loaded at run time, so that one program runs with and without it.
-// Thread-safe, because it is immutable; NCCL's own rules for callers apply.
+// The library NCCL, loaded at run time, so that one program runs with and
+// without it. Immutable, so thread-safe; NCCL's own rules for callers apply.
 class NcclLibrary {
  public:
-  // The value of MUSTER_NCCL_LIBRARY, or else "libnccl.so.2".
+  // The file name to load: the value of MUSTER_NCCL_LIBRARY, or else
+  // "libnccl.so.2".
   static std::string DefaultName();
 
-  // NotFound: NCCL is missing, or is older than 2.14 (earlier versions cannot
-  // wait for a communicator with a deadline). The message says which file was
-  // tried and what to do.
+  // Loads NCCL. NotFound: NCCL is missing, or is older than 2.14 (earlier
+  // versions cannot wait for a communicator with a deadline). The message says
+  // which file was tried and what to do.
   static absl::StatusOr<std::shared_ptr<const NcclLibrary>> Load(
       const std::string& name = DefaultName());
 
-  // Encoded like NcclVersion(2, 28, 9), and as text: "2.28.9".
+  // The version of the loaded library: as a number, encoded like NcclVersion(2,
+  // 28, 9), and as text: "2.28.9".
   int version() const { return version_; }
   std::string VersionText() const;
   const std::string& name() const { return name_; }
 
-  // Features of newer versions.
+  // Whether the loaded library has features of newer versions.
   bool can_split() const { return CommSplit != nullptr; }  // since 2.18
   bool can_allocate() const {                              // since 2.19
     return MemAlloc != nullptr && MemFree != nullptr;
@@ -42,7 +44,7 @@ class NcclLibrary {
   // any. `comm` may be null.
   std::string Explain(NcclResult result, NcclComm comm) const;
 
-  // NCCL's functions, without the prefix "nccl".
+  // NCCL's functions; each name lacks the prefix "nccl".
   NcclResult (*GetUniqueId)(NcclUniqueId*) = nullptr;
   NcclResult (*CommInitRankConfig)(NcclComm*, int size, NcclUniqueId, int rank,
                                    NcclConfig*) = nullptr;

@@ -8,8 +8,8 @@
 
 #include "nccl/unique_id.h"
 
-// The same declarations as in nccl.h and cuda.h: nccl_library.h must compile
-// together with those headers.
+// These declarations are those of nccl.h and cuda.h. nccl_library.h must
+// compile together with those headers.
 struct ncclComm;
 struct CUstream_st;
 
@@ -68,7 +68,8 @@ TEST(NcclLibraryTest, TheEnvironmentNamesItsFile) {
   unsetenv("MUSTER_NCCL_LIBRARY");
 }
 
-// The real NCCL, if it is installed on this machine; ids need no GPU.
+// Uses the real NCCL, if it is installed on this machine. Creating ids needs no
+// GPU.
 TEST(RealNcclTest, IsLoadedAndMakesIds) {
   setenv("NCCL_SOCKET_IFNAME", "lo", 1);
   absl::StatusOr<std::shared_ptr<const NcclLibrary>> nccl =

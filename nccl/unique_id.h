@@ -8,8 +8,8 @@
 
 namespace muster::nccl {
 
-// Converts an id to 256 lower-case hexadecimal digits and back.
-// InvalidArgument: `hex` is anything else.
+// Convert an id to 256 lower-case hexadecimal digits and back. InvalidArgument:
+// `hex` does not have this form.
 std::string HexOf(const NcclUniqueId& id);
 absl::StatusOr<NcclUniqueId> NcclUniqueIdOf(const std::string& hex);
 

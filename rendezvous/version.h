@@ -3,7 +3,7 @@
 
 namespace muster::rendezvous {
 
-// The version that `--version` of every Muster program shows, next to the
+// The version that `--version` of every Muster program shows, beside the
 // protocol version.
 inline constexpr char kVersion[] = "0.1.0";
 

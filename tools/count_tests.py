@@ -1,9 +1,10 @@
-"""Counts what a `bazel test` did, from its build events and test.xml files.
+"""Counts the results of a `bazel test` from its build events and test.xml
+files.
 
 usage: count_tests.py EVENTS_FILE BAZEL_EXIT_CODE
 
-Prints failures and skips by name, then "N passed, N failed[, N skipped]".
-Exits 1 if anything failed, whatever it was that failed.
+Prints failures and skips by name, then "N passed, N failed[, N skipped]". Exits
+with 1 if anything failed: a case, a build, or Bazel itself.
 """
 
 import collections
@@ -12,7 +13,7 @@ import sys
 import urllib.parse
 import xml.etree.ElementTree
 
-# Bazel's exit codes for "all well" and "no test matched".
+# Bazel's exit codes for success and for "no test matched".
 _BAZEL_OK = 0
 _BAZEL_NO_TESTS = 4
 
@@ -20,7 +21,8 @@ Case = collections.namedtuple('Case', 'name outcome detail')
 
 
 def read_events(path):
-  """Yields the build events; a torn last line (Bazel was killed) is left out."""
+  """Yields the build events. Ignores an incomplete last line, which is left if
+  Bazel was killed."""
   with open(path, encoding='utf-8') as lines:
     for line in lines:
       try:
@@ -30,7 +32,7 @@ def read_events(path):
 
 
 def cases_of_xml(label, path):
-  """The cases of one test.xml. Raises if it cannot be read."""
+  """Returns the cases of one test.xml. Raises an error if it cannot be read."""
   cases = []
   for case in xml.etree.ElementTree.parse(path).getroot().iter('testcase'):
     name = '%s %s' % (label, case.get('name', '?'))
@@ -48,13 +50,15 @@ def cases_of_xml(label, path):
 
 
 def one_line(reason):
-  """gtest's message: "file:line\\nwhat was streamed"; only the latter counts."""
+  """Shortens a message of GoogleTest, "file:line\\ntext", to one line of its
+  text."""
   lines = [line for line in reason.strip().splitlines() if line]
   return ' '.join(lines[1:] or lines)
 
 
 def cases_of_target(label, status, xml_paths):
-  """The cases of one target; a bad status never goes uncounted."""
+  """Returns the cases of one target. If the target's status is bad but no case
+  failed, adds a failed case."""
   cases = []
   for path in xml_paths:
     try:
@@ -70,7 +74,7 @@ def cases_of_target(label, status, xml_paths):
 
 
 def collect(events):
-  """All cases of all targets, in label order."""
+  """Returns all cases of all targets, ordered by the targets' labels."""
   tests = set()
   built = set()
   unhealthy = set()
@@ -111,7 +115,8 @@ def main(events_path, bazel_code):
   by_outcome = collections.defaultdict(list)
   for case in cases:
     by_outcome[case.outcome].append(case)
-  # A broken BUILD file or a compile error outside of tests: no case shows it.
+  # No case shows a broken BUILD file or a compile error outside of tests, so
+  # count it here.
   if bazel_code not in (_BAZEL_OK, _BAZEL_NO_TESTS) and not by_outcome['failed']:
     by_outcome['failed'].append(
         Case('bazel', 'failed', 'exit code %d' % bazel_code))

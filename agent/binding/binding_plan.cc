@@ -81,7 +81,7 @@ size_t Spread(size_t i, size_t count, size_t size) { return i * size / count; }
 
 Seats SpreadWorkers(const std::vector<LogicalCpu>& allowed, size_t workers,
                     const std::string& why) {
-  // one pair of NUMA node and core for each core
+  // one pair (NUMA node, core) for each core
   std::vector<std::pair<int, int>> cores;
   for (const LogicalCpu& cpu : allowed) {
     cores.emplace_back(cpu.numa_node, cpu.core);
@@ -111,9 +111,9 @@ const PciDevice* Find(const MachineLayout& layout, const std::string& address) {
   return found == layout.devices.end() ? nullptr : &*found;
 }
 
-// The NUMA nodes at which `device` may be. `nodes`: those with CPUs. `usable`:
-// those with CPUs that this process may use, returned if nothing is known of
-// the device.
+// The NUMA nodes at which `device` may be. `nodes` are all nodes with CPUs.
+// `usable` are the nodes with CPUs that this process may use; they are returned
+// if the device's location is unknown.
 std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
                          const std::vector<int>& usable) {
   if (nodes.size() == 1) return nodes;
@@ -126,8 +126,8 @@ std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
     }
   }
   if (near.size() == 1) return near;
-  // The firmware names several nodes, or none: keeps the nodes with usable
-  // CPUs.
+  // The firmware names several NUMA nodes for the device, or none: keeps those
+  // with usable CPUs.
   std::vector<int> open;
   for (const int node : near.empty() ? usable : near) {
     if (std::count(usable.begin(), usable.end(), node) > 0) {
@@ -143,8 +143,8 @@ Seats SeatByGpu(const MachineLayout& layout,
   const std::vector<int> nodes = NodesOf(layout.cpus);
   const std::vector<int> usable = NodesOf(allowed);
   std::vector<std::vector<int>> at;
-  // For each set of several possible NUMA nodes: the number of GPUs that may be
-  // at any node of this set.
+  // The number of GPUs for each set of NUMA nodes, if a GPU may be at any node
+  // of the set (two or more).
   std::map<std::vector<int>, size_t> unsure;
   Seats result;
   for (const std::string& address : gpus) {
@@ -238,8 +238,8 @@ Cpus AtSocketOf(const Cpus& cpus, int node) {
   return found;
 }
 
-// Share number `turn` of `sharers` equal shares of the cores of `cpus`; empty
-// if there are fewer cores than sharers.
+// The share with index `turn` of `sharers` equal shares of the cores of `cpus`;
+// empty if there are fewer cores than sharers.
 Cpus ShareOfCores(const Cpus& cpus, size_t turn, size_t sharers) {
   std::map<int, Cpus> cores;
   for (const LogicalCpu& cpu : cpus) cores[cpu.core].push_back(cpu);
@@ -259,8 +259,9 @@ Cpus ShareOfCores(const Cpus& cpus, size_t turn, size_t sharers) {
   return share;
 }
 
-// The CPUs of one core complex (the cores of one last-level cache). Successive
-// turns get the complexes in cyclic order, the largest first.
+// The CPUs of one core complex (the cores that share a last-level cache).
+// Successive values of `turn` select the complexes in cyclic order, the largest
+// first.
 Cpus ComplexOf(const Cpus& cpus, size_t turn) {
   std::map<int, Cpus> complexes;
   for (const LogicalCpu& cpu : cpus) complexes[cpu.complex].push_back(cpu);
@@ -293,8 +294,8 @@ absl::Status TooFewCores(const Seat& seat, size_t cores, size_t sharers) {
       "start fewer workers"));
 }
 
-// `turn`: the position of a seat among the seats at the same NUMA node;
-// `sharers`: the number of these seats.
+// The position of a seat (`turn`) among the `sharers` seats at the same NUMA
+// node.
 struct Turn {
   size_t turn = 0;
   size_t sharers = 0;
@@ -391,7 +392,7 @@ constexpr size_t kMaxRemarkBytes = 400;
 constexpr char kCut[] = " | ...";
 
 // Replaces the characters of a device name that would break the format of
-// BindingText.
+// BindingText's result.
 std::string Shown(std::string name) {
   for (char& c : name) {
     if (static_cast<unsigned char>(c) <= ' ' || c == 0x7f) c = '?';
@@ -399,8 +400,8 @@ std::string Shown(std::string name) {
   return name.empty() ? "-" : name;
 }
 
-// "@mlx5_0", or for workers with different cards "@mlx5_0,mlx5_1,-"; empty if
-// no worker has a near card.
+// The network cards near the workers' GPUs: "@mlx5_0", or for workers with
+// different cards "@mlx5_0,mlx5_1,-"; empty if no worker has a near card.
 std::string NearNics(const std::vector<WorkerBinding>& workers, size_t begin,
                      size_t end) {
   std::string all;

@@ -25,24 +25,25 @@ const char* BindingName(Binding mode);
 
 // The NIC in `nics` that shares the most bridges with `device`, at least the
 // host bridge. InfiniBand devices precede network interfaces, because they
-// carry the same card's traffic faster. Empty if there is none, or two are
+// carry the same card's traffic faster. Empty if no NIC is near, or if two are
 // equally near: the communication library then chooses better than a guess.
 // Pure.
 std::string NearNic(const PciDevice& device, const std::vector<Nic>& nics);
 
-// The location of a GPU or worker that needs cores.
+// A place for which cores are chosen: a GPU, or a worker without a known GPU.
 struct Seat {
   int numa_node = 0;
-  const PciDevice* gpu = nullptr;  // null: no GPU, or not found
-  std::string reason;              // "GPU 0 (0000:3b:00.0) is at NUMA node 0"
+  const PciDevice* gpu = nullptr;  // null: no GPU, or its device was not found
+  // why this node: "GPU 0 (0000:3b:00.0) is at NUMA node 0"
+  std::string reason;
 };
 
-// The seats of a node, and the rule by which they were chosen.
+// The seats of one machine, and the rule by which they were chosen.
 struct Seats {
   // Worker i has seat i. There may be more seats than workers: as in torchrun,
   // GPUs that this job does not use also get a share of a node's cores.
   std::vector<Seat> seats;
-  std::string how;  // such as "by the GPUs' NUMA nodes"
+  std::string how;  // the rule, such as "by the GPUs' NUMA nodes"
 };
 
 // One seat for each GPU of `gpus` (PCI addresses in CUDA's order; empty if
@@ -59,7 +60,7 @@ Seats SeatWorkers(const MachineLayout& layout,
 struct BindingRequest {
   Binding mode = Binding::kNode;  // not kNone
   int workers = 1;
-  // The logical CPUs that this process may use, ascending.
+  // The logical CPUs that this process may use, in ascending order.
   std::vector<int> allowed;
   // PCI addresses of the visible GPUs in CUDA's order, empty if unknown. Worker
   // i uses GPU i. If there are fewer GPUs than workers, it is unknown which
@@ -69,18 +70,19 @@ struct BindingRequest {
 
 // The cores and memory of one worker.
 struct WorkerBinding {
-  std::vector<int> cpus;  // logical CPUs, ascending, not empty
-  int threads = 1;  // number of cores, divided by the workers that share them
+  std::vector<int> cpus;  // logical CPUs, in ascending order; not empty
+  // number of its cores, divided by the workers that share them
+  int threads = 1;
   // The preferred NUMA node. nullopt: no preference, because the machine has
   // one node or the worker's CPUs belong to several.
   std::optional<int> memory_node;
-  std::string near_nic;  // network card near its GPU, see NearNic
+  std::string near_nic;  // network card near the worker's GPU, see NearNic
   std::string reason;
 };
 
 struct BindingPlan {
   std::vector<WorkerBinding> workers;
-  std::string how;  // half a sentence that says how cores were chosen
+  std::string how;  // the rule by which cores were chosen, as half a sentence
 };
 
 // Chooses the cores of each worker. Equals PyTorch's torch/numa/binding.py on
@@ -101,7 +103,8 @@ absl::StatusOr<BindingPlan> PlanBinding(const BindingRequest& request,
 // after a worker to at most `most` bytes (at least 40). Pure.
 std::string BindingText(Binding mode, const BindingPlan& plan, size_t most);
 
-// BindingText with the reason, for the beginning of a run. Pure.
+// BindingText followed by the reason for the choice, printed at the beginning
+// of a run. Pure.
 std::string BindingRemark(Binding mode, const BindingPlan& plan);
 
 }  // namespace muster::agent

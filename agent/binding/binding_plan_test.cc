@@ -20,7 +20,8 @@ using ::testing::IsEmpty;
 constexpr char kTwoSockets[] =
     "pack:2 [numa] l3:1 core:4 pu:2(indexes=0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,"
     "15)";
-// One socket, four NUMA nodes (NPS4) with two core complexes of two cores each.
+// One socket with four NUMA nodes (AMD's NPS4 mode), each of two core complexes
+// of two cores.
 constexpr char kComplexes[] = "pack:1 group:4 [numa] l3:2 core:2 pu:1";
 
 std::vector<std::string> CpusOf(const absl::StatusOr<BindingPlan>& plan) {
@@ -204,7 +205,7 @@ TEST(BindingPlan, FewerGpusThanWorkersDoNotMatter) {
 TEST(BindingPlan, GpusAtAnUnknownNodeAreDistributedEvenly) {
   MachineLayout layout = Synthetic("pack:2 [numa] core:2 pu:1");
   auto gpus = AddGpus({-1, -1, -1}, &layout);
-  gpus.push_back("");  // the GPU's bus address is unknown
+  gpus.push_back("");  // "": the GPU's bus address is unknown
   const auto plan = PlanBinding(Ask(Binding::kNode, 4, layout, gpus), layout);
   EXPECT_THAT(CpusOf(plan), ElementsAre("0-1", "0-1", "2-3", "2-3"));
   EXPECT_THAT(plan->how, HasSubstr("does not tell them, spread evenly"));
@@ -362,7 +363,8 @@ TEST(BindingText, ACardIsShownWithItsWorkers) {
   EXPECT_EQ(text({{0}, {1}}, {"e\nt\x7f", "a b"}), "node: 0@e?t? | 1@a?b");
 }
 
-// 112 cores with two threads each, eight GPUs with a network card each.
+// A machine of 112 cores with two threads each, and eight GPUs with a network
+// card each.
 TEST(BindingText, AMachineOfEightGpusFitsInto200Bytes) {
   std::vector<std::vector<int>> cpus;
   std::vector<std::string> nics;

@@ -26,7 +26,8 @@ std::string CpuList(const std::vector<int>& numbers) {
 
 std::vector<int> AllowedCpus() {
   std::vector<int> allowed;
-  // A machine with more than CPU_SETSIZE CPUs needs a larger set.
+  // Retries with a larger set, because a machine may have more than CPU_SETSIZE
+  // CPUs.
   for (int size = CPU_SETSIZE; size <= 1 << 16; size *= 2) {
     const size_t bytes = CPU_ALLOC_SIZE(static_cast<size_t>(size));
     cpu_set_t* set = CPU_ALLOC(static_cast<size_t>(size));

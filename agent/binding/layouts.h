@@ -17,8 +17,9 @@ MachineLayout Synthetic(const std::string& description);
 // The numbers of all CPUs of `layout`.
 std::vector<int> AllCpus(const MachineLayout& layout);
 
-// Adds one GPU for each of `nodes` to `layout`, the i-th at "0000:i0:00.0"; -1:
-// at an unknown node. Returns the addresses.
+// Adds one GPU for each element of `nodes` (a NUMA node; -1: unknown) to
+// `layout`, the i-th with the PCI address "0000:i0:00.0". Returns the
+// addresses.
 std::vector<std::string> AddGpus(const std::vector<int>& nodes,
                                  MachineLayout* layout);
 

@@ -10,22 +10,22 @@ namespace muster::agent {
 // sockets and nodes have the operating system's numbers.
 struct LogicalCpu {
   int number = 0;
-  // The lowest logical CPU on the same core, and the lowest with the same
-  // last-level cache, whether this process may use them or not.
+  // The lowest logical CPU on the same core and, in `complex`, the lowest with
+  // the same last-level cache, whether this process may use them or not.
   int core = 0;
   int complex = 0;
   int socket = 0;
   int numa_node = 0;
 };
 
-// A PCI function.
+// A function of a PCI device that may be a GPU or a network card.
 struct PciDevice {
   std::string address;  // "0000:3b:00.0"
-  // The bridges above the device, the host bridge first. The more of them two
-  // devices share, the nearer they are.
+  // The bridges above the device, the host bridge first. Two devices are nearer
+  // to each other the more bridges they share.
   std::vector<std::string> bridges;
-  // The NUMA nodes with CPUs near the device. Several or none: the firmware
-  // does not say which.
+  // The NUMA nodes with CPUs near the device. If there are several or none, the
+  // firmware does not say which node is near.
   std::vector<int> numa_nodes;
 };
 
@@ -41,7 +41,7 @@ struct Nic {
 
 // The CPUs and devices of a machine, as needed for binding.
 struct MachineLayout {
-  std::vector<LogicalCpu> cpus;    // ascending by number
+  std::vector<LogicalCpu> cpus;    // in ascending order of their numbers
   std::vector<PciDevice> devices;  // devices that may be GPUs
   std::vector<Nic> nics;
 };

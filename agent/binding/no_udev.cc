@@ -1,6 +1,7 @@
-// Replaces libudev, which exists only as a shared object, for the static hwloc:
-// hwloc uses it only for the names of disks. A null context means "no udev" to
-// hwloc. Programs that link hwloc therefore need no further libraries.
+// A stub of libudev, so that programs that link hwloc statically need no
+// further libraries: libudev exists only as a shared object, and hwloc uses it
+// only for the names of disks. The stub returns a null context, which hwloc
+// takes as "no udev".
 
 extern "C" {
 

@@ -56,7 +56,7 @@ absl::Status Refused(const char* step) {
                    "): ", std::strerror(errno)));
 }
 
-// The variable's value; null if it is not set or empty.
+// The value of an environment variable; null if it is not set or empty.
 const char* Given(const char* variable) {
   const char* value = std::getenv(variable);
   return value == nullptr || *value == 0 ? nullptr : value;
@@ -67,9 +67,10 @@ absl::Status NotTaken(const char* variable, const std::string& why) {
       absl::StrCat(variable, "=", std::getenv(variable), ": ", why));
 }
 
-// Applies the first of HWLOC_FSROOT, HWLOC_SYNTHETIC and HWLOC_XMLFILE that is
-// set, in hwloc's own order: it names another machine. An error if it cannot be
-// read; hwloc would silently fall back to this machine.
+// Makes hwloc describe another machine if HWLOC_FSROOT, HWLOC_SYNTHETIC or
+// HWLOC_XMLFILE is set; the first in this order, which is hwloc's own, applies.
+// An error if the description cannot be read; hwloc would silently fall back to
+// this machine.
 absl::Status TakeOtherMachine(hwloc_topology* topology) {
   if (const char* root = Given("HWLOC_FSROOT")) {
     const OwnedFd folder(open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -99,9 +100,9 @@ absl::StatusOr<Topology> Load() {
   hwloc_topology* made = nullptr;
   if (hwloc_topology_init(&made) != 0) return Refused("init");
   Topology topology(made);
-  // hwloc also lists the CPUs that this process may not use: AllowedCpus says
-  // which ones are allowed. hwloc must not bind this thread to inspect single
-  // cores.
+  // The first flag makes hwloc list also the CPUs that this process may not
+  // use; AllowedCpus finds those that it may use. The second flag keeps hwloc
+  // from binding this thread to single cores to inspect them.
   hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
                                      HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING);
   hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
@@ -124,7 +125,7 @@ LogicalCpu Describe(hwloc_obj_t pu) {
     if (at->type == HWLOC_OBJ_CORE) cpu.core = first;
     if (at->type == HWLOC_OBJ_PACKAGE) cpu.socket = Number(at);
     if (hwloc_obj_type_is_dcache(at->type)) {
-      cpu.complex = first;  // from inner to outer caches: the outermost wins
+      cpu.complex = first;  // the loop goes outwards: the outermost cache wins
       has_cache = true;
     }
   }
@@ -138,9 +139,9 @@ std::vector<LogicalCpu> ReadCpus(hwloc_topology* topology) {
   while ((pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu))) {
     cpus[Number(pu)] = Describe(pu);
   }
-  // Memory without its own CPUs (of a GPU, or a slower kind) is reported as
-  // local to other nodes' CPUs, and has higher node numbers. The backward loop
-  // makes the CPUs' own node win.
+  // A GPU's memory, or slower memory, may form a NUMA node without CPUs, which
+  // hwloc reports as local to another node's CPUs. Such nodes have higher
+  // numbers, so that the backward loop lets the CPUs' own node win.
   std::vector<hwloc_obj_t> nodes;
   hwloc_obj_t node = nullptr;
   while (

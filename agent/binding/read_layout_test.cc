@@ -54,7 +54,8 @@ TEST(ReadLayout, SocketsNodesCachesAndThreads) {
 }
 
 TEST(ReadLayout, MemoryWithoutCpusTakesNoneAway) {
-  // The second node of each socket is memory of a GPU, or a slower kind.
+  // The second NUMA node of each socket has no CPUs, like a GPU's memory or
+  // slower memory.
   const MachineLayout layout = Synthetic("pack:2 [numa] [numa] core:1 pu:1");
   EXPECT_THAT(Lines(layout), ElementsAre("0: 0 0 0 0", "1: 1 1 1 2"));
 }
@@ -87,7 +88,8 @@ TEST(ReadLayout, AMachineThatSaysNothingOfNumaHasOneNode) {
   EXPECT_THAT(layout.devices[0].numa_nodes, ElementsAre(0));
 }
 
-// The error of ReadLayout with an invalid value of this variable.
+// The message of ReadLayout's error if the environment variable has an invalid
+// value.
 std::string Refusal(const char* variable, const std::string& value) {
   setenv(variable, value.c_str(), 1);
   const absl::StatusOr<MachineLayout> layout = ReadLayout();

@@ -17,15 +17,16 @@ namespace muster::agent {
 // Not thread-safe.
 class TimedTask {
  public:
-  // `cancel_fd` becomes readable when the result is no longer needed. The task
-  // may outlive the TimedTask and must own what it uses.
+  // The function to run. `cancel_fd` becomes readable when the result is no
+  // longer needed. The function may run longer than the TimedTask object
+  // exists, and must own what it uses.
   using Task = std::function<absl::Status(int cancel_fd)>;
-  // Receives the task's result, or DeadlineExceeded, in a thread of this
-  // object.
+  // A callback for the task's result, or DeadlineExceeded. It runs in a thread
+  // of the TimedTask.
   using Done = std::function<void(const absl::Status& outcome)>;
 
   TimedTask() = default;
-  // Calls Cancel.
+  // Cancels a running task, as Cancel does.
   ~TimedTask();
   TimedTask(const TimedTask&) = delete;
   TimedTask& operator=(const TimedTask&) = delete;
@@ -33,11 +34,12 @@ class TimedTask {
   // Cancels a running task and starts a new one.
   void Start(Task task, Duration timeout, Done done);
 
-  // Whether the task was still running when Cancel was called.
+  // The state of the task when Cancel was called: already finished, or still
+  // running.
   enum class CancelResult { kFinished, kRunning };
 
-  // Cancels a running task. `done` is not called after this returns; with
-  // kRunning it was never called. Must not be called from `done`.
+  // Cancels a running task. After Cancel has returned, `done` is not called;
+  // with kRunning it was never called. Must not be called from `done`.
   CancelResult Cancel();
 
  private:

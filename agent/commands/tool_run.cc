@@ -39,7 +39,7 @@ SubprocessPlan PlanOf(const ToolRequest& request, int output) {
 }
 
 // Reads the tool's output. Returns true if the tool closed its output by
-// itself; false at the deadline, on a cancel, or after too much output.
+// itself; false at the deadline, on cancellation, or after too much output.
 bool ReadAll(const ToolRequest& request, int from, std::string& output) {
   for (;;) {
     pollfd fds[] = {{from, POLLIN, 0}, {request.cancel_fd, POLLIN, 0}};
@@ -75,13 +75,15 @@ ToolOutcome RunTool(const ToolRequest& request) {
       StartSubprocess(PlanOf(request, input.get()));
   input.Close();
   if (!pid.ok()) return outcome;
-  // A tool may close its output long before it ends.
+  // The wait for the exit is separate, because a tool may close its output long
+  // before it exits.
   const bool ended = ReadAll(request, output.get(), outcome.output) &&
                      AwaitSubprocess(*pid, request.deadline, request.cancel_fd);
-  // Kills the tool if it has not ended, and the processes that it left.
+  // Kills the tool's process group: the tool if it still runs, and the
+  // processes that it started.
   kill(-*pid, SIGKILL);
-  // nullopt: the tool was reaped together with the workers' orphans, see
-  // Guardian.
+  // The status is unknown (nullopt) if the Guardian has already reaped the tool
+  // together with the workers' orphans.
   const std::optional<int> status = ReapSubprocess(*pid);
   const bool succeeded = status.has_value() && ExitCodeOf(*status) == 0;
   outcome.wait_status = status.value_or(0);
@@ -93,13 +95,13 @@ ToolOutcome RunTool(const ToolRequest& request) {
 
 namespace {
 
-// Bytes kept of a command's output: only its last line is needed for a message.
+// The bytes kept of a command's output, whose last line goes into a message.
 constexpr size_t kKeptBytes = 4096;
 
-// Runs a command that dies with this process. The shell's stdin is a pipe whose
-// other end only this process holds. When this end is closed, the background
-// job kills the whole process group. The command replaces the shell and reads
-// /dev/null.
+// A shell script that runs a command which dies with this process. The shell's
+// stdin is a pipe, and only this process holds the other end. When that end is
+// closed, a background job kills the whole process group. The command replaces
+// the shell and reads /dev/null.
 constexpr char kWatchedShell[] =
     "exec 3<&0 </dev/null; "
     "{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & "

@@ -11,18 +11,19 @@
 namespace muster::agent {
 
 struct ToolRequest {
-  std::vector<std::string> argv;  // argv[0] is looked up in PATH
-  // "NAME=value", in addition to this process's own.
+  std::vector<std::string> argv;  // argv[0] without a slash is searched in PATH
+  // Variables as "NAME=value", in addition to this process's environment.
   std::vector<std::string> environment;
   Instant deadline;
   int cancel_fd = -1;
   size_t max_bytes = 1 << 16;
-  // The treatment of output beyond `max_bytes`: the tool is killed, or only the
-  // end of its output is kept.
+  // The treatment of output beyond `max_bytes`: kCutOff kills the tool, kForget
+  // keeps only the end of the output.
   enum class Excess { kCutOff, kForget } excess = Excess::kCutOff;
   // The tool's standard input; -1: /dev/null.
   int stdin_fd = -1;
-  std::vector<int> blocked_signals;  // blocked when the tool starts
+  // signals that are blocked when the tool starts
+  std::vector<int> blocked_signals;
 };
 
 struct ToolOutcome {
@@ -33,24 +34,27 @@ struct ToolOutcome {
     kCutOff,      // killed: deadline, too much output or cancellation
   };
   End end = End::kNotStarted;
-  std::string output;   // stdout and stderr, at most `max_bytes`
-  int wait_status = 0;  // kFailed: as returned by waitpid(2), if known
+  std::string output;  // stdout and stderr together, at most `max_bytes`
+  // with kFailed: status as returned by waitpid(2), if known
+  int wait_status = 0;
 };
 
 // Runs a program in a process group of its own, which is killed at the
 // deadline, after too much output, or when `cancel_fd` becomes readable. When
-// this returns, every process of the group has got SIGKILL. Any thread of any
-// program: it does not call fork itself.
+// RunTool returns, every process of the group has got SIGKILL. Callable from
+// any thread, because it does not call fork itself.
 ToolOutcome RunTool(const ToolRequest& request);
 
-// A command of the user, for `sh -c`.
+// A shell command of the user, which is run by `sh -c`.
 struct ShellCommand {
   std::string command;
-  // "NAME=value", in addition to this process's own
+  // variables as "NAME=value", in addition to this process's environment
   std::vector<std::string> environment;
   Duration timeout = std::chrono::seconds(60);
-  int cancel_fd = -1;                // cancels the command once it is readable
-  std::vector<int> ignored_signals;  // ignored by the command and its children
+  // descriptor that cancels the command once it is readable; -1: none
+  int cancel_fd = -1;
+  // signals ignored by the command and its children
+  std::vector<int> ignored_signals;
 };
 
 // Runs the command in a process group of its own, which is killed at the

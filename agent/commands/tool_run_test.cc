@@ -74,14 +74,14 @@ TEST_F(ToolRunTest, ChildrenAreKilledWithTheTool) {
   const ToolOutcome outcome = Shell(
       "tail -f /dev/null & echo $!; exec tail -f /dev/null", seconds(60), 1);
   EXPECT_EQ(outcome.end, End::kCutOff);
-  // The run above kept only one byte of the child's process id. A second run
-  // without this limit returns the whole number.
+  // The first run kept only one byte of its output, the child's process id.
+  // This second run has no such limit and returns the whole number.
   const ToolOutcome whole =
       Shell("tail -f /dev/null >/dev/null 2>&1 & echo $!", seconds(60));
   const pid_t child = std::atoi(whole.output.c_str());
   ASSERT_GT(child, 0);
-  // The child was killed with the tool. Waits until the child has been reaped
-  // by the parent of orphans, or is a zombie.
+  // The child was killed with the tool. Waits until the child is a zombie, or
+  // has been reaped by the process that adopts orphans.
   while (kill(child, 0) == 0) {
     ASSERT_EQ(whole.end, End::kSucceeded);
     const ToolOutcome state =
@@ -233,7 +233,8 @@ TEST(ShellCommand, DiesWithThisProcess) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    // The command and its child hold the pipe's write end open while they live.
+    // The command and its child inherit the pipe's write end and keep it open
+    // as long as they live.
     [[maybe_unused]] const absl::Status status =
         Shell("echo up >&" + std::to_string(write_end.get()) +
               "; tail -f /dev/null & exec tail -f /dev/null");
@@ -244,7 +245,7 @@ TEST(ShellCommand, DiesWithThisProcess) {
   ASSERT_EQ(read(read_end.get(), bytes, sizeof(bytes)), 3);  // "up\n"
   ASSERT_EQ(kill(child, SIGKILL), 0);
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
-  // End of file: no process that held the write end is alive.
+  // End of file shows that no process that held the write end is alive.
   EXPECT_EQ(read(read_end.get(), bytes, sizeof(bytes)), 0);
 }
 

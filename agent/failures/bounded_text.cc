@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kMore = "...";
 
 // Removes control characters, invalid UTF-8 and blanks at the end. Callers cut
-// a long line first, so that the work is small.
+// a long line before the call, so that the call is cheap.
 std::string Clean(std::string_view line) {
   std::string clean = ValidUtf8(WithoutControls(line, Colours::kDrop));
   clean.erase(clean.find_last_not_of(" \t\r") + 1);
@@ -60,11 +60,13 @@ std::string BoundedTail(std::string_view text, size_t max_bytes) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) {
     text.remove_suffix(1);
   }
-  std::vector<std::string> lines;  // the last line first
+  // collected lines, the last line of the text first
+  std::vector<std::string> lines;
   size_t bytes = 0;
   bool more = false;
   while (!text.empty()) {
-    const size_t begin = text.rfind('\n') + 1;  // 0 if there is no newline
+    // the start of the last line; 0 if there is no newline
+    const size_t begin = text.rfind('\n') + 1;
     std::string line =
         CutTo(Clean(text.substr(begin, 4 * max_bytes)),
               std::max(max_bytes / 4, std::min<size_t>(max_bytes, 400)));

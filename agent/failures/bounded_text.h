@@ -10,7 +10,7 @@ namespace muster::agent {
 
 // The first non-blank line, made safe for a report: valid UTF-8 without control
 // characters and escape sequences, at most `max_bytes`, cut between characters,
-// with "..." after a cut. Pure, as all functions below.
+// with "..." after a cut. All functions of this file are pure.
 std::string BoundedLine(std::string_view text, size_t max_bytes);
 
 // One line with its indentation, which tracebacks need, made safe as by
@@ -22,7 +22,7 @@ std::vector<std::string> BoundedLastLines(const std::vector<std::string>& lines,
                                           size_t max_lines, size_t max_bytes);
 
 // Complete lines from the end of `text`, because the last lines of a traceback
-// say most; the first line is "..." if some were omitted.
+// are the most informative; the first line is "..." if lines were omitted.
 std::string BoundedTail(std::string_view text, size_t max_bytes);
 
 }  // namespace muster::agent

@@ -14,7 +14,8 @@
 namespace muster::agent {
 namespace {
 
-// The usual cause of a signal that the job did not send.
+// A hint at the usual cause if a worker died by `signal` and Muster did not
+// send it.
 const char* HintFor(int signal) {
   switch (signal) {
     case SIGKILL:
@@ -74,16 +75,17 @@ std::string DescribeExitCode(int exit_code,
   if (last != stderr_tail.rend() && LooksLikeAnException(*last)) {
     text += ": " + *last;
   } else if (exit_code > 128 && exit_code <= 128 + SIGRTMAX) {
-    // A shell reports the signal of a killed program in this way.
+    // A shell exits with 128 + n if the program that it ran was killed by
+    // signal n.
     text += " (128 + " + rendezvous::SignalName(exit_code - 128) + ")";
   }
   return text;
 }
 
-// Advice for a known error message of another program;
-// empty: unknown message.
+// Advice for a known error message of another program; empty if the message is
+// unknown.
 const char* RemedyFor(std::string_view message) {
-  // The error of jax.distributed.initialize() without arguments, in an
+  // This error comes from jax.distributed.initialize() without arguments, in an
   // environment unknown to JAX.
   if (message.find("coordinator_address should be defined") !=
       std::string_view::npos) {

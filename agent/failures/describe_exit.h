@@ -12,21 +12,21 @@
 
 namespace muster::agent {
 
-// The outputs of a worker that explain its end.
+// The outputs of a worker that explain why it exited.
 struct WorkerRemains {
   std::vector<std::string> stderr_tail;  // oldest first
-  std::string error_file_path;           // empty: the worker had none
+  std::string error_file_path;           // empty: the worker had no error file
   // scope of the timer whose expiry caused the signal
   std::string expired_timer;
   // the result of ReadErrorFile; NotFound: no file
   absl::StatusOr<ErrorFile> error_file = absl::NotFoundError("");
 };
 
-// The failure of a worker that ended; nullopt after exit code 0. `place` has
-// its node, ranks and time. The message is the error file's; else "killed by
-// SIGSEGV (11)", with a hint at a usual cause; else "exit code 3", with the
-// last line of stderr if this line names an exception. All texts are cut to the
-// limits in failure.h, between characters. Pure.
+// The failure of a worker that exited; nullopt after exit code 0. `place` has
+// its node, ranks and time. The message is taken from the error file; else it
+// is "killed by SIGSEGV (11)", with a hint at a usual cause; else "exit code
+// 3", with the last line of stderr if this line names an exception. All texts
+// are cut to the limits in failure.h, between characters. Pure.
 std::optional<rendezvous::Failure> DescribeEnd(rendezvous::Failure place,
                                                const WorkerEnded& event,
                                                const WorkerRemains& remains);

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The greatest depth of JSON that is read; the files of torchrun's @record have
+// The maximum depth of JSON that is read; the files of torchrun's @record have
 // four levels.
 constexpr int kMaxDepth = 16;
 
@@ -49,7 +49,7 @@ double Time(const Json* value) {
 
 // The time of an error in seconds since 1970. @record writes whole seconds
 // (`told`). If the file's modification time (`written`) is less than two
-// seconds later, it is the more exact time.
+// seconds later, the function returns it, because it is more exact.
 double ExactTime(double told, double written) {
   const bool fits = told > 0 && std::floor(told) == told && written >= told &&
                     written < told + 2;
@@ -64,8 +64,8 @@ absl::Status Wrong(absl::StatusCode code, const std::string& path,
 }  // namespace
 
 absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json) {
-  // The parser is not recursive, and the tree is cut at a depth, so that deeply
-  // nested input is harmless.
+  // Cuts the JSON tree at a maximum depth, so that deeply nested input does no
+  // harm. The parser itself is not recursive.
   const auto shallow = [](int depth, Json::parse_event_t, Json&) {
     return depth <= kMaxDepth;
   };
@@ -87,8 +87,8 @@ absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json) {
       file.unix_time = Time(Member(*extra, "timestamp"));
     }
   } else {
-    // Older versions of PyTorch write a plain text here, as do all versions for
-    // a child that died by a signal.
+    // The message is a plain text here, instead of an object, in older versions
+    // of PyTorch, and in all versions for a child that died by a signal.
     file.message = Text(message);
     file.unix_time = Time(Member(root, "timestamp"));
   }
@@ -99,7 +99,8 @@ absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json) {
 }
 
 absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path) {
-  // O_NONBLOCK: if a worker has put a named pipe there, open must not block.
+  // With O_NONBLOCK, open does not block even if a worker has put a named pipe
+  // there.
   const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.open()) {
     const auto code = errno == ENOENT ? absl::StatusCode::kNotFound

@@ -14,21 +14,22 @@ namespace muster::agent {
 // (torch/distributed/elastic/multiprocessing/errors, error_handler.py). The
 // texts come from the worker: any length, any characters.
 struct ErrorFile {
-  std::string message;  // "ValueError: no such layer"
+  std::string message;  // exception and text: "ValueError: no such layer"
   std::string traceback;
-  double unix_time = 0;  // seconds since 1970; 0: unknown
+  double unix_time = 0;  // time of the error in seconds since 1970; 0: unknown
 };
 
 inline constexpr size_t kMaxErrorFileBytes = 1 << 20;
 
-// Parses the JSON. InvalidArgument: no JSON, or no error message in it. Pure.
+// Parses the text of an error file. InvalidArgument: it is not JSON, or has no
+// error message. Pure.
 absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json);
 
-// Reads the file. NotFound: the worker wrote none. InvalidArgument: as for
-// ParseErrorFile, or no regular file. ResourceExhausted: longer than
-// kMaxErrorFileBytes. Every message names the path. Never blocks on a pipe or a
-// device. @record writes whole seconds; the file's modification time refines
-// them if both agree.
+// Reads the error file at `path`. NotFound: the worker wrote none.
+// InvalidArgument: as for ParseErrorFile, or not a regular file.
+// ResourceExhausted: longer than kMaxErrorFileBytes. Every message names the
+// path. Never blocks on a pipe or a device. @record writes whole seconds; the
+// file's modification time refines them if both agree.
 absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path);
 
 }  // namespace muster::agent

@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// The format of @record in PyTorch 2.
+// An error file as PyTorch 2's @record decorator writes it.
 constexpr char kRecorded[] =
     R"({"message": {"message": "ValueError: no layer", "extraInfo":
     {"py_callstack": "Traceback (most recent call last):\n  File \"t.py\"\n",
@@ -112,8 +112,8 @@ TEST_F(ErrorFileOnDisk, IsRead) {
   EXPECT_EQ(ReadErrorFile(path_)->message, "ValueError: no layer");
 }
 
-// @record writes whole seconds, in which several workers may fail: the file's
-// modification time gives the exact time.
+// @record writes whole seconds, and several workers may fail within one second:
+// the file's modification time gives the exact time.
 TEST_F(ErrorFileOnDisk, ModificationTimeRefinesAWholeSecond) {
   const auto at = [&](const char* told, double written) {
     std::ofstream(path_) << R"({"message": {"message": "m", "extraInfo": )"

@@ -10,31 +10,34 @@
 
 namespace muster::agent {
 
-// Removes, before a round starts, old records from `folder` that `launch
-// inspect` would take for this round's: the flight records (.ring and .json) of
-// this node's `workers` ranks, this node's file of worker ends (below),
-// and both for ranks and nodes beyond `place`'s world. Other nodes remove their
-// own files, because they may share the folder and have begun already.
+// Removes old records from `folder` before a round starts, which `launch
+// inspect` would take for this round's records: the flight records (.ring and
+// .json) of this node's `workers` ranks, this node's file of worker exits
+// (WorkerEndsPath), and both for ranks and nodes beyond `place`'s world. Other
+// nodes remove their own files, because they may share the folder and have
+// begun already.
 //
-// Files that cannot be removed stay.
+// Files that cannot be removed are kept.
 void RemoveOldRecords(const std::string& folder, const rendezvous::Place& place,
                       int workers);
 
-// The ends of one node's workers in a round that broke, for `launch inspect` to
-// read with their flight records. A killed process cannot record its own end.
+// When a round breaks, each node writes the exits of its workers to a file that
+// `launch inspect` reads together with the flight records, because a killed
+// process cannot record its own end.
 
 // The path of the file with the workers' ends:
 // <folder>/workers.<group rank>.json
 std::string WorkerEndsPath(const std::string& folder,
                            const rendezvous::Place& place);
 
-// The file's text: for each worker its rank, host, process, how it ended
-// ("killed", "exited", "hung", "not started", "stopped"), exit code or signal,
-// time and message. Pure.
+// The text of the file at WorkerEndsPath: for each worker its rank, host,
+// process, how it ended ("killed", "exited", "hung", "not started", "stopped"),
+// exit code or signal, time and message. Pure.
 std::string WorkerEndsJson(const rendezvous::Place& place,
                            const std::vector<rendezvous::Failure>& ends);
 
-// Writes `text` to `path` atomically. Unavailable, with path and errno text.
+// Writes `text` to `path` atomically. Unavailable: the write failed; the
+// message has path and errno text.
 absl::Status WriteWorkerEnds(const std::string& path, const std::string& text);
 
 }  // namespace muster::agent

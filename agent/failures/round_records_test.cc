@@ -22,7 +22,7 @@ class OldRecords : public ::testing::Test {
   OldRecords() {
     std::string pattern = ::testing::TempDir() + "/recordsXXXXXX";
     folder_ = mkdtemp(pattern.data());
-    // This node is the second of three, with ranks 2 and 3 of 6.
+    // This node is the second of three nodes, with ranks 2 and 3 of 6.
     place_.group_rank = 1;
     place_.group_world_size = 3;
     place_.first_rank = 2;
@@ -68,7 +68,7 @@ TEST_F(OldRecords, WithoutAFolderThereAreNone) {
   EXPECT_FALSE(std::filesystem::exists(folder_));
 }
 
-// A folder whose name is that of an old record is not removed.
+// A folder that has the name of an old record is not removed.
 TEST_F(OldRecords, OnlyFilesAreRemoved) {
   std::filesystem::create_directory(folder_ + "/rank_2.ring");
   Write({"rank_3.json"});

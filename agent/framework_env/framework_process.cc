@@ -26,7 +26,8 @@
 namespace muster::agent {
 namespace {
 
-// The longest time that the workers of the slowest node may need to start.
+// The longest time that a framework process waits for the workers of other
+// nodes to start.
 constexpr Duration kWorkersStartTimeout = std::chrono::seconds(300);
 
 absl::StatusOr<int> Number(const char* name, int least, int most) {
@@ -64,8 +65,8 @@ int LocalDevice(int local_rank) {
   return local_rank <= others ? local_rank : 0;
 }
 
-// Reserves a port of this node as this worker's address. The process keeps the
-// port reserved after exec, while the program listens on it.
+// Reserves a port of this node for this worker's address. The port stays
+// reserved after exec, while the program listens on it.
 absl::StatusOr<std::string> ReserveAddress() {
   absl::StatusOr<PortReservation> reserved =
       PortReservation::Take(PortReservation::Sharing::kWithServers);

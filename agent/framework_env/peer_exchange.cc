@@ -13,12 +13,13 @@
 namespace muster::agent {
 namespace {
 
-// After the deadline of the exchange: the time for a query that finds the ranks
-// that have published nothing.
+// The time limit, after the deadline of the exchange, of a query for the ranks
+// that have published no address.
 constexpr Duration kAbsentRanksTimeout = std::chrono::seconds(5);
 constexpr size_t kLongestAddress = 300;
 
-// The key differs from those of PyTorch's clients, which begin with "/".
+// The store key of a rank's address. PyTorch's clients use keys that begin with
+// "/", so that the keys cannot collide.
 std::string KeyOf(const std::string& topic, int rank) {
   return absl::StrCat("muster/", topic, "/", rank);
 }
@@ -51,8 +52,8 @@ absl::StatusOr<std::vector<std::string>> ReadAll(
   return std::move(reply->strings);
 }
 
-// An error that names the ranks that have published nothing. Uses a new
-// connection, because the old one is blocked in a wait.
+// Returns an error that names the ranks that have published nothing. Uses a new
+// connection to the store, because the old one is blocked in a wait.
 absl::Status NameAbsent(const PeerMeeting& meeting, Instant started,
                         const std::vector<std::string>& keys) {
   const Instant until = MonotonicNow() + kAbsentRanksTimeout;

@@ -18,12 +18,13 @@ struct PeerMeeting {
   Instant deadline;
 };
 
-// Publishes this rank's `own` text (at most 300 bytes) under `topic`, and waits
-// for the texts of the first `wanted` ranks; returns them in the order of the
-// ranks. Two round trips, for any world size.
+// Publishes the text `own` (at most 300 bytes) of this rank under `topic`,
+// waits for the texts of the first `wanted` ranks, and returns them in the
+// order of the ranks. Needs two round trips for any world size.
 //
 // DeadlineExceeded: names the ranks that have published nothing. Unavailable,
-// FailedPrecondition: the store cannot be reached, or is no store.
+// FailedPrecondition: the store cannot be reached, or the server is not a
+// store.
 absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
     const PeerMeeting& meeting, const std::string& topic,
     const std::string& own, int wanted);

@@ -23,7 +23,7 @@ PeerVariables JaxVariables(const PeerWorld& world, int world_size) {
           {"JAX_NUM_PROCESSES", size},
           {"JAX_PROCESS_ID", rank},
           {"JAX_LOCAL_DEVICE_IDS", std::to_string(world.local_device)},
-          // JAX only tests whether this variable exists.
+          // JAX tests only whether this variable exists; its value is not used.
           {"OMPI_MCA_orte_hnp_uri",
            absl::StrCat("0.0;tcp://", world.addresses.front())},
           {"OMPI_COMM_WORLD_SIZE", size},

@@ -7,11 +7,12 @@
 
 namespace muster::agent {
 
-// A world of workers with known addresses, from the view of one of them.
+// The addresses of all workers of a world, and the rank of one of them.
 struct PeerWorld {
-  std::vector<std::string> addresses;  // HOST:PORT of every rank, in order
+  // HOST:PORT of every rank, in the order of the ranks
+  std::vector<std::string> addresses;
   int rank = 0;
-  // The index of this process's own device among the visible ones.
+  // The index of this process's own device among the devices that it sees.
   int local_device = 0;
   int local_rank = 0;
 };
@@ -29,14 +30,15 @@ PeerVariables TensorFlowVariables(const PeerWorld& world);
 // nothing. Only rank 0's address in `world.addresses` is used. Pure.
 PeerVariables JaxVariables(const PeerWorld& world, int world_size);
 
-// "host:port", an IPv6 address in brackets; empty if `host` is empty.
+// The address "host:port", with an IPv6 address in brackets; empty if `host` is
+// empty.
 std::string PublishedAddress(const std::string& host, int port);
 
-// Converts the address that another node published into one that works on this
-// node, whose address is `own`. The node on the coordinator's host may publish
-// a loopback address; other nodes replace its host by the one in `coordinator`
-// ("HOST:PORT"). With several endpoints in `coordinator` the host is unknown
-// and `published` is returned. Pure.
+// Converts `published`, the address that another node published, into an
+// address that works on this node, whose address is `own`. The node on the
+// coordinator's host may publish a loopback address; other nodes replace its
+// host by the host of `coordinator` ("HOST:PORT"). If `coordinator` lists
+// several endpoints, the host is unknown and `published` is returned. Pure.
 std::string AddressFromHere(const std::string& published,
                             const std::string& own,
                             const std::string& coordinator);

@@ -1,9 +1,8 @@
-// A stand-in for NVIDIA's management library, for tests, configured by
-// environment variables. FAKE_NVML_GPUS: the number of GPUs; FAKE_NVML_MIG: the
-// number of MIG instances of the first GPU; FAKE_NVML_INIT: the result of
-// nvmlInit; FAKE_NVML_SET: faults, as "1.ecc=3,0.width=8,fallen=1": KEY=VALUE
-// for every GPU, or INDEX.KEY=VALUE for one. FAKE_NVML_HANG=1: nvmlInit never
-// returns.
+// A fake of NVIDIA's management library, for tests, configured by environment
+// variables. FAKE_NVML_GPUS: the number of GPUs; FAKE_NVML_MIG: the number of
+// MIG instances of the first GPU; FAKE_NVML_INIT: the result of nvmlInit;
+// FAKE_NVML_SET: faults, as "1.ecc=3,0.width=8,fallen=1": KEY=VALUE for every
+// GPU, or INDEX.KEY=VALUE for one. FAKE_NVML_HANG=1: nvmlInit never returns.
 
 #include <unistd.h>
 
@@ -20,7 +19,8 @@ int Setting(const char* name) {
   return text == nullptr ? 0 : std::atoi(text);
 }
 
-// A device handle is a number: 1 + index, or 101 + index of an instance.
+// Converts a device number to a handle. The number is 1 + index for a GPU, 101
+// + index for a MIG instance.
 void* DeviceOf(int number) {
   return reinterpret_cast<void*>(static_cast<intptr_t>(number));
 }
@@ -28,7 +28,8 @@ int NumberOf(void* device) {
   return static_cast<int>(reinterpret_cast<intptr_t>(device));
 }
 
-// The value of `key` for the GPU in FAKE_NVML_SET; the last one counts.
+// The value that FAKE_NVML_SET gives `key` for this GPU, else `fallback`; the
+// last of several assignments counts.
 unsigned long long Said(void* device, const char* key,
                         unsigned long long fallback) {
   const char* text = std::getenv("FAKE_NVML_SET");
@@ -121,7 +122,7 @@ int nvmlDeviceGetMaxMigDeviceCount(void* /*device*/, unsigned* count) {
   return 0;
 }
 
-// Every second instance number is unused.
+// Every second instance number is unused, because real numbers have gaps too.
 int nvmlDeviceGetMigDeviceHandleByIndex(void* /*device*/, unsigned index,
                                         void** instance) {
   const int most = Setting("FAKE_NVML_MIG");
@@ -140,8 +141,8 @@ int nvmlSystemGetCudaDriverVersion_v2(int* version) {
   return Tell(nullptr, "cuda", 12040, version);
 }
 
-// "model" in FAKE_NVML_SET selects the GPU's model: 0 is an H100, any other
-// value an A100.
+// Returns the model that "model" in FAKE_NVML_SET selects: 0 is an H100, any
+// other value an A100.
 int nvmlDeviceGetName(void* device, char* name, unsigned size) {
   std::snprintf(name, size, "NVIDIA %s",
                 Said(device, "model", 0) == 0 ? "H100" : "A100");
@@ -217,8 +218,8 @@ int nvmlDeviceGetMaxPcieLinkGeneration(void* device, unsigned* generation) {
   return Tell(device, "max_generation", 5, generation);
 }
 
-// "links" is the number of links; "link_down" the number, from 1, of a link
-// that is down.
+// In FAKE_NVML_SET, "links" is the number of NVLinks; "link_down" is the
+// number, counted from 1, of a link that is down.
 int nvmlDeviceGetNvLinkState(void* device, unsigned link, unsigned* active) {
   if (link >= Said(device, "links", 0)) {
     return link == 0 ? kNotSupported : kInvalidArgument;

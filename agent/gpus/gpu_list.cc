@@ -25,8 +25,8 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-// The index of the only id that equals `word` or begins with it; -1 if there is
-// none, or several.
+// The index of the id in `ids` that equals `word`, or that alone begins with
+// it; -1 if there is none, or several begin with it.
 int FindId(std::string_view word, const std::vector<std::string>& ids) {
   int found = -1;
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -38,8 +38,8 @@ int FindId(std::string_view word, const std::vector<std::string>& ids) {
   return found;
 }
 
-// The index of the device that `word` names among devices of its kind; -1:
-// none. `ids` null: `word` is an index below `count`.
+// The index of the device that `word` names among devices of its kind; -1: no
+// such device. If `ids` is null, `word` is an index below `count`.
 int FindDevice(std::string_view word, const std::vector<std::string>* ids,
                size_t count) {
   if (ids != nullptr) return FindId(word, *ids);
@@ -86,7 +86,7 @@ std::vector<std::string> VisibleGpus(
     if (device < 0) break;
     if (std::count(devices.begin(), devices.end(), device) > 0) return {};
     devices.push_back(device);
-    // CUDA reads "1gpu" as 1, and so it is passed on as 1.
+    // CUDA reads a word such as "1gpu" as 1, so it is passed on as 1.
     visible.push_back(by_id ? std::string(word) : std::to_string(device));
   }
   return visible;

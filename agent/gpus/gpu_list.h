@@ -7,13 +7,13 @@
 
 namespace muster::agent {
 
-// One of the machine's GPUs; its position in the list is its index.
+// One of the machine's GPUs. The GPU's index is its position in the list.
 struct Gpu {
   std::string uuid;  // "GPU-5fdf…"
-  // The ids of its MIG instances ("MIG-7a3c…"). A GPU with instances can be
-  // used only through them.
+  // The ids of the GPU's MIG instances ("MIG-7a3c…"). A GPU with MIG instances
+  // can be used only through them.
   std::vector<std::string> mig_instances;
-  std::string pci_address = "";  // "0000:3b:00.0"; empty: unknown
+  std::string pci_address = "";  // such as "0000:3b:00.0"; empty: unknown
 };
 
 // The devices that CUDA_VISIBLE_DEVICES leaves visible on a machine with
@@ -29,8 +29,8 @@ std::vector<std::string> VisibleGpus(
     const std::optional<std::string>& cuda_visible_devices,
     const std::vector<Gpu>& gpus);
 
-// The PCI address of each device in `visible`, which is in that variable's
-// notation; empty if unknown. Pure.
+// The PCI address of each device in `visible`, which is in the notation of
+// CUDA_VISIBLE_DEVICES; empty if unknown. Pure.
 std::vector<std::string> PciAddresses(const std::vector<std::string>& visible,
                                       const std::vector<Gpu>& gpus);
 

@@ -7,7 +7,7 @@
 namespace muster::agent {
 namespace {
 
-// The structure nvmlPciInfo_t of nvml.h.
+// A PCI address with the memory layout of nvmlPciInfo_t in nvml.h.
 struct PciInfo {
   char short_address[16];
   unsigned domain, bus, device, device_id, subsystem_id;
@@ -43,7 +43,7 @@ std::string NvmlLibrary::PciAddressOf(Device device) const {
   PciInfo info = {};
   if (Call("nvmlDeviceGetPciInfo_v3", device, &info) != kSuccess) return "";
   info.address[sizeof(info.address) - 1] = '\0';
-  std::string address = info.address;  // the format is "00000000:3B:00.0"
+  std::string address = info.address;  // NVML's format: "00000000:3B:00.0"
   if (address.size() > 12) address.erase(0, address.size() - 12);
   std::transform(address.begin(), address.end(), address.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -71,7 +71,7 @@ std::vector<std::string> MigInstances(const NvmlLibrary& nvml, Device device) {
   std::vector<std::string> ids;
   for (unsigned i = 0; i < most && i < NvmlLibrary::kMaxInstances; ++i) {
     Device instance = nullptr;
-    // The instance is not found, because instance numbers have gaps.
+    // No MIG instance has this number, because instance numbers have gaps.
     if (nvml.Call("nvmlDeviceGetMigDeviceHandleByIndex", device, i,
                   &instance) != kSuccess) {
       continue;
@@ -97,8 +97,7 @@ absl::StatusOr<std::vector<Gpu>> ReadFrom(const NvmlLibrary& nvml) {
   for (unsigned i = 0; i < count && i < NvmlLibrary::kMaxGpus; ++i) {
     Device device = nullptr;
     result = nvml.Call("nvmlDeviceGetHandleByIndex_v2", i, &device);
-    // A GPU that fell off the bus keeps its index, so that the call fails for
-    // it.
+    // A GPU that fell off the bus keeps its index, and this call fails for it.
     if (result != kSuccess) {
       return Failed(nvml,
                     "nvmlDeviceGetHandleByIndex for GPU " + std::to_string(i),

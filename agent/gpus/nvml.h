@@ -22,13 +22,15 @@ class NvmlLibrary {
   static constexpr Result kNotSupported = 3;
   static constexpr Result kInsufficientSize = 7;
   static constexpr Result kDriverNotLoaded = 9;
-  static constexpr Result kNoDriverFiles = 12;  // NVML_ERROR_LIBRARY_NOT_FOUND
+  // NVML_ERROR_LIBRARY_NOT_FOUND of nvml.h
+  static constexpr Result kNoDriverFiles = 12;
   static constexpr Result kVersionMismatch = 18;
-  // Result of Call if an old driver has no such function.
+  // The result of Call if the library of an old driver has no such function.
   static constexpr Result kMissing = -1;
 
   static constexpr unsigned kTextBytes = 96;
-  // An upper bound for counts, which come from the library.
+  // The maximum number of GPUs and instances read, whatever count the library
+  // returns.
   static constexpr unsigned kMaxGpus = 1024;
   static constexpr unsigned kMaxInstances = 64;
 
@@ -48,7 +50,7 @@ class NvmlLibrary {
     return function == nullptr ? kMissing : function(arguments...);
   }
 
-  // NVML's own text for a result.
+  // NVML's own text for a result code.
   std::string Explain(Result result) const;
 
   // The UUID of a device; "" on an error. `*result` gets NVML's result.
@@ -61,22 +63,24 @@ class NvmlLibrary {
   void* const handle_;
 };
 
-// Reads the machine's GPUs and their MIG instances from NVIDIA's management
+// Reads the machine's GPUs and their MIG instances with NVIDIA's management
 // library, which is loaded for the duration of the call. Empty if there is no
 // library or no driver. Internal, with the library's own message: the library
-// failed, for instance because the driver was updated while loaded. The order
-// is the library's (by PCI bus), which equals CUDA's for GPUs of one model.
+// failed, for instance because the driver was updated while loaded. The GPUs
+// are in the library's order (by PCI bus), which equals CUDA's order for GPUs
+// of one model.
 absl::StatusOr<std::vector<Gpu>> ReadGpus(
     const std::string& library = "libnvidia-ml.so.1");
 
 struct VisibleGpuList {
-  std::vector<std::string> names;  // in the notation of CUDA_VISIBLE_DEVICES
-  // address of each device; empty: unknown
+  // devices in the notation of CUDA_VISIBLE_DEVICES
+  std::vector<std::string> names;
+  // PCI address of each device; empty: unknown
   std::vector<std::string> pci_addresses;
 };
 
 // The GPUs that CUDA_VISIBLE_DEVICES (nullopt: not set) leaves visible on this
-// node. Loads the library only if it can have an effect.
+// node. NVML is loaded only if some GPU may be visible.
 absl::StatusOr<VisibleGpuList> ReadVisibleGpus(
     const std::optional<std::string>& cuda_visible_devices,
     const std::string& library = "libnvidia-ml.so.1");

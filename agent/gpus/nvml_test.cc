@@ -70,7 +70,8 @@ TEST_F(NvmlTest, VisibleOnesAreThoseOfTheMachine) {
 }
 
 TEST_F(NvmlTest, TheLibraryIsNotAskedWhereAllIsHidden) {
-  Set("FAKE_NVML_INIT", "18");  // makes a call fail if the library is loaded
+  // 18: nvmlInit fails, if the library is loaded at all
+  Set("FAKE_NVML_INIT", "18");
   EXPECT_THAT(ReadVisibleGpus("", kFake)->names, IsEmpty());
   EXPECT_THAT(ReadVisibleGpus("-1", kFake)->names, IsEmpty());
 }

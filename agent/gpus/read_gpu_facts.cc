@@ -13,13 +13,13 @@ using Device = NvmlLibrary::Device;
 using Result = NvmlLibrary::Result;
 constexpr Result kSuccess = NvmlLibrary::kSuccess;
 
-// Pairs are examined among this many GPUs at most: their number grows with the
-// square of the number of GPUs.
+// Pairs are examined among this many GPUs at most, because the number of pairs
+// grows with the square of the number of GPUs.
 constexpr size_t kMaxPaired = 16;
-constexpr unsigned kMaxLinks = 36;  // NVML_NVLINK_MAX_LINKS
+constexpr unsigned kMaxLinks = 36;  // NVML_NVLINK_MAX_LINKS of nvml.h
 constexpr unsigned kMaxProcesses = 128;
 
-// Structures with the layouts of NVIDIA's nvml.h.
+// The following structs have the memory layouts of NVIDIA's nvml.h.
 struct Memory {
   unsigned long long total, free, used;
 };
@@ -131,7 +131,7 @@ void AskLinks(const NvmlLibrary& nvml, Device device, GpuDevice& gpu) {
     unsigned active = 0;
     const Result result =
         nvml.Call("nvmlDeviceGetNvLinkState", device, link, &active);
-    // A number beyond the last NVLink is an invalid argument and ends the loop.
+    // NVML refuses a number beyond the last NVLink as an invalid argument.
     if (result != kSuccess) break;
     (active != 0 ? gpu.links_up : gpu.links_down)
         .push_back(static_cast<int>(link));
@@ -166,7 +166,7 @@ GpuDevice ReadDevice(const NvmlLibrary& nvml, unsigned index, Device* device) {
 
 void ReadPairs(const NvmlLibrary& nvml, const std::vector<Device>& devices,
                GpuFacts& facts) {
-  constexpr int kRead = 0;  // NVML_P2P_CAPS_INDEX_READ
+  constexpr int kRead = 0;  // NVML_P2P_CAPS_INDEX_READ of nvml.h
   const size_t count = std::min(devices.size(), kMaxPaired);
   for (size_t a = 0; a < count; ++a) {
     for (size_t b = a + 1; b < count; ++b) {

@@ -7,8 +7,8 @@
 
 namespace muster::agent {
 
-// Reads all health data of NVIDIA's library. Takes tens of milliseconds; never
-// returns if the driver hangs.
+// Reads the health data of all GPUs from NVIDIA's management library. Takes
+// tens of milliseconds; never returns if the driver hangs.
 GpuFacts ReadGpuFacts(const std::string& library = "libnvidia-ml.so.1");
 
 }  // namespace muster::agent

@@ -60,7 +60,8 @@ std::optional<ProcessEntry> ParseProcessStat(std::string_view line) {
     return std::nullopt;
   }
   ProcessEntry process;
-  // kill interprets a pid of 0 or less as a process group.
+  // Refuses a pid of 0 or less, because kill would interpret it as a process
+  // group.
   if (!ReadNumber(line.substr(0, open), &process.pid) || process.pid <= 0) {
     return std::nullopt;
   }
@@ -91,7 +92,8 @@ std::vector<ProcessEntry> DescendantsAmong(
               return a.parent != b.parent ? a.parent < b.parent : a.pid < b.pid;
             });
   std::vector<ProcessEntry> found;
-  // Because pids can be reused during the walk, the parents may form a cycle.
+  // The pids visited so far. Because a pid can be reused during the walk
+  // through /proc, the parents may form a cycle.
   std::set<pid_t> seen = {root};
   pid_t parent = root;
   for (size_t next = 0;; ++next) {
@@ -113,8 +115,8 @@ std::vector<ProcessEntry> Descendants(pid_t root) {
 std::vector<ProcessEntry> KillDescendants(
     const std::vector<ProcessEntry>& spared) {
   // Without a child there is no descendant, because orphans become children of
-  // this process. The check saves a walk, which takes milliseconds on a busy
-  // machine.
+  // this process. This check saves a walk through /proc, which takes
+  // milliseconds on a busy machine.
   siginfo_t child = {};
   if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) != 0 &&
       errno == ECHILD) {
@@ -134,8 +136,8 @@ std::vector<ProcessEntry> KillDescendants(
     groups.insert(process.group);
   }
   // A chain of processes that fork and exit may escape every walk. A signal to
-  // their process group reaches all of them. Only this process's own group must
-  // be spared: every worker leads a group of its own.
+  // their process group reaches all of them. Every worker leads a group of its
+  // own, so only this process's own group must be spared.
   groups.erase(getpgrp());
   for (const pid_t group : groups) {
     if (group > 1) kill(-group, SIGKILL);
@@ -148,8 +150,8 @@ void SignalProcess(const ProcessEntry& process, int signal) {
 #ifdef SYS_pidfd_open
   const OwnedFd handle = OpenPidFd(process.pid);
   if (!handle.open() && errno == ESRCH) return;
-  // The pidfd refers to the current process with this pid; the start time shows
-  // whether it is the one that the walk found.
+  // The pidfd refers to the process that has this pid now; the start time shows
+  // whether it is the process that the walk found.
   const auto now = ReadProcess(process.pid);
   if (!now || now->start_time != process.start_time) return;
   if (handle.open()) {
@@ -161,8 +163,8 @@ void SignalProcess(const ProcessEntry& process, int signal) {
 }
 
 std::vector<ProcessEntry> ChildrenOfThisProcess() {
-  // Reading this file is much faster than a walk through /proc, which takes
-  // milliseconds. Some kernels are built without it.
+  // This file lists a thread's children much faster than a walk through /proc,
+  // which takes milliseconds. Some kernels are built without the file.
   std::ifstream listing("/proc/thread-self/children");
   if (listing) {
     pid_t pid = 0;
@@ -186,8 +188,8 @@ bool OrphanSweep::Pass(const std::vector<ProcessEntry>& spared) {
     }
     left_ += (left_.empty() ? "" : ", ") + std::to_string(process.pid);
   }
-  // Returns true only if the walk found no process: one that was reaped just
-  // now may have left children, which the next walk finds.
+  // The clean-up is complete only if the walk found no process: a process that
+  // was reaped just now may have left children, which the next walk finds.
   if (found.empty()) return true;
   if (MonotonicNow() >= end_) return true;
   wait_ = std::min(2 * wait_, std::chrono::milliseconds(50));

@@ -21,8 +21,9 @@ struct ProcessEntry {
   pid_t pid = 0;
   pid_t parent = 0;
   pid_t group = 0;
-  char state = '?';         // 'Z': ended and not yet reaped
-  uint64_t start_time = 0;  // clock ticks since boot
+  // state letter; 'Z': the process has ended and is not yet reaped
+  char state = '?';
+  uint64_t start_time = 0;  // start time in clock ticks since boot
 
   bool operator==(const ProcessEntry&) const = default;
 };
@@ -40,42 +41,44 @@ std::vector<ProcessEntry> DescendantsAmong(
     const std::vector<ProcessEntry>& processes, pid_t root);
 
 // The descendants of `root`, found by one walk through /proc. A process that
-// forks during the walk may be missed: repeat until none is left.
+// forks during the walk may be missed: to kill all, call this again until it
+// finds none.
 std::vector<ProcessEntry> Descendants(pid_t root);
 
 // Sends SIGKILL to every descendant of this process, except those in `spared`
-// and their descendants. Returns all descendants that it found, zombies (state
-// 'Z') included; the caller reaps them. Does not wait: call again after a
-// SIGCHLD or a short time.
+// and their descendants. Returns all descendants found, zombies (state 'Z')
+// included; the caller reaps them. Does not wait until they are dead: call it
+// again after a SIGCHLD or a short time.
 std::vector<ProcessEntry> KillDescendants(
     const std::vector<ProcessEntry>& spared);
 
-// Sends `signal` to the process, and not to another process that got the same
-// pid later (before Linux 5.3, without pidfd, a small race remains).
+// Sends `signal` to exactly this process, never to a later process with the
+// same pid (before Linux 5.3, without pidfd, a small race remains).
 void SignalProcess(const ProcessEntry& process, int signal);
 
-// The current children of this process. For a process with one thread.
+// The current children of this process. Only for a process with one thread.
 std::vector<ProcessEntry> ChildrenOfThisProcess();
 
 // The agent's clean-up after the guardian's death. The agent is a sub-reaper,
 // so the workers and their descendants have become its children, and it kills
-// and reaps them. It cannot distinguish them from other children: the caller
-// names those to spare.
+// and reaps them. It cannot distinguish them from its other children, so the
+// caller names the children to spare.
 class OrphanSweep {
  public:
-  // The limit of the clean-up: a process in an uninterruptible system call may
-  // never die.
+  // The time limit of the clean-up: a process in an uninterruptible system call
+  // may never die.
   static constexpr std::chrono::seconds kDeadline{10};
 
   OrphanSweep() : end_(MonotonicNow() + kDeadline) {}
 
   // Kills and reaps all children except `spared` and their descendants; does
   // not block. Returns true once no process is left or the deadline has passed.
-  // After false, call it again after the time wait().
+  // After false, call it again after a delay of wait().
   bool Pass(const std::vector<ProcessEntry>& spared);
   std::chrono::milliseconds wait() const { return wait_; }
 
-  // Names the processes that did not die, for a message; empty if none.
+  // The pids of the processes that did not die, for a message; empty if all
+  // died.
   const std::string& left() const { return left_; }
 
  private:

@@ -25,8 +25,8 @@ const char* FindInEnvironment(const std::vector<std::string>& environment,
 
 namespace {
 
-// The paths to try, in order. An empty entry of PATH means the working
-// directory.
+// The paths at which to look for the program, in order. An empty entry of PATH
+// means the working directory.
 std::vector<std::string> Candidates(const std::string& program,
                                     const char* path) {
   if (program.find('/') != std::string::npos) return {program};
@@ -43,10 +43,11 @@ std::vector<std::string> Candidates(const std::string& program,
   }
 }
 
-// The interpreter that the script's #! line names; empty if there is none.
+// The interpreter that the #! line of the script at `path` names; empty if
+// there is none.
 std::string InterpreterOf(const std::string& path) {
   const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  char bytes[256];  // as many as the kernel reads of a #! line
+  char bytes[256];  // the number of bytes that the kernel reads of a #! line
   const ssize_t got = file.open() ? read(file.get(), bytes, sizeof bytes) : -1;
   std::string_view line(bytes, got > 0 ? static_cast<size_t>(got) : 0);
   if (line.substr(0, 2) != "#!") return "";
@@ -57,7 +58,8 @@ std::string InterpreterOf(const std::string& path) {
   return std::string(line.substr(0, line.find_first_of(" \t")));
 }
 
-// Finds the exact reason why `path` could not be executed.
+// Finds the reason why `path` could not be executed; execve's errno does not
+// say which file was missing.
 StartFailure Explain(const std::string& path, int error) {
   struct stat file = {};
   const bool exists = stat(path.c_str(), &file) == 0;
@@ -68,7 +70,8 @@ StartFailure Explain(const std::string& path, int error) {
   const bool executable = access(path.c_str(), X_OK) == 0;
   const std::string interpreter = executable ? InterpreterOf(path) : "";
   if (!interpreter.empty()) return {"interpreter", interpreter, error};
-  // For an existing program the kernel reports ENOENT if the loader is missing.
+  // For an existing program the kernel reports ENOENT if the program's dynamic
+  // loader is missing.
   if (error == ENOENT) return {"loader", path, error};
   return {"exec", path, error};
 }
@@ -91,9 +94,9 @@ StartFailure ExecProgram(const std::vector<std::string>& argv,
     const bool absent = (why.step == "exec" && error == ENOENT) ||
                         error == ENOTDIR || why.error == EISDIR;
     if (here || (!absent && error != EACCES)) return why;
-    // The search continues, because a later directory of PATH may have an
-    // executable file of this name. If none has, the error of the forbidden
-    // file says more than "not found".
+    // A file without permission to execute does not end the search, because a
+    // later directory of PATH may have an executable file of this name. If none
+    // has, the error about this file says more than "not found".
     if (error == EACCES && !absent && failure.error == ENOENT) failure = why;
   }
   return failure;

@@ -7,17 +7,17 @@
 
 namespace muster::agent {
 
-// The value of `name`, or nullptr. The pointer is valid as long as
-// `environment`.
+// The value of the variable `name` in `environment`, or nullptr. The pointer is
+// valid as long as `environment`.
 const char* FindInEnvironment(const std::vector<std::string>& environment,
                               std::string_view name);
 
 // The step of a process's start that failed, the path concerned, and errno.
 struct StartFailure {
-  // "fork", "pipe", "stdin", "stdout", "stderr", "terminal", "chdir", "bind"
-  // (`path` is a list of CPUs), "exec"; "interpreter": the script exists but
-  // the program of its #! line does not; "loader": the program exists but its
-  // dynamic loader does not.
+  // The name of the failed step: "fork", "pipe", "stdin", "stdout", "stderr",
+  // "terminal", "chdir", "bind" (`path` is a list of CPUs), "exec";
+  // "interpreter" if the script exists but the program of its #! line does not;
+  // "loader" if the program exists but its dynamic loader does not.
   std::string step;
   std::string path;
   int error = 0;
@@ -26,7 +26,7 @@ struct StartFailure {
 // Replaces this process by the program. argv[0] without a slash is searched in
 // the PATH of `environment` as by execvp(3), but a file with an unknown format
 // (ENOEXEC) is not passed to a shell, and a directory fails with EISDIR.
-// Returns only on failure. Not async-signal-safe: for a child of a
+// Returns only on failure. Not async-signal-safe: only for a child of a
 // single-threaded process.
 StartFailure ExecProgram(const std::vector<std::string>& argv,
                          const std::vector<std::string>& environment);

@@ -16,9 +16,11 @@ namespace {
 
 constexpr size_t kHeaderBytes = 4;
 constexpr size_t kChunkBytes = 64 << 10;
-constexpr size_t kMaxDescriptors = 4;  // per frame: stdin, stdout, stderr, key
-// The maximum number of descriptors that wait to be taken; reading pauses above
-// it, so that the limit of open files is not reached.
+// per frame: stdin, stdout, stderr and the channel key's pipe
+constexpr size_t kMaxDescriptors = 4;
+// The maximum number of received descriptors that the caller has not taken yet.
+// Above it the channel pauses reading, so that the process does not reach its
+// limit of open files.
 constexpr size_t kMaxHeldDescriptors = 32;
 
 uint32_t ReadLength(const char* bytes) {
@@ -82,7 +84,7 @@ bool FrameChannel::Flush() {
     out_descriptors_.clear();
     out_sent_ += static_cast<size_t>(sent);
   }
-  // Frees the memory of a large message; clear() would keep it.
+  // The swap frees the memory of a large message; clear() would keep it.
   std::string().swap(out_);
   out_sent_ = 0;
   return true;
@@ -138,7 +140,8 @@ absl::StatusOr<std::optional<std::string>> FrameChannel::TakeFrame() {
   std::string payload = in_.substr(in_taken_ + kHeaderBytes, length);
   in_taken_ += kHeaderBytes + length;
   if (in_taken_ == in_.size()) {
-    // Frees the memory of a large message; an assignment would keep it.
+    // The swap frees the memory of a large message; an assignment would keep
+    // it.
     std::string().swap(in_);
     in_taken_ = 0;
   }

@@ -21,27 +21,29 @@ class FrameChannel {
 
   int fd() const { return socket_.get(); }
 
-  // Queues a frame; Flush sends it. The caller keeps `descriptors` open, and
-  // queues no other frame, until all is flushed. The payload has at most
+  // Queues a frame; Flush sends it. Until all is flushed, the caller keeps
+  // `descriptors` open and queues no other frame. The payload has at most
   // `max_bytes`.
   void Queue(const std::string& payload, std::vector<int> descriptors = {});
 
-  // Sends as much as the socket accepts. Returns false if the peer is gone.
+  // Sends as much as the socket accepts. Returns false if the peer has closed
+  // the connection.
   bool Flush();
   size_t unsent() const { return out_.size() - out_sent_; }
 
-  // Reads what has arrived: at most a little more than one frame of maximum
-  // length, and at most some tens of descriptors. Returns false if the peer is
-  // gone, or if descriptors were lost because of this process's limit, so that
-  // the order of the others is unreliable. Frames that arrived before can still
-  // be taken.
+  // Reads the data that has arrived: at most a little more than one frame of
+  // maximum length, and at most some tens of descriptors. Returns false if the
+  // peer has closed the connection, or if descriptors were lost because of this
+  // process's limit, so that the order of the others is unreliable. Frames that
+  // arrived before can still be taken.
   bool Fill();
 
   // The payload of the next complete frame; nullopt if none has arrived.
-  // InvalidArgument: a length beyond `max_bytes`; the channel is unusable then.
+  // InvalidArgument: the frame's length exceeds `max_bytes`; the channel is
+  // unusable then.
   absl::StatusOr<std::optional<std::string>> TakeFrame();
 
-  // The next descriptor that has arrived; a closed one if none has. All
+  // The next descriptor that has arrived; a closed OwnedFd if none has. All
   // descriptors of a frame have arrived when the frame is complete.
   OwnedFd TakeDescriptor();
 
@@ -50,7 +52,8 @@ class FrameChannel {
   const size_t max_bytes_;
   std::string out_;
   size_t out_sent_ = 0;
-  std::vector<int> out_descriptors_;  // sent with the first byte of `out_`
+  // descriptors sent with the first byte of `out_`
+  std::vector<int> out_descriptors_;
   std::string in_;
   size_t in_taken_ = 0;
   std::deque<OwnedFd> in_descriptors_;

@@ -38,8 +38,8 @@ namespace {
 struct ForkedGuardian {
   pid_t pid = 0;
   OwnedFd socket;  // the agent's end of the connection
-  // If this process is PID 1: a signalfd for SIGCHLD, because orphans of other
-  // programs become children of PID 1. Otherwise closed.
+  // A signalfd for SIGCHLD if this process is PID 1, because the kernel then
+  // makes it the parent of other programs' orphans. Otherwise closed.
   OwnedFd strangers;
   // The children that this process had before the fork, with their start times.
   std::vector<ProcessEntry> older_children;
@@ -58,8 +58,8 @@ OwnedFd ChildSignals() {
   return OwnedFd(signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-// Forks with all signals blocked in the child, so that a Ctrl-C at this moment
-// does not end the child before its set-up.
+// Forks with all signals blocked in the child, so that a Ctrl-C does not end
+// the child before its set-up is complete.
 pid_t ForkWithBlockedSignals() {
   sigset_t all;
   sigset_t before;
@@ -73,8 +73,8 @@ pid_t ForkWithBlockedSignals() {
 }
 
 // Makes this process a sub-reaper and forks the guardian, which continues in
-// RunGuardian. For a process with one thread. Internal: names the step that
-// failed.
+// RunGuardian. Only for a process with one thread. Internal: names the step
+// that failed.
 absl::StatusOr<ForkedGuardian> ForkGuardian() {
   // Resets SIGCHLD to its default: if it were ignored (inherited), the kernel
   // would reap this process's children itself.
@@ -100,8 +100,8 @@ absl::StatusOr<ForkedGuardian> ForkGuardian() {
   forked.pid = ForkWithBlockedSignals();
   if (forked.pid < 0) return Failed("fork");
   if (forked.pid == 0) {
-    // The guardian closes its copy of the agent's end: otherwise the connection
-    // would have no end of file after the agent's death.
+    // The guardian closes its copy of the agent's end of the connection:
+    // otherwise the guardian would see no end of file after the agent's death.
     forked.socket.Close();
     RunGuardian(std::move(theirs), std::move(agent));
   }
@@ -118,13 +118,13 @@ class GuardianLine {
   int fd() const { return channel_.fd(); }
 
   // Sends an encoded command with the descriptors that belong to it. Notices
-  // that arrive meanwhile are kept for Receive: see has_unread. Returns false
-  // if the guardian is gone or has not read the command within ten seconds; the
-  // connection is unusable then.
+  // that arrive during the call are kept for Receive: see has_unread. Returns
+  // false if the guardian is gone or has not read the command within ten
+  // seconds; the connection is unusable then.
   bool Send(const std::string& command, std::vector<int> descriptors);
 
-  // Whether Send has read notices that Receive has not returned yet. poll()
-  // on fd() does not report them.
+  // Whether Send has read notices that Receive has not returned yet. A poll()
+  // of fd() does not show these notices.
   bool has_unread() const { return has_unread_; }
 
   // Appends all notices that have arrived. Returns false if the guardian is
@@ -132,7 +132,7 @@ class GuardianLine {
   bool Receive(std::vector<Notice>* notices);
 
   // Closes the sending side, and waits at most five seconds until the guardian
-  // closes its side, which it does after it has killed all workers.
+  // closes its side, which the guardian does after it has killed all workers.
   void Close();
 
  private:
@@ -140,13 +140,14 @@ class GuardianLine {
   bool has_unread_ = false;
 };
 
-// The guardian reads a command within microseconds. If it takes longer than
-// this, it hangs or was stopped, and is unusable.
+// The maximum time in which the guardian reads a command, which normally takes
+// microseconds. A guardian that takes longer hangs or was stopped, and is
+// unusable.
 constexpr std::chrono::seconds kCommandDeadline(10);
-// If the guardian has not closed its side after this time, the agent kills the
-// remaining processes itself.
+// The longest wait for the guardian to close its side of the connection. After
+// this time the agent kills the remaining processes itself.
 constexpr std::chrono::seconds kCloseDeadline(5);
-// The longest wait for the end of a guardian that was sent SIGKILL.
+// The longest wait for a guardian to die after SIGKILL.
 constexpr std::chrono::seconds kDeathDeadline(2);
 
 bool GuardianLine::Send(const std::string& command,
@@ -157,8 +158,8 @@ bool GuardianLine::Send(const std::string& command,
     if (channel_.unsent() == 0) return true;
     pollfd fds[] = {{channel_.fd(), POLLIN | POLLOUT, 0}};
     if (PollUntil(fds, end) == 0) return false;
-    // A notice is read meanwhile: if both ends only wrote, both could wait for
-    // ever.
+    // Reads notices while the command is being sent: if agent and guardian both
+    // only wrote, each could wait for the other for ever.
     if ((fds[0].revents & POLLIN) != 0) {
       has_unread_ = true;
       if (!channel_.Fill()) return false;
@@ -190,23 +191,25 @@ void GuardianLine::Close() {
   } while (Receive(&unread));
 }
 
-// Several descriptors and one timer behind one descriptor for poll().
+// A set of descriptors and one timer that poll() watches through a single
+// descriptor.
 class WakeSet {
  public:
-  // Internal: no free descriptor.
+  // Opens the epoll descriptor and the timer. Internal: the process has no free
+  // descriptor.
   absl::Status Open();
 
-  // Readable while a watched descriptor is readable, or once the timer has
-  // expired.
+  // A descriptor that is readable while a watched descriptor is readable, or
+  // once the timer has expired.
   int fd() const { return epoll_.get(); }
 
-  // Adds a descriptor; ignores a closed one (-1).
+  // Adds a descriptor to the set; ignores a closed one (-1).
   absl::Status Watch(int fd);
   void Forget(int fd);
 
-  // Sets the timer, in place of an earlier setting.
+  // Starts the timer, and replaces its earlier setting.
   void RingAfter(std::chrono::nanoseconds wait);
-  // Clears an expired timer, so that fd() is not readable because of it.
+  // Clears an expired timer, so that fd() is no longer readable because of it.
   void Silence();
 
  private:
@@ -242,7 +245,7 @@ void WakeSet::Forget(int fd) {
 }
 
 void WakeSet::RingAfter(std::chrono::nanoseconds wait) {
-  // Zero would disable the kernel's timer.
+  // At least 1 ns, because zero would disable the kernel's timer.
   const itimerspec when = {.it_interval = {},
                            .it_value = ToTimespec(std::max(wait, Duration(1)))};
   timerfd_settime(timer_.get(), 0, &when, nullptr);
@@ -290,7 +293,8 @@ class Guardian::Impl {
  private:
   enum class State {
     kServing,
-    kBroken,    // killed by this process; Next will notice the death
+    // the guardian was killed by this process; Next will notice its death
+    kBroken,
     kSweeping,  // the guardian is dead; orphans may be left
     kLost,
   };
@@ -311,15 +315,18 @@ class Guardian::Impl {
   State state_ = State::kServing;
   uint64_t starts_sent_ = 0;
   uint64_t signs_of_life_ = 0;
-  std::string broken_;  // kBroken: why, as a predicate
+  // in kBroken: why the guardian was killed, as a predicate
+  std::string broken_;
   std::vector<GuardianEvent> events_;
   std::string loss_;
-  std::optional<OrphanSweep> sweep_;  // set while state_ is kSweeping
+  // the clean-up of orphans; set while state_ is kSweeping
+  std::optional<OrphanSweep> sweep_;
 };
 
 absl::Status Guardian::Impl::Watch() {
   absl::Status status = wake_.Open();
-  // Without a pidfd only the socket's end of file shows the guardian's death.
+  // The socket is watched beside the pidfd: on kernels without pidfd only its
+  // end of file shows the guardian's death.
   for (const int fd : {line_.fd(), pidfd_.get(), strangers_.get()}) {
     if (status.ok()) status = wake_.Watch(fd);
   }
@@ -333,8 +340,8 @@ absl::Status Guardian::Impl::Send(const std::string& command,
         "the guardian, which starts workers, is gone");
   }
   if (!line_.Send(command, std::move(descriptors))) {
-    // A partly sent command cannot be withdrawn, so that the connection is
-    // unusable: the guardian is killed.
+    // The connection is unusable, because a partly sent command cannot be
+    // withdrawn: the guardian is killed.
     state_ = State::kBroken;
     broken_ = "took no command";
     kill(pid_, SIGKILL);
@@ -365,14 +372,14 @@ void Guardian::Impl::SignalOne(int local_rank, int signal) {
 void Guardian::Impl::SignalAll(int signal, Reach reach) {
   const SignalCommand command{.signal = signal,
                               .everything = reach == Reach::kEverything};
-  // An error is ignored: the guardian is dead then, and the agent kills all
-  // workers.
+  // An error is ignored: it means that the guardian is dead, and then the agent
+  // kills all workers itself.
   Send(Encode(Command(command)), {}).IgnoreError();
 }
 
 void Guardian::Impl::RemoveAfterwards(const std::string& folder) {
-  // An error is ignored: the guardian is dead then, and the agent removes the
-  // folder itself.
+  // An error is ignored: it means that the guardian is dead, and then the agent
+  // removes the folder itself.
   Send(Encode(Command(RemoveCommand{folder})), {}).IgnoreError();
 }
 
@@ -399,8 +406,9 @@ void Guardian::Impl::Append(Notice notice) {
                                      ended->wait_status, ended->signalled});
   } else if (auto* gone = std::get_if<AllGoneNotice>(&notice);
              gone != nullptr && gone->starts_taken == starts_sent_) {
-    // The notice is current. With another number of starts a start is still in
-    // progress, and a later AllGone notice follows.
+    // The notice is current, because the guardian had received all starts. If
+    // it had not, a start would still be in progress, and a later AllGone
+    // notice would follow.
     events_.emplace_back(AllGone{std::move(gone->left_behind)});
   }
 }
@@ -418,11 +426,11 @@ void Guardian::Impl::Abandon(const std::string& why) {
   wake_.RingAfter({});
 }
 
-// Called when the guardian is dead or unusable.
+// Handles a guardian that is dead or unusable.
 void Guardian::Impl::OnGuardianLost() {
   kill(pid_, SIGKILL);
-  // A guardian that hangs in the kernel may not die now; its workers are killed
-  // all the same.
+  // Waits only a limited time for the guardian's death, because a guardian that
+  // hangs in the kernel may not die now; its workers are killed all the same.
   const Instant end = MonotonicNow() + kDeathDeadline;
   int status = 0;
   pid_t reaped = 0;
@@ -477,7 +485,7 @@ void Guardian::Impl::ReapStrangers() {
     const int options = WEXITED | WNOHANG | WNOWAIT;
     if (waitid(P_ALL, 0, &ended, options) != 0 || ended.si_pid == 0) return;
     if (ended.si_pid == pid_)
-      return;  // the guardian has ended: OnGuardianLost reads how
+      return;  // the guardian's exit status is left for OnGuardianLost
     waitpid(ended.si_pid, nullptr, WNOHANG);
   }
 }

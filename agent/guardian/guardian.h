@@ -17,14 +17,15 @@
 
 namespace muster::agent {
 
-// Events of the guardian. A worker is identified by its local rank, which is
-// reused only after the exit of the earlier worker was reported.
+// An event of the guardian: a worker was started. In all events a worker is
+// identified by its local rank, which is reused only after the exit of the
+// earlier worker was reported.
 struct WorkerStarted {
   int local_rank = 0;
   pid_t pid = 0;
 };
-// A worker could not be started: the step that failed ("exec", "chdir", "fork",
-// …), the path and errno.
+// Event: a worker could not be started. Contains the failed step ("exec",
+// "chdir", "fork", …), the path and errno.
 struct WorkerNotStarted {
   int local_rank = 0;
   std::string step;
@@ -34,17 +35,17 @@ struct WorkerNotStarted {
 struct WorkerEnded {
   int local_rank = 0;
   pid_t pid = 0;
-  int wait_status = 0;  // as returned by waitpid(2)
-  // whether SignalAll or SignalOne reached the worker before its end
+  int wait_status = 0;  // status as returned by waitpid(2)
+  // whether SignalAll or SignalOne reached the worker before its exit
   bool signalled = false;
 };
-// No worker and no descendant of a worker is left, and no start is in progress.
-// Reported after at least one Start, successful or not.
+// Event: no worker and no descendant of a worker is left, and no start is in
+// progress. Reported after at least one Start, successful or not.
 struct AllGone {
   std::vector<LeftBehind> left_behind;
 };
-// The guardian itself has died. Before this event this process has killed and
-// reaped every worker and descendant.
+// Event: the guardian itself has died. Before this event this process has
+// killed and reaped every worker and descendant.
 struct GuardianLost {
   std::string reason;
 };
@@ -70,8 +71,8 @@ class Guardian {
   // process has one thread. Internal: fork, socketpair or prctl failed.
   static absl::StatusOr<std::unique_ptr<Guardian>> Fork();
 
-  // Kills (SIGKILL) and reaps the guardian and every worker. Waits for their
-  // ends for at most fifteen seconds.
+  // Kills (SIGKILL) and reaps the guardian and every worker. Waits at most
+  // fifteen seconds until they are dead.
   ~Guardian();
 
   Guardian(const Guardian&) = delete;
@@ -84,36 +85,38 @@ class Guardian {
   // follows.
   absl::Status Start(const WorkerSpec& spec);
 
-  // Sends `signal` to the process groups of all workers; with kEverything also
-  // to descendants that left these groups. SIGCONT follows a terminating signal
-  // (INT, TERM, HUP, QUIT), because a stopped process would not handle the
-  // signal. No effect if no process is left.
+  // The processes that SignalAll reaches. SignalAll sends `signal` to the
+  // process groups of all workers; with kEverything also to descendants that
+  // left these groups. SIGCONT follows a terminating signal (INT, TERM, HUP,
+  // QUIT), because a stopped process would not handle the signal. No effect if
+  // no process is left.
   enum class Reach { kProcessGroups, kEverything };
   void SignalAll(int signal, Reach reach);
   // Sends `signal` to the process group of one worker; SIGCONT follows a
   // terminating signal, as in SignalAll.
   void SignalOne(int local_rank, int signal);
 
-  // Makes the guardian remove `folder`, and the sockets in it, after the end of
-  // this process, however it ends. Replaces the folder of an earlier call.
+  // Makes the guardian remove `folder`, and the sockets in it, after this
+  // process has ended in any way. Replaces the folder of an earlier call.
   void RemoveAfterwards(const std::string& folder);
 
   // Makes the guardian restore the modes of `terminal` after the end of this
   // process, if the terminal still has the modes that this process had set.
-  // Replaces the terminal of an earlier call. Null: nothing is restored.
+  // Replaces the terminal of an earlier call. With null `modes` nothing is
+  // restored.
   void RestoreAfterwards(int terminal, const TerminalModes* modes);
 
-  // The number of notices that have come from the guardian, signs of life
-  // included. It grows in Next.
+  // The number of notices received from the guardian, signs of life included.
+  // Only Next increases it.
   uint64_t signs_of_life() const;
-  // Kills (SIGKILL) a guardian that stands still, and the workers with it;
-  // GuardianLost follows. `why`: what the guardian did, as a predicate. No
-  // effect if the guardian is lost already.
+  // Kills (SIGKILL) a guardian that no longer answers, and the workers with it;
+  // GuardianLost follows. `why` says what the guardian did, as a predicate. No
+  // effect if the guardian is already lost.
   void Abandon(const std::string& why);
 
   // A descriptor for poll(): readable, level-triggered, when Next has events.
   int fd() const;
-  // All events that have arrived; does not block.
+  // Returns all events that have arrived; does not block.
   std::vector<GuardianEvent> Next();
 
   pid_t pid() const;

@@ -27,8 +27,8 @@ const Acts kDaemonOfADeadWorker = {"fork-and-exit", "setsid", "fork-and-exit",
                                    "say-pid", "pause"};
 const Acts kHopper = {"fork-and-exit", "setsid", "say-pid", "hop"};
 
-// Starts one worker for each element of `workers`, and waits until all have
-// reached their last step.
+// Starts one worker for each element of `workers`, and waits until every worker
+// has reached its last step.
 void StartAll(Guardian* guardian, const std::vector<Acts>& workers,
               OutputPipe* out) {
   for (size_t i = 0; i < workers.size(); ++i) {
@@ -41,8 +41,9 @@ void StartAll(Guardian* guardian, const std::vector<Acts>& workers,
 const std::vector<Acts> kAllKinds = {kPlain, kSession, kDaemon,
                                      kDaemonOfADeadWorker, kHopper};
 
-// Forks a process that has a guardian and workers of all kinds and then calls
-// `last`. Returns its pid and, in `guardian`, a pidfd of its guardian.
+// Forks a process that acts as an agent: it has a guardian and workers of all
+// kinds, and then calls `last`. Returns its pid and, in `guardian`, a pidfd of
+// its guardian.
 pid_t StandInAgent(OutputPipe* out, OwnedFd* guardian,
                    const std::function<void(Guardian*)>& last) {
   const pid_t agent = fork();
@@ -135,7 +136,7 @@ TEST(GuardianDeath, NothingOutlivesAGuardianThatIsKilled) {
   EXPECT_THAT(events.Await<GuardianLost>().reason,
               HasSubstr("was killed by signal 9"));
   EXPECT_TRUE(out.EveryHolderGone());
-  // The workers have been reaped; the children that this process had before the
+  // The workers have been reaped. The child that this process had before the
   // guardian, and another guardian, are alive.
   EXPECT_EQ(kill(older_child, 0), 0);
   EXPECT_EQ(waitpid(older_child, nullptr, WNOHANG), 0);
@@ -144,7 +145,8 @@ TEST(GuardianDeath, NothingOutlivesAGuardianThatIsKilled) {
   kill(older_child, SIGKILL);
   waitpid(older_child, nullptr, 0);
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
-  // The loss is reported once, and no worker can be started.
+  // The guardian's loss is reported once, and no worker can be started after
+  // it.
   EXPECT_TRUE(guardian->Next().empty());
   EXPECT_EQ(guardian->Start(Staged(0, kPlain, OutputPipe())).code(),
             absl::StatusCode::kUnavailable);
@@ -255,8 +257,8 @@ TEST(GuardianDeath, AllGoneWaitsForTheLastDescendant) {
   StartAll(guardian.get(), {kDaemonOfADeadWorker}, &out);
   EventReader events(guardian.get());
   events.Await<WorkerEnded>();
-  // The guardian answers in order: if it had reported AllGone too early, this
-  // event would come before the next worker's start.
+  // The guardian reports events in order: an AllGone sent too early would
+  // arrive before the start of the next worker.
   ASSERT_TRUE(guardian->Start(Staged(1, {"exit", "0"}, out)).ok());
   EXPECT_TRUE(std::holds_alternative<WorkerStarted>(events.Next()));
   EXPECT_TRUE(std::holds_alternative<WorkerEnded>(events.Next()));

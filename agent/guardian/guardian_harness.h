@@ -16,17 +16,20 @@ namespace muster::agent {
 // its arguments name.
 std::string StagedWorker();
 
-// A WorkerSpec of the test worker with `out` as its stdout.
+// A WorkerSpec of the test worker that performs `acts`, with `out` as its
+// stdout.
 WorkerSpec Staged(int local_rank, std::vector<std::string> acts,
                   const OutputPipe& out);
 
-// Waits for the guardian's next event. At the deadline it records a test
-// failure and returns GuardianLost with "no event came".
+// A reader of the guardian's events that waits for the next one. At the
+// deadline it records a test failure and returns GuardianLost with "no event
+// came".
 class EventReader {
  public:
   explicit EventReader(Guardian* guardian) : guardian_(guardian) {}
   GuardianEvent Next();
-  // All events up to and including the first one of type Kind.
+  // Returns the first event of type Kind; the events before it are appended to
+  // `before`. If the guardian is lost, returns an empty Kind.
   template <typename Kind>
   Kind Await(std::vector<GuardianEvent>* before = nullptr) {
     while (true) {
@@ -42,7 +45,8 @@ class EventReader {
   std::vector<GuardianEvent> events_;
 };
 
-// Whether the process has ended (a zombie has ended) before the deadline.
+// Waits until the process has ended (a zombie has ended). Returns false at the
+// deadline.
 bool Ends(const OwnedFd& pidfd);
 
 }  // namespace muster::agent

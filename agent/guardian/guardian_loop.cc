@@ -77,8 +77,9 @@ void CloseAllBut(std::vector<int> kept) {
   CloseListed(kept);
 }
 
-// Replaces stdio by /dev/null. Otherwise the agent's stdio would stay open as
-// long as the guardian lives, and `launch | cat` would not end with launch.
+// Replaces the guardian's stdio by /dev/null. Otherwise the agent's stdio would
+// stay open as long as the guardian lives, and `launch | cat` would not end
+// with launch.
 void ReplaceStdio() {
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0) return;
@@ -89,8 +90,8 @@ void ReplaceStdio() {
 constexpr char kName[] = "muster-guardian";
 
 // Sets the process's short name and replaces the command line that it inherits
-// from the agent. `pkill -9 -f` for launch or the script then spares the
-// guardian, which kills the remaining processes.
+// from the agent, so that `pkill -9 -f` for launch or the script spares the
+// guardian, which then kills the remaining processes.
 void SetProcessName() {
   prctl(PR_SET_NAME, kName);
   const OwnedFd file(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
@@ -100,8 +101,8 @@ void SetProcessName() {
   while (file.open() && (got = read(file.get(), piece, sizeof piece)) > 0) {
     shown.append(piece, static_cast<size_t>(got));
   }
-  // The arguments are contiguous in memory from argv[0] on. This is checked,
-  // because a program may have changed the pointer.
+  // The arguments are contiguous in memory, beginning with argv[0]. The code
+  // checks that this pointer is argv[0], because a program may have changed it.
   char* const arguments = program_invocation_name;
   if (shown.size() < sizeof kName ||
       shown.compare(0, std::strlen(arguments) + 1, arguments,
@@ -115,8 +116,8 @@ void SetProcessName() {
 }  // namespace
 
 OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
-  // A new session: a terminal's Ctrl-C, or a SIGKILL to the agent's process
-  // group, does not reach the guardian.
+  // A new session, so that a terminal's Ctrl-C, or a SIGKILL to the agent's
+  // process group, does not reach the guardian.
   setsid();
   SetProcessName();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -134,7 +135,8 @@ OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
   }
   ReplaceStdio();
   CloseAllBut(std::move(kept_ones));
-  // Makes the allocator return the memory of a large environment to the system.
+  // Makes the allocator return the memory of a large environment to the system;
+  // by default it keeps such memory.
   mallopt(M_MMAP_THRESHOLD, 64 << 10);
   mallopt(M_TRIM_THRESHOLD, 64 << 10);
 
@@ -146,18 +148,20 @@ OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
 
 namespace {
 
-// The interval of repeated searches for descendants if no SIGCHLD comes: a
-// process may have forked during a search.
+// The interval in milliseconds of repeated searches for descendants if no
+// SIGCHLD arrives: a process may have forked during the last search.
 constexpr int kSweepMilliseconds = 20;
 constexpr int kLongestSweepMilliseconds = 1000;
-// Commands are not read while so many bytes of notices are unsent.
+// The guardian reads no commands while more than this number of bytes of
+// notices is unsent.
 constexpr size_t kMaxUnsentBytes = 1 << 20;
-// Commands are not read while so many workers have been started and have not
-// executed their program; the guardian holds one descriptor for each of them.
+// The guardian reads no commands while this many workers have been forked and
+// have not executed their program, because it holds one descriptor for each of
+// them.
 constexpr int kMaxStarting = 32;
 
-// The next, longer interval between attempts: a process in an uninterruptible
-// system call (a device, a dead file server) may die late.
+// The next, longer interval between searches for descendants: a process in an
+// uninterruptible system call (a device, a dead file server) may die late.
 int Longer(int milliseconds) {
   return std::min(2 * milliseconds, kLongestSweepMilliseconds);
 }
@@ -175,7 +179,7 @@ std::string ReadProc(pid_t pid, const char* file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// RANK in the process's initial environment; -1: none.
+// The value of RANK in the process's initial environment; -1: not set.
 int RankOf(pid_t pid) {
   const std::string environment = '\0' + ReadProc(pid, "environ");
   constexpr std::string_view kName("\0RANK=", 6);
@@ -219,7 +223,7 @@ class GuardianLoop {
     }
   }
 
-  // Kills and reaps until no descendant is left.
+  // Kills and reaps all descendants until none is left.
   void Sweep();
 
   // Removes the folder that the agent has asked to remove after its end.
@@ -234,10 +238,11 @@ class GuardianLoop {
     bool signalled = false;
   };
 
-  // A worker that could not be forked for a passing reason, and is tried again.
+  // A start that failed for a passing reason when the worker was forked, and
+  // that will be retried.
   struct Postponed {
     SpawnRequest request;
-    OwnedFd in, out, err, key;  // the descriptors of `request`
+    OwnedFd in, out, err, key;  // descriptors that belong to `request`
     int failed = 0;             // number of failed attempts
     Instant again;              // time of the next attempt
     StartFailure failure;
@@ -249,11 +254,12 @@ class GuardianLoop {
   }
   bool TakeCommands();
   void Handle(StartCommand start);
-  // Forks the worker. After a passing failure keeps it in postponed_.
+  // Forks the worker. If a passing failure prevents the fork, keeps the start
+  // in postponed_.
   void Attempt(int local_rank, Postponed start);
   void AttemptPostponed();
-  // Withdraws the postponed workers to which an ending signal goes; they are
-  // reported as ended by it.
+  // Drops the postponed starts of the workers that a terminating signal
+  // addresses, and reports the workers as killed by this signal.
   void Withdraw(const SignalCommand& command);
   void Handle(const SignalCommand& command);
   void Handle(RemoveCommand command) { folder_ = std::move(command.folder); }
@@ -261,13 +267,13 @@ class GuardianLoop {
   void RestoreTerminal();
   void Settle(int local_rank, Worker* worker);
   void Reap();
-  // Gives a sign of life if one is due. While the agent does not read, no
-  // second one is queued.
+  // Sends a sign of life to the agent if one is due. While the agent does not
+  // read, no second one is queued.
   void GiveSign();
   int MillisecondsToWait() const;
-  // Records a leftover process before a signal ends it, so that AllGone can
-  // name it. No effect for other signals and for a process that has already
-  // ended.
+  // Records a leftover process before a terminating signal is sent to it, so
+  // that AllGone can name the process. No effect for other signals and for a
+  // process that has already ended.
   void RecordBeforeSignal(const ProcessEntry& orphan, int signal);
   void NoteOrphan(pid_t pid, int wait_status);
   void SendNotice(const Notice& notice) { channel_.Queue(Encode(notice)); }
@@ -275,28 +281,30 @@ class GuardianLoop {
   FrameChannel channel_;
   const OwnedFd agent_;
   const OwnedFd child_ended_;
-  std::map<int, Worker> workers_;       // indexed by local rank, until reaped
-  std::map<int, Postponed> postponed_;  // indexed by local rank
+  std::map<int, Worker> workers_;       // by local rank; removed when reaped
+  std::map<int, Postponed> postponed_;  // by local rank
   std::string program_seen_;  // argv[0] of the newest program executed
   // Process groups whose leader, a worker, has been reaped; a descendant of the
   // worker may still be in them.
   std::set<pid_t> leaderless_groups_;
-  // A leftover process that got a terminating signal since the last AllGone.
-  // When it has ended because of the signal, `who` is added to left_behind_.
+  // A leftover process that got a terminating signal since the last AllGone. If
+  // the process ends because of the signal, `who` is added to left_behind_.
   struct Signalled {
     LeftBehind who;
-    bool caught = false;  // whether the orphan handles the signal
+    bool caught = false;  // whether the process has a handler for the signal
   };
   std::map<pid_t, Signalled> signalled_;
   std::vector<LeftBehind> left_behind_;
-  std::string folder_;  // removed after the agent's end; may be empty
-  OwnedFd terminal_;    // modes restored at the agent's end; closed: none
+  std::string folder_;  // folder removed after the agent's end; may be empty
+  // terminal whose modes are restored after the agent's end; closed: none
+  OwnedFd terminal_;
   TerminalModes terminal_modes_;
-  int starting_ = 0;  // workers whose program has not been executed yet
+  // number of workers whose program has not been executed yet
+  int starting_ = 0;
   uint64_t starts_taken_ = 0;
   // whether a worker was started since the last AllGone
   bool occupied_ = false;
-  // whether new descendants are killed at once, until AllGone
+  // whether new descendants are killed at once; reset with AllGone
   bool sweeping_ = false;
   int sweep_milliseconds_ = kSweepMilliseconds;
   Instant next_sign_ = MonotonicNow() + kGuardianSignEvery;
@@ -326,7 +334,8 @@ bool GuardianLoop::Turn() {
   if (channel_.unsent() > 0) line.events |= POLLOUT;
   std::vector<pollfd> fds = {
       line, {child_ended_.get(), POLLIN, 0}, {agent_.get(), POLLIN, 0}};
-  std::vector<int> starting;  // local ranks of fds[3], fds[4], …
+  // local ranks of the workers behind fds[3], fds[4], …
+  std::vector<int> starting;
   for (const auto& [local_rank, worker] : workers_) {
     if (!worker.outcome.open()) continue;
     fds.push_back({worker.outcome.get(), POLLIN, 0});
@@ -345,14 +354,14 @@ bool GuardianLoop::Turn() {
   signalfd_siginfo info;
   while (read(child_ended_.get(), &info, sizeof info) > 0) {
   }
-  // New descendants are killed before Reap, which may report that nothing is
-  // left.
+  // Kills new descendants before Reap, because Reap may report that no process
+  // is left.
   if (sweeping_) KillDescendants({});
   Reap();
   if (fds[2].revents != 0) return false;
   if ((fds[0].revents & ~POLLOUT) != 0 && !channel_.Fill()) return false;
-  // Handles commands even if none came in this turn: some may have been left
-  // unread by a pause.
+  // Handles commands even if none arrived in this turn: an earlier turn may
+  // have left some unread while reading was paused.
   if (!TakeCommands()) return false;
   GiveSign();
   return channel_.Flush();
@@ -459,30 +468,31 @@ void GuardianLoop::Withdraw(const SignalCommand& command) {
       ++it;
       continue;
     }
-    // A wait status of a process that this signal killed is its number.
+    // The wait status of a process killed by a signal is the signal's number.
     SendNotice(EndedNotice{it->first, 0, command.signal, true});
     it = postponed_.erase(it);
   }
 }
 
 void GuardianLoop::Handle(const SignalCommand& command) {
-  // A process that has already ended must not count as ended by this signal: it
-  // is reaped first.
+  // Withdraws postponed starts and reaps first: a process that has already
+  // ended must not be reported as ended by this signal.
   Withdraw(command);
   Reap();
-  if (!occupied_) return;  // AllGone was reported: no process is left
+  if (!occupied_) return;  // no process is left, as AllGone has reported
   for (auto& [local_rank, worker] : workers_) {
     if (command.local_rank.value_or(local_rank) != local_rank) continue;
     worker.signalled = true;
     SignalGroup(worker.pid, worker.outcome, command.signal);
     if (Ends(command.signal)) kill(-worker.pid, SIGCONT);
-    // SignalGroup may have waited a second for a worker that is starting.
+    // SignalGroup may have waited a second for a worker that is starting, so a
+    // sign of life may be due.
     GiveSign();
     channel_.Flush();
   }
   if (command.local_rank) return;
-  // Groups without a leader are signalled process by process: once such a group
-  // is empty, its number may belong to another group.
+  // Groups whose leader is dead are signalled process by process: once such a
+  // group is empty, its number may belong to another group.
   if (command.everything || !leaderless_groups_.empty()) {
     for (const ProcessEntry& process : Descendants(getpid())) {
       const bool told = std::any_of(
@@ -522,9 +532,9 @@ void GuardianLoop::RestoreTerminal() {
   terminal_.Close();
 }
 
-// Reads once whether the worker's program was executed, and reports a success
-// at once. A failure is reported when the child has been reaped and its local
-// rank is free again.
+// Reads the result of a worker's exec once. A success is reported at once. A
+// failure is reported after the child has been reaped and its local rank is
+// free again.
 void GuardianLoop::Settle(int local_rank, Worker* worker) {
   if (!worker->outcome.open()) return;
   worker->failure = ReadStartFailure(worker->outcome);
@@ -559,8 +569,8 @@ void GuardianLoop::Reap() {
     workers_.erase(ended);
   }
   if (pid == 0 || !occupied_ || !postponed_.empty()) return;
-  // ECHILD: no child is left, and therefore no descendant, because orphans
-  // become children of this process.
+  // waitpid failed with ECHILD: no child is left, and therefore no descendant,
+  // because orphans become children of this process.
   SendNotice(AllGoneNotice{starts_taken_, std::move(left_behind_)});
   left_behind_.clear();
   signalled_.clear();
@@ -576,8 +586,9 @@ void GuardianLoop::RecordBeforeSignal(const ProcessEntry& orphan, int signal) {
                             Catches(orphan.pid, signal)};
 }
 
-// Records a leftover process that Muster stopped; not one that ended by itself
-// meanwhile, such as Python's resource tracker, which ignores the signal.
+// Records a leftover process that Muster stopped. A process that ended by
+// itself after the signal, such as Python's resource tracker, which ignores it,
+// is not recorded.
 void GuardianLoop::NoteOrphan(pid_t pid, int wait_status) {
   const auto found = signalled_.find(pid);
   if (found == signalled_.end()) return;
@@ -617,7 +628,7 @@ void RunGuardian(OwnedFd socket, OwnedFd agent) {
     loop.Sweep();
     loop.RemoveFolder();
   }
-  // Not exit: the agent's atexit handlers must not run here.
+  // _exit instead of exit: the agent's atexit handlers must not run here.
   _exit(0);
 }
 

@@ -20,8 +20,8 @@
 namespace muster::agent {
 namespace {
 
-// Waits until the guardian has handled a command, and therefore has finished
-// its set-up.
+// Waits until the guardian has handled a command, which shows that its set-up
+// is complete.
 void Settle(Guardian* guardian) {
   const OutputPipe out;
   EventReader events(guardian);
@@ -54,8 +54,8 @@ TEST(GuardianProcess, HoldsNothingOfTheAgentsOpen) {
   for (const auto& entry :
        std::filesystem::directory_iterator(Proc(*guardian) + "/fd")) {
     const std::string target = std::filesystem::read_symlink(entry).string();
-    // Compares only the kind before the colon, as in "socket:[1234]": the rest
-    // depends on the kernel.
+    // Keeps only the kind of the descriptor before the colon, as in
+    // "socket:[1234]", because the rest depends on the kernel.
     held.insert(target.substr(0, target.find(':')));
   }
   EXPECT_EQ(held,
@@ -89,13 +89,13 @@ TEST(GuardianProcess, TakesLittleMemoryEvenAfterALargeEnvironment) {
   EXPECT_LT(kib, 1024);
 }
 
-// The main function of the first process (pid 1) of a container. The kernel
-// makes pid 1 the parent of every orphan, which pid 1 must reap. Returns an
+// The main function of the first process (PID 1) of a container. The kernel
+// makes PID 1 the parent of every orphan, and PID 1 must reap it. Returns an
 // exit code.
 int RunAsPid1() {
   if (getpid() != 1) return 10;
-  // Mounts a /proc of this PID namespace, where the guardian looks for
-  // descendants.
+  // Mounts a /proc of this PID namespace, because the guardian searches /proc
+  // for descendants.
   mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
   if (mount("proc", "/proc", "proc", 0, nullptr) != 0) return 11;
   auto guardian = *Guardian::Fork();
@@ -110,13 +110,13 @@ int RunAsPid1() {
   }
   pid_t orphan = 0;
   if (read(ends[0], &orphan, sizeof orphan) != sizeof orphan) return 13;
-  // Both pids vanish only when they are reaped.
+  // Waits until both processes have been reaped: only then their pids vanish.
   while (kill(stranger, 0) == 0 || kill(orphan, 0) == 0) {
     pollfd fd = {guardian->fd(), POLLIN, 0};
     if (poll(&fd, 1, 30000) != 1) return 14;
     if (!guardian->Next().empty()) return 15;
   }
-  // The guardian still reports the ends of its workers.
+  // The guardian still reports the exit of its workers.
   const OutputPipe out;
   EventReader events(guardian.get());
   if (!guardian->Start(Staged(0, {"exit", "5"}, out)).ok()) return 16;

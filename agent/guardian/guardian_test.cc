@@ -21,8 +21,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Whether this system refuses memory policies: a kernel without NUMA, a
-// container's seccomp profile.
+// Whether this system refuses memory policies, for instance because its kernel
+// has no NUMA support, or a container's seccomp profile forbids them.
 bool RefusesMemoryPolicies() {
   return syscall(SYS_set_mempolicy, 0, nullptr, 0) != 0;
 }
@@ -40,7 +40,8 @@ class GuardianTest : public ::testing::Test {
         guardian_->Start(Staged(local_rank, std::move(acts), out_)).ok());
   }
 
-  // The output of a worker that performs `acts` and must exit with 0.
+  // Runs a worker that performs `acts` and must exit with 0. Returns its first
+  // line of output.
   std::string OutputOf(std::vector<std::string> acts) {
     Start(0, std::move(acts));
     std::string line = out_.Line();
@@ -58,7 +59,8 @@ class GuardianTest : public ::testing::Test {
     return failure;
   }
 
-  // Creates a file with that content and mode in this test's folder.
+  // Creates a file with the given content and mode in this test's folder.
+  // Returns its path.
   std::string File(const std::string& name, const std::string& content,
                    mode_t mode) {
     std::string path = ::testing::TempDir() + "/guardian_test_" +
@@ -113,7 +115,8 @@ TEST_F(GuardianTest, BindsAWorkerToTheCpusItIsGiven) {
   ASSERT_TRUE(guardian_->Start(spec).ok());
   EXPECT_EQ(out_.Line(), std::to_string(last));
   events_.Await<AllGone>();
-  // The guardian's own CPU affinity is unchanged: the next worker is not bound.
+  // Binding a worker leaves the guardian's own CPU affinity unchanged: the next
+  // worker is not bound.
   const std::string bound = OutputOf({"say-cpus"});
   EXPECT_EQ(bound == std::to_string(last), CPU_COUNT(&own) == 1) << bound;
 }
@@ -141,7 +144,7 @@ TEST_F(GuardianTest, PrefersAMemoryNodeWhereTheKernelLetsIt) {
   const std::string policy = out_.Line();
   EXPECT_TRUE(policy == "1 of 1" || RefusesMemoryPolicies()) << policy;
   events_.Await<AllGone>();
-  // A NUMA node that does not exist is ignored.
+  // The guardian ignores a NUMA node that does not exist.
   spec.memory_node = 1023;
   ASSERT_TRUE(guardian_->Start(spec).ok());
   EXPECT_NE(out_.Line(), "1 of 1");
@@ -233,12 +236,13 @@ TEST_F(GuardianTest, RefusesWhatNoProcessCanBeGiven) {
   spec.environment = {{"A", std::string(9 << 20, 'x')}};
   EXPECT_THAT(std::string(guardian_->Start(spec).message()),
               HasSubstr("bytes, more than 8388608"));
-  // The guardian still starts workers.
+  // The guardian can still start workers.
   EXPECT_EQ(OutputOf({"say-stdin"}), "null");
 }
 
 TEST_F(GuardianTest, WorkersGetNothingButTheirThreeDescriptors) {
-  const OutputPipe another;  // open in the agent when the worker starts
+  // a pipe that is open in the agent when the worker starts
+  const OutputPipe another;
   EXPECT_EQ(OutputOf({"say-descriptors"}), "0 1 2 ");
 }
 
@@ -251,7 +255,8 @@ TEST_F(GuardianTest, OneWorkerReadsItsKeyAndNoOtherWorkerHasIt) {
   write_end.Close();
   WorkerSpec spec = Staged(0, {"say-key"}, out_);
   spec.key_fd = read_end.get();
-  spec.stdin_fd = read_end.get();  // so that all four descriptors are sent
+  // stdin is set too, so that all four descriptors are sent
+  spec.stdin_fd = read_end.get();
   spec.unset = {"MUSTER_CHANNEL_KEY_PIPE"};
   ASSERT_TRUE(guardian_->Start(spec).ok());
   Start(1, {"say-variable", "MUSTER_CHANNEL_KEY_PIPE", "say-descriptors"});
@@ -330,7 +335,8 @@ TEST_F(GuardianTest, AWorkerLeadsASession) {
   EXPECT_EQ(session, std::to_string(events_.Await<WorkerStarted>().pid));
 }
 
-// Both commands reach the guardian together, just after the worker's fork.
+// The start and the signal reach the guardian together, so that the signal is
+// handled just after the worker's fork.
 TEST_F(GuardianTest, ASignalRightAfterTheStartIsNotLost) {
   for (int i = 0; i < 50; ++i) {
     Start(0, {"pause"});
@@ -344,8 +350,8 @@ TEST_F(GuardianTest, ExitSaysWhetherTheWorkerWasSignalled) {
   Start(0, {"say-pid", "pause"});
   const int pid = std::stoi(out_.Line());
   const OwnedFd process = OpenPidFd(pid);
-  // The guardian is stopped meanwhile, so it finds the worker's end and the
-  // request to signal the worker at the same time.
+  // While the guardian is stopped, the worker exits and a request to signal it
+  // is sent, so that the guardian finds both at the same time.
   ASSERT_EQ(kill(guardian_->pid(), SIGSTOP), 0);
   ASSERT_EQ(kill(pid, SIGKILL), 0);
   EXPECT_TRUE(!process.open() || Ends(process));
@@ -447,12 +453,12 @@ TEST_F(GuardianTest, SaysAllGoneOnceForManyThatEndWhileOthersStart) {
   for (int i = 0; i < 32; ++i) Start(i, {"exit", "0"});
   std::vector<GuardianEvent> before;
   events_.Await<AllGone>(&before);
-  EXPECT_EQ(before.size(), 64u);  // a start and an end of each worker
+  EXPECT_EQ(before.size(), 64u);  // a start and an exit of each of 32 workers
 }
 
 TEST_F(GuardianTest, StaleAllGoneIsDropped) {
   Start(0, {"say-pid", "exit", "0"});
-  // Waits for the worker's end. The guardian then reaps the worker before it
+  // Waits until the worker has exited, so that the guardian reaps it before it
   // handles the next start.
   const OwnedFd worker = OpenPidFd(std::stoi(out_.Line()));
   ASSERT_TRUE(!worker.open() || Ends(worker));

@@ -8,8 +8,9 @@ namespace muster::agent {
 // A process started by a worker that outlived the worker and was stopped by
 // Muster.
 struct LeftBehind {
-  int rank = -1;     // RANK in its environment; -1: unknown
-  std::string name;  // the kernel's short name, at most 15 bytes
+  int rank = -1;  // value of RANK in its environment; -1: unknown
+  // name of the process as the kernel has it (comm), at most 15 bytes
+  std::string name;
 
   bool operator==(const LeftBehind&) const = default;
 };

@@ -23,7 +23,8 @@ bool BecomesReadable(int fd) {
 
 OutputPipe::OutputPipe(const std::string& path) {
   EXPECT_EQ(mkfifo(path.c_str(), 0600), 0) << path;
-  // Without O_NONBLOCK, open would wait for a writer.
+  // O_NONBLOCK, because open would otherwise block until a writer opens the
+  // pipe.
   read_ = OwnedFd(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   write_ = OwnedFd(open(path.c_str(), O_WRONLY | O_CLOEXEC));
   EXPECT_TRUE(read_.open() && write_.open()) << path;

@@ -7,7 +7,7 @@
 
 namespace muster::agent {
 
-// Waits until `fd` is readable. Returns false after half a minute.
+// Waits until `fd` is readable. Returns false after thirty seconds.
 bool BecomesReadable(int fd);
 
 // A pipe that a worker and all its descendants hold as stdout. The pipe carries
@@ -15,15 +15,17 @@ bool BecomesReadable(int fd);
 class OutputPipe {
  public:
   OutputPipe();
-  // A named pipe at `path`, for processes whose stdout the test cannot choose.
+  // Opens a named pipe at `path`, for processes whose stdout the test cannot
+  // choose.
   explicit OutputPipe(const std::string& path);
 
   int write_end() const { return write_.get(); }
   void CloseWriteEnd() { write_.Close(); }
-  // The next line without its newline; empty, with a test failure, if none
-  // comes.
+  // Waits for the next line and returns it without its newline. If no line
+  // arrives, records a test failure and returns "".
   std::string Line();
-  // Whether every holder of the write end has ended before the deadline.
+  // Waits until every holder of the write end has ended. Returns false at the
+  // deadline.
   bool EveryHolderGone();
 
  private:

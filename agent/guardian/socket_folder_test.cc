@@ -41,7 +41,7 @@ TEST_F(SocketFolder, GoesWithItsSockets) {
   MakeSocket("1.1");
   RemoveSocketFolder(folder_);
   EXPECT_FALSE(Exists());
-  // The folder is gone: a second call does nothing.
+  // The folder no longer exists: a second call does nothing.
   RemoveSocketFolder(folder_);
 }
 

@@ -25,7 +25,7 @@
 namespace muster::agent {
 
 int BindToCpus(const std::vector<int>& cpus) {
-  // The set of CPUs has room for the last, and greatest, CPU number.
+  // The size of the CPU set: one more than the last, and greatest, CPU number.
   const size_t count = static_cast<size_t>(cpus.back()) + 1;
   const size_t bytes = CPU_ALLOC_SIZE(count);
   cpu_set_t* set = CPU_ALLOC(count);
@@ -45,19 +45,21 @@ void PreferMemoryOf(int numa_node) {
   const size_t node = static_cast<size_t>(numa_node);
   std::vector<unsigned long> mask(node / kBits + 1);
   mask[node / kBits] = 1ul << (node % kBits);
-  // The kernel reads one bit less than this argument says.
+  // The size argument is one larger than the mask, because the kernel reads one
+  // bit less than the argument says.
   syscall(SYS_set_mempolicy, kPreferred, mask.data(), mask.size() * kBits + 1);
 #endif
 }
 
 namespace {
 
-// How long to wait for the child's setsid in one turn. It takes microseconds,
-// on a busy machine milliseconds.
+// The poll interval in milliseconds of the wait for the child's setsid, which
+// takes microseconds, on a busy machine milliseconds.
 constexpr int kSessionTurnMilliseconds = 1;
 constexpr int kMaxSessionTurns = 1000;
-// The longest path in a message about a failed start. The message then has at
-// most PIPE_BUF bytes, which one write sends and one read receives whole.
+// The longest path that a message about a failed start contains, in bytes. The
+// message then fits in PIPE_BUF bytes, so that one write sends it whole and one
+// read receives it whole.
 constexpr size_t kMaxPathBytes = PIPE_BUF - 64;
 
 std::string EncodeFailure(const StartFailure& failure) {
@@ -73,7 +75,8 @@ void Pause(Duration duration) {
   nanosleep(&span, nullptr);
 }
 
-// Enters the working directory and executes the program. Returns on failure.
+// Enters the working directory and executes the program. Returns only on
+// failure.
 StartFailure EnterAndExecute(const SpawnRequest& request) {
   if (!request.working_directory.empty() &&
       chdir(request.working_directory.c_str()) != 0) {
@@ -85,17 +88,19 @@ StartFailure EnterAndExecute(const SpawnRequest& request) {
 StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
                            pid_t agent) {
   // Each worker gets its own session, because the kernel's autogroup scheduler
-  // distributes processors by session. setsid also makes a process group. It
-  // comes first because the parent waits for the group to signal it
-  // (SignalGroup).
+  // distributes CPU time by session. setsid also makes a process group; it is
+  // called first, because the parent waits for the group before it signals the
+  // child (SignalGroup).
   setsid();
 #ifdef PR_SET_PTRACER
-  // Allows the agent's debugger to attach to this worker where Yama restricts
-  // tracing to ancestors. The permission survives exec.
+  // Allows the agent's debugger to attach to this worker where the Yama
+  // security module restricts tracing to ancestors. The permission survives
+  // exec.
   prctl(PR_SET_PTRACER, agent);
 #endif
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // If the parent died before the prctl above, no parent-death signal comes.
+  // If the parent died before the prctl above, the kernel sends no parent-death
+  // signal.
   if (getppid() != parent) raise(SIGKILL);
   if (request.stdin_fd >= 0 && dup2(request.stdin_fd, STDIN_FILENO) < 0) {
     return {"stdin", "", errno};
@@ -110,8 +115,9 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
     return {"stderr", "", errno};
   }
 #ifdef SYS_close_range
-  // All descriptors are close-on-exec; this call covers those that libraries
-  // opened without the flag. Kernels before 5.11 refuse it, which is harmless.
+  // All descriptors are close-on-exec already; this call covers those that
+  // libraries opened without the flag. Kernels before 5.11 refuse the call,
+  // which is harmless.
   constexpr unsigned kCloseOnExec = 1 << 2;
   syscall(SYS_close_range, 3, ~0u, kCloseOnExec);
 #endif
@@ -124,13 +130,15 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
     }
   }
   if (request.memory_node) PreferMemoryOf(*request.memory_node);
-  // exec keeps ignored signals, and the guardian ignores SIGPIPE.
+  // Signals that the guardian ignores, such as SIGPIPE, would stay ignored
+  // after exec.
   ResetSignals(request.ignored_signals);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  // The child itself waits between the attempts: the guardian goes on serving,
-  // and a signal ends the child as it would end the program.
+  // The child itself waits between the attempts. The guardian therefore
+  // continues to serve, and a signal ends the child as it would end the
+  // program.
   for (int failed = 1;; ++failed) {
     StartFailure failure = EnterAndExecute(request);
     const std::optional<Duration> delay = DelayOfRetry(failed);
@@ -153,8 +161,8 @@ std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request) {
   if (child == 0) {
     const std::string failure =
         EncodeFailure(BecomeProgram(request, parent, agent));
-    // A failed write is ignored: it means that the parent, which would read the
-    // message, is gone.
+    // A failed write is ignored, because it means that the parent, the only
+    // reader of the message, is gone.
     [[maybe_unused]] const ssize_t told =
         write(report.get(), failure.data(), failure.size());
     _exit(127);
@@ -163,9 +171,9 @@ std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request) {
 }
 
 void SignalGroup(pid_t child, const OwnedFd& outcome, int signal) {
-  // Waits until the child leads a process group of its own. Only the child
-  // itself can call setsid, and setpgid by the parent would make the child's
-  // setsid fail. The loop ends early if the child has died.
+  // Waits until the child leads a process group of its own, and stops early if
+  // the child dies. The parent cannot create the group: a setpgid by the parent
+  // would make the child's setsid fail.
   for (int turn = 0; outcome.open() && turn < kMaxSessionTurns; ++turn) {
     if (getsid(child) == child) break;
     pollfd settled = {outcome.get(), POLLIN, 0};

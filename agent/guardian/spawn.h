@@ -16,12 +16,12 @@
 namespace muster::agent {
 
 // Binds this single-threaded process and its future children to the logical
-// CPUs `cpus`. Returns 0, or errno: EINVAL if the process may use none of them
-// (offline, or outside of its cgroup).
+// CPUs `cpus`. Returns 0, or errno: EINVAL if the process may use none of these
+// CPUs (offline, or outside of its cgroup).
 int BindToCpus(const std::vector<int>& cpus);
 
 // Makes this process and its future children take memory from NUMA node
-// `numa_node` as long as the node has some. The kernel may refuse (a
+// `numa_node` as long as the node has free memory. The kernel may refuse (a
 // container's seccomp profile does); memory then comes from the node of the CPU
 // that first touches it, which is the same node as long as the CPU binding
 // holds.
@@ -29,18 +29,21 @@ void PreferMemoryOf(int numa_node);
 
 struct SpawnRequest {
   std::vector<std::string> argv;
-  std::vector<std::string> environment;  // complete, each "NAME=value"
-  std::string working_directory;         // empty: this process's directory
+  // the complete environment, each "NAME=value"
+  std::vector<std::string> environment;
+  std::string working_directory;  // empty: the parent's directory
   std::vector<int> cpus;  // CPUs to bind to, ascending; empty: not bound
   std::optional<int> memory_node;  // NUMA node preferred for memory
-  // Whether argv[0] has been executed before. A passing failure of the program
-  // (IsPassing) is retried by the child.
+  // Whether argv[0] has been executed before. The child retries a passing
+  // failure of exec (IsPassing).
   SeenBefore seen = SeenBefore::kNo;
-  uint64_t ignored_signals = 0;  // bit n - 1 is signal n
-  int stdin_fd = -1;             // -1: as in this process
-  int stdout_fd = -1;            // -1: as in this process
-  int stderr_fd = -1;            // -1: as in this process
-  int key_fd = -1;  // a descriptor that the child keeps, with its number; or -1
+  // signals ignored by the child: bit n - 1 is signal n
+  uint64_t ignored_signals = 0;
+  int stdin_fd = -1;   // -1: inherited from this process
+  int stdout_fd = -1;  // -1: inherited from this process
+  int stderr_fd = -1;  // -1: inherited from this process
+  // a descriptor that the child keeps under the same number; -1: none
+  int key_fd = -1;
   // whether stdin becomes the child's controlling terminal
   bool controls_terminal = false;
 };
@@ -48,8 +51,9 @@ struct SpawnRequest {
 // A child that is about to execute its program.
 struct Spawned {
   pid_t pid = 0;
-  // Readable once the child has executed its program (end of file) or failed to
-  // (then ReadStartFailure returns the reason).
+  // A descriptor that becomes readable once the child has executed its program
+  // (end of file) or failed to do so (then ReadStartFailure returns the
+  // reason).
   OwnedFd outcome;
 };
 
@@ -62,8 +66,8 @@ std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request);
 
 // Sends `signal` to the process group that a spawned child leads. While
 // `outcome` is open, the child may not have called setsid yet; the function
-// waits up to a second for it, so that no signal is lost. After that second the
-// signal goes to the child alone.
+// waits up to a second for setsid, so that no signal is lost. After that second
+// the signal goes to the child alone.
 void SignalGroup(pid_t child, const OwnedFd& outcome, int signal);
 
 // The reason why the child could not execute its program; nullopt if the

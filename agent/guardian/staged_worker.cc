@@ -25,16 +25,16 @@ namespace {
   while (true) pause();
 }
 
-// Forks: the parent calls `as_parent`, and the child returns and performs the
-// remaining steps.
+// Forks: the parent calls `as_parent` and does not return; the child returns
+// and performs the remaining steps.
 void ForkAnd(const std::function<void()>& as_parent) {
   std::cout.flush();
   if (fork() != 0) as_parent();
 }
 
 // Forks and exits again and again for a while, so that no single process lives
-// long; then pauses. The number of forks is limited, and a failed fork ends the
-// chain, so that a failing test does not harm the machine.
+// long, and then pauses. The number of forks is limited, and a failed fork ends
+// the chain, so that a failing test does not harm the machine.
 [[noreturn]] void ForkRepeatedly() {
   for (int hops = 0; hops < 2000; ++hops) {
     if (fork() != 0) _exit(0);
@@ -91,7 +91,7 @@ void SaySizes(int argc, char** argv) {
   std::cout << arguments << " " << variables << std::endl;
 }
 
-// Prints the bytes in the pipe that MUSTER_CHANNEL_KEY_PIPE names.
+// Prints the bytes in the pipe whose descriptor MUSTER_CHANNEL_KEY_PIPE names.
 void SayKey() {
   char key[64] = {};
   const ssize_t count =
@@ -110,7 +110,8 @@ void SayCpus() {
   }
 }
 
-// Prints the number of the memory's NUMA policy and the first nodes.
+// Prints the number of this process's NUMA memory policy and the first word of
+// its node mask.
 void SayMemory() {
   int policy = -1;
   unsigned long nodes[1024 / 8 / sizeof(unsigned long)] = {};

@@ -8,19 +8,19 @@
 
 namespace muster::agent {
 
-// Whether a program has been executed by this guardian before.
+// Whether this guardian has executed the program before.
 enum class SeenBefore { kYes, kNo };
 
-// Whether the same start may succeed a moment later, so that its failure is not
-// a verdict yet: the machine lacked processes or memory (EAGAIN, ENOMEM,
-// ENFILE), a file server answered late or with an old file handle (ESTALE, EIO,
-// ETIMEDOUT), or the program is being written (ETXTBSY). A program that is
-// absent (ENOENT, ENOTDIR) may come back only if it was there before: a program
-// whose name is mistyped fails at once. Pure.
+// Whether a failed start may succeed if it is retried a moment later, so that
+// its failure is not final yet: the machine lacked processes or memory (EAGAIN,
+// ENOMEM, ENFILE), a file server answered late or with an old file handle
+// (ESTALE, EIO, ETIMEDOUT), or the program is being written (ETXTBSY). A
+// program that is absent (ENOENT, ENOTDIR) is retried only if it was executed
+// before: a program whose name is mistyped fails at once. Pure.
 bool IsPassing(const StartFailure& failure, SeenBefore seen);
 
 // The delay before the next attempt after `failed` attempts: 50 ms, doubled
-// each time; nullopt: after 6.35 s in all the failure is final. Pure.
+// each time. nullopt: the failure is final, after 6.35 s in total. Pure.
 std::optional<Duration> DelayOfRetry(int failed);
 
 }  // namespace muster::agent

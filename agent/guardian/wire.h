@@ -27,12 +27,12 @@ inline constexpr int kMaxCpus = 1 << 16;
 inline constexpr int kMaxMemoryNodes = 1 << 10;
 
 // The maximum number of bytes in a message. With default limits the kernel
-// accepts 2 MiB of arguments and environment; the rest allows for higher
+// accepts 2 MiB of arguments and environment; the rest is room for higher
 // limits.
 inline constexpr size_t kMaxMessageBytes = 8 << 20;
 
-// Command of the agent: start a worker. Its descriptors are sent with the
-// frame, in the order of the flags, one for each flag that is set.
+// The agent's command to start a worker. The worker's descriptors are sent with
+// the frame, in the order of the has_ flags, one for each flag that is set.
 struct StartCommand {
   int local_rank = 0;
   std::vector<std::string> argv;
@@ -41,7 +41,8 @@ struct StartCommand {
   std::string working_directory;
   std::vector<int> cpus;  // CPUs to bind to, ascending; empty: not bound
   std::optional<int> memory_node;  // preferred NUMA node
-  uint64_t ignored_signals = 0;    // bit n - 1 is signal n
+  // signals that the worker ignores: bit n - 1 is signal n
+  uint64_t ignored_signals = 0;
   bool has_stdin = false;
   bool has_stdout = false;
   bool has_stderr = false;
@@ -51,26 +52,27 @@ struct StartCommand {
 };
 struct SignalCommand {
   int signal = 0;
-  // also signals descendants outside of the workers' groups
+  // whether descendants outside of the workers' groups are signalled too
   bool everything = false;
-  std::optional<int> local_rank;  // signals only this worker's group
+  // the only worker whose group is signalled; nullopt: all
+  std::optional<int> local_rank;
 };
-// Command: remove this folder of sockets after the agent's end. Replaces an
-// earlier folder.
+// The agent's command to remove a folder of sockets after the agent's end.
+// Replaces the folder of an earlier command.
 struct RemoveCommand {
   std::string folder;
 };
-// Command: restore a terminal's modes after the agent's end, if the terminal
-// still has the modes that the agent had set. Replaces an earlier command. With
-// `modes` (see terminal_modes.h) the terminal's descriptor is sent with the
-// frame; without them nothing is restored.
+// The agent's command to restore a terminal's modes after the agent's end, if
+// the terminal still has the modes that the agent had set. Replaces an earlier
+// command. With `modes` (see terminal_modes.h) the terminal's descriptor is
+// sent with the frame; without `modes` nothing is restored.
 struct TerminalCommand {
   std::string modes;
 };
 using Command =
     std::variant<StartCommand, SignalCommand, RemoveCommand, TerminalCommand>;
 
-// Notice of the guardian: a worker was started.
+// The guardian's notice that a worker was started.
 struct StartedNotice {
   int local_rank = 0;
   pid_t pid = 0;
@@ -85,18 +87,19 @@ struct EndedNotice {
   int local_rank = 0;
   pid_t pid = 0;
   int wait_status = 0;
-  // whether a signal by the guardian reached the worker before its end
+  // whether a signal by the guardian reached the worker before its exit
   bool signalled = false;
 };
 struct AllGoneNotice {
   // The number of StartCommands that the guardian had received when no process
-  // was left. An agent that has sent more ignores this outdated notice.
+  // was left. If the agent has sent more, the notice is outdated, and the agent
+  // ignores it.
   uint64_t starts_taken = 0;
   // the processes stopped since the last AllGoneNotice, at most kMaxLeftBehind
   std::vector<LeftBehind> left_behind;
 };
 inline constexpr size_t kMaxLeftBehind = 64;
-// A sign of life, sent every kGuardianSignEvery.
+// The guardian's sign of life, sent at intervals of kGuardianSignEvery.
 struct AliveNotice {};
 using Notice = std::variant<StartedNotice, NotStartedNotice, EndedNotice,
                             AllGoneNotice, AliveNotice>;
@@ -104,13 +107,13 @@ using Notice = std::variant<StartedNotice, NotStartedNotice, EndedNotice,
 std::string Encode(const Command& command);
 std::string Encode(const Notice& notice);
 
-// InvalidArgument: an unknown kind, missing or extra bytes, or an impossible
-// value.
+// Decodes a command or a notice. InvalidArgument: an unknown kind, missing or
+// extra bytes, or an impossible value.
 absl::StatusOr<Command> DecodeCommand(std::string_view payload);
 absl::StatusOr<Notice> DecodeNotice(std::string_view payload);
 
-// Encodes the StartCommand of `spec`. InvalidArgument: no argv, a NUL
-// character, a variable's name that is empty or contains '=', or more bytes
+// Encodes the StartCommand of `spec`. InvalidArgument: an empty argv, a NUL
+// character, a variable with an empty name or '=' in its name, or more bytes
 // than fit in one message. Pure.
 absl::StatusOr<std::string> EncodeStart(const WorkerSpec& spec);
 

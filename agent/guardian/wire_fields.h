@@ -39,12 +39,12 @@ class FieldReader {
   int32_t I32() { return static_cast<int32_t>(U32()); }
   std::string String();
   std::vector<std::string> Strings();
-  // Reads the length of a list whose elements take at least `least_bytes` each.
-  // The bound keeps a forged length from allocating more memory than the
+  // Reads the length of a list whose elements take at least `least_bytes` bytes
+  // each. The bound keeps a forged length from allocating more memory than the
   // message has.
   uint32_t Count(size_t least_bytes);
 
-  // Whether no field was missing and no byte is left.
+  // Whether no field was missing and no byte is left unread.
   bool complete() const { return !failed_ && rest_.empty(); }
 
  private:

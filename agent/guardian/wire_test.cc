@@ -149,7 +149,7 @@ TEST(Wire, ImpossibleCpusAreRefused) {
 TEST(Wire, AForgedLengthAsksForNoMemory) {
   FieldWriter forged(1);
   forged.I32(0);
-  forged.U32(0xffffffff);  // forged length of the list of arguments
+  forged.U32(0xffffffff);  // forged length of the argument list
   EXPECT_FALSE(DecodeCommand(forged.Take()).ok());
   FieldReader strings(std::string_view("\xff\xff\xff\x7f", 4));
   EXPECT_TRUE(strings.Strings().empty());

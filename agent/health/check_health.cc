@@ -26,8 +26,8 @@ void CheckGpus(const HealthScope& scope, Instant deadline,
   Add(ExamineVersions(facts), findings);
   Add(ExamineVisibleGpus(scope.visible_gpus, facts.gpus), findings);
   const GpuFacts visible = OnlyVisible(scope.visible_gpus, facts.gpus);
-  // None of the GPUs that CUDA_VISIBLE_DEVICES names exists: ExamineVisibleGpus
-  // has reported this, and there is nothing more to examine.
+  // None of the GPUs that CUDA_VISIBLE_DEVICES names exists. ExamineVisibleGpus
+  // has reported this, and no GPU is left to examine.
   if (visible.devices.empty() && !facts.gpus.devices.empty()) return;
   Add(ExamineGpus(visible, facts.surroundings), findings);
   const int named = NamedGpus(scope.visible_gpus);
@@ -44,7 +44,8 @@ void CheckDisks(const HealthScope& scope, Instant deadline,
   Add(ExamineDisks(folders), findings);
 }
 
-// An error that names the first finding of the worst severity for `check`.
+// Returns an error that names the first finding of the worst severity for
+// `check`.
 absl::Status StatusOfFindings(const std::string& check,
                               const std::vector<Finding>& findings) {
   std::vector<const Finding*> wrong;

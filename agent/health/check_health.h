@@ -15,22 +15,23 @@ struct HealthScope {
   // checkpoints. For a folder that does not exist yet the nearest existing
   // parent is checked.
   std::vector<std::string> folders;
-  // CUDA_VISIBLE_DEVICES of the future workers; nullopt: not set.
+  // The CUDA_VISIBLE_DEVICES that the workers will have; nullopt: not set.
   std::optional<std::string> visible_gpus;
   // The number of GPUs that the workers need together; 0: unknown. The GPUs
   // named by visible_gpus must exist in any case.
   int gpus_needed = 0;
   // The time limit of the whole check, even if a driver or a file system hangs.
   Duration timeout = std::chrono::seconds(60);
-  // The machine's root folder and NVIDIA's library; replaced in tests.
+  // The machine's root folder and the path of NVIDIA's library; tests replace
+  // both.
   std::string root = "/";
   std::string nvml_library = "libnvidia-ml.so.1";
 };
 
 // Runs the built-in checks of --health-checks ("gpu", "disk", "memory", "shm")
-// on this node: a node is unhealthy if `launch doctor` reports an error that
-// belongs to one of them. Reads only; takes milliseconds, with GPUs tens of
-// milliseconds. Thread-safe.
+// on this node. The node is unhealthy if `launch doctor` would report an error
+// that belongs to one of them. Reads only; takes milliseconds, with GPUs tens
+// of milliseconds. Thread-safe.
 //
 // FailedPrecondition: the node is unhealthy; one line with the first reason and
 // the number of further ones. A driver or file system that does not answer

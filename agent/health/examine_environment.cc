@@ -22,7 +22,8 @@ bool IsOne(const NodeFacts& facts, const char* name) {
   return Text(facts, name) == "1";
 }
 
-// The names of the interfaces that a socket can be bound to.
+// The names of the network interfaces that are up and have an address, so that
+// a socket can be bound to them.
 std::vector<std::string> Usable(const NetworkFacts& network) {
   std::vector<std::string> names;
   for (const Interface& interface : network.interfaces) {
@@ -48,8 +49,8 @@ void ExamineLoopback(const NodeFacts& facts, const std::string& setting,
                      const std::vector<std::string>& chosen,
                      std::vector<Finding>& findings) {
   const auto usable = Usable(facts.network);
-  // A node that has only loopback interfaces has no choice: nothing is
-  // reported.
+  // Nothing is reported for a node that has only loopback interfaces, because
+  // it has no choice.
   if (AllLoopback(facts.network, chosen) &&
       !AllLoopback(facts.network, usable)) {
     findings.push_back(
@@ -171,8 +172,8 @@ std::vector<std::string> Words(const std::string& visible) {
   return words;
 }
 
-// The index of the GPU that `word` names (an index, a UUID or a prefix of one);
-// -1: none.
+// The index of the GPU that `word` names by its index, its UUID or a prefix of
+// the UUID; -1: no such GPU.
 int IndexOf(const std::string& word, const GpuFacts& gpus) {
   if (absl::StartsWith(word, "GPU-")) {
     for (const GpuDevice& gpu : gpus.devices) {
@@ -211,7 +212,7 @@ std::vector<Finding> ExamineVisibleGpus(
                   absl::StrCat("CUDA_VISIBLE_DEVICES=", *visible, " hides all ",
                                gpus.devices.size(), " GPUs"))};
   }
-  // MIG instances are not checked here; only NVML knows their ids.
+  // MIG instances are not checked here, because only NVML knows their ids.
   if (NamesInstances(words)) return {};
   std::vector<int> seen;
   std::vector<std::string> missing, twice;

@@ -13,8 +13,8 @@ namespace muster::agent {
 // Findings about the environment variables of CUDA, NCCL and Gloo. Pure.
 std::vector<Finding> ExamineEnvironment(const NodeFacts& facts);
 
-// Findings about CUDA_VISIBLE_DEVICES (nullopt: not set), compared with the
-// existing GPUs.
+// Findings about CUDA_VISIBLE_DEVICES (`visible`; nullopt: not set), compared
+// with the existing GPUs.
 std::vector<Finding> ExamineVisibleGpus(
     const std::optional<std::string>& visible, const GpuFacts& gpus);
 
@@ -22,8 +22,8 @@ std::vector<Finding> ExamineVisibleGpus(
 // hides all.
 int NamedGpus(const std::optional<std::string>& visible);
 
-// `gpus` without those that CUDA_VISIBLE_DEVICES hides; all of them if it names
-// none, or MIG instances.
+// The facts in `gpus` without the GPUs that CUDA_VISIBLE_DEVICES (`visible`)
+// hides; unchanged if `visible` names no GPU, or MIG instances.
 GpuFacts OnlyVisible(const std::optional<std::string>& visible, GpuFacts gpus);
 
 }  // namespace muster::agent

@@ -12,8 +12,8 @@
 namespace muster::agent {
 namespace {
 
-// Bytes of a GPU's memory that the driver itself may use. If more is in use, a
-// process uses it.
+// The bytes of a GPU's memory that the driver itself may use. If more memory is
+// in use, some process uses it.
 constexpr int64_t kDriversOwn = int64_t{2} << 30;
 
 // The indices of the GPUs that answer and for which `holds` is true.
@@ -26,8 +26,8 @@ std::vector<int> Those(const GpuFacts& gpus,
   return indices;
 }
 
-// Adds one finding about the GPUs with the indices `which`; none if there are
-// no such GPUs.
+// Adds one finding about the GPUs whose indices are in `which`; adds nothing if
+// `which` is empty.
 void AddFinding(const char* id, const std::vector<int>& which,
                 const std::string& what, std::vector<Finding>& findings) {
   if (which.empty()) return;
@@ -164,7 +164,8 @@ void ExamineModes(const GpuFacts& gpus, std::vector<Finding>& findings) {
       "persistence mode is off", findings);
 }
 
-// Xids that NVIDIA's catalogue lists as caused by programs.
+// Xids (error codes of NVIDIA's driver) that NVIDIA's catalogue lists as caused
+// by programs.
 const std::set<int>& ApplicationXids() {
   static const auto& xids = *new std::set<int>{13, 31, 43, 45, 68};
   return xids;
@@ -176,7 +177,7 @@ void ExamineXids(const GpuFacts& gpus, const GpuSurroundings& surroundings,
     findings.push_back(
         Found("gpu-log-unread", "the kernel's log cannot be read"));
   }
-  // for each GPU, the number of occurrences of each Xid
+  // for each GPU (PCI address), the number of occurrences of each Xid
   std::map<std::string, std::map<int, int>> by_gpu;
   for (const XidEvent& event : surroundings.xids) {
     if (event.ago > std::chrono::hours(24)) continue;
@@ -225,7 +226,8 @@ std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
       return {Found("gpu-driver-hung",
                     "NVIDIA's management library does not answer")};
     case GpuFacts::State::kFailed:
-      // A version mismatch is reported by ExamineVersions.
+      // ExamineVersions reports the mismatch between the driver's and the
+      // library's version.
       if (gpus.error_code == kVersionMismatch) return {};
       return {Found(
           "gpu-driver-failed",
@@ -255,8 +257,8 @@ std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
 }
 
 std::vector<Finding> ExamineGpuCount(int needed, const GpuFacts& gpus) {
-  // A driver that fails, hangs or lists no GPU has a finding of its own, and
-  // its GPUs are not counted. Without a driver there are 0 GPUs.
+  // The GPUs are not counted if the driver fails, hangs or lists no GPU,
+  // because another finding reports this. Without a driver the node has 0 GPUs.
   const bool absent = gpus.state == GpuFacts::State::kNoDriver;
   const bool counted =
       gpus.state == GpuFacts::State::kRead && !gpus.devices.empty();
@@ -315,9 +317,10 @@ std::string Summary(const NodeFacts& facts) {
   return Listed(parts, parts.size());
 }
 
-// Reports if the CUDA version that `whose` needs (`wanted`) is newer than the
-// version that the driver supports (`known`); 12040 is 12.4. `too_old`: the
-// kind of the finding if the major versions differ.
+// Adds a finding if the CUDA version `wanted`, which `whose` (such as
+// "PyTorch") needs, is newer than `known`, the version that the driver
+// supports; 12040 is CUDA 12.4. `too_old` is the kind of the finding if the
+// major versions differ.
 void Compare(const std::string& whose, int wanted, int known,
              const char* too_old, std::vector<Finding>& findings) {
   if (wanted <= known) return;
@@ -334,7 +337,8 @@ std::vector<Finding> ExamineVersions(const NodeFacts& facts) {
   const LibraryFacts& libraries = facts.libraries;
   std::vector<Finding> findings = {Found("versions", Summary(facts))};
   const GpuFacts& gpus = facts.gpus;
-  constexpr int kVersionMismatch = 18;  // NVML_ERROR_LIB_RM_VERSION_MISMATCH
+  // NVML_ERROR_LIB_RM_VERSION_MISMATCH of nvml.h
+  constexpr int kVersionMismatch = 18;
   if (gpus.state == GpuFacts::State::kFailed &&
       gpus.error_code == kVersionMismatch) {
     findings.push_back(
@@ -372,7 +376,7 @@ std::vector<Finding> ExamineVersions(const NodeFacts& facts) {
 
 namespace {
 
-// The text of an nvmlGpuP2PStatus_t.
+// The text for an nvmlGpuP2PStatus_t.
 std::string PeerStatusText(int status) {
   switch (status) {
     case 1:
@@ -467,8 +471,8 @@ std::vector<Finding> ExamineLinks(const GpuFacts& gpus,
       }
     }
   }
-  // The finding is reported even if the node has one GPU, because the other
-  // device may be a network card.
+  // The finding is reported even if the node has one GPU, because the GPU may
+  // also exchange data directly with a network card.
   if (!redirected.empty()) {
     findings.push_back(
         Found("pcie-acs", absl::StrCat(GpusText(redirected),

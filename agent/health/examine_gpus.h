@@ -8,12 +8,13 @@
 
 namespace muster::agent {
 
-// Findings about a node's GPUs, their links, and the versions of driver and
-// libraries. Pure.
+// The functions below return findings about a node's GPUs, their links, and the
+// versions of driver and libraries. All are pure.
 std::vector<Finding> ExamineVersions(const NodeFacts& facts);
 std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
                                  const GpuSurroundings& surroundings);
-// Reports if the job needs more GPUs (`needed`; 0: unknown) than there are.
+// Returns a finding if the job needs more GPUs (`needed`; 0: unknown) than the
+// node has.
 std::vector<Finding> ExamineGpuCount(int needed, const GpuFacts& gpus);
 std::vector<Finding> ExamineLinks(const GpuFacts& gpus,
                                   const GpuSurroundings& surroundings);

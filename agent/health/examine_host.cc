@@ -15,8 +15,8 @@ namespace {
 constexpr int64_t kMiB = int64_t{1} << 20;
 constexpr int64_t kGiB = int64_t{1} << 30;
 
-// The number of file descriptors that a coordinator needs in addition to one
-// for each node.
+// The number of file descriptors that a coordinator needs in addition to its
+// one connection per node.
 constexpr int64_t kKeptByCoordinator = 64;
 
 std::string LimitText(int64_t limit) {
@@ -102,8 +102,8 @@ std::vector<Finding> ExamineSharedMemory(
 
 std::vector<Finding> ExamineMemory(const HostFacts& host) {
   std::vector<Finding> findings;
-  // Free memory is low below one percent, and on a small machine below 256 MiB,
-  // which a process needs.
+  // Free memory counts as low below one percent, and on a small machine below
+  // 256 MiB, because a process needs that much.
   const int64_t least = std::max(256 * kMiB, host.memory / 100);
   if (host.memory > 0 && host.memory_available < least) {
     findings.push_back(Found(
@@ -207,7 +207,8 @@ std::string FirstLabel(const std::string& name) {
   return name.substr(0, name.find('.'));
 }
 
-// Lists addresses: "node1, 10.0.0.1 (eth0), 10.1.0.1 (ib0)".
+// Formats the host name and its addresses: "node1, 10.0.0.1 (eth0), 10.1.0.1
+// (ib0)".
 std::string Summary(const NetworkFacts& network) {
   std::vector<std::string> parts = {network.host_name};
   for (const Interface& interface : network.interfaces) {
@@ -343,8 +344,8 @@ std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
         absl::StrCat("this node speaks from ", coordinator.local_address,
                      ", the coordinator sees ", coordinator.seen_address)));
   }
-  // The advertised address may differ from a loopback address: a coordinator on
-  // this machine sees a loopback address, whatever address the peers use.
+  // A loopback address is no reason for a finding: a coordinator on this
+  // machine sees a loopback address, whatever address the peers use.
   const std::string& advertised = coordinator.advertised_address;
   if (!coordinator.seen_address.empty() && !advertised.empty() &&
       advertised != coordinator.seen_address &&
@@ -362,7 +363,8 @@ std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
               absl::StrCat("the coordinator is ", coordinator.version,
                            ", this is ", own_version)));
   }
-  // Reports a difference of the clocks that the network's delay cannot explain.
+  // Reports a difference between this node's clock and the coordinator's that
+  // the network's delay cannot explain.
   if (coordinator.clock_ahead &&
       std::chrono::abs(*coordinator.clock_ahead) >
           std::chrono::seconds(2) + coordinator.round_trip) {

@@ -9,8 +9,8 @@
 
 namespace muster::agent {
 
-// Findings about a node's network, coordinator, cores, memory, limits and
-// disks. Pure.
+// The functions below return findings about a node's network, coordinator,
+// cores, memory, limits and disks. All are pure.
 std::vector<Finding> ExamineNetwork(const NetworkFacts& network);
 std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
                                         const std::string& own_version);
@@ -18,7 +18,7 @@ std::vector<Finding> ExamineMachine(const HostFacts& host,
                                     const NetworkFacts& network);
 std::vector<Finding> ExamineDisks(const std::vector<FolderFacts>& folders);
 
-// The two parts of ExamineMachine that a built-in health check needs alone.
+// The two parts of ExamineMachine that built-in health checks call separately.
 std::vector<Finding> ExamineSharedMemory(const std::optional<FolderFacts>& shm);
 std::vector<Finding> ExamineMemory(const HostFacts& host);
 

@@ -130,7 +130,8 @@ TEST(ExamineNode, AHealthyNodeHasNoTrouble) {
               HasSubstr("a coordinator here takes 1048512 nodes"));
 }
 
-// A change to a healthy node, and the id and a word of the only finding.
+// A fault in a healthy node, and the id and a word of the only finding that it
+// must cause.
 struct Case {
   const char* id;
   const char* word;
@@ -471,9 +472,10 @@ TEST(OnlyVisible, KeepsNamedGpusAndAllIfNoneIsKnown) {
 TEST(ExamineGpus, OldErrorsAndIdleLinksAreNotReported) {
   NodeFacts facts = Healthy();
   facts.surroundings.xids = {{"0000:33:00", 79, std::chrono::hours(25)}};
-  facts.gpus.devices[0].pcie->generation = 1;  // the PCIe link is idle
+  // idle PCIe links run at a lower generation
+  facts.gpus.devices[0].pcie->generation = 1;
   facts.gpus.devices[1].clock_limits =
-      ClockLimit::kPowerCap;  // clocks reduced by the power limit
+      ClockLimit::kPowerCap;  // the clocks are reduced by the power limit
   EXPECT_THAT(Troubles(ExamineNode(facts)), IsEmpty());
 }
 

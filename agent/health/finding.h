@@ -6,18 +6,18 @@
 
 namespace muster::agent {
 
-// Ordered from the best to the worst.
+// The severity of a finding, ordered from the best to the worst.
 enum class Severity {
-  kOk,       // examined, no problem
+  kOk,       // an examination that found no problem
   kNote,     // information only
-  kWarning,  // reduces speed, or fails occasionally
-  kError,    // training fails, or its results are wrong
+  kWarning,  // a problem that reduces speed or causes occasional failures
+  kError,    // a problem that makes training fail or its results wrong
 };
 
-// "ok", "note", "warning", "error".
+// Returns "ok", "note", "warning" or "error".
 const char* SeverityText(Severity severity);
 
-// The groups of findings, in the order of a page.
+// The groups of findings, in the order in which a report shows them.
 enum class FindingGroup {
   kVersions,
   kGpus,
@@ -31,25 +31,25 @@ enum class FindingGroup {
 };
 inline constexpr int kFindingGroups = 9;
 
-// The title of a group on a page.
+// The title of a group in a report.
 const char* GroupTitle(FindingGroup group);
 
 // A kind of finding; docs/DOCTOR.md lists all kinds.
 struct FindingKind {
-  const char* id;       // "gpu-lost"; its meaning never changes
+  const char* id;  // identifier such as "gpu-lost"; its meaning never changes
   Severity severity;    //
   FindingGroup group;   //
-  const char* meaning;  // one or two sentences
-  const char* remedy;   // what the user should do; may be empty
+  const char* meaning;  // explanation in one or two sentences
+  const char* remedy;   // advice for the user; may be empty
   // the check of --health-checks to which this kind belongs; may be empty
   const char* check;
 };
 
-// All kinds, ordered by group.
+// All kinds of findings, ordered by group.
 const std::vector<FindingKind>& FindingKinds();
 
-// One result of the examination of a node: a problem, a note, or that something
-// is in order.
+// One result of the examination of a node: a problem, a note, or the statement
+// that something is in order.
 struct Finding {
   Severity severity = Severity::kOk;
   std::string id;
@@ -57,10 +57,11 @@ struct Finding {
   std::string remedy;
 };
 
-// Makes a finding of the kind `id`, which must be one of FindingKinds.
+// Creates a finding of the kind with this `id`, which must be in FindingKinds.
 Finding Found(const std::string& id, std::string what);
 
-// The kind of a finding; null for an unknown id (of another version).
+// The kind with this `id`; null if the id is unknown, for instance from another
+// version of Muster.
 const FindingKind* KindOf(const std::string& id);
 
 // The worst severity among `findings`; kOk if there are none.

@@ -12,12 +12,12 @@ namespace muster::agent {
 
 // The health checks that a node must pass before each round.
 struct HealthOptions {
-  std::string command;              // run by `sh -c`; empty: none
+  std::string command;              // command run by `sh -c`; empty: no command
   std::vector<std::string> checks;  // built-in checks: gpu, disk, memory, shm
   Duration timeout = std::chrono::seconds(60);
   Duration interval = std::chrono::seconds(30);
   std::optional<rendezvous::Endpoint>
-      probe_listen;     // address of the HTTP probes
+      probe_listen;     // address on which the HTTP probes are served
   int gpus_needed = 0;  // GPUs that this node's workers need; 0: unknown
 
   bool Asked() const { return !command.empty() || !checks.empty(); }

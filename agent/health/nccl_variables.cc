@@ -10,8 +10,8 @@
 namespace muster::agent {
 namespace {
 
-// Variables without their prefix NCCL_: those that NCCL 2.28 reads, older names
-// that scripts still set, and names set by images and build systems.
+// Names without the prefix NCCL_: the variables that NCCL 2.28 reads, older
+// names that scripts still set, and names set by images and build systems.
 constexpr const char* kKnown[] = {
     "ALGO",
     "ALLOC_P2P_NET_LL_BUFFERS",
@@ -232,7 +232,8 @@ constexpr const char* kKnown[] = {
     "WORK_FIFO_DEPTH",
 };
 
-// Prefixes of variables of plug-ins and of programs named after NCCL.
+// Prefixes of the variables of NCCL plug-ins, and of programs named after NCCL.
+// Variables with these prefixes are not checked.
 constexpr const char* kForeign[] = {"NCCL_FASTRAK_", "NCCL_GPUDIRECTTCPX_",
                                     "NCCL_IBEXT_",   "NCCL_SHARP_",
                                     "NCCL_TESTS_",   "NCCL_TUNER_"};

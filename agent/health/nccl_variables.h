@@ -12,9 +12,9 @@ namespace muster::agent {
 std::string MeantNcclVariable(const std::string& name);
 
 // A list of network interfaces or devices in NCCL's syntax (NCCL_SOCKET_IFNAME,
-// NCCL_IB_HCA): names separated by commas, each a prefix. A leading "=" means
-// exact names, a leading "^" (before "=") all others, a trailing ":N" a
-// device's port. Pure.
+// NCCL_IB_HCA): names separated by commas, each a prefix. A leading "=" makes
+// the names exact, a leading "^" (before "=") selects all others, and a
+// trailing ":N" selects a device's port.
 struct InterfaceList {
   bool all_but = false;
   bool exact = false;
@@ -22,7 +22,7 @@ struct InterfaceList {
 };
 InterfaceList ParseInterfaceList(const std::string& text);
 
-// The names in `present` that the list selects; all if the list is empty.
+// The names in `present` that the list selects; all names if the list is empty.
 std::vector<std::string> Chosen(const InterfaceList& list,
                                 const std::vector<std::string>& present);
 

@@ -12,8 +12,9 @@
 
 namespace muster::agent {
 
-// Facts about a node, as read, without a judgement. nullopt or empty: does not
-// exist, or this user may not read it.
+// The structs of this file contain facts about a node as they were read,
+// without a judgement. A field that is nullopt or empty means that the thing
+// does not exist, or that this user may not read it.
 
 // Versions of the software that a training script uses: NVIDIA's driver, CUDA,
 // NCCL, PyTorch.
@@ -23,11 +24,13 @@ struct LibraryFacts {
   std::optional<int> runtime_cuda;
   std::string toolkit_nccl;   // version of libnccl.so.2: "2.21.5"
   std::string torch_version;  // version of PyTorch for the Python in PATH
-  std::string torch_cuda;  // the CUDA version of that PyTorch: "12.4"; or empty
-  std::string torch_nccl;  // version of the nvidia-nccl package beside PyTorch
+  std::string torch_cuda;  // CUDA version of the same PyTorch: "12.4"; or empty
+  // version of the nvidia-nccl package in PyTorch's folder
+  std::string torch_nccl;
 };
 
-// A line of the kernel log in which the driver reports a GPU's error (Xid).
+// A line of the kernel log in which NVIDIA's driver reports an error (Xid) of a
+// GPU.
 struct XidEvent {
   std::string pci_address;  // "0000:3b:00"
   int xid = 0;
@@ -36,14 +39,15 @@ struct XidEvent {
 
 // The PCI bridges between a GPU and its root port.
 struct PciPath {
-  std::string pci_address;  // the GPU's address
+  std::string pci_address;  // PCI address of the GPU
   // Bridges whose access control services (ACS) redirect peer-to-peer traffic
   // to the root complex.
   std::vector<std::string> redirecting;
 };
 
 struct GpuSurroundings {
-  std::vector<XidEvent> xids;  // the newest last; at most 64
+  // errors in the kernel log, the newest last; at most 64
+  std::vector<XidEvent> xids;
   std::optional<bool> kernel_log_read;
   std::vector<PciPath> paths;
   int visible_devices = 0;  // number of device files /dev/nvidia0, …
@@ -59,8 +63,8 @@ struct Interface {
 struct FabricPort {
   std::string device;  // "mlx5_0"
   int port = 1;
-  std::string state;  // "ACTIVE", "DOWN"
-  std::string layer;  // "InfiniBand", "Ethernet"
+  std::string state;  // state of the port: "ACTIVE", "DOWN"
+  std::string layer;  // link layer: "InfiniBand", "Ethernet"
 };
 
 struct PortUse {
@@ -70,11 +74,12 @@ struct PortUse {
 
 struct NetworkFacts {
   std::string host_name;
-  // The addresses that this host's name resolves to; `forward_error` says why
-  // it does not resolve.
+  // The addresses that this host's name resolves to. If it does not resolve,
+  // `forward_error` has the reason.
   std::vector<std::string> forward;
   std::string forward_error;
-  // The name that each of this host's addresses resolves to; empty: none.
+  // For each of this host's addresses, the name that it resolves to; empty: no
+  // name.
   std::map<std::string, std::string> reverse;
   std::string outward_address;
   std::vector<Interface> interfaces;
@@ -90,35 +95,40 @@ inline constexpr char kLogsPurpose[] = "logs";
 inline constexpr char kWorkingPurpose[] = "working folder";
 
 struct FolderFacts {
-  std::string purpose;  // "logs", "temporary files"
-  std::string path;     // as given by the user
-  // The nearest existing parent, if the folder does not exist; the facts are
-  // this parent's. Otherwise empty.
+  std::string purpose;  // such as "logs" or "temporary files"
+  std::string path;     // path as given by the user
+  // The nearest existing parent, if the folder does not exist; all facts then
+  // describe this parent. Otherwise empty.
   std::string above;
-  std::string error;  // such as "no such folder" or "no answer"
+  // why the folder cannot be used, such as "no such folder" or "no answer"
+  std::string error;
   bool writable = false;
-  bool read_only = false;  // the file system or its mount is read-only
-  // Only the mount is read-only, by configuration, such as a container's root.
-  // (After errors the kernel makes the file system itself read-only.)
+  bool read_only = false;  // whether the file system or its mount is read-only
+  // Whether only the mount is read-only, by configuration, such as a
+  // container's root. (After errors the kernel makes the file system itself
+  // read-only.)
   bool mounted_read_only = false;
   int64_t total = 0;  // bytes
-  int64_t free = 0;   // bytes that this user may use
-  int64_t files = 0;  // inodes; 0: the file system does not count them
+  int64_t free = 0;   // free bytes that this user may use
+  // number of inodes; 0: the file system does not count them
+  int64_t files = 0;
   int64_t files_free = 0;
 };
 
 struct HostFacts {
-  std::string kernel;      // release: "6.1.0-18-amd64"
-  int cores = 0;           // online cores
-  int own_cores = 0;       // cores in this process's CPU affinity
-  double quota_cores = 0;  // limit of this process's cgroup; 0: none
-  int64_t memory = 0;      // bytes
+  std::string kernel;  // release of the kernel: "6.1.0-18-amd64"
+  int cores = 0;       // online cores
+  int own_cores = 0;   // cores in this process's CPU affinity
+  // CPU limit of this process's cgroup, in cores; 0: none
+  double quota_cores = 0;
+  int64_t memory = 0;  // bytes
   int64_t memory_available = 0;
-  int64_t memory_limit = 0;   // bytes, this process's cgroup; 0: no limit
-  int64_t memory_in_use = 0;  // bytes in use in this cgroup; 0: unknown
+  int64_t memory_limit = 0;  // in bytes, of this process's cgroup; 0: no limit
+  // bytes in use in this process's cgroup; 0: unknown
+  int64_t memory_in_use = 0;
   int64_t swap_used = 0;
   std::optional<FolderFacts> shm;
-  int64_t open_files = 0;  // soft limit of descriptors; -1: none
+  int64_t open_files = 0;  // soft limit of open files; -1: no limit
   int64_t max_open_files = 0;
   int64_t processes = 0;
   int64_t locked_memory = 0;
@@ -126,22 +136,25 @@ struct HostFacts {
   std::optional<bool> clock_synchronised;
 };
 
-// The result of a connection to the coordinator.
+// The result of an attempt to connect to the coordinator.
 struct CoordinatorFacts {
   std::string endpoint;
-  std::string error;  // why the coordinator did not answer
+  std::string error;  // why the coordinator did not answer; empty if it did
   std::vector<std::string> addresses;
-  std::string local_address;  // this node's end of the connection
-  // this node's address as the coordinator sees it; empty: an old coordinator
+  // local address of the connection to the coordinator
+  std::string local_address;
+  // this node's address as the coordinator sees it; empty: not reported by an
+  // old coordinator
   std::string seen_address;
-  // The address at which peers of a job connect to this node; empty: in no job.
+  // The address at which other nodes of the job connect to this node; empty:
+  // this node is in no job.
   std::string advertised_address;
   bool wants_token = false;  // whether the coordinator requires the job's token
-  // Why the coordinator refuses the given token: it cannot be read, or is
-  // wrong.
+  // The reason why the coordinator refuses the given token: the token cannot be
+  // read, or is wrong.
   std::string token_error;
   std::string version;
-  // the coordinator's wall clock minus this node's
+  // the coordinator's wall clock minus this node's wall clock
   std::optional<Duration> clock_ahead;
   Duration round_trip = Duration::zero();
 };
@@ -156,7 +169,7 @@ struct NodeFacts {
   NetworkFacts network;
   HostFacts host;
   std::vector<FolderFacts> folders;
-  // set if a coordinator was named
+  // set only if the user named a coordinator
   std::optional<CoordinatorFacts> coordinator;
 };
 

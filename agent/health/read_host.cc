@@ -26,7 +26,7 @@
 namespace muster::agent {
 namespace {
 
-// Higher limits of control groups version 1 mean "no limit".
+// cgroup version 1 reports "no limit" as a number above this one.
 constexpr int64_t kNoLimit = int64_t{1} << 60;
 
 int64_t SoftLimit(int resource) {
@@ -63,9 +63,9 @@ void ReadMemory(const std::string& root, HostFacts& facts) {
       MemoryLine(text, "SwapTotal") - MemoryLine(text, "SwapFree");
 }
 
-// The folder of this process's control group, version 2 ("0::/a/b") or 1
-// ("5:memory:/a/b"). In a container the path often does not exist; the root is
-// the group's folder then.
+// The folder of this process's control group, version 2 ("0::/a/b" in
+// /proc/self/cgroup) or 1 ("5:memory:/a/b"). In a container this folder often
+// does not exist; the group's folder then is the root of the hierarchy.
 std::string GroupFolder(const std::string& root, const std::string& kind) {
   const std::string text =
       ReadBeginning(root + "/proc/self/cgroup", kMaxKernelFileBytes)
@@ -86,7 +86,8 @@ std::string GroupFolder(const std::string& root, const std::string& kind) {
   return base;
 }
 
-// The group's folder and its parents, whose limits of version 2 apply as well.
+// The folder of a control group and its parents, because in version 2 the
+// limits of all parents apply as well.
 std::vector<std::string> GroupsUpwards(std::string folder,
                                        const std::string& base) {
   std::vector<std::string> folders;
@@ -139,8 +140,8 @@ void ReadGroupsOfVersion1(const std::string& root, HostFacts& facts) {
 }
 
 int OwnCores() {
-  // On a machine with more than CPU_SETSIZE cores the call fails, and all cores
-  // count.
+  // On a machine with more than CPU_SETSIZE cores the call fails; the result 0
+  // means unknown.
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) != 0) return 0;
   return CPU_COUNT(&set);
@@ -179,7 +180,7 @@ HostFacts ReadHost(const std::string& root) {
 
 namespace {
 
-// `path` itself, or its nearest parent that exists.
+// Returns `path` itself, or its nearest parent that exists.
 std::string NearestThere(std::string path) {
   while (path.size() > 1 && access(path.c_str(), F_OK) != 0 &&
          (errno == ENOENT || errno == ENOTDIR)) {
@@ -190,8 +191,8 @@ std::string NearestThere(std::string path) {
   return path;
 }
 
-// Whether the file system of `path` is writable apart from the mount's own
-// options: /proc shows both.
+// Whether the file system that contains `path` is writable, apart from the
+// options of its mount. /proc/self/mountinfo shows both.
 bool IsWritableFileSystem(const std::string& path) {
   struct statx status = {};
   if (statx(AT_FDCWD, path.c_str(), 0, STATX_MNT_ID, &status) != 0 ||
@@ -237,7 +238,7 @@ FolderFacts Look(const std::string& path) {
 bool IsWritableByMountInfo(const std::string& line) {
   const size_t dash = line.find(" - ");
   if (dash == std::string::npos) return false;
-  // Fields after the dash: type, source, the file system's options.
+  // The fields after the dash are type, source and options of the file system.
   const std::vector<std::string> fields =
       absl::StrSplit(line.substr(dash + 3), ' ');
   if (fields.size() < 3) return false;

@@ -12,14 +12,14 @@ namespace muster::agent {
 // from the kernel. Does not block.
 HostFacts ReadHost(const std::string& root);
 
-// Reads the space of a file system and whether it can be written; if the folder
-// does not exist, of the nearest existing parent. A file system that does not
-// answer by `deadline` is reported as an error.
+// Reads the free space of a folder's file system, and whether it can be
+// written; if the folder does not exist, of its nearest existing parent. A file
+// system that does not answer by `deadline` is reported as an error.
 FolderFacts ReadFolder(const std::string& purpose, const std::string& path,
                        Instant deadline);
 
-// Whether the file system of a line of /proc/PID/mountinfo is writable,
-// whatever the options of this mount.
+// Whether the file system in this line of /proc/PID/mountinfo is writable,
+// whatever the options of the mount.
 bool IsWritableByMountInfo(const std::string& line);
 
 }  // namespace muster::agent

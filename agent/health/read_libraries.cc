@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kMaxFolders = 16;
 
-// Whether `word` looks like "550.54.15": digits and at least one dot, a digit
-// first.
+// Whether `word` has the form of a version such as "550.54.15": only digits and
+// dots, at least one dot, and a digit first.
 bool IsVersion(const std::string& word) {
   if (word.empty() || word.size() > 32 || !absl::ascii_isdigit(word[0])) {
     return false;
@@ -26,8 +26,8 @@ bool IsVersion(const std::string& word) {
          word.find_first_not_of("0123456789.") == std::string::npos;
 }
 
-// The version in "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15
-// Tue …".
+// The version of NVIDIA's kernel driver, found in a line such as "NVRM version:
+// NVIDIA UNIX x86_64 Kernel Module  550.54.15 Tue …".
 std::string KernelDriver(const std::string& root) {
   const std::string text =
       ReadBeginning(root + "/proc/driver/nvidia/version", kMaxKernelFileBytes)
@@ -39,7 +39,8 @@ std::string KernelDriver(const std::string& root) {
   return "";
 }
 
-// Calls the version function of `library`; 0 if there is none.
+// Calls the version function `function` of `library`; 0 if the library or the
+// function does not exist.
 int AskVersion(const std::string& library, const char* function) {
   void* const handle = dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (handle == nullptr) return 0;
@@ -47,8 +48,8 @@ int AskVersion(const std::string& library, const char* function) {
   const auto ask = reinterpret_cast<Function>(dlsym(handle, function));
   int version = 0;
   if (ask == nullptr || ask(&version) != 0) version = 0;
-  // The library is not unloaded: what it has started, such as threads, does not
-  // survive that.
+  // The library stays loaded, because threads that it has started would not
+  // survive an unload.
   return version;
 }
 
@@ -61,9 +62,9 @@ std::string NcclText(int version) {
                       version % 100);
 }
 
-// The folders that may be Python prefixes. A virtual environment's python3 is a
-// link whose target is elsewhere, but its packages are beside the link: the
-// prefixes of both are included.
+// The folders that may be prefixes of a Python installation. In a virtual
+// environment python3 is a link to another place, but the packages are beside
+// the link: the prefixes of the link and of its target are included.
 std::vector<std::string> Prefixes(
     const std::string& root,
     const std::map<std::string, std::string>& environment) {
@@ -87,7 +88,7 @@ std::vector<std::string> Prefixes(
   return prefixes;
 }
 
-// The folders with the packages of a prefix.
+// The folders that may contain the Python packages of a prefix.
 std::vector<std::string> PackageFolders(const std::string& prefix) {
   std::vector<std::string> folders;
   for (const std::string& name : ListFolder(prefix + "/lib")) {
@@ -101,7 +102,8 @@ std::vector<std::string> PackageFolders(const std::string& prefix) {
   return folders;
 }
 
-// The quoted text of "name = 'text'" or "name: Optional[str] = 'text'".
+// The quoted text in "NAME = 'text'" or "NAME: Optional[str] = 'text'" for the
+// given name.
 std::string Assigned(const std::string& text, const std::string& name) {
   for (const auto part : absl::StrSplit(text, '\n')) {
     const std::string line(part);
@@ -116,7 +118,8 @@ std::string Assigned(const std::string& text, const std::string& name) {
   return "";
 }
 
-// The version in a name such as "nvidia_nccl_cu12-2.21.5.dist-info".
+// The version in the name of an NCCL package's folder, such as
+// "nvidia_nccl_cu12-2.21.5.dist-info".
 std::string NcclPackage(const std::string& folder) {
   for (const std::string& name : ListFolder(folder)) {
     if (!absl::StartsWith(name, "nvidia_nccl_cu") ||

@@ -11,15 +11,16 @@ namespace muster::agent {
 
 struct LibraryPaths {
   std::string root = "/";
-  // The first library that can be loaded is used.
+  // Names of the CUDA runtime library; the first one that can be loaded is
+  // used.
   std::vector<std::string> cuda_runtimes = {
       "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
   std::string nccl = "libnccl.so.2";
 };
 
-// Reads the versions of driver, CUDA runtime, NCCL and PyTorch. Loads the two
-// libraries, and reads a few small files of the Python found by PATH,
-// VIRTUAL_ENV or CONDA_PREFIX of `environment`; runs no program.
+// Reads the versions of driver, CUDA runtime, NCCL and PyTorch. Loads the CUDA
+// runtime and NCCL, and reads a few small files of the Python installation
+// found by PATH, VIRTUAL_ENV or CONDA_PREFIX in `environment`; runs no program.
 LibraryFacts ReadLibraries(
     const LibraryPaths& paths,
     const std::map<std::string, std::string>& environment);

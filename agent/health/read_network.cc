@@ -67,7 +67,7 @@ std::vector<FabricPort> ReadFabric(const std::string& root) {
       FabricPort port;
       port.device = device;
       port.port = static_cast<int>(LeadingNumber(number).value_or(0));
-      // The file contains, for instance, "4: ACTIVE".
+      // The state file contains a number and a name, such as "4: ACTIVE".
       const std::string state =
           ReadWord(absl::StrCat(folder, "/", number, "/state"));
       port.state = state.substr(std::min(state.size(), state.find(' ') + 1));
@@ -78,8 +78,8 @@ std::vector<FabricPort> ReadFabric(const std::string& root) {
   return ports;
 }
 
-// Listens on the port for a moment, in the same way as Muster's servers;
-// returns the error, or "" on success.
+// Listens on the port for a moment, in the same way as Muster's servers.
+// Returns the error, or "" on success.
 std::string ListenOnce(int port) {
   const OwnedFd fd(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const OwnedFd fallback(
@@ -126,8 +126,8 @@ void ReadNames(NetworkFacts& facts, Instant deadline) {
   for (const Interface& interface : facts.interfaces) {
     if (!interface.up || interface.loopback) continue;
     for (const std::string& text : interface.addresses) {
-      // Skips link-local addresses, which have no names, and all addresses
-      // after the first few.
+      // Skips link-local addresses, which have no names, and limits the number
+      // of resolved addresses.
       if (facts.reverse.size() >= kMaxReversed || text.rfind("fe80", 0) == 0) {
         continue;
       }

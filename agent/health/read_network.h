@@ -9,8 +9,9 @@
 
 namespace muster::agent {
 
-// Reads names, interfaces, fabric and ports. Each of `ports` is listened on for
-// a moment. Names are resolved until `deadline`.
+// Reads this host's names, interfaces, InfiniBand ports and TCP ports. Listens
+// on each of `ports` for a moment to see whether it is free. Names are resolved
+// until `deadline`.
 NetworkFacts ReadNetwork(const std::string& root, const std::vector<int>& ports,
                          Instant deadline);
 

@@ -30,8 +30,8 @@ NodeFacts ReadNode(const NodePaths& paths) {
     addresses.push_back(gpu.pci_address);
   }
   facts.surroundings = ReadSurroundings(paths.root, addresses);
-  // If the driver hangs, its libraries are not read, because they may hang as
-  // well.
+  // If the driver hangs, the versions of its libraries are not read, because
+  // loading them may hang as well.
   if (facts.gpus.state != GpuFacts::State::kHung) {
     facts.libraries =
         Within<LibraryFacts>(soon(), [libraries = paths.libraries,

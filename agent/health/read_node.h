@@ -12,25 +12,25 @@
 
 namespace muster::agent {
 
-// The paths, libraries and ports that ReadNode examines. Tests give those of an
-// imitated machine.
+// The paths, libraries and ports that ReadNode examines. Tests give those of a
+// simulated machine.
 struct NodePaths {
   std::string root = "/";
   std::string nvml_library = "libnvidia-ml.so.1";
   LibraryPaths libraries;
   std::map<std::string, std::string> environment;
-  // Pairs of purpose and path.
+  // Folders to examine, as pairs of purpose and path.
   std::vector<std::pair<std::string, std::string>> folders;
   std::vector<int> ports = {29400, 29500};
-  // Time limits: for the driver to list its GPUs (it needs seconds without
-  // persistence mode), and for each other part that may hang.
+  // Time limits: `gpu_timeout` for the driver to list its GPUs (it needs
+  // seconds without persistence mode), and the next one for each other part
+  // that may hang.
   Duration gpu_timeout = std::chrono::seconds(30);
   Duration timeout = std::chrono::seconds(5);
 };
 
 // Reads the facts about this node, without its coordinator. Returns even if the
-// driver or a file system hangs: it waits for such a part only until its time
-// limit.
+// driver or a file system hangs: each part that may hang has a time limit.
 NodeFacts ReadNode(const NodePaths& paths);
 
 // Reads only the facts about the GPUs. The state is kHung if the driver has not

@@ -23,24 +23,26 @@ namespace muster::agent {
 namespace {
 
 constexpr size_t kMaxXids = 64;
-// Upper bound of the times in the kernel log. A record with a later time is
-// damaged, and the time in nanoseconds would overflow.
+// The upper bound of valid times in the kernel log. A record with a later time
+// is damaged; in nanoseconds such a time would overflow.
 constexpr std::chrono::microseconds kLongestUptime =
     std::chrono::hours(876'000);
-// The number of bytes read of the kernel log, which has a few MiB at most.
+// The maximum number of bytes read from the kernel log, which normally has a
+// few MiB at most.
 constexpr size_t kMaxLog = 16 << 20;
 constexpr int kMaxRecords = 200'000;
 
 Duration SinceStart() {
   timespec now = {};
-  // Kernel log times use a clock that stops while the machine sleeps.
+  // The kernel log's times are those of CLOCK_MONOTONIC, which stops while the
+  // machine sleeps.
   clock_gettime(CLOCK_MONOTONIC, &now);
   return std::chrono::seconds(now.tv_sec) +
          std::chrono::nanoseconds(now.tv_nsec);
 }
 
 // Reads the kernel log from `path`. Each read of /dev/kmsg returns one record;
-// a test's file has no such limit.
+// a test uses a regular file, which returns several.
 std::optional<std::string> ReadKernelLog(const std::string& path) {
   const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.open()) return std::nullopt;
@@ -48,7 +50,8 @@ std::optional<std::string> ReadKernelLog(const std::string& path) {
   std::string record(16 << 10, '\0');
   for (int i = 0; i < kMaxRecords && log.size() < kMaxLog; ++i) {
     const ssize_t n = read(fd.get(), record.data(), record.size());
-    // A record was overwritten during the read: continue with the next one.
+    // The kernel overwrote a record during the read (EPIPE): continue with the
+    // next record.
     if (n < 0 && (errno == EPIPE || errno == EINTR)) continue;
     if (n <= 0) break;
     // Keeps only records that mention an Xid (an error code of NVIDIA's
@@ -98,8 +101,9 @@ PciPath PathTo(const std::string& root, const std::string& address) {
 std::vector<XidEvent> ParseXids(const std::string& log, Duration now) {
   std::vector<XidEvent> events;
   for (const auto part : absl::StrSplit(log, '\n')) {
-    // A record: "4,1234,5678901,-;NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, …";
-    // the third number is the time in microseconds since the start.
+    // Format of a record: "4,1234,5678901,-;NVRM: Xid (PCI:0000:3b:00): 79,
+    // pid=1234, …"; the third number is the time in microseconds since the
+    // machine's start.
     const std::string line(part);
     const size_t message = line.find(';');
     constexpr char kMark[] = "NVRM: Xid (PCI:";
@@ -133,10 +137,11 @@ std::vector<XidEvent> ParseXids(const std::string& log, Duration now) {
 bool RedirectsPeers(const std::string& configuration) {
   constexpr uint32_t kAccessControl = 0x000d;
   // The ACS bits "request redirect" and "completion redirect" send peers'
-  // traffic to the root complex. (Every bridge sets "upstream forwarding".)
+  // traffic to the root complex. The bit "upstream forwarding" does not count,
+  // because every bridge sets it.
   constexpr uint32_t kRedirects = 0x4 | 0x8;
-  // Follows the chain of extended capabilities; limited, because a broken
-  // device may contain a cycle.
+  // Follows the chain of PCI extended capabilities. The number of steps is
+  // limited, because a broken device may report a cycle.
   size_t at = 0x100;
   for (int i = 0; i < 64 && at >= 0x100 && at + 8 <= configuration.size();
        ++i) {

@@ -8,13 +8,14 @@
 
 namespace muster::agent {
 
-// Reads the kernel's facts about the GPUs at `pci_addresses` ("0000:3b:00.0"):
-// errors in its log, bridges, device files. Does not block.
+// Reads facts that the kernel knows about the GPUs at `pci_addresses`
+// ("0000:3b:00.0"): errors in the kernel log, bridges, device files. Does not
+// block.
 GpuSurroundings ReadSurroundings(const std::string& root,
                                  const std::vector<std::string>& pci_addresses);
 
-// Parses GPU errors from text of /dev/kmsg, read at `now` after the start of
-// the machine. Pure.
+// Parses GPU errors from `log`, the text of /dev/kmsg, read when the machine
+// had run for the time `now`. Pure.
 std::vector<XidEvent> ParseXids(const std::string& log, Duration now);
 
 // Whether a bridge with this PCI configuration space redirects traffic between

@@ -1,4 +1,4 @@
-// Tests of the readers on an imitated /proc and /sys.
+// Tests of the functions that read /proc and /sys, on a simulated folder tree.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -43,7 +43,7 @@ class ReadTreeTest : public ::testing::Test {
 // unrelated one, then ACS with the control bits `control`.
 std::string Bridge(unsigned char control) {
   std::string bytes(512, '\0');
-  // At 0x100: capability 0x0001, next at 0x148.
+  // At 0x100: capability 0x0001; the next capability is at 0x148.
   bytes.replace(0x100, 4, std::string("\x01\x00\x81\x14", 4));
   bytes.replace(0x148, 4, std::string("\x0d\x00\x01\x00", 4));
   bytes[0x148 + 6] = static_cast<char>(control);
@@ -81,15 +81,16 @@ TEST_F(ReadTreeTest, TheNewestOfManyErrorsAreKept) {
 
 TEST_F(ReadTreeTest, BridgesThatRedirect) {
   EXPECT_FALSE(RedirectsPeers(Bridge(0x00)));
-  // only "upstream forwarding" is set
+  // With only "upstream forwarding" set, a bridge does not redirect.
   EXPECT_FALSE(RedirectsPeers(Bridge(0x10)));
   EXPECT_TRUE(RedirectsPeers(Bridge(0x1c)));
   EXPECT_TRUE(RedirectsPeers(Bridge(0x04)));
-  // An unprivileged user can read only the first 64 bytes: no redirection is
-  // found.
+  // An unprivileged user can read only the first 64 bytes, which do not show a
+  // redirection.
   EXPECT_FALSE(RedirectsPeers(Bridge(0x1c).substr(0, 64)));
   EXPECT_FALSE(RedirectsPeers(""));
-  // A chain of capabilities that contains a cycle: the search ends.
+  // A chain of capabilities that contains a cycle does not make the search
+  // endless.
   std::string circle(512, '\0');
   circle.replace(0x100, 4, std::string("\x01\x00\x01\x10", 4));
   EXPECT_FALSE(RedirectsPeers(circle));
@@ -148,7 +149,8 @@ TEST_F(ReadTreeTest, VersionsOfDriverAndPyTorch) {
   EXPECT_EQ(facts.torch_nccl, "2.21.5");
   EXPECT_EQ(facts.runtime_cuda, std::nullopt);
   EXPECT_EQ(facts.toolkit_nccl, "");
-  // Without python3 in PATH the system's Python is used, which has no PyTorch.
+  // Without python3 in PATH, the system's Python is used, which has no PyTorch
+  // here.
   facts = ReadLibraries(paths, {});
   EXPECT_EQ(facts.torch_version, "");
   facts = ReadLibraries(paths, {{"VIRTUAL_ENV", "/env"}});
@@ -260,7 +262,7 @@ TEST_F(ReadTreeTest, SmallFilesAreBounded) {
   EXPECT_EQ(ReadWord(root_ + "/long").size(), 4096u);
   EXPECT_EQ(ReadWord(root_ + "/none"), "");
   ASSERT_EQ(mkfifo((root_ + "/pipe").c_str(), 0600), 0);
-  // an empty named pipe does not block the read
+  // A named pipe without a writer does not block the read.
   EXPECT_EQ(ReadWord(root_ + "/pipe"), "");
   Plant("/number", "  42 kB");
   EXPECT_EQ(ReadCount(root_ + "/number"), 42);

@@ -9,22 +9,23 @@
 
 namespace muster::agent {
 
-// The maximum number of bytes read of a file of /proc or /sys.
+// The maximum number of bytes read from a file in /proc or /sys.
 inline constexpr size_t kMaxKernelFileBytes = 64 << 10;
 
 // The content of a short file without surrounding blanks and line ends; empty
 // if the file does not exist. Does not block on devices and pipes.
 std::string ReadWord(const std::string& path);
 
-// A whole decimal number at the beginning of a file; nullopt if there is none
-// ("max", an error).
+// The decimal integer at the beginning of a file; nullopt if the file begins
+// with other text ("max") or cannot be read.
 std::optional<int64_t> ReadCount(const std::string& path);
 
 // The sorted names in a folder, without . and ..; at most `most` of them.
 std::vector<std::string> ListFolder(const std::string& path,
                                     size_t most = 4096);
 
-// A number at the beginning of `text`, after blanks.
+// The integer at the beginning of `text`, after blanks; nullopt if there is
+// none.
 std::optional<int64_t> LeadingNumber(const std::string& text);
 
 }  // namespace muster::agent

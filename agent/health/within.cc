@@ -23,7 +23,8 @@ bool StuckCalls::Start(std::function<void()> work) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  // The new thread inherits the mask.
+  // Blocks all signals, because the new thread inherits this thread's signal
+  // mask.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   bool started = true;
   try {

@@ -12,19 +12,19 @@
 
 namespace muster::agent {
 
-// The calls in this process that may never return. Bounded, so that repeated
-// checks do not accumulate threads. Thread-safe.
+// Counts the calls in this process that may never return, and limits their
+// number, so that repeated checks do not accumulate threads. Thread-safe.
 class StuckCalls {
  public:
-  // Runs `work` in a thread of its own, in which all signals are blocked: a
-  // thread that is stuck must not be the one that a signal ends the process
-  // through. Returns false if too many calls are stuck, or the system has no
-  // thread left.
+  // Runs `work` in a thread of its own, in which all signals are blocked: the
+  // kernel must not deliver a signal that ends the process to a thread that is
+  // stuck. Returns false if too many calls are stuck, or the system cannot
+  // create a thread.
   static bool Start(std::function<void()> work);
 };
 
-// The result of `work`; nullopt if it does not return by `deadline`. Then it
-// continues in a thread of its own, because a call into a hanging driver or
+// The result of `work`; nullopt if `work` does not return by `deadline`. Then
+// it continues in a thread of its own, because a call into a hanging driver or
 // file system cannot be cancelled: `work` must own all that it uses. If too
 // many such threads exist, the result is nullopt at once.
 template <typename T>

@@ -50,7 +50,7 @@ TEST(Within, HangingCallsAreAbandonedAndBounded) {
     EXPECT_EQ(Within<int>(MonotonicNow(), hang), std::nullopt);
   }
   never->set_value();
-  // The stuck calls have returned: a new call may begin.
+  // The stuck calls have returned, so a new call is started.
   std::optional<int> answer;
   const Instant deadline = MonotonicNow() + std::chrono::seconds(60);
   while (!answer && MonotonicNow() < deadline) {

@@ -7,7 +7,8 @@
 
 namespace muster::agent {
 
-// Formats bytes: "80.0 GiB", "512 MiB", "64 KiB". Pure, as all functions below.
+// Formats a number of bytes: "80.0 GiB", "512 MiB", "64 KiB". All functions of
+// this file are pure.
 std::string SizeText(int64_t bytes);
 
 // Formats a CUDA version: 12040 as "12.4".

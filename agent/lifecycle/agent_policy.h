@@ -10,10 +10,11 @@
 
 namespace muster::agent {
 
-// Which messages about the whole job this node prints. If the outputs of all
-// nodes flow together, as in a Slurm step, only one node prints each of them.
+// The rule for messages about the whole job: which of them this node prints. If
+// the outputs of all nodes are merged, as in a Slurm step, only one node prints
+// each message.
 enum class JobMessages {
-  kAll,  // the outputs of the nodes do not mix
+  kAll,  // all messages: the outputs of the nodes are not merged
   // Messages that a directive assigns to this node, and messages that no
   // directive assigns to any node.
   kAssignedAndGeneral,
@@ -23,20 +24,21 @@ enum class JobMessages {
 // The agent's behaviour towards its coordinator, signals and silent workers.
 // The command line fills the struct in, and the agent's state machine reads it.
 struct AgentPolicy {
-  // The longest wait for the first connection, and the longest absence of the
-  // coordinator afterwards, while workers run.
+  // The longest wait for the first connection to the coordinator
+  // (connect_timeout), and the longest absence of the coordinator afterwards,
+  // while workers run (coordinator_timeout).
   Duration connect_timeout = std::chrono::seconds(60);
   Duration coordinator_timeout = std::chrono::seconds(600);
   // Signals that are forwarded to all workers of the job.
   std::vector<int> signals_to_forward;
   // Signals that remove only this node from the job, such as a pod's eviction.
   std::vector<int> signals_to_leave;
-  // When a silent worker counts as hung.
+  // The rules that decide when a silent worker counts as hung.
   HangPolicy hangs;
   // Which messages about the whole job this node prints.
   JobMessages job_messages = JobMessages::kAll;
-  // If the endpoint belongs to the coordinator of another job: whether the
-  // agent tries again until connect_timeout. Otherwise it exits at once.
+  // Whether the agent tries again until connect_timeout if the coordinator of
+  // another job answers at the endpoint. Otherwise the agent exits at once.
   bool retries_wrong_coordinator = false;
   // Whether this agent waits, instead of being refused, while another live
   // agent holds its node's place in the job.

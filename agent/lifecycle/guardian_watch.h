@@ -8,41 +8,43 @@
 
 namespace muster::agent {
 
-// Interval of the guardian's signs of life.
+// The interval at which the guardian sends signs of life.
 inline constexpr Duration kGuardianSignEvery = std::chrono::seconds(2);
 
-// Decides when the guardian, the workers' parent process, stands still: it was
-// stopped (SIGSTOP) or hangs in a system call, so that nobody notices the end
-// of a worker, starts one or ends one. The guardian gives a sign of life every
-// kGuardianSignEvery; every other notice of the guardian counts as well.
+// Decides when the guardian, the workers' parent process, is unresponsive: it
+// was stopped (SIGSTOP) or hangs in a system call, so that workers are not
+// started or ended, and their exits are not noticed. The guardian sends a sign
+// of life every kGuardianSignEvery; each of its other notices counts as a sign
+// of life too.
 //
-// Only time in which the agent runs counts: however long ago the last look was,
-// it adds at most kMaxGap. So the watch does not mistake a suspended machine, a
-// stopped job or a machine under load for a guardian that stands still. Pure.
+// Only time in which the agent itself runs counts: the time between two calls
+// of Look counts as at most kMaxGap. A suspended machine, a stopped job or a
+// machine under load is therefore not mistaken for an unresponsive guardian.
+// Pure.
 class GuardianWatch {
  public:
-  // The agent's own running time without a sign after which the guardian stands
-  // still.
+  // The running time of the agent without a sign of life after which the
+  // guardian counts as unresponsive.
   static constexpr Duration kDeadline = std::chrono::seconds(10);
-  // How often Look must be called, at least.
+  // The longest permitted time between two calls of Look.
   static constexpr Duration kLookEvery = std::chrono::milliseconds(2500);
   static constexpr Duration kMaxGap = std::chrono::seconds(3);
 
   explicit GuardianWatch(Instant now) : last_(now) {}
 
-  // The guardian has given a sign. Signs that have arrived count before Look is
-  // called.
+  // Records a sign of life. Before Look, call this for all signs that have
+  // arrived.
   void Heard(Instant now);
 
-  // Returns true, once, if the guardian stands still.
+  // Returns true, once, if the guardian has become unresponsive.
   bool Look(Instant now);
 
-  // The time at which Look must be called at the latest; nullopt once the
-  // guardian stands still.
+  // The latest time for the next call of Look; nullopt once the guardian counts
+  // as unresponsive.
   std::optional<Instant> NextLook() const;
 
  private:
-  Instant last_;  // of the last sign or look
+  Instant last_;  // time of the last sign of life or call of Look
   Duration silent_ = Duration::zero();
   bool stands_still_ = false;
 };

@@ -14,8 +14,8 @@ using std::chrono::seconds;
 
 class GuardianWatchTest : public ::testing::Test {
  protected:
-  // Looks as often as the watch asks, for `time`; whether the guardian has been
-  // found to stand still.
+  // Calls Look as often as the watch requires, for `time`. Returns whether the
+  // guardian was found unresponsive.
   bool Wait(Duration time) {
     const Instant end = now_ + time;
     bool found = false;
@@ -52,7 +52,8 @@ TEST_F(GuardianWatchTest, ASignBeginsTheDeadlineAnew) {
   EXPECT_TRUE(Wait(seconds(1)));
 }
 
-// The agent did not run either: its job was stopped, or the machine suspended.
+// During the time without a sign of life, the agent did not run either: its job
+// was stopped, or the machine suspended.
 TEST_F(GuardianWatchTest, TimeInWhichTheAgentStoodStillDoesNotCount) {
   EXPECT_FALSE(Wait(seconds(2)));
   now_ += hours(8);
@@ -61,7 +62,7 @@ TEST_F(GuardianWatchTest, TimeInWhichTheAgentStoodStillDoesNotCount) {
   EXPECT_TRUE(Wait(seconds(4)));
 }
 
-// An agent with other work to do looks more often than it must.
+// An agent with other work to do calls Look more often than required.
 TEST_F(GuardianWatchTest, FrequentLooksCountTheSameTime) {
   for (int i = 0; i < 999; ++i) {
     now_ += milliseconds(10);

@@ -8,8 +8,8 @@
 namespace muster::agent {
 namespace {
 
-// Copies the fields that are set in `message` to `said`, and leaves the other
-// fields of `said` unchanged.
+// Updates `said`, the worker's state, with the fields that are set in
+// `message`; leaves the other fields unchanged.
 void Remember(const ProgressMessage& message, ProgressMessage& said) {
   if (message.step) said.step = message.step;
   if (message.loss) said.loss = message.loss;
@@ -129,11 +129,12 @@ std::vector<rendezvous::WorkerProgress> HangWatch::Progress(Instant now) const {
 
 namespace {
 
-// Longest folder name that a one-line message includes.
+// The maximum length in bytes of a folder's name in a one-line message; a
+// longer name is not shown.
 constexpr size_t kMaxFolderBytes = 160;
 
-// The strength of this state as evidence that the worker causes the hang; 0:
-// none.
+// The strength of a process's state as evidence that this worker causes the
+// hang; 0: no evidence.
 int Weight(WorkerState state) {
   switch (state) {
     case WorkerState::kStopped:

@@ -12,25 +12,25 @@
 
 namespace muster::agent {
 
-// The state of the first thread of a worker's process, as the kernel reports
-// it.
+// The state of the main thread of a worker's process, as the kernel reports it.
 enum class WorkerState {
-  kOther,            // running or sleeping, for instance waiting for a peer
-  kStopped,          // stopped by a signal until SIGCONT; not by a debugger
-  kUninterruptible,  // in a wait that no signal ends: a disk, a driver
-  kEnded,            // the process, or only its first thread, has ended
+  kOther,    // running or sleeping, for instance waiting for a peer
+  kStopped,  // stopped by a signal until SIGCONT, but not by a debugger
+  // waits in the kernel where no signal is handled: a disk, a driver
+  kUninterruptible,
+  kEnded,  // the process, or only its main thread, has ended
 };
 
-// The progress that the workers of one round have reported, and which of them
-// has been silent for too long. Pure; not thread-safe.
+// Records the progress that the workers of one round have reported, and finds
+// workers that have been silent for too long. Pure; not thread-safe.
 //
 // A worker's deadline is the first of these that applies: none if hang
 // detection is off; the worker's own WATCHDOG_S; the policy's value; a value
-// learned from the pauses between its reports in this round. The learned value
-// is ten times the longest pause, but at least five minutes (a first checkpoint
-// or evaluation may come) and at most an hour more than the longest pause.
-// Learning needs five pauses. Until then, and until its first report, a worker
-// has no deadline.
+// learned from the pauses between the worker's reports in this round. The
+// learned value is ten times the longest pause, but at least five minutes (a
+// first checkpoint or evaluation may come) and at most an hour more than the
+// longest pause. Learning needs five pauses. Until then, and until its first
+// report, a worker has no deadline.
 class HangWatch {
  public:
   static constexpr int kLeastPauses = 5;
@@ -45,8 +45,8 @@ class HangWatch {
                       const ProgressMessage& message);
   // Stops watching a worker that has ended.
   void End(int local_rank);
-  // Tells that this process and the workers were suspended for the time `lost`.
-  // This time does not count as silence.
+  // Records that this process and the workers were suspended for the time
+  // `lost`, which then does not count as silence.
   void SuspendedFor(Duration lost);
 
   struct Silence {
@@ -55,7 +55,8 @@ class HangWatch {
     Duration deadline = Duration::zero();
     std::optional<int64_t> step;  // the step in the worker's last report
   };
-  // The worker that fell silent first among those whose deadline has passed.
+  // Among the workers whose deadline has passed, the worker that has been
+  // silent the longest; nullopt if no deadline has passed.
   std::optional<Silence> Overdue(Instant now) const;
   // The silence of every worker that has a deadline, passed or not, ordered by
   // local rank.
@@ -68,7 +69,8 @@ class HangWatch {
  private:
   struct Worker {
     bool watched = true;
-    std::optional<Instant> heard;  // time of the last report in this round
+    // time of the worker's last report in this round
+    std::optional<Instant> heard;
     int pauses = 0;
     Duration longest_pause = Duration::zero();
     ProgressMessage said;
@@ -76,22 +78,22 @@ class HangWatch {
   std::optional<Duration> DeadlineOf(const Worker& worker) const;
   // The worker's silence; nullopt if the worker has no deadline.
   std::optional<Silence> SilenceOf(int local_rank) const;
-  // The time at which the worker's silence becomes a hang; nullopt: never.
+  // The time at which the worker's silence counts as a hang; nullopt: never.
   std::optional<Instant> DueOf(const Worker& worker) const;
 
   const HangPolicy policy_;
-  std::vector<Worker> workers_;  // indexed by local rank
+  std::vector<Worker> workers_;  // workers by local rank
 };
 
-// The silent worker of a node that is blamed for a hang, and the evidence. The
-// order of the last reports alone is no evidence: workers that wait for one
-// another fall silent within milliseconds.
+// The silent worker that is blamed for a hang on a node, and the evidence. The
+// order of the last reports alone is no evidence, because workers that wait for
+// one another fall silent within milliseconds.
 struct HangBlame {
   HangWatch::Silence silence;
   WorkerState state = WorkerState::kOther;
-  // Completes the sentence about the worker, after a semicolon: the state of
-  // its process, or that several workers are silent and the cause may be
-  // another one. May be empty.
+  // Text that continues the sentence about the worker after a semicolon: the
+  // state of its process, or that several workers are silent and another one
+  // may be the cause. May be empty.
   std::string remark;
 };
 
@@ -100,20 +102,21 @@ struct SilentWorker {
   WorkerState state = WorkerState::kOther;
 };
 
-// Workers fell silent together if the times of their last reports differ by at
-// most the deadline divided by this number.
+// A divisor of the deadline: workers fell silent together if the times of their
+// last reports differ by at most the deadline divided by this number.
 inline constexpr int kTogetherDivisor = 10;
 
-// Chooses the worker to blame. `overdue`: the worker that fell silent first
-// among those whose deadline has passed. `silent`: all workers that have a
-// deadline, `overdue` included. `records`: the folder for `launch inspect`; may
-// be empty.
+// Chooses the worker to blame for a hang. `overdue`: the worker that fell
+// silent first among those whose deadline has passed. `silent`: all workers
+// that have a deadline, including `overdue`. `records`: the folder for `launch
+// inspect`; may be empty.
 //
 // The order of choice: 1. a worker that a signal has stopped, however short its
 // silence, because its peers wait for it; 2. among the workers that fell silent
-// together with `overdue` and are nearly overdue, one in an uninterruptible
-// wait, then one whose main thread has ended; 3. `overdue`. Within a class the
-// one that fell silent first. Pure.
+// together with `overdue` and are nearly overdue, a worker in an
+// uninterruptible wait, then a worker whose main thread has ended; 3.
+// `overdue`. Within each class, the worker that fell silent first is chosen.
+// Pure.
 HangBlame BlameHang(Instant now, const HangWatch::Silence& overdue,
                     const std::vector<SilentWorker>& silent,
                     const std::string& records);

@@ -31,7 +31,7 @@ class HangWatchTest : public ::testing::Test {
   void Watchdog(int local_rank, Duration deadline) {
     Hear(local_rank, {.watchdog = deadline});
   }
-  // Reports `times` times, each time after `pause`.
+  // Makes the worker report `times` times, with `pause` between two reports.
   void Beat(int local_rank, int times, Duration pause) {
     for (int i = 0; i < times; ++i) {
       if (i > 0) now_ += pause;
@@ -181,7 +181,7 @@ TEST_F(HangWatchTest, OverdueReturnsTheWorkerThatFellSilentFirst) {
   now_ += seconds(29);
   EXPECT_EQ(Culprit(), -1);
   // The agent was suspended for a minute, so that all workers are overdue: the
-  // one that fell silent first is blamed.
+  // worker that fell silent first is blamed.
   now_ += minutes(1);
   EXPECT_EQ(Culprit(), 1);
 }
@@ -238,7 +238,7 @@ using ::testing::HasSubstr;
 
 constexpr Instant kNow{hours(1)};
 
-// A silent worker whose deadline is 5 s.
+// Makes a silent worker whose deadline is 5 s.
 SilentWorker Silent(int local_rank, Duration silent_for,
                     WorkerState state = WorkerState::kOther) {
   return {.silence = {.local_rank = local_rank,
@@ -336,7 +336,7 @@ TEST(HangBlame, EqualWorkersGiveARemark) {
 }
 
 // Worker 1 fell silent 400 ms earlier, and is not overdue because its deadline
-// is longer: the remark counts it nevertheless.
+// is longer. The remark about silent ranks includes it nevertheless.
 TEST(HangBlame, WorkerSilentSlightlyEarlierIsCounted) {
   SilentWorker patient = Silent(1, milliseconds(5400));
   patient.silence.deadline = seconds(6);

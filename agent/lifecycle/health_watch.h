@@ -11,13 +11,13 @@
 namespace muster::agent {
 
 // Decides when a node's health is checked. The first check starts after the end
-// of a round; the health is unknown until it ends. A waiting node is checked
-// again at intervals, so that a repaired node is admitted and one that has
-// become unhealthy is not. No check runs during a round. Pure.
+// of a round; until the check ends, the node's health is unknown. A waiting
+// node is checked again at intervals, so that a repaired node is admitted and a
+// node that has become unhealthy is not. No check runs during a round. Pure.
 class HealthWatch {
  public:
-  // `interval`: from the end of a check to the next check. nullopt: no checks
-  // are made, and the node counts as healthy.
+  // `interval` is the time from the end of a check to the next check. With
+  // nullopt no checks are made, and the node counts as healthy.
   explicit HealthWatch(std::optional<Duration> interval);
 
   // Stops the checks until the round ends. Returns true if a running check must
@@ -25,18 +25,17 @@ class HealthWatch {
   bool RoundBegan();
   void RoundEnded();
 
-  // The number of the check to start now; nullopt: none is due.
+  // The number of the check that must start now; nullopt: no check is due.
   std::optional<uint64_t> Due(Instant now);
-  // Takes the result of check number `check`; an empty `unhealthy` means
+  // Records the result of check number `check`; an empty `unhealthy` means
   // healthy. Returns true if the node's health has changed. Results of old
   // checks are ignored.
   bool Found(Instant now, uint64_t check, const std::string& unhealthy);
-  // Stops the checks for good. Returns true if a running check must be
+  // Stops all further checks. Returns true if a running check must be
   // cancelled.
   bool Stop();
 
-  // The time at which Due must be called at the latest; nullopt: no check is
-  // planned.
+  // The latest time for the next call of Due; nullopt: no check is planned.
   std::optional<Instant> NextCheck() const;
 
   rendezvous::Health health() const { return health_; }
@@ -52,7 +51,8 @@ class HealthWatch {
   bool round_runs_ = false;
   uint64_t check_ = 0;  // number of the newest check
   bool under_way_ = false;
-  std::optional<Instant> next_;  // time of the next check; nullopt: at once
+  // time of the next check; nullopt: a check is due at once
+  std::optional<Instant> next_;
 };
 
 }  // namespace muster::agent

@@ -38,12 +38,12 @@ TEST(HealthWatch, AWaitingNodeIsLookedAtAgainAndAgain) {
   EXPECT_FALSE(watch.Due(kNow + seconds(29)).has_value());
   const auto again = watch.Due(kNow + seconds(30));
   ASSERT_TRUE(again.has_value());
-  // The health of the last check holds until the next check ends.
+  // The result of the last check stays valid until the next check ends.
   EXPECT_EQ(watch.health(), rendezvous::Health::kUnhealthy);
   EXPECT_TRUE(watch.Found(kNow + seconds(31), *again, ""));
   EXPECT_EQ(watch.health(), rendezvous::Health::kHealthy);
   EXPECT_EQ(watch.unhealthy(), "");
-  // A healthy node can become unhealthy.
+  // A node that was healthy can become unhealthy.
   EXPECT_TRUE(watch.Found(kNow + seconds(61), *watch.Due(kNow + seconds(61)),
                           "no GPU"));
 }

@@ -16,21 +16,22 @@
 namespace muster::agent {
 namespace {
 
-// Interval of repeated SIGKILLs while a process is left (in an uninterruptible
-// call, or forked during the last attempt).
+// The interval of repeated SIGKILLs while a process is alive: it may be in an
+// uninterruptible call, or was forked during the last attempt.
 constexpr Duration kKillAgain = std::chrono::seconds(1);
 
-// In this time after the start of an agent, a refused connection is not
-// reported to the user: the agents of a job start in any order, and the
-// coordinator may not listen yet.
+// The time after an agent's start in which a refused connection is not reported
+// to the user: the agents of a job start in any order, and the coordinator may
+// not listen yet.
 constexpr Duration kQuietStart = std::chrono::seconds(2);
 
-// The longest delay between a worker's end and the agent's report of it. A
-// failure without an error file is at most this much older than its report.
+// The longest delay between a worker's exit and the agent's report of it. If a
+// failure has no error file, it is assumed to have happened this long before
+// the report.
 constexpr Duration kLateEnd = std::chrono::seconds(1);
 
-// The longest wait for a coordinator that is to repeat the end of the job,
-// which this node knows.
+// The longest wait for the coordinator to repeat the job's verdict to a node
+// that already knows that the job has ended.
 constexpr Duration kVerdictTimeout = std::chrono::seconds(60);
 
 std::string Ranks(const rendezvous::Place& place, int slots) {
@@ -83,7 +84,8 @@ LifecycleStep Lifecycle::Step(Instant now, const LifecycleEvent& event) {
 }
 
 void Lifecycle::On(const DirectiveCame& event) {
-  // A directive of a stream that was left may come after its end.
+  // A directive from a closed connection may arrive after LinkDown: it is
+  // ignored.
   if (!connected_) return;
   const rendezvous::Directive& directive = event.directive;
   if (directive.protocol_version != rendezvous::kProtocolVersion) {
@@ -105,7 +107,7 @@ void Lifecycle::On(const DirectiveCame& event) {
   ever_answered_ = true;
   if (directive_.has_value() && directive_->epoch == directive.epoch &&
       directive.revision < directive_->revision) {
-    return;  // ignored: a newer directive has come before
+    return;  // stale: a newer directive has arrived before
   }
   const bool newer = !directive_.has_value() ||
                      directive_->epoch != directive.epoch ||
@@ -121,7 +123,7 @@ void Lifecycle::On(const DirectiveCame& event) {
     Notice(absl::StrCat("round ", round_, " broke because ", directive.reason,
                         "; what was named before followed from it"));
   }
-  // A stop order for a round without workers has no effect here, so that a
+  // A stop order for a round without workers changes nothing on this node, so a
   // report must confirm it. Every other directive has an effect that the next
   // report shows.
   if ((newer || was_due) &&
@@ -146,7 +148,8 @@ void Lifecycle::KeepTime(rendezvous::NodePhase before, int round_before) {
   using rendezvous::NodePhase;
   const bool ended = before == NodePhase::kRunning && phase_ != before &&
                      phase_ != NodePhase::kSucceeded;
-  // The round ended early on another node.
+  // This node's workers had succeeded, but the round ended early on another
+  // node and is repeated.
   const bool repeats =
       before == NodePhase::kSucceeded && phase_ == NodePhase::kRunning;
   if (ended || repeats) ledger_.Break(now_, round_before);
@@ -191,7 +194,7 @@ void Lifecycle::On(const WorkerDown& event) {
     // failure.
   } else if (!event.failure.has_value() || IsEndByPreemption(*event.failure)) {
     // Nothing to record: the worker succeeded, or the preemption explains its
-    // end.
+    // exit.
   } else {
     rendezvous::Failure failure = *event.failure;
     const bool stopping = phase_ == rendezvous::NodePhase::kStopping;
@@ -206,8 +209,8 @@ void Lifecycle::On(const WorkerDown& event) {
     if (failures_.size() < rendezvous::kMaxFailuresPerReport) {
       failures_.push_back(failure);
     }
-    // An end that a signal of Muster caused is reported only with the end of
-    // the round.
+    // An exit caused by a signal of Muster is reported only with the end of the
+    // round.
     if (!by_us) {
       changed_ = true;
       step_.ends = ends_;
@@ -225,8 +228,8 @@ void Lifecycle::On(const WorkerDown& event) {
   }
   if (pending_ == 0 && any_left_) {
     // Descendants of the workers may have ignored the first signal (background
-    // jobs of a shell ignore SIGINT). SIGTERM gives them the rest of the grace
-    // period.
+    // jobs of a shell ignore SIGINT). SIGTERM asks them to exit within the rest
+    // of the grace period.
     step_.actions.emplace_back(
         SignalWorkers{.signal = SIGTERM, .everything = true});
     if (!kill_at_.has_value()) {
@@ -242,20 +245,21 @@ void Lifecycle::On(const WorkersGone& event) {
     NoticeLeftBehind(event.left_behind);
   }
   any_left_ = false;
-  // All workers have succeeded, and no leftover process needs a SIGKILL any
-  // more. (A running AnnouncePreemption has a deadline of its own.)
+  // All workers have succeeded and no process is left, so no SIGKILL is needed
+  // any more. (A running AnnouncePreemption has a deadline of its own.)
   if (phase_ == rendezvous::NodePhase::kRunning && pending_ == 0) {
     kill_at_.reset();
   }
   Settle();
 }
 
-// WorkersGone can come before every worker was started (the first one died
-// early), or although none ever ran (none could be started). In both cases the
+// Ends the round on this node once nothing is left to wait for. WorkersGone may
+// arrive before every worker was started (the first one died early), or
+// although no worker ever ran (none could be started). In both cases the
 // failure of the last worker ends the round.
 void Lifecycle::Settle() {
   if (pending_ > 0 || any_left_ || !HasWorkers()) return;
-  // After a preemption notice the round goes on until the user's preemption
+  // After a preemption notice the round continues until the user's preemption
   // command has ended.
   if (announcing_until_.has_value()) return;
   phase_ = phase_ == rendezvous::NodePhase::kRunning && failures_.empty()
@@ -308,10 +312,10 @@ void Lifecycle::FollowDirective() {
       if (round_ >= directive.place.round) {
         ForwardSignals();
       } else if (preemption_.has_value()) {
-        // This node got a preemption notice that the coordinator does not know
-        // of yet: ignore the order to begin a new round.
+        // This node got a preemption notice that the coordinator has not seen
+        // yet: ignore the order to begin a new round.
       } else if (HasWorkers()) {
-        // The order to stop the previous round was lost: its workers are
+        // The order to stop the previous round was lost. Its workers are
         // stopped before the new round begins.
         if (phase_ == rendezvous::NodePhase::kRunning) {
           ReleaseWaiters("this node's round is over");
@@ -425,7 +429,7 @@ void Lifecycle::Stop(int signal, Duration grace) {
   if (phase_ != rendezvous::NodePhase::kStopping) {
     phase_ = rendezvous::NodePhase::kStopping;
     changed_ = true;
-    // kill_at_ was the end of the grace period of leftover processes
+    // Until now kill_at_ was the end of the grace period of leftover processes.
     kill_at_.reset();
     killed_ = false;
     broke_at_ = now_;
@@ -477,8 +481,8 @@ void Lifecycle::CheckCoordinatorAbsence() {
                           directive_.has_value() &&
                           directive_->kind == rendezvous::DirectiveKind::kStop;
     if (!stopping) {
-      // A node that leaves exits with 0, like a node that the coordinator has
-      // released.
+      // A node that leaves the job exits with 0, like a node that the
+      // coordinator has released.
       GiveUp(cancel_.has_value() ? 128 + cancel_->signal : 0,
              "stopped by a signal; the coordinator did not answer");
       return;
@@ -512,11 +516,11 @@ void Lifecycle::CheckCoordinatorAbsence() {
 
 void Lifecycle::GiveUp(int exit_code, std::string reason) {
   if (leave_.has_value()) return;
-  // The report tells the coordinator, if it is reachable, that this node must
-  // get no place in the next round.
+  // The next report contains the wish to leave: the coordinator, if it is
+  // reachable, then gives this node no place in the next round.
   if (!leaving_.has_value()) leaving_ = reason;
   changed_ = true;
-  // After a preemption notice the preemption is the reason of this end: the
+  // After a preemption notice the preemption is the reason for leaving: the
   // exit codes 0 and 1 become the preempted code.
   if (preemption_.has_value() && exit_code <= 1) {
     exit_code = rendezvous::kPreemptedExitCode;
@@ -550,8 +554,8 @@ void Lifecycle::SendReport() {
   report.place_key = config_.place_key;
   report.sequence = ++sequence_;
   // A report without seen_epoch asks the coordinator to send its directive
-  // again. While an answer is missing, each report asks, because the directive
-  // may have been lost.
+  // again. Reports omit it until an answer arrives, because the directive may
+  // have been lost.
   if (directive_.has_value() && !unanswered_since_.has_value()) {
     report.seen_epoch = directive_->epoch;
     report.seen_revision = directive_->revision;
@@ -640,8 +644,8 @@ void Lifecycle::RecordFailure(rendezvous::Failure failure) {
   ends_.push_back(std::move(failure));
 }
 
-// Names the leftover processes that were stopped. torchrun leaves them running,
-// so that a user may expect their work to go on.
+// Prints the names of the leftover processes that were stopped. torchrun leaves
+// such processes running, so a user may expect that they continue.
 void Lifecycle::NoticeLeftBehind(const std::vector<LeftBehind>& processes) {
   // names of leftover processes, by rank
   std::map<int, std::vector<std::string>> names;

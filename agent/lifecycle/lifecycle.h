@@ -19,41 +19,44 @@ namespace muster::agent {
 // An agent's decisions, as a pure state machine: compares the coordinator's
 // directive with the state of the workers and returns the actions to perform.
 //
-//   phase      leaves when                                        to
-//   idle       told to run a round that it has not run            running
+//   phase      ends when                                          next phase
+//   idle       ordered to run a round that it has not run         running
 //   running    every worker exited with 0 and nothing is left     succeeded
-//              a worker failed or hung, told to stop or to run    stopping
+//              a worker failed or hung, ordered to stop or run    stopping
 //              another round, the coordinator is absent for too long
 //   stopping   nothing is left (SIGKILL after the grace period)   idle
 //   succeeded  as idle
 //
-// The agent leaves when the job is over, or the agent has given up, and no
-// process of a worker is left. Not thread-safe; performs nothing.
+// The agent exits when the job is over, or the agent has given up, and no
+// process of a worker is left. Not thread-safe; performs no action itself.
 class Lifecycle {
  public:
   struct Config {
     std::string run_id;
-    rendezvous::NodeIdentity node;  // an empty address is filled in by LinkUp
-    std::string place_key;          // Report::place_key
+    // an empty address is replaced by LinkUp::own_address
+    rendezvous::NodeIdentity node;
+    std::string place_key;  // value of Report::place_key
     rendezvous::JobSpec spec;
     std::string endpoint;          // the coordinator's endpoint, for messages
-    std::string standby_endpoint;  // Report::standby_endpoint
+    std::string standby_endpoint;  // value of Report::standby_endpoint
     AgentPolicy policy;
-    // How long the first report waits for the first NCCL id; zero: no wait.
+    // The longest time that the first report waits for the first NCCL id; zero:
+    // no wait.
     Duration nccl_id_timeout = Duration::zero();
-    // Signals by which the cluster announces a preemption, and the signal that
-    // workers then get; 0: none.
+    // The signals by which the cluster announces a preemption
+    // (signals_to_preempt), and the signal that workers then get
+    // (preempt_signal; 0: none).
     std::vector<int> signals_to_preempt;
     int preempt_signal = 15;
-    // How often the health of a waiting node is checked; nullopt: never, and
-    // the node counts as healthy.
+    // The interval of health checks while a node waits; nullopt: the node is
+    // never checked and counts as healthy.
     std::optional<Duration> health_interval;
   };
 
   Lifecycle(Config config, Instant now);
 
   // Handles an event at the time `now`, which must not run backwards. Returns
-  // what the driver must do.
+  // the actions that the driver must perform.
   LifecycleStep Step(Instant now, const LifecycleEvent& event);
 
   // The time at which Step must be called with ClockTicked at the latest.
@@ -92,33 +95,36 @@ class Lifecycle {
   // the coordinator's directive asks for.
   void Reconcile();
   void FollowDirective();
-  // Whether the directive comes from a process that is not, or no longer, the
-  // job's coordinator. Then arranges to connect elsewhere.
+  // Whether the directive was sent by a process that is not, or no longer, the
+  // job's coordinator. In this case the function also arranges to connect
+  // elsewhere.
   bool ComesFromAnother(const rendezvous::Directive& directive);
-  // Where the coordinator answered last, or where it should be.
+  // The endpoint at which the coordinator answered last; before the first
+  // answer, the configured endpoint.
   const std::string& Coordinator() const;
-  // Stays with the standby that has sent `directive`, for some time.
+  // Keeps the connection to the standby that has sent `directive`, for a
+  // limited time.
   void StandBy(const rendezvous::Directive& directive);
   void GoTo(std::string endpoint, Duration pause);
   void LeaveStandby();
-  // Takes who coordinates the job, and who may take over, from a directive of
-  // the coordinator.
+  // Reads from a directive of the coordinator who coordinates the job and which
+  // nodes may take over.
   void FollowCoordinator(const rendezvous::Directive& directive);
   // Whether the endpoint may still belong to the coordinator of another job,
-  // and this node has nothing to lose by asking again.
+  // and this node runs no worker, so that it may retry without harm.
   bool MayMeetAnotherJob() const;
-  // Whether the agent retries, instead of leaving, because the endpoint belongs
+  // Whether the agent retries, instead of exiting, because the endpoint belongs
   // to the coordinator of another job.
   bool RetriesWrongCoordinator(const rendezvous::Directive& directive) const;
   void Retry(const std::string& why);
   Leave LeaveWith(const rendezvous::Directive& finished) const;
   void ForwardSignals();
-  // The time without an answer of the coordinator after which this node gives
+  // The time without an answer from the coordinator after which this node gives
   // up.
   Duration LongestAbsence() const;
   void CheckCoordinatorAbsence();
-  // The time at which a notice says that the coordinator could never be
-  // reached.
+  // The time at which the user is notified that the coordinator has not been
+  // reached since the start; nullopt: no notice is planned.
   std::optional<Instant> AbsenceNoticeAt() const;
   void KillWhenGraceIsOver();
   void Start(const rendezvous::Place& place);
@@ -136,30 +142,34 @@ class Lifecycle {
   void ExamineStopped();
   std::vector<SilentWorker> SilentWorkers(const WorkersSeen& event) const;
   rendezvous::Failure SuspectedOf(const HangWatch::Silence& silence) const;
-  // Announces the suspected worker and requests its stack.
+  // Notifies the user of the suspected worker and requests its stack.
   void RequestStacks();
   // Records the suspected worker's failure and stops the other workers.
   void ReportHang();
-  // Whether this is the end of the worker that was reported as hung; the hang
-  // was already reported as its failure.
+  // Whether `event` reports the exit of the worker that was reported as hung:
+  // the hang was then already reported as its failure.
   bool IsEndOfHungWorker(const WorkerDown& event);
   std::optional<Instant> HangDeadline() const;
   // --- preemptions that the cluster announces (lifecycle_preemption.cc)
+  // Whether `signal` announces a preemption.
   bool AnnouncesPreemption(int signal) const;
   void CatchPreemption(int signal);
   void Preempt(const rendezvous::PreemptionNotice& notice);
-  // Whether the preemption explains this end of a worker.
+  // Whether the preemption explains a worker's exit, so that `failure` does not
+  // count as a failure.
   bool IsEndByPreemption(const rendezvous::Failure& failure) const;
   void EndAnnouncementWhenDue();
-  // The time at which this node ends without an order of the coordinator, after
-  // a preemption notice.
+  // The time at which, after a preemption notice, this node gives up waiting
+  // for an order of the coordinator.
   std::optional<Instant> PreemptionLimit() const;
   void StopAtPreemptionLimit();
   // Whether a user has cancelled the job. After a preemption notice SIGTERM
-  // does not count as a cancel: clusters send it after their notice.
+  // does not count as a cancellation, because clusters send SIGTERM after their
+  // notice.
   bool Cancelled() const;
-  // Whether workers may use their grace period although the job is over. A
-  // restarted coordinator knows the notice, but not the grace period.
+  // Whether workers may use the rest of their grace period although the job is
+  // over: a restarted coordinator knows the preemption notice, but not the
+  // grace period.
   bool WorkersKeepGrace() const;
   std::optional<rendezvous::PreemptionNotice> PreemptionNow() const;
   // --- what this node offers for the next round: its health, a port and an
@@ -175,13 +185,13 @@ class Lifecycle {
   void NoticeLeftBehind(const std::vector<LeftBehind>& processes);
   // Records the failure of a worker.
   void RecordFailure(rendezvous::Failure failure);
-  // Ends the round on this node once no process of it is left.
+  // Ends the round on this node once none of its processes is left.
   void Settle();
   void GiveUp(int exit_code, std::string reason);
-  // Follows in the ledger what the node does after this step, which began with
-  // the phase `before` of the round `round_before`.
+  // Records in the time ledger what the node does after this step. `before` and
+  // `round_before` are the phase and the round before the step.
   void KeepTime(rendezvous::NodePhase before, int round_before);
-  // What the node does while no worker runs.
+  // The activity to which time is attributed while no worker runs.
   rendezvous::Activity ActivityWithoutWorkers() const;
   void Notice(std::string line);
   // Prints a message about the whole job, but only on the node that
@@ -202,77 +212,86 @@ class Lifecycle {
   // The number of the round that this node runs or ran last; 0: none yet. This
   // field and those up to `forwarded_` describe this round.
   int round_ = 0;
-  std::optional<rendezvous::Place> place_;  // nullopt: no round yet
-  // How the coordinator ended this round; nullopt: it has not.
+  // this node's place in the round; nullopt: no round yet
+  std::optional<rendezvous::Place> place_;
+  // The coordinator's reason and exit code for the end of this round; nullopt:
+  // the coordinator has not ended it.
   std::optional<rendezvous::RoundEnd> round_end_;
-  // abnormal ends that are reported
+  // failures of workers that are included in reports
   std::vector<rendezvous::Failure> failures_;
-  // All abnormal ends of workers in this round, hangs included; `failures_` has
-  // at most kMaxFailuresPerReport of them.
+  // All failures of workers in this round, hangs included; `failures_` has at
+  // most kMaxFailuresPerReport of them.
   std::vector<rendezvous::Failure> ends_;
-  // why the NCCL id's root is lost; empty: it lives
+  // why the root process of the NCCL id was lost; empty: it runs
   std::string nccl_root_lost_;
-  int restarts_used_ = 0;  // Report::restarts_used
+  int restarts_used_ = 0;  // value of Report::restarts_used
   int pending_ = 0;        // workers that are running or being started
-  int unstarted_ = 0;      // workers that were never up
+  int unstarted_ = 0;      // workers that have not been started yet
   bool any_left_ = false;  // whether a worker or a descendant of one is alive
   std::optional<Instant> kill_at_;
-  // Valid while stopping: when the failure that broke the round happened, as
-  // far as this node knows, and whether it happened on this node.
+  // The time at which the failure that broke the round happened, as far as this
+  // node knows (broke_at_), and whether it happened on this node (broke_here_).
+  // Valid while stopping.
   Instant broke_at_;
   bool broke_here_ = false;
-  bool killed_ = false;  // SIGKILL was sent; kill_at_ is the time to repeat it
-  bool store_closed_ = false;  // whether round_'s store is closed
-  // number of the newest job-wide signal that the workers got
+  // whether SIGKILL was sent; kill_at_ is then the time to repeat it
+  bool killed_ = false;
+  bool store_closed_ = false;  // whether the store of round round_ is closed
+  // ordinal of the newest job-wide signal forwarded to the workers
   uint64_t forwarded_ = 0;
 
-  // Handling of a hang: a worker that is overdue, or the worker that blocks it,
-  // becomes suspected, and its stack is requested. When the stack has come the
-  // worker is reported as hung, unless it reports progress or ends before.
+  // The state of a suspected hang. A worker that is overdue, or the worker that
+  // blocks it, is suspected, and its stack is requested. When the stack has
+  // arrived, the worker is reported as hung, unless it reports progress or
+  // exits before that.
   struct Suspicion {
     HangWatch::Silence overdue;  // the worker whose deadline has passed
-    bool looked = false;  // whether the workers' states (WorkersSeen) have come
+    // whether the workers' states (WorkersSeen) have arrived
+    bool looked = false;
     rendezvous::Failure failure;
-    Instant since;    // when the suspected worker fell silent
-    Instant give_up;  // at this time the hang is reported without a stack
+    Instant since;    // time at which the suspected worker fell silent
+    Instant give_up;  // time at which the hang is reported even without a stack
   };
   HangWatch watch_;
   NodeLedger ledger_;
-  // process ids of the workers of round_, by local rank; 0: ended
+  // process ids of the workers of round_, by local rank; 0: exited
   std::vector<int64_t> pids_;
   std::optional<Suspicion> suspicion_;
-  // local rank of the worker reported as hung in round_
+  // local rank of the worker reported as hung in this round
   std::optional<int> hung_;
   Instant hung_since_;
 
   std::optional<rendezvous::Directive> directive_;
   const Instant began_;
-  // Since when an expected directive is missing: the start of the agent, or the
-  // loss of the connection.
+  // The time since which an expected directive is missing: the start of the
+  // agent, or the loss of the connection.
   std::optional<Instant> unanswered_since_;
-  std::vector<std::string> addresses_;  // Report::addresses
-  std::string connected_to_;  // LinkUp::coordinator of the newest LinkUp
-  std::string coordinator_;   // the endpoint at which the coordinator answered
-  uint64_t promised_epoch_ = 0;  // Report::promised_epoch
+  std::vector<std::string> addresses_;  // value of Report::addresses
+  // value of LinkUp::coordinator in the newest LinkUp
+  std::string connected_to_;
+  std::string coordinator_;  // the endpoint at which the coordinator answered
+  uint64_t promised_epoch_ = 0;  // value of Report::promised_epoch
   rendezvous::Electorate electorate_;
   int host_rank_ = -1;
   std::vector<std::string> standbys_;
-  // While connected to a standby: when to try another one.
+  // While connected to a standby, the time to try the next one.
   std::optional<Instant> standby_until_;
-  uint64_t standbys_tried_ = 0;  // number of standbys that did not take over
+  // number of standbys tried that did not take over
+  uint64_t standbys_tried_ = 0;
   bool connected_ = false;
   bool ever_answered_ = false;
-  bool absent_from_start_ = false;  // not reached at the start; no notice yet
+  // unreachable since the start, and the user is not notified yet
+  bool absent_from_start_ = false;
   std::string link_error_;
 
   struct Preemption {
-    // as received: its remaining time is not updated
+    // the notice as received; its remaining time is not updated
     rendezvous::PreemptionNotice notice;
     Instant deadline;
-    Instant caught;  // time of the signal, on this node or another one
+    Instant caught;  // time at which this node or another one caught the signal
   };
   std::optional<Preemption> preemption_;
-  // The deadline of a running AnnouncePreemption; nullopt: none runs.
+  // The deadline of a running AnnouncePreemption; nullopt: it is not running.
   std::optional<Instant> announcing_until_;
   HealthWatch health_;
 
@@ -284,9 +303,10 @@ class Lifecycle {
   int held_port_ = 0;
   NcclIdOffer nccl_id_;
 
-  std::optional<Leave> leave_;  // how to leave; done once no process is left
+  // result with which the agent exits once no process is left
+  std::optional<Leave> leave_;
   uint64_t sequence_ = 0;
-  bool changed_ = false;  // the state has changed since the last report
+  bool changed_ = false;  // whether the state has changed since the last report
   Instant next_report_;
   std::string last_notice_;
 };

@@ -1,6 +1,6 @@
-// Tests of the end of an agent: by the verdict, by a signal, or without a
-// coordinator.
-// Tests of the choice of the node that prints messages about the whole job.
+// Tests of the exit of an agent, by the verdict, by a signal, or without a
+// coordinator, and of the choice of the node that prints messages about the
+// whole job.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -346,7 +346,8 @@ class LifecycleJobMessages : public ::testing::Test {
     return directive;
   }
 
-  // The notices of a node during a wait, a round and the round's break.
+  // Returns the notices that a node prints while it waits, runs a round and
+  // stops the broken round.
   static std::vector<std::string> SaidBy(const Node& node) {
     LifecycleFixture agent = AgentOf(node);
     rendezvous::Directive wait = DirectiveOf(rendezvous::DirectiveKind::kWait);
@@ -442,7 +443,7 @@ TEST(LifecycleCause, AnotherOneIsSaidOnce) {
                   "round 1 broke because rank 1 on a: hung; what was named")));
   agent.TellSame(stop);
   EXPECT_EQ(agent.notices.size(), 1u);
-  // A new order of the same round.
+  // A new stop order for the same round gives a new notice.
   stop.reason = "rank 0 on a: exit code 1";
   agent.Tell(stop);
   EXPECT_EQ(agent.notices.size(), 2u);

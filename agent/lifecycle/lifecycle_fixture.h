@@ -14,8 +14,8 @@ namespace muster::agent {
 // has requested.
 class LifecycleFixture {
  public:
-  // Grace period 10 s, keep-alive 1 s, longest absence of the coordinator 20 s
-  // at the start and 30 s later.
+  // A configuration with short times: grace period 10 s, keep-alive 1 s,
+  // longest absence of the coordinator 20 s at the start and 30 s later.
   static Lifecycle::Config QuickConfig();
 
   explicit LifecycleFixture(Lifecycle::Config config = QuickConfig());
@@ -24,34 +24,35 @@ class LifecycleFixture {
   // Advances the time and calls Step at each deadline, as a driver does.
   void Wait(Duration duration);
   // Advances the time without calling Step, as if the driver were suspended.
-  // The next call is the first thing that the driver does afterwards.
+  // The next call shows what the driver does first after the suspension.
   void PassTimeSuspended(Duration duration) { now_ += duration; }
 
-  // --- The following functions imitate events of the connection to the
+  // --- The following functions simulate events of the connection to the
   // coordinator.
   void Connect();
   void Disconnect(absl::Status why = absl::UnavailableError("reset"));
   // Sends a directive with the next revision.
   void Tell(rendezvous::Directive directive);
-  // Sends a directive with the revision of the last one.
+  // Sends a directive again with the revision of the last one.
   void TellSame(rendezvous::Directive directive);
   void TellRun(int round);
   void TellStop(int round, Duration grace = std::chrono::seconds(10));
   void TellWait();
   void TellFinished(int exit_code);
 
-  // --- The following functions imitate events of the workers.
+  // --- The following functions simulate events of the workers.
   void Up(int local_rank);
-  void Down(int local_rank);  // The worker exits with 0.
+  void Down(int local_rank);  // the worker exits with 0
   void Fails(int local_rank,
              rendezvous::FailureKind kind = rendezvous::FailureKind::kExitCode);
-  // Like Fails, for a worker that had recorded an exception `ago` before its
-  // end.
+  // Like Fails, for a worker that recorded an exception in its error file `ago`
+  // before it exited.
   void FailsAfterRecording(int local_rank, Duration ago);
   // Like Fails, for a worker to which no signal had been sent.
   void FailsByItself(int local_rank);
   void Says(int local_rank, const ProgressMessage& message = {});
-  // The immediate answer to a LookAtWorkers request; nullopt: no answer.
+  // The immediate answer to a LookAtWorkers request; nullopt: the driver does
+  // not answer.
   std::optional<WorkersSeen> seen = WorkersSeen{};
   void Gone() { Step(WorkersGone()); }
   // Both workers exit with 0, and no process of them is left.
@@ -64,22 +65,23 @@ class LifecycleFixture {
   rendezvous::NodePhase phase() const { return lifecycle_.phase(); }
   const LifecycleStep& last_step() const { return last_step_; }
 
-  // --- What the lifecycle has requested since the last call of Forget
+  // --- The following fields record what the lifecycle has requested since the
+  // last call of Forget.
   void Forget();
-  std::vector<int> signals;  // signals to the workers, in order
-  // signals to all descendants of the workers, in order
+  std::vector<int> signals;  // signals sent to the workers, in order
+  // signals sent to all descendants of the workers, in order
   std::vector<int> everything;
-  // local rank and signal, for signals to one worker
+  // local rank and signal of each signal sent to one worker
   std::vector<std::pair<int, int>> to_one;
   std::vector<rendezvous::Place> starts;
-  std::vector<std::string> closed_stores;  // one reason for each closed store
+  std::vector<std::string> closed_stores;  // reason of each CloseStore request
   int renewals = 0;                        // number of RenewNcclId requests
   std::vector<LookAtWorkers> looks;
   std::vector<TakeStacks> stacks_asked;
   std::vector<rendezvous::PreemptionNotice> announced;
-  // one reason for each EndAnnouncement
+  // reason of each EndAnnouncement request
   std::vector<std::string> announcements_ended;
-  std::vector<uint64_t> checks;  // the numbers of the requested checks
+  std::vector<uint64_t> checks;  // numbers of the requested health checks
   int checks_dropped = 0;
   std::vector<rendezvous::Report> reports;
   std::vector<std::vector<rendezvous::Failure>> ends;
@@ -95,7 +97,8 @@ class LifecycleFixture {
   uint64_t revision_ = 0;
 };
 
-// A directive of this kind with the default epoch, as an argument of Tell.
+// Makes a directive of this kind with the default epoch, as an argument of
+// Tell.
 rendezvous::Directive DirectiveOf(rendezvous::DirectiveKind kind);
 
 }  // namespace muster::agent

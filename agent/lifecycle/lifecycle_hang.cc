@@ -1,6 +1,6 @@
-// Silent workers. A worker that has reported progress and then is silent for
-// too long is first suspected, then its process is examined, and then it is
-// reported as hung.
+// The part of Lifecycle that handles silent workers. A worker that has reported
+// progress and then is silent for too long is first suspected, then its process
+// is examined, and then it is reported as hung.
 
 #include <algorithm>
 #include <chrono>
@@ -16,14 +16,14 @@
 namespace muster::agent {
 namespace {
 
-// A step that comes later than this after its deadline shows that the agent
-// itself was suspended.
+// The largest normal delay of a step after its deadline. A longer delay shows
+// that the agent itself was suspended.
 constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
-// How long the stacks are waited for; longer than StackTaker's own limit.
+// The longest wait for the workers' stacks; longer than StackTaker's own limit.
 constexpr Duration kStackTimeout = std::chrono::seconds(15);
 
-// Rounds to tenths of a second, for messages: "31.2".
+// Converts to seconds, rounded to tenths, for messages: "31.2".
 double Tenths(Duration duration) {
   using TenthsOfSeconds = std::chrono::duration<int64_t, std::deci>;
   return static_cast<double>(
@@ -41,10 +41,10 @@ std::string Describe(const HangWatch::Silence& silence, Instant now) {
 
 }  // namespace
 
-// A whole job may be suspended and resumed (Slurm's gang scheduling, a live
-// migration of the machine). Reports missing because of it are no hang. At most
-// the lost time is added to the deadlines, and therefore the number of
-// repetitions needs no limit.
+// Moves the workers' deadlines after a suspension. A whole job may be suspended
+// and resumed (Slurm's gang scheduling, a live migration of the machine), and
+// reports missing because of it are no hang. At most the lost time is added to
+// the deadlines, so that the number of repetitions needs no limit.
 void Lifecycle::ForgiveSilence(Instant due) {
   if (now_ <= due + kMaxLate) return;
   watch_.SuspendedFor(now_ - due);
@@ -60,8 +60,8 @@ void Lifecycle::RecordProgress(const WorkerSaid& said) {
   if (!said.message.alive) return;
   watch_.RecordProgress(now_, said.local_rank, said.message);
   ledger_.Hear(now_, said.message);
-  // Only a report of the suspected worker clears the suspicion, and only if the
-  // worker is not being stopped anyway.
+  // Only a report of the suspected worker clears the suspicion, and only while
+  // the worker is not being stopped.
   if (phase_ != rendezvous::NodePhase::kRunning || !suspicion_.has_value() ||
       suspicion_->failure.local_rank != said.local_rank) {
     return;
@@ -78,8 +78,8 @@ void Lifecycle::CheckForSilence() {
     if (now_ >= suspicion_->give_up) ReportHang();
     return;
   }
-  // After a preemption notice no worker is suspected: a last checkpoint takes
-  // longer than a step, and the grace period limits its time anyway.
+  // After a preemption notice no worker is suspected, because a last checkpoint
+  // takes longer than a step, and the grace period limits its time anyway.
   if (preemption_.has_value()) return;
   const std::optional<HangWatch::Silence> silence = watch_.Overdue(now_);
   if (silence.has_value()) Suspect(*silence);
@@ -117,10 +117,10 @@ rendezvous::Failure Lifecycle::SuspectedOf(
   return failure;
 }
 
-// Looks for a suspect although the round is being stopped. A hang on another
-// node may have broken the round just before the deadline of a worker here, and
-// once all workers are stopped, the one that blocked the others can no longer
-// be found.
+// Looks for a suspected worker although the round is being stopped. A hang on
+// another node may have broken the round just before the deadline of a worker
+// here, and once all workers are stopped, the worker that blocked the others
+// can no longer be found.
 void Lifecycle::ExamineStopped() {
   if (phase_ == rendezvous::NodePhase::kRunning) RequestWorkerStates();
 }
@@ -207,9 +207,9 @@ void Lifecycle::ReportHang() {
     Stop(SIGTERM, config_.spec.shutdown_timeout);
     broke_here_ = true;
   }
-  // A worker that SIGSTOP has stopped is killed at once: it may be stopped
-  // again, and would delay the end of all other workers for the whole grace
-  // period.
+  // A worker that SIGSTOP has stopped is killed at once: the signal may be
+  // repeated, and the worker would then delay the end of all others for the
+  // whole grace period.
   if (failure.signal == SIGSTOP) {
     step_.actions.emplace_back(
         SignalWorkers{.signal = SIGKILL, .local_rank = failure.local_rank});
@@ -222,9 +222,9 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
   const bool died =
       event.failure.has_value() && !IsEndByPreemption(*event.failure);
   if (suspicion_->failure.local_rank != event.local_rank) {
-    // A signal that ends a peer while stacks are taken is caused by gdb or by
-    // the hang. The hang came before all these ends, whatever the order in
-    // which the kernel reports them.
+    // If a signal ends a peer while stacks are read, gdb or the hang has caused
+    // it. The hang precedes all these exits, whatever the order in which the
+    // kernel reports them.
     if (died && event.failure->kind == rendezvous::FailureKind::kSignal &&
         phase_ == rendezvous::NodePhase::kRunning && suspicion_->looked) {
       ReportHang();
@@ -233,8 +233,8 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
   }
   if (phase_ == rendezvous::NodePhase::kRunning &&
       !(died && suspicion_->looked)) {
-    // No hang is reported: the worker failed before its stack was requested,
-    // and its own error says more; or it succeeded.
+    // No hang is reported: the worker succeeded, or it failed before its stack
+    // was requested and its own error says more.
     suspicion_.reset();
     return false;
   }
@@ -244,8 +244,8 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
     hang.unix_time = event.failure->unix_time;
   }
   if (died && phase_ == rendezvous::NodePhase::kRunning) {
-    // The failure remains a hang, with details of the worker's end: the hang
-    // came first, and gdb itself may have ended the worker.
+    // The failure is still reported as a hang, with details of the worker's
+    // exit: the hang came first, and gdb itself may have ended the worker.
     hang.error_file = event.failure->error_file;
     hang.traceback = event.failure->traceback;
     const std::string then = absl::StrCat("; then, while its stack was taken: ",

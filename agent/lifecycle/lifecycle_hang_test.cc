@@ -26,8 +26,8 @@ Lifecycle::Config ThirtySeconds() {
   return config;
 }
 
-// Both workers of a node have reported step 1200: rank 3 (local rank 1), and 10
-// ms later rank 2. The deadline of both is 30 s.
+// A node whose two workers have reported step 1200: rank 3 (local rank 1), and
+// 10 ms later rank 2 (local rank 0). The deadline of both is 30 s.
 class LifecycleHang : public ::testing::Test {
  protected:
   LifecycleHang() : agent_(ThirtySeconds()) {
@@ -58,8 +58,8 @@ TEST_F(LifecycleHang, SilenceWithinTheDeadlineIsNoHang) {
   EXPECT_THAT(agent_.stacks_asked, IsEmpty());
 }
 
-// The node is suspended for 10 minutes and resumed: no worker is suspected, and
-// the deadlines move by the lost time.
+// After the node was suspended for 10 minutes and resumed, no worker is
+// suspected, and the deadlines move by the lost time.
 TEST_F(LifecycleHang, AStandstillOfTheNodeIsNoHang) {
   const Duration to_next = *agent_.lifecycle().NextDeadline() - agent_.now();
   agent_.PassTimeSuspended(to_next + minutes(10));
@@ -83,8 +83,8 @@ TEST_F(LifecycleHang, SuspensionBeforeTheStackComesReportsNoHang) {
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
-// A busy machine may delay a step by 100 ms: this is no suspension, and the
-// deadlines do not move.
+// A busy machine may delay a step by 100 ms. This does not count as a
+// suspension, and the deadlines do not move.
 TEST_F(LifecycleHang, AStepThatIsALittleLateForgivesNothing) {
   const Duration to_next = *agent_.lifecycle().NextDeadline() - agent_.now();
   agent_.PassTimeSuspended(to_next + milliseconds(100));
@@ -121,7 +121,7 @@ TEST_F(LifecycleHang, StoppedWorkerIsSuspectedFirst) {
   EXPECT_EQ(agent_.looks[0].workers[1].local_rank, 1);
   EXPECT_EQ(agent_.stacks_asked[0].workers[0].local_rank, 0);
   EXPECT_EQ(agent_.stacks_asked[0].workers[1].local_rank, 1);
-  // Neither a report nor a stack of another worker changes the suspicion.
+  // A report or a stack of another worker does not change the suspicion.
   agent_.Says(1);
   agent_.Step(Taken(/*local_rank=*/1));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
@@ -136,7 +136,8 @@ TEST_F(LifecycleHang, StoppedWorkerIsSuspectedFirst) {
   EXPECT_EQ(failure.message,
             "hung: silent for 29.9 s (its deadline is 30 s), last step 1200; "
             "it is stopped by a signal, such as SIGSTOP");
-  // The peers get the grace period; the hung worker gets SIGKILL.
+  // The hung worker's peers get SIGTERM and a grace period; the hung worker
+  // gets SIGKILL.
   EXPECT_THAT(agent_.signals, ElementsAre(SIGTERM));
   EXPECT_THAT(agent_.to_one, ElementsAre(Pair(0, SIGKILL)));
 }
@@ -262,7 +263,7 @@ TEST_F(LifecycleHang, AStackThatDoesNotComeIsNotWaitedFor) {
   ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
   EXPECT_EQ(agent_.reports.back().failures[0].kind,
             rendezvous::FailureKind::kHung);
-  // The hang was reported without a stack: a stack that comes later changes
+  // The hang was reported without a stack: a stack that arrives later changes
   // nothing.
   agent_.Step(Taken());
   EXPECT_EQ(agent_.reports.back().failures.size(), 1u);
@@ -278,13 +279,13 @@ TEST_F(LifecycleHang, AWorkerThatReportsAgainDidNotHang) {
   agent_.Wait(seconds(29));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
-  // After 30 s of new silence a worker is suspected again.
+  // A worker is suspected again after 30 s of renewed silence.
   agent_.Wait(seconds(1));
   EXPECT_EQ(agent_.stacks_asked.size(), 2u);
 }
 
-// The agent was suspended for a minute, and reads the later reports of both
-// workers in one event: neither of them seems silent.
+// The agent was suspended for a minute, and afterwards reads the reports of
+// both workers in one event: neither of them seems silent.
 TEST_F(LifecycleHang, ReportsReadTogetherPreventAHang) {
   Lifecycle lifecycle(ThirtySeconds(), agent_.now());
   lifecycle.Step(agent_.now(), LinkUp{"10.0.0.1"});
@@ -300,7 +301,7 @@ TEST_F(LifecycleHang, ReportsReadTogetherPreventAHang) {
 TEST_F(LifecycleHang, AnothersReportDoesNotClearIt) {
   FallSilent();
   agent_.Says(0);
-  // The stack is not requested a second time.
+  // The suspected worker's stack is not requested a second time.
   EXPECT_EQ(agent_.stacks_asked.size(), 1u);
   agent_.Step(Taken());
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
@@ -313,7 +314,7 @@ TEST_F(LifecycleHang, OnlyItsOwnStackAccusesIt) {
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
-// A worker that dies while its stack is taken is still reported as hung.
+// A worker that dies while its stack is read is still reported as hung.
 TEST_F(LifecycleHang, AWorkerThatDiesWhileItIsLookedAtStillHung) {
   FallSilent();
   agent_.Wait(seconds(2));
@@ -337,14 +338,14 @@ TEST_F(LifecycleHang, AWorkerThatDiesWhileItIsLookedAtStillHung) {
   EXPECT_THAT(hang.stderr_tail, ElementsAre("OSError: [Errno 514]"));
   EXPECT_EQ(hang.traceback, "Traceback");
   EXPECT_EQ(hang.error_file, "/error.json");
-  // A stack that comes after the report of the hang changes nothing.
+  // A stack that arrives after the report of the hang changes nothing.
   agent_.Step(Taken());
   agent_.Wait(seconds(1));
   EXPECT_EQ(agent_.reports.back().failures.size(), 1u);
 }
 
-// The kernel may report the end of a peer before the end of the suspected
-// worker: the hang still comes first in the report.
+// The kernel may report the exit of a peer before the exit of the suspected
+// worker. The report still names the hang first.
 TEST_F(LifecycleHang, APeerThatIsKilledWhileStacksAreTakenIsNotTheCause) {
   FallSilent();
   rendezvous::Failure killed;
@@ -408,8 +409,8 @@ TEST_F(LifecycleHang, AWorkerThatSucceedsMeanwhileIsFine) {
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
-// This node reports its hang although the round is being stopped, because the
-// coordinator compares which worker fell silent first.
+// This node reports its hang although the round is already being stopped,
+// because the coordinator compares which worker fell silent first.
 TEST_F(LifecycleHang, HangIsReportedAlthoughTheRoundIsStopped) {
   FallSilent();
   agent_.TellStop(1);
@@ -454,7 +455,7 @@ TEST_F(LifecycleHang, TheNextRoundBeginsWithoutSuspicion) {
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
   EXPECT_THAT(agent_.reports.back().progress, IsEmpty());
-  // A failure in the new round is not taken for the hang of the old round.
+  // A failure in the new round is not mistaken for the hang of the old round.
   agent_.Fails(1);
   ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
   EXPECT_EQ(agent_.reports.back().failures[0].kind,
@@ -482,7 +483,8 @@ TEST(LifecycleProgress, RidesAlongWithTheKeepAlive) {
   agent.Forget();
   agent.Says(1, {.step = 5, .loss = 2.0});
   agent.Says(1, {.step = 6});
-  // Progress alone triggers no report.
+  // A progress report of a worker alone does not trigger a report to the
+  // coordinator.
   EXPECT_THAT(agent.reports, IsEmpty());
   agent.Wait(seconds(1));
   ASSERT_EQ(agent.reports.size(), 1u);

@@ -1,5 +1,5 @@
-// The link to the coordinator: connected, lost, or connected to the coordinator
-// of another job.
+// The part of Lifecycle that handles the connection to the coordinator:
+// established, lost, or made to the coordinator of another job.
 
 #include <algorithm>
 #include <chrono>
@@ -12,17 +12,18 @@
 namespace muster::agent {
 namespace {
 
-// Time for which a node stays with a standby that has no majority, and the
-// length of the interval from which a further time is drawn. Nodes learn of the
-// loss of their coordinator at different times, and standbys that reach each
-// other bring their nodes together (Standby::Meet). A node leaves for a standby
-// that this one does not reach.
+// The time for which a node stays with a standby that has no majority
+// (kStandbyTime), and the length of the interval from which a further random
+// time is drawn. Nodes learn of the loss of their coordinator at different
+// times, and standbys that reach each other bring their nodes together
+// (Standby::Meet). A node leaves a standby because the others may not reach it.
 constexpr Duration kStandbyTime = std::chrono::seconds(5);
 constexpr Duration kStandbySpread = std::chrono::seconds(5);
-// The same once it has asked for a promise.
+// The time for which a node stays with a standby that has asked it for a
+// promise.
 constexpr Duration kPromiseTime = std::chrono::seconds(10);
-// Pause before connecting again, after the coordinator has moved and after the
-// coordinator of another job answered.
+// The pause before the next attempt to connect, after the coordinator has moved
+// (kMovePause) or the coordinator of another job has answered.
 constexpr Duration kMovePause = std::chrono::milliseconds(100);
 constexpr Duration kWrongCoordinatorPause = std::chrono::seconds(1);
 
@@ -40,7 +41,8 @@ void Lifecycle::On(const LinkUp& event) {
 void Lifecycle::On(const LinkDown& event) {
   link_error_ = std::string(event.why.message());
   if (absl::IsUnauthenticated(event.why) && MayMeetAnotherJob()) {
-    // Another job's token is not ours.
+    // The coordinator of another job may have refused this node's token,
+    // because it expects a different one.
     Retry(link_error_);
     return;
   }
@@ -72,14 +74,15 @@ bool Lifecycle::ComesFromAnother(const rendezvous::Directive& directive) {
       StandBy(directive);
       return true;
     case rendezvous::DirectiveKind::kRefused:
-      // A program of another job may listen where a standby did.
+      // A coordinator of another job may listen at the port of a former
+      // standby.
       if (!directive.another_job || standbys_.empty()) break;
       GoTo("", kMovePause);
       return true;
     default:
       break;
   }
-  // An epoch of 0 is that of a refusal, which no job has made.
+  // An epoch of 0 marks a refusal, which no coordinator of a job has sent.
   if (directive.epoch == 0 || directive.epoch >= promised_epoch_) return false;
   GoTo("", kMovePause);
   return true;
@@ -96,8 +99,9 @@ void Lifecycle::StandBy(const rendezvous::Directive& directive) {
     changed_ = true;
   }
   if (!is_new && standby_until_.has_value()) return;
-  // Nodes that have lost one another go from standby to standby. The times
-  // differ between the nodes and change, so that they meet.
+  // Nodes that have lost one another move from standby to standby. Their
+  // waiting times differ between nodes and change at each attempt, so that a
+  // majority meets at one standby.
   const uint64_t draw = (config_.node.incarnation ^ standbys_tried_) *
                             uint64_t{0x9e3779b97f4a7c15} >>
                         32;
@@ -141,9 +145,9 @@ void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
   }
 }
 
-// The agent retries because a cluster's name service may still resolve the
-// endpoint to the coordinator of the previous job: a terminating pod keeps its
-// name until it has ended.
+// Whether the endpoint may belong to another job's coordinator. A cluster's
+// name service may still resolve the endpoint to the coordinator of the
+// previous job, because a terminating pod keeps its name until it has ended.
 bool Lifecycle::MayMeetAnotherJob() const {
   return config_.policy.retries_wrong_coordinator && !HasWorkers() &&
          !leave_.has_value();

@@ -1,4 +1,5 @@
-// Tests of the link: reports, stale directives, an absent coordinator.
+// Tests of the connection to the coordinator: reports, stale directives, an
+// absent coordinator.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// The exit code with which the agent leaves; nullopt: the agent does not leave.
+// The agent's exit code; nullopt: the agent does not exit.
 std::optional<int> ExitCode(const LifecycleFixture& agent) {
   if (!agent.leave.has_value()) return std::nullopt;
   return agent.leave->exit_code;
@@ -208,7 +209,8 @@ TEST(LifecycleAbsence, CoordinatorThatNeverComesEndsTheAgent) {
   EXPECT_THAT(agent.notices,
               ElementsAre("no coordinator at head:29400 yet (connection "
                           "refused); trying for 20 s"));
-  // The reason was printed before, and is not printed again.
+  // The reason for the failed connection was printed before, and is not printed
+  // again.
   agent.Disconnect(absl::UnavailableError("connection refused"));
   EXPECT_EQ(agent.notices.size(), 1u);
   agent.Wait(milliseconds(17'999));
@@ -220,8 +222,9 @@ TEST(LifecycleAbsence, CoordinatorThatNeverComesEndsTheAgent) {
             "refused");
 }
 
-// The nodes of a job start together, and the coordinator may listen a moment
-// after the first attempt to connect: this gives no notice.
+// The nodes of a job start together, so the coordinator may begin to listen a
+// moment after a node's first attempt to connect. The user gets no notice of
+// this.
 TEST(LifecycleAbsence, CoordinatorThatIsAMomentLateGivesNoNotice) {
   LifecycleFixture agent;
   agent.Disconnect(absl::UnavailableError("connection refused"));
@@ -325,8 +328,8 @@ TEST(LifecycleAbsence, ANodeWhoseWorkersSucceededSucceeds) {
   EXPECT_THAT(agent.leave->reason, HasSubstr("verdict is not known"));
 }
 
-// The connection comes back after 29 s of absence, but no directive: after 30 s
-// the coordinator still counts as absent.
+// After 29 s of absence the connection is restored, but no directive arrives:
+// after 30 s the coordinator still counts as absent.
 TEST(LifecycleAbsence, EndsWithADirectiveNotWithAConnection) {
   LifecycleFixture agent;
   agent.Run(1);
@@ -372,7 +375,7 @@ rendezvous::Directive RefusedAsAnotherJobs(const std::string& why) {
 }
 
 // The endpoint may still lead to the coordinator of an ended job, whose pod is
-// terminating: the agent connects again instead of leaving.
+// terminating: the agent connects again instead of exiting.
 TEST(LifecycleWrongCoordinator, IsAskedAgainWhereAClusterStartsTheNodes) {
   LifecycleFixture agent(RetryingConfig());
   agent.Connect();
@@ -402,7 +405,8 @@ TEST(LifecycleWrongCoordinator, IsAskedForAsLongAsAnAbsentOne) {
   EXPECT_THAT(agent.leave->reason, HasSubstr("it belongs to job b"));
 }
 
-// The other job may have a token of its own, which does not let this node in.
+// The coordinator of the other job may use a different token and refuse this
+// node's token.
 TEST(LifecycleWrongCoordinator, IsAskedAgainIfItTakesAnotherToken) {
   LifecycleFixture agent(RetryingConfig());
   for (int second = 0; second < 20; ++second) {
@@ -454,8 +458,8 @@ TEST(LifecycleAbsence, ANodeThatKnowsTheEndWaitsAMinuteForItsCoordinator) {
   EXPECT_EQ(ExitCode(agent), 4);
 }
 
-// The agent has begun round 1 of a job that standbys at b:1 and c:1 watch over,
-// and has lost its coordinator.
+// A fixture whose agent has begun round 1 of a job with standbys at b:1 and
+// c:1, and has lost its coordinator.
 class LifecycleStandbyTest : public ::testing::Test {
  protected:
   LifecycleStandbyTest() {
@@ -498,7 +502,7 @@ TEST_F(LifecycleStandbyTest, PromisesAndObeysNoLowerEpoch) {
   agent_.Step(DirectiveCame{StandBy(9)});
   EXPECT_EQ(report().promised_epoch, 9u);
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
-  // The old coordinator is back.
+  // The old coordinator is reachable again.
   agent_.Disconnect();
   agent_.Step(LinkUp{.coordinator = "a:1"});
   rendezvous::Directive stop = DirectiveOf(rendezvous::DirectiveKind::kStop);
@@ -549,7 +553,7 @@ TEST_F(LifecycleStandbyTest, SaysWhereTheJobIsCoordinated) {
   agent_.Step(DirectiveCame{run});
   EXPECT_THAT(agent_.notices, Contains("the job is coordinated at b:1 now"));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
-  // Without a word of it, the electorate stays.
+  // A directive without an electorate leaves the electorate unchanged.
   agent_.Wait(seconds(1));
   EXPECT_EQ(report().electorate.nodes, 3);
 }

@@ -1,5 +1,6 @@
-// The node's contribution to the next round: its health, and the port and NCCL
-// id that it offers in case it gets group rank 0.
+// The part of Lifecycle that handles the node's contribution to the next round:
+// its health, and the port and NCCL id that it offers in case it gets group
+// rank 0.
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/lifecycle.h"
 
@@ -23,9 +24,9 @@ void Lifecycle::On(const NcclIdMissing& event) {
   if (!event.why.empty()) Notice(event.why);
 }
 
-// The round is not broken by a lost NCCL root: the root is not needed after the
+// A lost NCCL root does not break the round: the root is not needed after the
 // ranks have connected, and many programs never use the id. A rank that still
-// needs the root times out; the note explains its failure.
+// needs the root times out; the user's notice explains its failure.
 void Lifecycle::On(const NcclRootLost& event) {
   if (!HasWorkers()) return;
   nccl_root_lost_ = event.what;
@@ -37,8 +38,9 @@ void Lifecycle::On(const NcclRootLost& event) {
 
 bool Lifecycle::NeedsNoCheck() const {
   if (preemption_.has_value()) return true;
-  // A node that has succeeded needs no check until the coordinator says that
-  // the round has ended on all nodes: most likely no other round follows.
+  // A node that has succeeded needs no check until the coordinator reports that
+  // the round has ended on all nodes, because most likely no other round
+  // follows.
   return phase_ == rendezvous::NodePhase::kSucceeded &&
          directive_.has_value() &&
          (directive_->kind == rendezvous::DirectiveKind::kRun ||

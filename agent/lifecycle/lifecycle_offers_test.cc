@@ -1,6 +1,5 @@
-// Tests of the NCCL id that a node offers: one before round 1, and a new one
-// for each round.
-// Tests of the health checks before each round.
+// Tests of the NCCL id that a node offers, one before round 1 and a new one for
+// each round, and of the health checks before each round.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -155,7 +154,7 @@ TEST(LifecycleNcclId, DistrustedIdIsReplaced) {
   LifecycleFixture agent;
   agent.Step(NcclIdReady{"id1"});
   agent.Connect();
-  Start(agent, 3, "");  // group rank 0, but id1 is not used
+  Start(agent, 3, "");  // this node has group rank 0, but its id1 is not used
   EXPECT_EQ(agent.renewals, 1);
   agent.Step(NcclIdReady{"id2"});
   Break(agent, 3);

@@ -1,5 +1,6 @@
-// Preemption: the cluster announces that it takes the nodes away. The workers
-// get a notice, and may end by themselves within a grace period.
+// The part of Lifecycle that handles preemption: the cluster announces that it
+// takes the nodes away. The workers get a notice, and may exit by themselves
+// within a grace period.
 
 #include <algorithm>
 #include <csignal>
@@ -11,16 +12,17 @@
 namespace muster::agent {
 namespace {
 
-// One preemption may reach this process as several signals, for instance from
-// Slurm's step daemon and from srun. Signals within this time count as one.
+// The time within which several signals count as one. One preemption may reach
+// this process as several signals, for instance from Slurm's step daemon and
+// from srun.
 constexpr Duration kOneOrder = std::chrono::seconds(2);
 
-// The longest delay of the coordinator's order to stop after the grace period
+// The longest wait for the coordinator's order to stop after the grace period
 // has ended.
 constexpr Duration kOrderTimeout = std::chrono::seconds(5);
 
-// The coordinator declares silent nodes lost, and sends the verdict, at most
-// this time after the shutdown time-out.
+// The additional time, after the shutdown time-out, in which the coordinator
+// declares silent nodes lost and sends the verdict.
 constexpr Duration kStopMargin = std::chrono::seconds(5);
 
 }  // namespace
@@ -79,10 +81,10 @@ void Lifecycle::Preempt(const rendezvous::PreemptionNotice& notice) {
   }
 }
 
-// Preemption explains the end of a worker that does not handle the preemption
-// signal, that the cluster's own signal has reached (some clusters signal every
-// process of a job), or that exits with the job's preempted exit code. A shell
-// reports a signal as exit code 128 + signal.
+// Whether the preemption explains a worker's exit: the worker does not handle
+// the preemption signal, or the cluster's own signal has reached it (some
+// clusters signal every process of a job), or it exits with the job's preempted
+// exit code. A shell reports a signal as exit code 128 + signal.
 bool Lifecycle::IsEndByPreemption(const rendezvous::Failure& failure) const {
   if (!preemption_.has_value() || phase_ != rendezvous::NodePhase::kRunning)
     return false;
@@ -112,10 +114,11 @@ bool Lifecycle::WorkersKeepGrace() const {
          leave_->verdict->outcome == rendezvous::Outcome::kPreempted;
 }
 
-// The coordinator stops the workers when the grace period is over, and sends
+// The time after which this node stops waiting for the coordinator. Normally
+// the coordinator stops the workers when the grace period is over, and sends
 // the verdict when all have stopped. If the cluster has already removed the
-// coordinator, this node must not wait the usual time for it: the cluster would
-// kill the node, which would count as a failure.
+// coordinator, this node must not wait the usual time: the cluster would kill
+// the node, which would count as a failure.
 std::optional<Instant> Lifecycle::PreemptionLimit() const {
   if (!preemption_.has_value() || leave_.has_value()) return std::nullopt;
   const Instant ordered = preemption_->deadline + kOrderTimeout;

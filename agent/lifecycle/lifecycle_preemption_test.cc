@@ -140,8 +140,8 @@ TEST_F(LifecyclePreemption, WorkerKilledByThePreemptSignalHasNotFailed) {
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
 }
 
-// Some clusters send the preemption signal to every process of a job: a worker
-// that it kills has not failed.
+// Some clusters send the preemption signal to every process of a job. A worker
+// killed by this signal has not failed.
 TEST_F(LifecyclePreemption, WorkerKilledByTheClustersSignalHasNotFailed) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
@@ -150,7 +150,7 @@ TEST_F(LifecyclePreemption, WorkerKilledByTheClustersSignalHasNotFailed) {
 }
 
 // A worker that is itself a launcher exits with the preempted code if its job
-// shall be retried: this is no failure.
+// should be retried. This is not a failure.
 TEST_F(LifecyclePreemption, WorkerThatExitsWithThePreemptedCodeHasNotFailed) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});
@@ -186,7 +186,7 @@ TEST_F(LifecyclePreemption, BeforeTheNoticeTheSameEndIsAFailure) {
   EXPECT_THAT(agent_.reports.back().failures, SizeIs(1));
 }
 
-// The round goes on until the user's preemption command has ended; otherwise
+// The round continues until the user's preemption command has ended; otherwise
 // the cluster might kill the node while the command runs.
 TEST_F(LifecyclePreemption, TheRoundIsOverWhenTheCommandIsAsWell) {
   agent_.Run(1);
@@ -205,7 +205,8 @@ TEST_F(LifecyclePreemption, TheCommandHasADeadline) {
   agent_.Down(0);
   agent_.Down(1);
   agent_.Gone();
-  // 60 s of grace and 10 s shutdown time-out, less 1 ms
+  // The command's time limit, 60 s of grace and 10 s of shutdown time-out, less
+  // 1 ms.
   agent_.Wait(milliseconds(69'999));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   agent_.Wait(milliseconds(1));
@@ -237,7 +238,8 @@ TEST_F(LifecyclePreemption, NothingBeginsAfterTheNotice) {
   agent_.Connect();
   agent_.TellWait();
   agent_.Step(SignalCaught{SIGUSR1});
-  agent_.TellRun(1);  // sent before the coordinator knew of the preemption
+  // this order was sent before the coordinator knew of the preemption
+  agent_.TellRun(1);
   EXPECT_THAT(agent_.starts, IsEmpty());
 }
 
@@ -324,8 +326,8 @@ TEST_F(LifecyclePreemption, AJobThatIsBeingCancelledRunsNoCommand) {
   EXPECT_THAT(agent_.announced, IsEmpty());
 }
 
-// Clusters send SIGTERM after their notice: the user's preemption command may
-// continue.
+// The user's preemption command may continue after a SIGTERM, because clusters
+// send SIGTERM after their preemption notice.
 TEST_F(LifecyclePreemption, SigtermLeavesTheCommandItsTime) {
   Lifecycle::Config config = PreemptedConfig();
   config.signals_to_preempt = {SIGUSR1};
@@ -360,7 +362,7 @@ TEST_F(LifecyclePreemption, WorkersHaveTheirGraceWithoutACoordinator) {
   EXPECT_EQ(agent_.leave->exit_code, rendezvous::kPreemptedExitCode);
 }
 
-// The cluster may remove the coordinator first: the agent itself stops its
+// If the cluster removes the coordinator first, the agent itself stops its
 // workers 5 s after the grace period, before the cluster kills them.
 TEST(LifecyclePreemptionAlone, WorkersAreStoppedWhenTheGraceIsOver) {
   for (const bool connected : {false, true}) {
@@ -393,8 +395,8 @@ TEST(LifecyclePreemptionAlone, AStoppedNodeLeavesWithoutTheVerdict) {
   agent.Step(PreemptionAnnounced());
   agent.AllDown();
   agent.Disconnect();
-  // 60 s of grace, 10 s for the other nodes' shutdown, and twice 5 s for delays
-  // of the coordinator.
+  // The time limit: 60 s of grace, 10 s for the other nodes' shutdown, and
+  // twice 5 s for delays of the coordinator.
   agent.Wait(seconds(60 + 10 + 10) - milliseconds(1));
   EXPECT_FALSE(agent.leave.has_value());
   agent.Wait(milliseconds(1));
@@ -403,7 +405,7 @@ TEST(LifecyclePreemptionAlone, AStoppedNodeLeavesWithoutTheVerdict) {
 }
 
 // A restarted coordinator knows of no running round and sends the verdict at
-// once: the workers keep their grace period.
+// once. The workers keep their grace period nevertheless.
 TEST_F(LifecyclePreemption, TheVerdictDoesNotTakeTheGraceAway) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});

@@ -1,4 +1,5 @@
-// Signals that this node receives, and those that it forwards to the workers.
+// The part of Lifecycle that handles the signals that this node receives, and
+// those that it forwards to the workers.
 
 #include <algorithm>
 #include <csignal>
@@ -10,8 +11,8 @@
 namespace muster::agent {
 namespace {
 
-// How long a Ctrl-C waits for the coordinator to stop the whole job before this
-// node stops its own workers.
+// The longest time after a Ctrl-C in which this node waits for the coordinator
+// to stop the whole job, before it stops its own workers.
 constexpr Duration kCancelTimeout = std::chrono::seconds(5);
 
 }  // namespace

@@ -26,7 +26,7 @@ class LifecycleTime : public testing::Test {
     message.step = step;
     node_.Says(0, message);
   }
-  // Waits for the next keep-alive report, which is due.
+  // Advances the time until the next keep-alive report has been sent.
   void Report() { node_.Wait(seconds(1)); }
 
   LifecycleFixture node_;

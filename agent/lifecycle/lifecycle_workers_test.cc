@@ -1,9 +1,7 @@
-// Tests of workers: started, succeeded, failed, stopped, and their leftovers
-// removed.
-// Tests of the moment at which clients that wait in a round's store are
-// released.
-// Tests of the recorded cause of a worker's end: the worker itself, a signal of
-// ours, or an exception that it had recorded before.
+// Tests of starting, stopping and failing workers, of the removal of their
+// leftover processes, of the moment at which clients that wait in a round's
+// store are released, and of the recorded cause of a worker's exit: the worker
+// itself, a signal of Muster, or an exception that it had recorded before.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +56,7 @@ TEST(LifecycleWorkers, SucceedWhenAllHaveAndNothingIsLeft) {
   EXPECT_THAT(agent.signals, IsEmpty());
   agent.Down(1);
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
-  // Processes that the workers left behind get SIGTERM.
+  // Processes that outlive the workers get SIGTERM.
   EXPECT_THAT(agent.everything, ElementsAre(SIGTERM));
   agent.Gone();
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kSucceeded);
@@ -119,8 +117,8 @@ TEST(LifecycleWorkers, AFailureStopsTheOthersAndIsReported) {
             rendezvous::FailureKind::kExitCode);
   EXPECT_THAT(agent.notices, ElementsAre("rank 3 (local rank 1) failed: "
                                          "exit code 3"));
-  // The other worker's end is caused by our signal: it gives no report and no
-  // notice yet.
+  // The other worker's exit is caused by Muster's signal, and gives no report
+  // and no notice yet.
   agent.Fails(0, rendezvous::FailureKind::kSignal);
   EXPECT_EQ(agent.reports.size(), 1u);
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
@@ -179,7 +177,7 @@ TEST(LifecycleWorkers, NothingIsLeftOnlyWhenEveryWorkerHasEnded) {
   agent.TellRun(1);
   agent.Up(0);
   agent.Fails(0);
-  agent.Gone();  // before the second worker was started
+  agent.Gone();  // all processes are gone before the second worker was started
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   agent.Up(1);
   agent.Fails(1);
@@ -266,7 +264,7 @@ TEST(LifecycleStop, KillsAgainEachSecondWhileSomethingIsLeft) {
   agent.Wait(milliseconds(2999));
   EXPECT_THAT(agent.signals, ElementsAre(SIGKILL, SIGKILL, SIGKILL));
   agent.Fails(1, rendezvous::FailureKind::kSignal);
-  // The processes that are left after the last worker's end get SIGTERM first.
+  // Processes that are left after the last worker's exit get SIGTERM first.
   EXPECT_EQ(agent.signals.back(), SIGTERM);
   agent.Gone();
   agent.Wait(seconds(5));
@@ -274,8 +272,7 @@ TEST(LifecycleStop, KillsAgainEachSecondWhileSomethingIsLeft) {
 }
 
 TEST(LifecycleStop, LeftoversThatIgnoredTheFirstSignalGetSigterm) {
-  // Such leftovers are, for instance, a shell's background jobs, which ignore
-  // SIGINT.
+  // Leftover processes such as a shell's background jobs ignore SIGINT.
   LifecycleFixture agent;
   agent.Run(1);
   agent.TellStop(1, seconds(8));
@@ -358,7 +355,7 @@ TEST(LifecycleRounds, TheNextOneStartsOnlyWhenNothingIsLeftOfThis) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.Forget();
-  agent.TellRun(2);  // the order to stop round 1 was lost
+  agent.TellRun(2);  // the order to stop round 1 was lost before this one
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
   agent.Fails(0);
@@ -432,7 +429,8 @@ TEST(LifecycleSignals, CaughtHereAreReported) {
   ASSERT_EQ(agent.reports[0].signals.size(), 1u);
   EXPECT_EQ(agent.reports[0].signals[0].ordinal, 1u);
   EXPECT_EQ(agent.reports[0].signals[0].signal, SIGUSR1);
-  // job-wide signals are forwarded only when the coordinator sends them
+  // A job-wide signal is forwarded to the workers only when the coordinator
+  // orders it.
   EXPECT_THAT(agent.signals, IsEmpty());
   for (int i = 0; i < 20; ++i) agent.Step(SignalCaught{SIGUSR2});
   ASSERT_EQ(agent.reports.back().signals.size(),
@@ -472,7 +470,7 @@ TEST(LifecycleStore, StoreIsClosedAfterAStopAlthoughOwnWorkersSucceeded) {
   EXPECT_THAT(agent.closed_stores, ElementsAre("rank 0 on b: exit code 3"));
 }
 
-// A user stops the job, and no node is lost: the store stays open, because
+// If a user stops the job and no node is lost, the store stays open, because
 // workers may need it for a last checkpoint.
 TEST(LifecycleStore, AnOrderlyStopKeepsTheStore) {
   LifecycleFixture agent;
@@ -547,9 +545,9 @@ TEST(LifecycleEnds, AnExceptionAfterTheFirstFailuresDidNotComeFirst) {
   EXPECT_FALSE(agent.reports.back().failures[1].raised_first);
 }
 
-// The agent may learn of a killed worker's end up to a second late. An
-// exception that a peer recorded in this second may be a consequence; only an
-// older one was raised first.
+// The agent may learn of a killed worker's exit up to a second late. An
+// exception that a peer recorded in this second may be a consequence of it;
+// only an older exception was raised first.
 TEST(LifecycleEnds, AFailureWithoutARecordMayBeASecondOld) {
   for (const int ago : {3000, 3001}) {
     LifecycleFixture agent;
@@ -590,8 +588,8 @@ TEST(LifecycleEnds, FailureBeforeOurSignalKeepsItsKind) {
             rendezvous::FailureKind::kExitCode);
 }
 
-// While the whole job is being stopped, no worker's end is a failure: the
-// cluster or the terminal may have sent the workers the same signal.
+// While the whole job is being stopped, no worker's exit counts as a failure:
+// the cluster or the terminal may have sent the workers the same signal.
 TEST(LifecycleEnds, WhileTheJobIsStoppedNoEndIsAFailure) {
   LifecycleFixture agent;
   agent.Run(1);

@@ -29,7 +29,8 @@ NcclIdOffer::Renewal NcclIdOffer::Spend(const rendezvous::Place& place) {
   if (id_.empty()) return Renewal::kNotNeeded;
   if (place.nccl_id == id_) {
     id_.clear();
-    // The agent makes the next id at the beginning of each round anyway.
+    // No renewal is needed, because the agent makes the next id at the
+    // beginning of each round anyway.
     return Renewal::kNotNeeded;
   }
   if (place.group_rank != 0) return Renewal::kNotNeeded;
@@ -38,8 +39,8 @@ NcclIdOffer::Renewal NcclIdOffer::Spend(const rendezvous::Place& place) {
 }
 
 NcclIdOffer::Renewal NcclIdOffer::Distrust(int round) {
-  // The coordinator repeats the order to stop until the next round. Only its
-  // first order spends the id: an id made since then is good.
+  // The coordinator repeats its order to stop until the next round. Only the
+  // first order of a round discards the id: an id made since then is unused.
   if (round == distrusted_round_) return Renewal::kNotNeeded;
   distrusted_round_ = round;
   if (id_.empty()) return Renewal::kNotNeeded;

@@ -10,28 +10,28 @@
 namespace muster::agent {
 
 // The NCCL id that this node offers for the next round, in case this node gets
-// group rank 0. Each round needs a new id, because an id's root serves one
-// world only. Pure.
+// group rank 0. Each round needs a new id, because the root process of an id
+// serves one world only. Pure.
 class NcclIdOffer {
  public:
-  // `timeout`: how long the first report waits for an id, so that round 1 has
-  // one; zero if no id is being made.
+  // `timeout` is the longest time that the first report waits for an id, so
+  // that round 1 has one; zero if no id is being made.
   NcclIdOffer(Duration timeout, Instant now);
 
   void Take(std::string id);
-  // No id is available, and none will come soon.
+  // Records that no id is available, and none will be soon.
   void GiveUp();
 
-  // The time until which the first report is held back; nullopt once the report
-  // may be sent.
+  // The time until which the first report waits for an id; nullopt if the
+  // report may be sent at once.
   std::optional<Instant> AwaitedUntil(Instant now) const;
 
-  // Whether a used or lost id must be replaced by a new one.
+  // Whether a new id must be made, because the current one was used or lost.
   enum class Renewal { kNotNeeded, kNeeded };
-  // Called when a round begins on this node. The node no longer offers its id
-  // if the round uses it. If this node has group rank 0 and the round does not
-  // use its id, the id must be renewed: another round, which never began on
-  // this node, may have used it.
+  // Called when a round begins on this node. If the round uses this node's id,
+  // the node no longer offers it. If this node has group rank 0 and the round
+  // does not use its id, the id must be renewed: another round, which never
+  // began on this node, may have used it.
   Renewal Spend(const rendezvous::Place& place);
   // Called when round `round` was broken before it began on this node: other
   // nodes may have used this node's id.

@@ -97,7 +97,8 @@ void NodeLedger::Settle(Instant now) {
 }
 
 void NodeLedger::SettlePause(Instant now, Activity steps) {
-  constexpr int kWeight = 8;  // of the mean, against one of a new pause
+  // weight of the old mean; a new pause has weight 1
+  constexpr int kWeight = 8;
   const Duration pause = now - since_;
   const Duration stalled = Stalled(pause);
   std::optional<Duration>& usual = training_->usual_pause;

@@ -15,10 +15,11 @@ namespace muster::agent {
 // Attributes each instant of a node, from its agent's start, to one activity.
 // Pure; not thread-safe. Times must not run backwards.
 //
-// While workers train, the activity is known only afterwards: a pause between
-// two steps counts as stalled beyond its usual length, once it is longer than
-// kStallFactor times that and than kLeastStall; the time before the first step
-// counts as initialising, or as running if the round ends without any step.
+// While workers train, the activity is known only afterwards. A pause between
+// two steps that is longer than kStallFactor times its usual length and than
+// kLeastStall counts as stalled beyond the usual length. The time before the
+// first step counts as initialising, or as running if the round ends without
+// any step.
 class NodeLedger {
  public:
   static constexpr int kStallFactor = 10;
@@ -32,39 +33,43 @@ class NodeLedger {
   void Enter(Instant now, rendezvous::Activity activity);
   // Attributes the time from `now` on by the workers' steps (Hear), until the
   // next call of Enter. `reached`: the highest step of the rounds before; -1:
-  // none. No effect if it does so already.
+  // none. No effect if the ledger is already in this mode.
   void Train(Instant now, int64_t reached);
-  // A worker has reported. Only for workers that train.
+  // Records a worker's progress report. No effect unless the workers train
+  // (Train).
   void Hear(Instant now, const ProgressMessage& message);
-  // The round has ended early. What follows, until a step that no round before
-  // has made, is lost to its end.
+  // Records that the round has ended early. The following time counts as lost
+  // to this break, until the workers make a step that no earlier round has
+  // reached.
   void Break(Instant now, int round);
 
-  // As if the current activity ended at `now`.
+  // Returns the times so far, as if the current activity ended at `now`.
   rendezvous::NodeTime Read(Instant now) const;
 
  private:
   struct Training {
     int64_t reached = -1;
-    std::optional<int64_t> step;  // the highest step of this round
+    std::optional<int64_t> step;  // the highest step reported in this round
     bool has_reported = false;
     bool is_checkpointing = false;
     // moving mean of the pauses between two steps; nullopt: none is known
     std::optional<Duration> usual_pause;
   };
 
-  // The part of `pause` that is stalled.
+  // The part of `pause` that counts as stalled.
   Duration Stalled(Duration pause) const;
-  // Attributes the time since `since_`.
+  // Attributes the time since `since_` to the current activity.
   void Settle(Instant now);
   void SettlePause(Instant now, rendezvous::Activity steps);
   void Add(rendezvous::Activity activity, Duration time);
 
   Instant since_;
   rendezvous::Activity activity_ = rendezvous::Activity::kWaiting;
-  std::optional<Training> training_;  // takes the place of `activity_`
+  // set while workers train; replaces `activity_`
+  std::optional<Training> training_;
   rendezvous::NodeTime time_;
-  bool recovers_ = false;  // whether time is lost to the newest of the losses
+  // whether time counts as lost to the newest loss in time_.losses
+  bool recovers_ = false;
 };
 
 }  // namespace muster::agent

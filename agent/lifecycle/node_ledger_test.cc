@@ -24,7 +24,7 @@ class NodeLedgerTest : public testing::Test {
     message.step = step;
     ledger_.Hear(now_, message);
   }
-  // Makes the steps from `first` to `last`, each after `pause`.
+  // Reports the steps from `first` to `last`, each after `pause`.
   void Steps(int64_t first, int64_t last, Duration pause) {
     for (int64_t step = first; step <= last; ++step) {
       Wait(pause);
@@ -39,7 +39,7 @@ class NodeLedgerTest : public testing::Test {
   Duration Spent(Activity activity) const {
     return ledger_.Read(now_).ledger[activity];
   }
-  // Each instant is attributed to one activity.
+  // Checks that the times of all activities add up to the node's whole time.
   void ExpectSums() const {
     EXPECT_EQ(ledger_.Read(now_).ledger.total(), now_ - began_);
   }
@@ -128,7 +128,7 @@ TEST_F(NodeLedgerTest, APauseMuchLongerThanUsualIsStalled) {
   Step(22);
   EXPECT_EQ(Spent(Activity::kStalled), milliseconds(6801));
   EXPECT_EQ(Spent(Activity::kProductive), milliseconds(21 * 200));
-  // A stall does not become usual.
+  // A long stall does not change the usual length of a pause.
   Wait(milliseconds(2001));
   EXPECT_EQ(Spent(Activity::kStalled), milliseconds(6801 + 1801));
   ExpectSums();

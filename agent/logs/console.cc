@@ -12,7 +12,7 @@ namespace {
 constexpr std::chrono::seconds kGoodbye(1);
 constexpr ConsoleWriter::WaitEnd kDone = ConsoleWriter::WaitEnd::kDone;
 
-// Prints a message on `other` when a write to `failing` fails.
+// Makes `other` print a message when a write to `failing` fails.
 void TellErrorsOn(const std::shared_ptr<ConsoleWriter>& other,
                   const std::string& lead, ConsoleWriter& failing) {
   failing.SetOnError([weak = std::weak_ptr<ConsoleWriter>(other),

@@ -12,20 +12,21 @@
 
 namespace muster::agent {
 
-// The exit status of a successful job if stdout or stderr could not be written,
-// for instance to a full disk: EX_IOERR of sysexits.h. A reader that closed its
-// end does not count.
+// The exit status if the job succeeded but stdout or stderr could not be
+// written, for instance to a full disk: EX_IOERR of sysexits.h. A reader that
+// closed its end of a pipe does not count.
 inline constexpr int kOutputLostExitCode = 74;
 
-// The descriptors of the console.
+// The file descriptors of the console.
 struct ConsoleFds {
   int out = 1;
   int err = 2;
 };
 
 // This process's stdout and stderr, for workers' output and Muster's own lines.
-// If both are the same terminal, pipe or file, one writer keeps lines whole. A
-// write error of one stream is reported on the other one at once.
+// If both are the same terminal, pipe or file, one writer serves both, so that
+// lines stay whole. A write error of one stream is reported on the other one at
+// once.
 //
 // Thread-safe.
 class Console {
@@ -33,7 +34,7 @@ class Console {
   // `name`, such as "launch", is the prefix of Muster's own lines.
   explicit Console(ConsoleFds fds = {}, ConsoleWriter::Limits limits = {},
                    std::string name = "launch");
-  // Waits at most a second for queued lines.
+  // Waits at most a second until the queued lines are written.
   ~Console();
 
   Console(const Console&) = delete;
@@ -43,10 +44,12 @@ class Console {
   const std::shared_ptr<ConsoleWriter>& out() const { return out_; }
   const std::shared_ptr<ConsoleWriter>& err() const { return err_; }
 
-  // `on_room` is called when a console that was full has room again.
+  // Sets the callback that is called when a console that was full has room
+  // again.
   void SetOnRoom(const std::function<void()>& on_room);
   bool HasRoom();
-  // Whether every stream has less than half of Limits::limit_bytes queued.
+  // Whether every stream has less than half of Limits::limit_bytes queued, so
+  // that there is room to spare.
   bool HasSpareRoom() const;
   // The number of bytes written to both streams.
   int64_t written() const;
@@ -55,29 +58,29 @@ class Console {
   // Prints one of Muster's own lines on stderr, or on stdout if stderr fails.
   void Tell(const std::string& line);
 
-  // Waits until each stream has room or everything is written; returns whether
-  // this was reached. Waits for both streams together: `limits` covers both.
+  // Waits until each stream has room or everything is written. Returns false if
+  // `limits` ended the wait. The limits apply to both streams together.
   bool WaitForRoom(const ConsoleWriter::WaitLimits& limits);
   bool Wait(const ConsoleWriter::WaitLimits& limits);
-  // Like WaitForRoom, at the end of a job: a stream that accepts nothing for
-  // the time of `limits` is given up.
+  // Like WaitForRoom, at the end of a job: the output of a stream that accepts
+  // nothing within `limits` is discarded.
   void MakeRoom(const ConsoleWriter::WaitLimits& limits);
   void Finish(const ConsoleWriter::WaitLimits& limits);
-  // Waits at most `timeout`; returns whether everything has been written.
+  // Waits at most `timeout`. Returns whether everything has been written.
   bool Flush(Duration timeout);
 
   // One sentence for each stream that lacks output, such as "stdout: …".
-  // `where`: the folder that has all of the output; empty: none.
+  // `where` names the folder that has all of the output; empty: no folder.
   std::vector<std::string> Losses(const std::string& where) const;
-  // Whether a write failed.
+  // Whether any write has failed.
   bool Failed() const;
   // Whether output was discarded or lost, for any reason.
   bool IsIncomplete() const;
 
  private:
   std::vector<ConsoleWriter*> Streams() const;
-  // The streams that a wait must wait for. Also starts measuring how long each
-  // of them has accepted nothing.
+  // The streams for which a wait is necessary. Also starts measuring how long
+  // each of them has accepted nothing.
   std::vector<ConsoleWriter*> StreamsToWaitFor() const;
 
   const ConsoleFds fds_;

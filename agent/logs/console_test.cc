@@ -51,7 +51,7 @@ TEST_F(ConsoleTest, BothStreamsAreWaitedForAtTheSameTime) {
   int others[2];
   ASSERT_EQ(pipe2(others, O_CLOEXEC), 0);
   Console console({.out = ends_[1], .err = others[1]});
-  // More text than the pipes hold.
+  // Writes more text than the pipes hold.
   console.out()->WriteOutput(std::string(1 << 20, 'x') + "\n");
   console.err()->WriteOutput(std::string(1 << 20, 'x') + "\n");
   // Waits until the pipes are full.
@@ -69,8 +69,8 @@ TEST_F(ConsoleTest, BothStreamsAreWaitedForAtTheSameTime) {
        }});
   EXPECT_TRUE(given_up());
   EXPECT_GT(console.err()->loss().unread, 0);
-  // The wait for stderr ends after one call: both waits share one time limit,
-  // which the wait for stdout has used up.
+  // The wait for stderr ends after one call of end_signals, because both waits
+  // share one time limit, which the wait for stdout has used up.
   EXPECT_EQ(asked - asked_for_out, 1);
   for (const int fd : others) close(fd);
 }

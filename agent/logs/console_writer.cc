@@ -29,15 +29,16 @@ int OpenConsoleCopy(int fd) {
   struct stat status;
   if (fstat(fd, &status) != 0) return -1;
   // Only pipes and terminals are opened again. A regular file does not block
-  // for long, and a second open would have an offset of its own and overwrite
-  // other programs' output.
+  // for long, and a second open would have a file offset of its own and
+  // overwrite other programs' output.
   if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) {
     std::string path = "/proc/self/fd/" + std::to_string(fd);
     int copy = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (copy >= 0) return copy;
   }
-  // The duplicate gets a number of at least 3: if one of 0 to 2 is closed here,
-  // a duplicate with this number would be taken for stdin, stdout or stderr.
+  // The duplicate gets a number of at least 3: if this process was started with
+  // one of 0 to 2 closed, a duplicate with this number would be mistaken for
+  // stdin, stdout or stderr.
   return fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
@@ -55,7 +56,7 @@ namespace {
 constexpr size_t kBatchBytes = 64 << 10;
 constexpr std::chrono::seconds kMaxEndingTime(1);
 constexpr std::chrono::milliseconds kRetryAfter(20);
-// How often a wait checks for signals.
+// The interval at which a wait checks for signals.
 constexpr std::chrono::milliseconds kAskEvery(50);
 
 bool IsCharacterDevice(int fd) {
@@ -65,7 +66,8 @@ bool IsCharacterDevice(int fd) {
 
 bool ReaderLeft(int fd, int error) {
   return error == EPIPE || error == ECONNRESET ||
-         (error == EIO && IsCharacterDevice(fd));  // a terminal hung up
+         // EIO: the terminal has hung up
+         (error == EIO && IsCharacterDevice(fd));
 }
 
 enum class WriteEnd { kWritten, kStopped, kLeft, kFailed };
@@ -102,8 +104,8 @@ struct ConsoleWriter::State {
   WriteEnd WriteUnlessWoken(std::string_view text);
   std::string LeadOf(const Text& batch) const;
   Text NextBatch();
-  // Updates the state after a batch. Returns the callback to call without the
-  // lock.
+  // Updates the state after `batch` was written. Returns the callback that the
+  // caller must call without holding the lock.
   std::function<void()> After(WriteEnd end, const std::string& lead,
                               const Text& batch);
 
@@ -117,18 +119,19 @@ struct ConsoleWriter::State {
   bool IsDone() const {
     return left || (queue.empty() && !writing && dropped == 0);
   }
-  // The caller holds `mutex`.
+  // Starts measuring the wait. The caller holds `mutex`.
   void BeginWait(Instant now);
   WaitEnd WaitUntil(const WaitLimits& limits,
                     const std::function<bool()>& is_done);
 
   const int fd;
-  const int wake;  // readable once the writer is being destroyed
+  const int wake;  // eventfd, readable once the writer is being destroyed
   const Limits limits;
   std::atomic<int64_t> written = 0;  // bytes that the console accepted
-  // When the console last accepted bytes.
+  // The time at which the console last accepted bytes.
   std::atomic<Instant> taken_at = Instant();
-  int write_error = 0;  // used by the writer's thread only
+  // errno of the last failed write; used by the writer's thread only
+  int write_error = 0;
 
   std::mutex mutex;  // guards the fields below
   std::condition_variable changed;
@@ -137,9 +140,12 @@ struct ConsoleWriter::State {
   std::thread thread;
   OpenLine line;
   std::deque<Text> queue;
-  size_t queued_bytes = 0;  // includes the batch that is being written
-  int64_t dropped = 0;      // bytes beyond the limit since the last note
-  int64_t failed = 0;       // bytes of failed writes since the last note
+  // bytes in `queue` and in the batch that is being written
+  size_t queued_bytes = 0;
+  // bytes dropped beyond the limit since the last note about it
+  int64_t dropped = 0;
+  // bytes lost in failed writes since the last note about it
+  int64_t failed = 0;
   Loss loss;
   bool writing = false;
   Source writing_source = Source::kWorkers;
@@ -148,10 +154,10 @@ struct ConsoleWriter::State {
   bool was_at_line_start = true;  // whether the previous batch ended a line
   bool room_wanted = false;
   bool given_up = false;
-  // When the first wait began for text that is not fully written.
+  // The time at which the first wait began for text that is not fully written.
   std::optional<Instant> waited_since;
   bool stopping = false;
-  bool left;  // the reader is gone
+  bool left;  // whether the reader has closed its end
   bool ended = false;
 };
 
@@ -168,8 +174,8 @@ WriteEnd ConsoleWriter::State::WriteUnlessWoken(std::string_view text) {
       taken_at = MonotonicNow();
       written += count;
     } else if (errno == EAGAIN) {
-      // Waits before the next attempt, because some stopped terminals report
-      // that they are writable.
+      // Pauses before the next attempt, because some stopped terminals report
+      // that they are writable although they are not.
       PollUntil(wake, POLLIN, MonotonicNow() + kRetryAfter);
     } else if (errno != EINTR) {
       write_error = errno;
@@ -280,7 +286,7 @@ void ConsoleWriter::State::Run() {
   changed.notify_all();
 }
 
-// Whether text of `bytes` bytes may be queued. Otherwise counts the text as
+// Whether text of `bytes` bytes may be queued. If not, the text is counted as
 // dropped or discarded.
 bool ConsoleWriter::State::Takes(size_t bytes, Source source) {
   if (left || bytes == 0) return false;
@@ -291,8 +297,9 @@ bool ConsoleWriter::State::Takes(size_t bytes, Source source) {
   }
   const bool drops = limits.when_full == WhenFull::kDrop;
   size_t most = drops ? limits.room_bytes : limits.limit_bytes;
-  // After a drop the queue must fall to half before more text is accepted: one
-  // long gap with one note is easier to read than many.
+  // After a drop, the queue must shrink to half its limit before more text is
+  // accepted: one long gap with one note is easier to read than many short
+  // ones.
   if (dropped > 0) most /= 2;
   if (queued_bytes + bytes <= most || queue.empty()) return true;
   dropped += count;
@@ -339,7 +346,7 @@ ConsoleWriter::ConsoleWriter(int fd, Limits limits)
 
 ConsoleWriter::~ConsoleWriter() {
   std::unique_lock<std::mutex> lock(state_->mutex);
-  // The writer's thread may be abandoned in a blocked write: without these
+  // The writer's thread may be left behind in a blocked write. Without these
   // callbacks it cannot call into destroyed objects.
   state_->on_room = nullptr;
   state_->on_error = nullptr;
@@ -379,7 +386,8 @@ void ConsoleWriter::WriteOutput(const LinePart& part) {
   std::lock_guard<std::mutex> lock(state_->mutex);
   const size_t bytes = part.text.size() + (part.ends ? 1 : 0);
   if (!state_->Takes(bytes, Source::kWorkers)) return;
-  // The note about dropped text is a line of its own.
+  // Ends an unfinished line first, because the note about dropped text is a
+  // line of its own.
   if (state_->dropped > 0) {
     state_->Add(state_->line.BeforeLines(), Source::kOurselves);
   }
@@ -452,8 +460,8 @@ void ConsoleWriter::GiveUp() {
       state_->loss.unread += static_cast<int64_t>(text.bytes.size());
     }
     state_->queue.swap(own);
-    // Forgets the unfinished line on the console: the discarded text may have
-    // contained its end.
+    // Resets the record of the unfinished line on the console, because the
+    // discarded text may have contained its end.
     state_->line.BeforeLines();
     if (!state_->at_line_start && state_->queue.empty()) {
       state_->line.LeaveOpen();

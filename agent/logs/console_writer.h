@@ -13,19 +13,19 @@
 
 namespace muster::agent {
 
-// A new descriptor for the open file of `fd`; -1 if `fd` is closed.
+// Returns a new descriptor for the open file of `fd`; -1 if `fd` is closed.
 //
 // Pipes and terminals are opened again, non-blocking. O_NONBLOCK belongs to the
 // open file description: on `fd` itself it would also affect the shell and
-// every other program that shares it. Files that cannot be opened again
-// (sockets, a terminal of another user) are duplicated and may block.
+// every other program that shares the description. Files that cannot be opened
+// again (sockets, a terminal of another user) are duplicated and may block.
 int OpenConsoleCopy(int fd);
 
 // Whether both descriptors refer to the same file, pipe or terminal.
 bool IsSameConsole(int fd, int other);
 
-// Writes to a terminal, pipe or file that may be slow, or that has no reader.
-// Calls do not wait for the console, except those that say so.
+// Writes to a terminal, pipe or file that may be slow, or whose reader may have
+// exited. Only the functions that say so wait for the console.
 //
 // A thread of the writer, started with the first text, writes the queued text
 // in order. Producers keep the queue short: they check HasRoom before they read
@@ -41,14 +41,16 @@ class ConsoleWriter {
  public:
   enum class WhenFull { kWait, kDrop };
   struct Limits {
-    size_t room_bytes = 4 << 20;    // HasRoom is true below this
-    size_t limit_bytes = 64 << 20;  // text beyond this is dropped
-    // kDrop: producers never wait. HasRoom is always true, and text beyond
+    // HasRoom is true while fewer bytes are queued
+    size_t room_bytes = 4 << 20;
+    // text is dropped while more bytes are queued
+    size_t limit_bytes = 64 << 20;
+    // With kDrop, producers never wait: HasRoom is always true, and text beyond
     // `room_bytes` is dropped.
     WhenFull when_full = WhenFull::kWait;
   };
 
-  // The bytes that did not reach the console.
+  // The number of bytes that did not reach the console.
   struct Loss {
     int64_t unread = 0;  // bytes discarded by GiveUp, or beyond limit_bytes
     int64_t failed = 0;  // bytes lost in failed writes
@@ -57,57 +59,60 @@ class ConsoleWriter {
 
   enum class WaitEnd { kDone, kStalled };
   struct WaitLimits {
-    // The longest time in which the console may accept nothing.
+    // The maximum time in which the console accepts nothing before a wait gives
+    // up.
     Duration without_progress = Duration::zero();
-    // Returns the number of signals so far that asked this process to end;
-    // called about 20 times a second. After the first signal the console may
-    // accept nothing for at most kAfterSignal, after the second not at all. May
-    // be empty.
+    // Returns the number of signals received so far that ask this process to
+    // end; called about 20 times a second. After the first signal a wait gives
+    // up once the console has accepted nothing for kAfterSignal, after the
+    // second at once. May be empty.
     std::function<int()> end_signals;
 
     static constexpr Duration kAfterSignal = std::chrono::seconds(5);
     Duration Bound() const;
   };
 
-  // Writes to the open file of `fd` through a descriptor of its own, and does
-  // not change flags that other processes share.
+  // `fd` is the console. The writer opens a descriptor of its own for the same
+  // file, so that it changes no flags that other processes share.
   explicit ConsoleWriter(int fd) : ConsoleWriter(fd, Limits()) {}
   ConsoleWriter(int fd, Limits limits);
 
-  // Discards queued text: call Wait first.
+  // Discards queued text; to write it, call Wait before.
   ~ConsoleWriter();
 
   ConsoleWriter(const ConsoleWriter&) = delete;
   ConsoleWriter& operator=(const ConsoleWriter&) = delete;
 
-  // Queues whole lines, each ending in "\n". They begin on a new line.
+  // Queues whole lines, each ending in "\n". On the console they start at the
+  // beginning of a line.
   void Write(std::string lines);
-  // Like Write, for workers' output, which is discarded and counted after
-  // GiveUp.
+  // Like Write, for workers' output; after GiveUp this output is discarded and
+  // counted.
   void WriteOutput(std::string lines);
   void WriteOutput(const LinePart& part);
 
-  // Whether producers may continue. If false, `on_room` is called once half of
-  // the queue is free.
+  // Whether producers may continue to write. If the result is false, `on_room`
+  // is called once half of the queue is free.
   bool HasRoom();
-  // Whether less than half of Limits::limit_bytes is queued.
+  // Whether the queue has less than half of Limits::limit_bytes.
   bool HasSpareRoom() const;
   // Sets the callback for the moment when half of the queue is free again. It
   // runs in the writer's thread or in GiveUp. Call this before the first Write.
   void SetOnRoom(std::function<void()> on_room);
-  // The callback runs once, in the writer's thread, at the first failed write.
+  // Sets the callback for the first failed write. It runs once, in the writer's
+  // thread.
   void SetOnError(std::function<void(int error)> on_error);
 
   // Starts measuring the time in which the console accepts nothing, if this is
-  // not measured already: a console found stalled by one wait stays stalled for
-  // the next wait, until it accepts something. The waits below call this first;
-  // for several writers, call it for all before the first wait.
+  // not measured already. A console that one wait found stalled stays stalled
+  // for the next wait, until it accepts something. Wait and WaitForRoom call
+  // this first; before waits for several writers, call it for all of them.
   void BeginWait(Instant now);
   // Waits until all queued text has been written.
   WaitEnd Wait(const WaitLimits& limits);
-  // Waits until HasRoom.
+  // Waits until HasRoom is true.
   WaitEnd WaitForRoom(const WaitLimits& limits);
-  // Waits at most `timeout`; returns whether all text was written.
+  // Waits at most `timeout`. Returns whether all text was written.
   bool Flush(Duration timeout);
 
   // Discards queued and future output of workers. Muster's own lines (Write)
@@ -115,7 +120,7 @@ class ConsoleWriter {
   void GiveUp();
 
   Loss loss() const;
-  // The number of bytes written.
+  // The number of bytes written to the console.
   int64_t written() const;
 
  private:
@@ -125,9 +130,9 @@ class ConsoleWriter {
   void Queue(std::string lines, Source source);
   void StartThread();
 
-  // Shared with the thread, which may outlive the writer: a write to an
-  // inherited descriptor that cannot be opened again may block and cannot be
-  // interrupted.
+  // The state shared with the writer's thread, which may outlive this object: a
+  // write to an inherited descriptor that cannot be opened again may block and
+  // cannot be interrupted.
   std::shared_ptr<State> state_;
 };
 

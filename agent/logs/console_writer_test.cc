@@ -52,7 +52,7 @@ class Pipe {
     EXPECT_GE(writer.written(), kPipeBytes);
   }
 
-  // Reads until the text ends in `end`.
+  // Reads from the pipe until the text read so far ends in `end`.
   std::string ReadUntil(const std::string& end) {
     std::string text;
     pollfd readable = {ends_[0], POLLIN, 0};
@@ -105,15 +105,15 @@ TEST(ConsoleWriterTest, AFullQueueHasRoomAgainOnceHalfOfItIsRead) {
   }
   EXPECT_FALSE(writer.HasRoom());
   EXPECT_FALSE(writer.Flush(std::chrono::milliseconds(1)));
-  // The writer continues, and no text is missing.
+  // The writer continues although Flush timed out, and no text is missing.
   EXPECT_EQ(pipe.ReadUntil(NumberedLine(kLines - 1) + "\n"), expected);
   EXPECT_EQ(room.get_future().wait_for(kLong), std::future_status::ready);
   EXPECT_TRUE(writer.HasRoom());
   EXPECT_EQ(writer.loss().unread, 0);
 }
 
-// The number of bytes that the notes in `text` report as dropped, and the
-// number of other bytes.
+// Returns the number of bytes that the notes in `text` report as dropped, and
+// the number of other bytes.
 std::pair<size_t, size_t> DroppedAndShown(const std::string& text) {
   std::pair<size_t, size_t> bytes;
   std::istringstream lines(text);
@@ -196,9 +196,9 @@ TEST(ConsoleWriterTest, AStalledConsoleIsNotWaitedForTwice) {
   const Duration limits = std::chrono::milliseconds(500);
   ASSERT_EQ(writer.Wait({.without_progress = limits}),
             ConsoleWriter::WaitEnd::kStalled);
-  // A wait that begins anew would call end_signals several times. One call
-  // shows that the console still counts as stalled, so that the second wait
-  // ends at once.
+  // A wait that started a new measurement would call end_signals several times.
+  // One call shows that the console still counts as stalled, so that the second
+  // wait ends at once.
   int asked = 0;
   EXPECT_EQ(writer.Wait({.without_progress = limits,
                          .end_signals = [&] { return ++asked, 0; }}),
@@ -306,7 +306,7 @@ TEST(ConsoleWriterTest, EndsThoughAWriteCannotBeInterrupted) {
     EXPECT_EQ(read(ends[1], &begun, 1), 1);
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, kLong);
-  close(ends[1]);  // Ends the abandoned thread's write.
+  close(ends[1]);  // ends the blocked write of the abandoned thread
   close(ends[0]);
 }
 
@@ -358,13 +358,13 @@ TEST(ConsoleWriterTest, StoppedTerminalBlocksNoCaller) {
   ASSERT_EQ(unlockpt(master), 0);
   int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
   ASSERT_GE(terminal, 0);
-  // stops the terminal's output, as Ctrl-S does
+  // Stops the terminal's output, as Ctrl-S does.
   ASSERT_EQ(tcflow(terminal, TCOOFF), 0);
   {
     ConsoleWriter writer(terminal);
     writer.Write("held\n");
     EXPECT_FALSE(writer.Flush(std::chrono::milliseconds(50)));
-    // continues the terminal's output, as Ctrl-Q does
+    // Continues the terminal's output, as Ctrl-Q does.
     ASSERT_EQ(tcflow(terminal, TCOON), 0);
     EXPECT_TRUE(writer.Flush(kLong));
   }

@@ -23,7 +23,8 @@ std::optional<std::string> ValueOf(std::string_view name,
   return std::nullopt;
 }
 
-// The name in "$NAME" or "${NAME}" at the beginning of `text`; empty: none.
+// The variable name in "$NAME" or "${NAME}" at the beginning of `text`; empty:
+// no variable.
 std::string_view NameAt(std::string_view text) {
   const bool braced = text.substr(1, 1) == "{";
   const size_t start = braced ? 2 : 1;

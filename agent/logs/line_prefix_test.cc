@@ -18,7 +18,7 @@ TEST(LinePrefixTest, ATemplatesNamesAreReplaced) {
   EXPECT_EQ(LinePrefix("[${rank}]:", kOwner), "[11]:");
 }
 
-// The same results as Python's string.Template.safe_substitute.
+// The results equal those of Python's string.Template.safe_substitute.
 TEST(LinePrefixTest, AnythingElseStaysAsItIs) {
   EXPECT_EQ(LinePrefix("$$rank ${rank $ranks ${nosuch} $", kOwner),
             "$rank ${rank $ranks ${nosuch} $");

@@ -8,19 +8,20 @@
 
 namespace muster::agent {
 
-// Counts the bytes that are missing in the workers' log files; summed up when
-// files are closed. Thread-safe.
+// Counts the bytes that are missing in the workers' log files. A file's numbers
+// are added when it is closed. Thread-safe.
 class LogAccount {
  public:
-  // Where the output of a stream can be read besides its log file.
+  // The place besides the log file where a stream's output can be read.
   enum class Copies {
     kConsole,   // on the console
     kFileOnly,  // nowhere else
   };
   struct Sums {
-    int64_t lost = 0;            // bytes not written, of any stream
-    int64_t lost_file_only = 0;  // the part of `lost` that no console shows
-    int64_t dropped = 0;         // bytes deleted by rotation
+    int64_t lost = 0;  // bytes that could not be written, of all streams
+    // the part of `lost` that was not shown on a console either
+    int64_t lost_file_only = 0;
+    int64_t dropped = 0;  // bytes deleted by rotation
   };
 
   void Add(Copies copies, const RotatingFile::Totals& totals) {

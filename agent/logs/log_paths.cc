@@ -11,8 +11,8 @@
 namespace muster::agent {
 namespace {
 
-// The greatest length of a name without its hash; the sum is well below
-// NAME_MAX (255).
+// The maximum length in bytes of a name without its hash; with the hash it
+// stays well below NAME_MAX (255).
 constexpr size_t kMaxNameBytes = 128;
 constexpr char kLatest[] = "latest";
 
@@ -21,7 +21,7 @@ bool IsPlain(char c) {
          (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
 }
 
-// The FNV-1a hash.
+// The 32-bit FNV-1a hash of `text`.
 uint32_t Hash(std::string_view text) {
   uint32_t hash = 2166136261u;
   for (char c : text) {
@@ -35,8 +35,8 @@ std::string SafeName(const std::string& text) {
   for (char& c : name) {
     if (!IsPlain(c)) c = '_';
   }
-  // Replaces an empty name, and a dot at the beginning: ".", ".." and hidden
-  // names.
+  // Replaces an empty name, and a dot at the beginning, so that ".", ".." and
+  // hidden names cannot occur.
   if (name.empty()) name = "_";
   if (name[0] == '.') name[0] = '_';
   if (name == text && name != kLatest) return name;

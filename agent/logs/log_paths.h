@@ -7,31 +7,32 @@ namespace muster::agent {
 
 // The folder of a run in --log-dir. Characters of the name (user input) that
 // are not safe in a file name are replaced, so that the folder can neither be
-// outside of --log-dir nor hidden; then a hash of the original name is added,
-// so that two jobs have two folders. Pure.
+// outside of --log-dir nor hidden. In this case a hash of the original name is
+// appended, so that two jobs have two folders. Pure.
 std::string RunFolder(const std::string& directory,
                       const std::string& run_name);
 
-// `run_name` with the tag by which the coordinator distinguishes runs of the
-// same name; an older coordinator gives an empty tag.
+// Returns `run_name` with `tag` added. The coordinator uses the tag to
+// distinguish runs of the same name; an older coordinator gives an empty tag.
 std::string TaggedRunName(const std::string& run_name, const std::string& tag);
 
-// The event log of the coordinator inside `launch`: <run folder>/events.jsonl
+// The path of the event log of the coordinator inside `launch`: <run
+// folder>/events.jsonl
 std::string EventLogPath(const std::string& directory,
                          const std::string& run_name);
 
-// <directory>/latest
+// The path of the link to the latest run: <directory>/latest
 std::string LatestLink(const std::string& directory);
 
-// <run folder>/attempt_<attempt>
+// The folder of one attempt: <run folder>/attempt_<attempt>
 std::string AttemptFolder(const std::string& run_folder, int attempt);
 
-// <run folder>/attempt_<attempt>/<rank>
+// The folder of one worker's files: <run folder>/attempt_<attempt>/<rank>
 std::string WorkerFolder(const std::string& run_folder, int attempt, int rank);
 
 // Makes the symbolic link <directory>/latest point to the run's folder, and
-// replaces an older link atomically. A file or folder of this name is not
-// touched. Errors are ignored, for instance on a file system without links.
+// replaces an older link atomically. A file or folder with the link's name is
+// not touched. Errors are ignored, for instance on a file system without links.
 void PointLatestAt(const std::string& run_folder, const std::string& directory);
 
 }  // namespace muster::agent

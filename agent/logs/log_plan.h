@@ -17,11 +17,11 @@ namespace muster::agent {
 // 0 none, 1 stdout, 2 stderr, 3 both.
 enum class StreamSet { kNone = 0, kOut = 1, kErr = 2, kBoth = 3 };
 
-// Whether `stream` (kOut or kErr) is in `set`.
+// Whether `set` contains `stream` (kOut or kErr).
 bool Contains(StreamSet set, StreamSet stream);
 
-// `--redirects` / `--tee`: one value for all workers, or values by local rank
-// ("0:1,1:2"; local ranks not named have 0).
+// The value of `--redirects` or `--tee`: one value for all workers, or values
+// by local rank ("0:1,1:2"; local ranks not named have 0).
 struct StreamsByRank {
   StreamSet all = StreamSet::kNone;
   std::map<int, StreamSet> by_local_rank;
@@ -31,15 +31,18 @@ struct StreamsByRank {
   bool operator==(const StreamsByRank&) const = default;
 };
 
-// InvalidArgument: names the invalid part and the valid forms.
+// Parses the value of `--redirects` or `--tee`. InvalidArgument: names the
+// invalid part and the valid forms.
 absl::StatusOr<StreamsByRank> ParseStreamsByRank(const std::string& text);
 
-// `--console`: the behaviour if the console is slower than the workers.
+// The value of `--console`: the behaviour if the console is slower than the
+// workers.
 struct ConsolePolicy {
-  // Output that the console does not accept is dropped; workers do not wait.
+  // Whether output that the console does not accept is dropped, so that workers
+  // do not wait.
   bool drops = false;
-  // At the end of the job: how long the console may accept nothing before it is
-  // given up.
+  // The longest time without progress of the console at the end of the job.
+  // After it, the rest of the output for the console is discarded.
   Duration timeout = std::chrono::seconds(60);
 
   bool operator==(const ConsolePolicy&) const = default;
@@ -47,32 +50,36 @@ struct ConsolePolicy {
 
 // The destinations of the workers' output. If `directory` is not empty, every
 // stream of every worker is written to a file. The console gets the streams
-// that are not redirected, and those in `tee`.
+// that are not redirected, and the streams in `tee`.
 struct LogPlan {
-  std::string directory;  // --log-dir, made absolute; empty: no files
+  std::string directory;  // absolute path of --log-dir; empty: no files
   // The name of the run's folder in `directory`; see RunFolder.
   std::string run_name;
-  // Whether the coordinator's tag of the run is appended to the name. Nothing
+  // Whether the coordinator's tag of the run is appended to the name. No file
   // is written before the tag is known.
   bool is_tagged = false;
-  // --log-line-prefix-template; empty: "[node:rank] ". See LinePrefix.
+  // The value of --log-line-prefix-template (see LinePrefix); empty:
+  // "[node:rank] ".
   std::string prefix_template;
   StreamsByRank redirects;
   StreamsByRank tee;
   ConsolePolicy console;
-  std::set<int> console_local_ranks;  // --local-ranks-filter; empty: all
-  // --duplicate-stdout-filters: lines that contain one of these texts are also
-  // written to <directory>/<run_id>/attempt_<n>/filtered_stdout.log, one file
-  // for all ranks.
+  // --local-ranks-filter; empty: all local ranks
+  std::set<int> console_local_ranks;
+  // The texts of --duplicate-stdout-filters: lines that contain one of these
+  // texts are also written to
+  // <directory>/<run_id>/attempt_<n>/filtered_stdout.log, one file for all
+  // ranks.
   std::vector<std::string> stdout_filters;
   std::vector<std::string> stderr_filters;
   // The files that are rotated: those of streams that the console shows
-  // completely, or, at the user's request, all.
+  // completely, or, at the user's request, all files.
   enum class Rotation { kOfShownStreams, kOfAllStreams };
   Rotation rotation = Rotation::kOfShownStreams;
-  // size of each file in bytes; 0: no rotation
+  // maximum size of each log file in bytes; 0: no rotation
   int64_t rotate_bytes = 256 << 20;
-  int keep_rotated = 4;  // number of rotated files: stdout.log.1 to .4
+  // number of rotated files kept: 4 are stdout.log.1 to .4
+  int keep_rotated = 4;
 
   bool operator==(const LogPlan&) const = default;
 };

@@ -25,13 +25,14 @@
 namespace muster::agent {
 namespace {
 
-constexpr size_t kReadBytes = 256 << 10;  // buffer of the relay's thread
-// buffer on the stack of a thread that drains a pipe
+// size in bytes of the read buffer of the relay's thread
+constexpr size_t kReadBytes = 256 << 10;
+// bytes of the buffer on the stack of a thread that drains a pipe
 constexpr size_t kDrainBytes = 16 << 10;
 constexpr int kPipeBytes = 1 << 20;
-// The number of pipes that get a large buffer. Beyond 64 MiB of pipe buffers
-// per user (/proc/sys/fs/pipe-user-pages-soft) the kernel makes new pipes tiny,
-// and other agents may run on this node.
+// The maximum number of pipes that get a large buffer. Beyond 64 MiB of pipe
+// buffers per user (/proc/sys/fs/pipe-user-pages-soft) the kernel makes new
+// pipes tiny, and other agents may run on this node.
 constexpr int kMaxLargePipes = 16;
 constexpr uint64_t kWakeId = 0;
 
@@ -41,8 +42,8 @@ void BlockSignals() {
   pthread_sigmask(SIG_SETMASK, &all, nullptr);
 }
 
-// Wakes the relay's thread. The console's thread may hold it longer than the
-// relay exists.
+// An eventfd that wakes the relay's thread. Its ownership is shared, because
+// the console's thread may use it after the relay has been destroyed.
 class WakeFd {
  public:
   WakeFd() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -114,30 +115,33 @@ class LogRelay::Impl {
   void DrainAll();
 
   int epoll_ = -1;
-  // Readable once the console has room again, or the relay is being destroyed.
+  // A descriptor that becomes readable once the console has room again, or the
+  // relay is being destroyed.
   const std::shared_ptr<const WakeFd> wake_ = std::make_shared<WakeFd>();
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
-  // When each stream's unfinished line must be shown; used by the relay's
-  // thread only.
+  // The time at which each stream's unfinished line must be shown; used by the
+  // relay's thread only.
   std::map<uint64_t, Instant> partials_;
 
-  FileQueue files_;    // writes the log files
-  FileQueue folders_;  // other work in the log folder
+  FileQueue files_;    // queue of writes to the log files
+  FileQueue folders_;  // queue of all other work in the log folder
 
   std::mutex mutex_;  // guards the fields below
-  // guarded by mutex_, except its const and thread-safe functions
+  // guarded by mutex_, except for const and thread-safe functions
   LogRouter router_;
   uint64_t next_id_ = kWakeId + 1;
-  std::map<uint64_t, Reader> open_;  // streams that have not ended, by id
-  // Streams that are not read because the console or the queue of the files is
-  // full, and since when.
+  // readers of the streams that have not ended, by stream id
+  std::map<uint64_t, Reader> open_;
+  // A stream that is not read because the console or the queue of the files is
+  // full, and the time since then.
   struct Hold {
     Instant since;
     HeldUp::By by;
   };
   std::map<uint64_t, Hold> held_up_;
-  // By local rank: id and reader of the newest stderr, ended or not.
+  // For each local rank, the id and reader of the newest stderr, even if that
+  // stream has ended.
   std::map<int, std::pair<uint64_t, Reader>> last_stderr_;
   std::map<int, uint64_t> last_stdout_;
   bool finished_ = false;
@@ -179,7 +183,7 @@ LogRelay::Impl::~Impl() {
   files_.SetOnRoom(nullptr);
   if (!finished_) Flush({.without_progress = std::chrono::seconds(1)});
   DrainAll();
-  // Destroying the readers ends the streams: this shows unterminated lines and
+  // Destroying the readers ends the streams, which shows unterminated lines and
   // reports errors.
   open_.clear();
   last_stderr_.clear();
@@ -207,8 +211,8 @@ absl::StatusOr<PipeReader::Made> LogRelay::Impl::Make(const Worker& worker,
                                          std::move(passage->console), &passed);
     if (made) return *std::move(made);
   }
-  // If no pseudo-terminal can be made, the worker writes to a pipe, and its
-  // lines are printed with prefixes.
+  // The worker writes to a pipe if no pseudo-terminal is available; its lines
+  // are then printed with prefixes.
   Worker piped = worker;
   piped.alone = false;
   int capacity = open_.size() < kMaxLargePipes ? kPipeBytes : 0;
@@ -261,8 +265,8 @@ LogRelay::Impl::Reader LogRelay::Impl::Find(uint64_t id) {
   return found == open_.end() ? nullptr : found->second;
 }
 
-// Called by the thread that read the end of a stream. That thread closes the
-// descriptor, and no other thread sees the end.
+// Removes a stream whose end was just read. Only the thread that has read the
+// end calls this, and closes the descriptor.
 void LogRelay::Impl::ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome) {
   if (outcome != PipeReader::Outcome::kEnded) return;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -292,7 +296,7 @@ void LogRelay::Impl::Run() {
       wake_->Clear();
       may_have_room = true;
     }
-    // A file system that hangs holds up no stream.
+    // Streams that wait for a file system are resumed once it counts as hung.
     may_have_room = may_have_room || (room && MonotonicNow() >= *room);
     if (may_have_room) ResumeAll();
     ShowPartials();
@@ -300,7 +304,7 @@ void LogRelay::Impl::Run() {
   }
 }
 
-// Reads a stream's pipe once; if the console or the queue of the files is full,
+// Reads a stream's pipe once. If the console or the queue of the files is full,
 // stops reading the stream until there is room.
 void LogRelay::Impl::Serve(uint64_t id, std::span<char> buffer) {
   const Reader reader = Find(id);
@@ -329,8 +333,9 @@ void LogRelay::Impl::ResumeAll() {
   held_up_.clear();
 }
 
-// Milliseconds until the next unfinished line must be shown, or the file system
-// counts as hung, which makes `room` for waiting streams; -1: none.
+// The time in milliseconds until the next unfinished line must be shown, or
+// until `room`, when the file system counts as hung and waiting streams are
+// resumed; -1: no limit.
 int LogRelay::Impl::Timeout(std::optional<Instant> room) {
   std::optional<Instant> next = files_.NextLook();
   if (room) next = std::min(next.value_or(*room), *room);
@@ -417,7 +422,8 @@ bool LogRelay::Impl::FinishFiles(const ConsoleWriter::WaitLimits& limits) {
   FileQueue::WaitLimits files;
   files.end_signals = limits.end_signals;
   if (files_.Finish(files)) return folders_.Finish(files);
-  // Most likely the folders lie on the file system that hangs.
+  // Waits only briefly for the folder work, because most likely the folders lie
+  // on the file system that hangs.
   files.without_progress = std::chrono::seconds(1);
   folders_.Finish(files);
   return false;

@@ -26,14 +26,14 @@ namespace muster::agent {
 // unfinished line is shown after a short time (see WorkerStream).
 //
 // A slow console slows the workers down as a pipe would: while the console's
-// queue is full, the pipes of the streams that it shows are not read, and their
-// files wait as well. Nothing else waits.
+// queue is full, the relay does not read the pipes of the streams that the
+// console shows, so that their files wait as well. All other streams continue.
 //
 // Threads of their own write the files and make the folders (FileQueue). A slow
-// file system slows the workers down as well. One that does not answer at all
-// delays nothing: once it counts as hung, output that does not fit in the
-// backlog is dropped, and the file says how much and when, if it can be written
-// again.
+// file system slows the workers down as well. A file system that does not
+// answer at all delays nothing: once it counts as hung, output that does not
+// fit in the backlog is dropped, and the file says how much and when, if it can
+// be written again.
 //
 // If the console is a terminal, the only worker of a node gets a
 // pseudo-terminal, whose output is passed on unchanged, without lines and
@@ -51,7 +51,7 @@ class LogRelay {
                     std::shared_ptr<LogAccount> account = nullptr);
   ~LogRelay();
 
-  // How long CheckWritable waits for the file system.
+  // The longest time that CheckWritable waits for the file system.
   static constexpr Duration kCheckTimeout = std::chrono::seconds(2);
 
   // Checks, before any worker starts, that the log folder can be written.
@@ -60,12 +60,13 @@ class LogRelay {
   // answer.
   absl::Status CheckWritable();
 
-  // The thread for work in the log folder other than writing the logs.
+  // The queue, with a thread of its own, for all work in the log folder except
+  // the writing of logs.
   FileQueue& folders();
 
-  // Begins a round of the run with this tag (LogPlan::is_tagged). Call it
-  // before Open for the round's workers. Returns whether the run's folder has
-  // changed.
+  // Begins a round of the run with this tag (LogPlan::is_tagged). Must be
+  // called before Open for the round's workers. Returns whether the run's
+  // folder has changed.
   bool BeginRound(const std::string& run_tag);
 
   // The write ends of a new worker's pipes, for WorkerSpec; the caller closes
@@ -74,26 +75,26 @@ class LogRelay {
   struct Pipes {
     int stdout_fd = -1;
     int stderr_fd = -1;
-    // The controlling ends of stdout and stderr, if these are pseudo-terminals:
-    // bytes written here are the worker's keyboard input, and the size set here
-    // is the worker's.
+    // The controlling ends of stdout and stderr, if these are pseudo-terminals.
+    // Bytes written to such an end are the worker's keyboard input, and its
+    // size is the size that the worker's terminal has.
     OwnedFd stdout_terminal;
     OwnedFd stderr_terminal;
   };
   using Worker = LoggedWorker;
   absl::StatusOr<Pipes> Open(const Worker& worker);
 
-  // The directory of a worker's files, for TORCHELASTIC_ERROR_FILE; empty
-  // without files.
+  // The folder of a worker's files, for TORCHELASTIC_ERROR_FILE; empty if there
+  // are no files.
   std::string DirectoryOf(int attempt, int rank) const;
 
   // The last lines of a worker's stderr, oldest first, without escape sequences
   // and control characters. Reads the pipe until it is empty, so that no line
-  // is missing after the worker's end.
+  // is missing after the worker's exit.
   std::vector<std::string> StderrTail(int local_rank);
 
-  // How long this worker's pipes have not been read, and because of what; zero:
-  // they are read.
+  // The time for which this worker's pipes have not been read, and the cause;
+  // zero: they are being read.
   struct HeldUp {
     enum class By { kConsole, kFiles };
     Duration time = Duration::zero();
@@ -101,17 +102,17 @@ class LogRelay {
   };
   HeldUp HeldUpFor(int local_rank);
 
-  // Waits until the output of all ended workers has reached the files and the
-  // console; `limits` bounds the wait for the console. Descendants of a
-  // worker that still hold its pipe are not waited for. Returns whether the
-  // console and the files accepted everything; files that do not are given up
-  // (FileQueue::Finish).
+  // Waits until the output of all exited workers has reached the files and the
+  // console; `limits` bounds the wait for the console. The function does not
+  // wait for descendants of a worker that still hold its pipe. Returns whether
+  // the console and the files accepted everything; files that do not are
+  // abandoned (FileQueue::Finish).
   bool Flush(const ConsoleWriter::WaitLimits& limits = {
                  .without_progress = std::chrono::seconds(1)});
 
-  // Like Flush, at the end of the job: a console that stalls is given up, and
-  // the remaining output goes to the files only. Files that are not written in
-  // time are given up as well: one sentence says which path hangs.
+  // Like Flush, at the end of the job. If the console stalls, the remaining
+  // output goes to the files only. Files that are not written in time are
+  // abandoned as well: one sentence says which path hangs.
   void Finish(const ConsoleWriter::WaitLimits& limits);
 
   // The folder of this run's files; empty if there are no files, or the run's

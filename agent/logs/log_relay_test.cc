@@ -33,8 +33,8 @@ using ::testing::IsEmpty;
 
 constexpr std::chrono::seconds kLong(60);
 
-// A console whose text a test can read. A thread keeps its pipe empty unless
-// the test stops it.
+// A console whose text a test can read. A thread of it keeps the pipe empty
+// unless the test stops the thread.
 class FakeConsole {
  public:
   FakeConsole() { EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0); }
@@ -50,7 +50,7 @@ class FakeConsole {
       }
     });
   }
-  // Reads the next `count` bytes; the thread must not be reading.
+  // Reads the next `count` bytes of the pipe; the thread must not be reading.
   std::string Read(size_t count) const {
     std::string text;
     pollfd readable = {ends_[0], POLLIN, 0};
@@ -65,8 +65,8 @@ class FakeConsole {
     close(ends_[0]);
     ends_[0] = -1;
   }
-  // All text written. The relay, which holds the pipe, must be destroyed
-  // before.
+  // Returns all text that was written. The relay, which holds the pipe's write
+  // end, must be destroyed before.
   std::string TakeAll() {
     if (ends_[1] < 0) return text_;
     close(ends_[1]);
@@ -92,7 +92,8 @@ class LogRelayTest : public ::testing::Test {
     plan_.run_name = "job";
   }
   ~LogRelayTest() override {
-    // The relay's thread may still create files.
+    // Destroys the relay before the folder is removed, because its thread may
+    // still create files.
     relay_.reset();
     std::filesystem::remove_all(folder_);
   }
@@ -143,7 +144,7 @@ class LogRelayTest : public ::testing::Test {
   std::string folder_;
   FakeConsole out_;
   FakeConsole err_;
-  // declared after out_ and err_, and therefore destroyed before them
+  // declared after out_ and err_, so that it is destroyed first
   std::unique_ptr<LogRelay> relay_;
 };
 
@@ -259,7 +260,8 @@ TEST_F(LogRelayTest, LinesOfSeveralWorkersAreNeverInterleaved) {
       std::string pending;
       for (int line = 0; line < kLines; ++line) {
         pending += std::to_string(line) + std::string(line % 80, '.') + "\n";
-        // Writes pieces of 1000 bytes, whose ends are seldom line ends.
+        // Writes in pieces of 1000 bytes, so that most pieces end within a
+        // line.
         if (pending.size() > 1000) {
           Put(fd, std::string_view(pending).substr(0, 1000));
           pending.erase(0, 1000);
@@ -273,7 +275,8 @@ TEST_F(LogRelayTest, LinesOfSeveralWorkersAreNeverInterleaved) {
   relay_->Flush();
   relay_ = nullptr;
 
-  std::map<std::string, int> next;  // number of the next line, by prefix
+  // number of the next expected line, by prefix
+  std::map<std::string, int> next;
   std::istringstream console(out_.TakeAll());
   for (std::string line; std::getline(console, line);) {
     std::string prefix = line.substr(0, line.find(' ') + 1);
@@ -284,7 +287,8 @@ TEST_F(LogRelayTest, LinesOfSeveralWorkersAreNeverInterleaved) {
   for (const auto& [prefix, lines] : next) EXPECT_EQ(lines, kLines) << prefix;
 }
 
-// More lines than the console's queue and the pipes hold.
+// A number of lines that is larger than the console's queue and the pipes can
+// hold.
 constexpr size_t kManyLines = 100000;
 
 std::string ManyLines() {
@@ -306,7 +310,8 @@ TEST_F(LogRelayTest, UnreadConsoleHoldsUpOnlyItsStream) {
     ASSERT_LT(std::chrono::steady_clock::now(), deadline);
     std::this_thread::yield();
   }
-  // While stdout is held up, stderr is read, shown and remembered as usual.
+  // While stdout is not being read, stderr is read, shown and remembered as
+  // usual.
   err_.StartReading();
   Put(pipes.stderr_fd, "last words\n");
   EXPECT_THAT(relay_->StderrTail(0), ElementsAre("last words"));
@@ -328,7 +333,7 @@ TEST_F(LogRelayTest, UnreadConsoleHoldsUpOnlyItsStream) {
 TEST_F(LogRelayTest, AConsoleThatIsGivenUpHasEverythingInTheFiles) {
   auto console = NewConsole(out_, err_);
   relay_ = std::make_unique<LogRelay>(plan_, console);
-  // As much as the console's queue and pipe accept without a reader.
+  // As much text as the console's queue and pipe accept without a reader.
   const std::string lines = ManyLines().substr(0, 4 << 20);
   int fd = Open(0).stdout_fd;
   Put(fd, lines);
@@ -362,7 +367,7 @@ TEST_F(LogRelayTest, LinesAreNotCutByTheWaitForTheConsole) {
   for (int fd : {first.stdout_fd, second.stdout_fd}) {
     done.push_back(std::async(std::launch::async, [fd] {
       const std::string lines = ManyLines();
-      // Writes pieces of 4096 bytes, whose ends are seldom line ends.
+      // Writes in pieces of 4096 bytes, so that most pieces end within a line.
       for (size_t at = 0; at < lines.size(); at += 4096) {
         Put(fd, std::string_view(lines).substr(at, 4096));
       }
@@ -434,12 +439,12 @@ TEST_F(LogRelayTest, GrandchildThatHoldsThePipeDelaysNothing) {
   LogRelay::Pipes pipes = Open(0);
   Put(pipes.stderr_fd, "whole\nboom");
   // The write end stays open, as if a grandchild held it after the worker's
-  // end: the last, unfinished line is returned too.
+  // exit: StderrTail returns the last, unfinished line too.
   EXPECT_THAT(relay_->StderrTail(0), ElementsAre("whole", "boom"));
   relay_->Flush();
   EXPECT_EQ(Log("attempt_0/10/stderr.log"), "whole\nboom");
-  // What the grandchild writes later still arrives in the file, even after the
-  // next attempt has begun.
+  // Text that the grandchild writes later still arrives in the file, even after
+  // the next attempt has begun.
   LogRelay::Pipes next = Open(0, 1);
   Put(pipes.stderr_fd, " later\n");
   relay_->Flush();
@@ -469,7 +474,7 @@ TEST_F(LogRelayTest, UnwritableFileIsReportedAndHarmsNoWorker) {
   EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), 100);
 }
 
-// A FIFO without a reader stands for a file on a file system that hangs.
+// A FIFO without a reader simulates a file on a file system that hangs.
 TEST_F(LogRelayTest, AHungFileSystemDelaysNeitherWorkerNorConsole) {
   const std::string worker = folder_ + "/job/attempt_0/10";
   std::filesystem::create_directories(worker);
@@ -479,7 +484,7 @@ TEST_F(LogRelayTest, AHungFileSystemDelaysNeitherWorkerNorConsole) {
   auto console = NewConsole(out_, err_);
   relay_ = std::make_unique<LogRelay>(plan_, console, account);
   const LogRelay::Pipes pipes = Open(0);
-  // More than a pipe holds.
+  // More text than a pipe holds.
   std::string lines;
   while (lines.size() < 3 << 20) lines += "line\n";
   out_.StartReading();
@@ -493,7 +498,7 @@ TEST_F(LogRelayTest, AHungFileSystemDelaysNeitherWorkerNorConsole) {
     std::this_thread::yield();
   }
   EXPECT_EQ(console->written(), shown);
-  // Two signals have asked for the end.
+  // Returning 2 means that two signals have asked this process to end.
   relay_->Finish({.without_progress = kLong, .end_signals = [] { return 2; }});
   relay_ = nullptr;
   EXPECT_EQ(account->sums().lost, static_cast<int64_t>(lines.size() + 5));
@@ -529,9 +534,9 @@ TEST_F(LogRelayTest, SharedConsoleKeepsLinesWhole) {
   }
 }
 
-// A worker writes 10000 bytes. If its stream is rotated, two files of 1000
-// bytes are left; if not, the file is whole. By default only streams that the
-// console shows are rotated.
+// A worker writes 10000 bytes. If its stream's file is rotated, two files of
+// 1000 bytes are left; if not, the file is whole. By default only the files of
+// streams that the console shows are rotated.
 TEST_F(LogRelayTest, OnlyShownStreamsAreRotatedUnlessAsked) {
   const std::string line = std::string(99, 'x') + "\n";
   plan_.rotate_bytes = 1000;

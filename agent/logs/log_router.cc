@@ -13,12 +13,12 @@
 namespace muster::agent {
 namespace {
 
-// The stream id of both streams of a worker that has the terminal. They share
-// it, so that neither of them ends the other's unfinished line.
+// The stream id that both streams of a worker with the terminal share, so that
+// neither stream ends the other's unfinished line.
 constexpr uint64_t kPassed = ~uint64_t{1};
 
-// Writes `bytes` unchanged; empty bytes mean the end of a stream. After the end
-// of the last stream the next text begins on a new line.
+// Writes `bytes` to the terminal unchanged; empty bytes mean the end of a
+// stream. After the last stream has ended, the next text begins on a new line.
 void Pass(std::string_view bytes, ConsoleWriter& writer, PassedOutput& passed) {
   std::lock_guard<std::mutex> lock(passed.mutex);
   if (bytes.empty()) {
@@ -83,8 +83,8 @@ std::unique_ptr<QueuedFile> LogRouter::NewFile(
   limits.rotate_bytes = plan_.rotate_bytes;
   limits.keep = plan_.keep_rotated;
   limits.root = plan_.directory;
-  // Rotation deletes bytes. Bytes that are only in the file are deleted only at
-  // the user's request.
+  // Rotation deletes bytes. If a file has the only copy of its bytes, it is
+  // rotated only at the user's request.
   const bool keeps_all = copies == LogAccount::Copies::kFileOnly &&
                          plan_.rotation == LogPlan::Rotation::kOfShownStreams;
   if (keeps_all) limits.rotate_bytes = 0;
@@ -107,8 +107,8 @@ std::shared_ptr<QueuedFile> LogRouter::FilteredFile(int attempt,
     file = NewFile(AttemptFolder(run_folder_, attempt) +
                        (stream == StreamSet::kOut ? "/filtered_stdout.log"
                                                   : "/filtered_stderr.log"),
-                   // kConsole: the worker's own file is another copy of these
-                   // lines.
+                   // With kConsole, missing bytes do not count as the only
+                   // copy: the worker's own file contains the same lines.
                    LogAccount::Copies::kConsole);
   }
   return file;
@@ -129,7 +129,8 @@ bool LogRouter::IsShown(const LoggedWorker& worker, StreamSet stream) const {
   return shown_rank && shown_stream;
 }
 
-// The terminal to which the stream is passed unchanged; -1: none.
+// The descriptor of the terminal to which the stream is passed unchanged; -1:
+// no such terminal.
 int LogRouter::PassesTo(const LoggedWorker& worker, StreamSet stream) const {
   const ConsoleFds fds = console_->fds();
   const int fd = stream == StreamSet::kOut ? fds.out : fds.err;

@@ -25,27 +25,27 @@ struct LoggedWorker {
   int local_rank = 0;
   int rank = 0;
   std::string prefix;  // "[node:rank] "
-  // Whether the worker is the node's only one, and therefore gets the console's
-  // terminal.
+  // Whether the worker is the node's only worker, and therefore gets the
+  // console's terminal.
   bool alone = false;
 };
 
-// A stream that is passed on to a terminal unchanged, without lines and
-// prefixes.
+// The path of a stream that is passed on to a terminal unchanged, without lines
+// and prefixes.
 struct Passage {
   int terminal = -1;
   std::function<void(std::string_view)> console;
 };
 
-// State of a terminal that both streams of a worker share.
+// The state of a terminal that both streams of a worker share.
 struct PassedOutput {
   std::mutex mutex;  // guards the fields below
-  int open = 0;      // number of streams that have not ended
+  int open = 0;      // number of the worker's streams that have not ended
   char last = '\n';
 };
 
-// Checks that `run_folder`, or `directory` if that is empty, can be written.
-// Creates the folder. Waits for the file system. Errors: see
+// Checks that `run_folder` can be written, or `directory` if `run_folder` is
+// empty. Creates the folder. Waits for the file system. Errors: see
 // LogRelay::CheckWritable.
 absl::Status CheckLogFolderWritable(const std::string& directory,
                                     const std::string& run_folder);
@@ -55,33 +55,35 @@ absl::Status CheckLogFolderWritable(const std::string& directory,
 // threads.
 class LogRouter {
  public:
-  // `files` writes the files, and outlives the router and its sinks.
+  // `files` writes the files, and must outlive the router and its sinks.
   LogRouter(LogPlan plan, FileQueue* files, std::shared_ptr<Console> console,
             std::shared_ptr<LogAccount> account);
 
-  // BeginRound and DirectoryOf do what LogRelay's functions of the same names
-  // say.
+  // BeginRound and DirectoryOf have the contracts of the LogRelay functions
+  // with the same names.
   bool BeginRound(const std::string& run_tag);
   std::string DirectoryOf(int attempt, int rank) const;
 
-  // Has the worker's folder and file created. Errors are printed on the
-  // console; the returned sinks are usable in any case.
+  // Makes the sinks of a stream and requests the creation of the worker's
+  // folder and file. Errors are printed on the console; the returned sinks are
+  // usable in any case.
   StreamSinks SinksFor(const LoggedWorker& worker, StreamSet stream);
 
-  // How the stream reaches the terminal unchanged; nullopt: it goes to
-  // SinksFor's console sink instead. The conditions: the node's only worker, a
-  // console that is a terminal, a stream that is shown and not teed. The caller
-  // passes an empty text at the end of each stream.
+  // The way in which the stream is passed to the terminal unchanged; nullopt:
+  // the stream uses SinksFor's console sink instead. The conditions are: the
+  // node's only worker, a console that is a terminal, a stream that is shown
+  // and not teed. The caller passes an empty text at the end of each stream.
   std::optional<Passage> PassageOf(const LoggedWorker& worker,
                                    StreamSet stream) const;
 
-  // Drops the filtered files, which are closed when their streams end.
+  // Releases the filtered files, which are closed when their streams end.
   void CloseFilteredFiles() { filtered_.clear(); }
 
   Console& console() const { return *console_; }
-  // The folder of this run's files; empty: no files, or no files yet.
+  // The folder of this run's files; empty: no files, or the folder is not known
+  // yet.
   const std::string& run_folder() const { return run_folder_; }
-  // --log-dir; empty: no files.
+  // The value of --log-dir; empty: no files.
   const std::string& directory() const { return plan_.directory; }
 
  private:
@@ -94,7 +96,7 @@ class LogRouter {
 
   const LogPlan plan_;
   FileQueue* const files_;
-  std::string run_folder_;  // empty: no files
+  std::string run_folder_;  // the folder of this run's files; empty: no files
   const std::shared_ptr<Console> console_;
   const std::shared_ptr<LogAccount> account_;
   const std::shared_ptr<PassedOutput> passed_ =

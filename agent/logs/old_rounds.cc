@@ -21,7 +21,7 @@ struct FolderRemover::Work {
   std::function<void(const std::string& folder)> on_removed;
   std::mutex mutex;
   std::deque<std::string> folders;
-  bool running = false;  // whether a thread takes the folders
+  bool running = false;  // whether a thread is removing the folders
 };
 
 FolderRemover::FolderRemover(
@@ -41,7 +41,8 @@ void FolderRemover::Remove(const std::string& folder) {
     std::thread([work = work_] { Run(work); }).detach();
     work_->running = true;
   } catch (const std::system_error&) {
-    // No thread can be made now: the folder waits for the next call.
+    // The system cannot create a thread now: the folder stays queued until the
+    // next call.
   }
 }
 

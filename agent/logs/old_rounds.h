@@ -8,43 +8,45 @@
 
 namespace muster::agent {
 
-// The number of newest rounds whose log folders an agent keeps, besides the
-// first round's.
+// The number of newest rounds whose log folders an agent keeps, in addition to
+// the folder of the first round.
 inline constexpr int kMaxKeptRounds = 100;
 
-// Decides which rounds' log folders go, so that a job that restarts for weeks
-// does not fill the disk. Keeps the first round's, which shows how it all
-// began, and those of the newest kMaxKeptRounds rounds. Knows only the folders
-// that this agent has begun. Pure.
+// Decides which rounds' log folders are deleted, so that a job that restarts
+// for weeks does not fill the disk. Keeps the folder of the first round, which
+// shows how the job began, and those of the newest kMaxKeptRounds rounds.
+// Considers only folders that this agent has begun. Pure.
 class KeptRounds {
  public:
-  // A round begins that logs to `folder`. Returns the folder to remove now;
-  // empty: none.
+  // Records that a round begins whose logs are in `folder`. Returns the folder
+  // to remove now; empty: none.
   std::string Begin(const std::string& folder);
 
  private:
   bool has_first_ = false;
-  std::deque<std::string> newest_;  // without the first round's
+  // folders of the newest rounds, without the first round's
+  std::deque<std::string> newest_;
 };
 
-// Removes folders on a thread of its own, since a file system may hang.
+// Removes folders in a thread of its own, because a file system may hang.
 // Thread-safe.
 class FolderRemover {
  public:
-  // The number of folders that wait to be removed; later ones are left alone.
+  // The maximum number of folders that are queued for removal; further folders
+  // are not removed.
   static constexpr size_t kMaxWaiting = 16;
 
-  // `on_removed`: called on the remover's thread for each folder; may be empty.
+  // The thread calls `on_removed` for each removed folder; may be empty.
   explicit FolderRemover(
       std::function<void(const std::string& folder)> on_removed = nullptr);
-  // Does not wait: a removal in progress goes on while the process lives.
+  // Does not wait: a removal in progress continues while the process lives.
   ~FolderRemover();
 
   FolderRemover(const FolderRemover&) = delete;
   FolderRemover& operator=(const FolderRemover&) = delete;
 
-  // Removes `folder` and all that is in it, later; follows no link. Errors are
-  // ignored.
+  // Removes `folder` and its contents later, in the remover's thread. Does not
+  // follow links. Errors are ignored.
   void Remove(const std::string& folder);
 
  private:

@@ -5,7 +5,8 @@
 namespace muster::agent {
 namespace {
 
-// Moves to the first column and clears the line (ECMA-48).
+// The bytes that move the cursor to the first column and clear the line
+// (ECMA-48).
 constexpr char kStartAgain[] = "\r\x1b[K";
 
 }  // namespace
@@ -23,8 +24,8 @@ std::string OpenLine::Compose(const LinePart& part) {
   } else if (is_own && redraw_ == Redraw::kReplace) {
     bytes = kStartAgain + part.prefix + part.text;
   } else {
-    // Another stream's text has already ended this line on the console: nothing
-    // is left to write.
+    // Another stream's text has already ended this line on the console, so
+    // nothing is left to write.
     if (part.text.empty() && part.ends && !is_own) return "";
     bytes = BeforeLines() + part.prefix + part.text;
   }

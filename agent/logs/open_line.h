@@ -6,38 +6,39 @@
 
 namespace muster::agent {
 
-// A part of a line of one stream.
+// A part of one line of a stream.
 struct LinePart {
   enum class Place {
-    kContinues,  // follows the part that is shown already
-    kRedraws,    // replaces the shown part: a progress bar's next state
+    kContinues,  // is appended to the part that is already shown
+    kRedraws,    // replaces the part that is shown: a progress bar's next state
   };
 
-  uint64_t stream = 0;  // identifies the stream; not 0
-  std::string prefix;   // shown before a part that begins a line
-  std::string text;     // without a line end
+  uint64_t stream = 0;  // number of the stream to which the line belongs; not 0
+  std::string prefix;   // printed before a part that begins a line
+  std::string text;     // text of the part, without a line end
   Place place = Place::kContinues;
-  bool ends = false;  // whether the line is complete with this part
+  bool ends = false;  // whether the line ends with this part
 };
 
 // Composes the output of several streams that share a console. At most one line
 // is unfinished; text of another stream ends this line first. Pure.
 class OpenLine {
  public:
-  // kReplace: a terminal, where a progress bar's new state overwrites the old
-  // one. kNewLine: a file or pipe, where each state gets its own line.
+  // The handling of a progress bar's new state. kReplace, for a terminal: it
+  // overwrites the old state. kNewLine, for a file or pipe: each state gets its
+  // own line.
   enum class Redraw { kReplace, kNewLine };
 
   explicit OpenLine(Redraw redraw) : redraw_(redraw) {}
 
-  // The bytes to write before `lines`, which are whole lines of any stream.
+  // The bytes that must be written before whole lines of any stream.
   std::string BeforeLines();
 
   // Records that the last line on the console is unfinished and will not be
   // continued.
   void LeaveOpen() { stream_ = kNobody; }
 
-  // The bytes to write for `part`; empty: all of it is shown already.
+  // The bytes to write for `part`; empty: everything is already shown.
   std::string Compose(const LinePart& part);
 
  private:

@@ -16,7 +16,7 @@
 namespace muster::agent {
 namespace {
 
-// An upper bound of what the kernel buffers of a terminal's output.
+// An upper bound of the bytes of a terminal's output that the kernel buffers.
 constexpr int kMaxTerminalBytes = 128 << 10;
 
 }  // namespace
@@ -30,8 +30,8 @@ absl::StatusOr<PipeReader::Made> PipeReader::Make(int capacity_bytes,
   // Only the read end is non-blocking, because workers expect a blocking
   // stdout. The ends of a pipe have separate flags.
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  // If the size is beyond the user's limit of pipe memory, the kernel refuses
-  // it, and the pipe keeps its default size.
+  // The kernel refuses a size beyond the user's limit of pipe memory, and the
+  // pipe then keeps its default size.
   if (capacity_bytes > 0) fcntl(ends[0], F_SETPIPE_SZ, capacity_bytes);
   return Made{std::make_shared<PipeReader>(ends[0], std::move(stream)), ends[1],
               OwnedFd()};
@@ -104,8 +104,8 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
   std::lock_guard<std::mutex> lock(mutex_);
   int left = 0;
   if (ended_ || ioctl(fd_, FIONREAD, &left) != 0) return OutcomeLocked();
-  // FIONREAD does not count those bytes of a terminal that are still in the
-  // kernel's queue, which only a read fetches. Therefore reads continue up to
+  // For a terminal, FIONREAD does not count bytes that are still in the
+  // kernel's queue and that only a read fetches. Therefore reads continue up to
   // this bound.
   if (pass_ != nullptr) left = kMaxTerminalBytes;
   while (left > 0) {
@@ -114,7 +114,7 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
     if (count == 0) return OutcomeLocked();
     left -= static_cast<int>(count);
   }
-  // One more read shows whether the stream has ended.
+  // One more read, which returns end of file if the stream has ended.
   ReadLocked(buffer);
   return OutcomeLocked();
 }
@@ -126,8 +126,8 @@ std::optional<Instant> PipeReader::NextDeadline() {
 
 void PipeReader::TimePassed(Instant now) {
   std::lock_guard<std::mutex> lock(mutex_);
-  // The line is not due yet if its rest may be in the pipe, unread because the
-  // console is full.
+  // An unfinished line is not shown yet if its rest may be in the pipe, unread
+  // because the console is full.
   int waiting = 0;
   const bool has_more =
       !ended_ && ioctl(fd_, FIONREAD, &waiting) == 0 && waiting > 0;

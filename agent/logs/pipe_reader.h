@@ -23,12 +23,13 @@ namespace muster::agent {
 class PipeReader {
  public:
   enum class Outcome {
-    kOpen,   // Some process still holds the write end.
-    kEnded,  // No process holds the write end; the stream has ended.
+    kOpen,   // some process still holds the write end
+    kEnded,  // no process holds the write end: the stream has ended
   };
 
-  // Makes a pipe of about `capacity_bytes`, if the system allows, and its write
-  // end, which the caller owns. ResourceExhausted: no free descriptor.
+  // A new pipe: its reader and its write end, which the caller owns. Make gives
+  // the pipe about `capacity_bytes`, if the system allows it.
+  // ResourceExhausted: no free descriptor.
   struct Made {
     std::shared_ptr<PipeReader> reader;
     int write_fd = -1;
@@ -38,9 +39,9 @@ class PipeReader {
   static absl::StatusOr<Made> Make(int capacity_bytes, WorkerStream stream);
 
   // Like Make, with a pseudo-terminal that has the size and modes of
-  // `terminal`. Its bytes go to `pass` unchanged (an empty text at the end),
-  // and to the stream. nullopt: no pseudo-terminal is available; `stream` is
-  // unchanged.
+  // `terminal`. The reader passes the bytes unchanged to `pass` (an empty text
+  // at the end), and also to `stream`. nullopt: no pseudo-terminal is
+  // available; `stream` is unchanged.
   using Pass = std::function<void(std::string_view)>;
   static std::optional<Made> MakeTerminal(int terminal, Pass pass,
                                           WorkerStream* stream);
@@ -52,13 +53,13 @@ class PipeReader {
   PipeReader(const PipeReader&) = delete;
   PipeReader& operator=(const PipeReader&) = delete;
 
-  // Adds the pipe to `epoll` with the identifier `id`, or removes it; the end
-  // of the stream removes it as well. Returns false if the stream has ended or,
-  // with errno, on an error.
+  // Watch adds the pipe to `epoll` with the identifier `id`; Unwatch removes
+  // it, as does the end of the stream. Both return false if the stream has
+  // ended or, with errno, on an error.
   bool Watch(int epoll, uint64_t id);
   bool Unwatch(int epoll);
 
-  // Reads once, at most as much as fits in `buffer`.
+  // Reads from the pipe once, at most as many bytes as fit in `buffer`.
   Outcome ReadSome(std::span<char> buffer);
 
   // Reads the bytes that are in the pipe now. Does not wait for the end of the
@@ -71,20 +72,20 @@ class PipeReader {
   // Whether the console and the files accept more of this stream.
   bool HasRoom() const { return stream_.HasRoom(); }
 
-  // When the unfinished line must be shown; nullopt: there is none, or the pipe
-  // holds more bytes, which may complete it.
+  // The time at which the unfinished line must be shown; nullopt: there is
+  // none, or the pipe holds more bytes, which may complete the line.
   std::optional<Instant> NextDeadline();
   void TimePassed(Instant now);
 
  private:
-  // Returns the number of bytes read; 0 if there are none or the stream has
+  // Returns the number of bytes read; 0 if the pipe is empty or the stream has
   // ended.
   size_t ReadLocked(std::span<char> buffer);
   void EndLocked();
   Outcome OutcomeLocked() const;
 
   const int fd_;
-  const Pass pass_;   // null except for a pseudo-terminal
+  const Pass pass_;   // set only for a pseudo-terminal
   std::mutex mutex_;  // guards the fields below
   bool ended_ = false;
   WorkerStream stream_;

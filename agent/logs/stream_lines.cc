@@ -45,8 +45,8 @@ std::vector<Line> LineAssembler::Append(std::string_view bytes) {
       EndOverwritten(&lines);
       after_return_ = false;
     }
-    // std::find_if is faster than find_first_of, which calls a library function
-    // for each byte.
+    // Uses std::find_if, because find_first_of is slower: it calls a library
+    // function for each byte.
     size_t end =
         std::find_if(bytes.begin(), bytes.end(), EndsText) - bytes.begin();
     if (end == bytes.size()) {

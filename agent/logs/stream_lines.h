@@ -14,12 +14,12 @@ namespace muster::agent {
 enum class LineEnd {
   kNewline,      // "\n" or "\r\n"
   kOverwritten,  // "\r": a progress bar will draw over the line
-  kCut,          // the length limit; the rest follows as a new line
-  kStreamEnd,    // the end of the stream, without a newline
+  kCut,  // the line reached the length limit; its rest follows as a new line
+  kStreamEnd,  // the stream ended without a newline
 };
 
 struct Line {
-  std::string text;  // without the line's end
+  std::string text;  // the line without its end
   LineEnd end = LineEnd::kNewline;
 
   bool operator==(const Line&) const = default;
@@ -34,15 +34,16 @@ class LineAssembler {
   explicit LineAssembler(size_t max_bytes = kMaxConsoleLineBytes)
       : max_bytes_(max_bytes) {}
 
-  // The lines that `bytes` completes, in order. Blank states of a progress bar
-  // are omitted (a bar that clears itself draws spaces).
+  // Appends bytes and returns the lines that they complete, in order. Blank
+  // states of a progress bar are omitted (a bar that clears itself draws
+  // spaces).
   std::vector<Line> Append(std::string_view bytes);
 
   // The unfinished line as a terminal would show it, without an incomplete
-  // character or escape sequence at its end.
+  // character or escape sequence at the end.
   std::string_view Partial() const;
 
-  // The unfinished line at the end of the stream, if there is one.
+  // Ends the stream, and returns its unfinished line if there is one.
   std::optional<Line> Finish();
 
  private:
@@ -51,23 +52,23 @@ class LineAssembler {
 
   size_t max_bytes_;
   std::string partial_;
-  // Whether the last byte was "\r". Only the next byte shows whether the line
-  // has ended ("\r\n") or a progress bar will draw over it.
+  // Whether the last byte was "\r". Only the next byte shows whether "\r\n"
+  // ended the line or a progress bar will draw over it.
   bool after_return_ = false;
 };
 
-// --duplicate-stdout-filters, --duplicate-stderr-filters: selects the lines
-// that contain at least one of some texts, case-sensitive, as in torchrun.
-// Pure.
+// A filter for --duplicate-stdout-filters or --duplicate-stderr-filters:
+// selects the lines that contain at least one of some texts, case-sensitive, as
+// in torchrun. Pure.
 class StreamFilter {
  public:
-  // Empty texts are removed: they would select every line.
+  // Empty texts are removed, because an empty text would select every line.
   explicit StreamFilter(std::vector<std::string> texts)
       : texts_(std::move(texts)) {
     std::erase_if(texts_, [](const std::string& text) { return text.empty(); });
   }
 
-  // Whether there is no text to search.
+  // Whether the filter has no texts and therefore selects no line.
   bool empty() const { return texts_.empty(); }
 
   bool Matches(std::string_view line) const {
@@ -81,15 +82,15 @@ class StreamFilter {
   std::vector<std::string> texts_;
 };
 
-// Keeps the end of a stream for a verdict. Pure. Append is cheap: the bytes are
-// split into lines only in Lines.
+// Keeps the end of a stream, for the verdict on a failed worker. Pure. Append
+// is cheap: only Lines splits the bytes into lines.
 class TailBuffer {
  public:
   void Append(std::string_view bytes);
 
   // The last kMaxStderrLines non-blank lines, oldest first, each valid UTF-8 of
   // at most kMaxLineBytes without control characters and escape sequences. A
-  // progress bar gives one line, its last state.
+  // progress bar gives one line with its last state.
   std::vector<std::string> Lines() const;
 
  private:
@@ -97,8 +98,8 @@ class TailBuffer {
   // bars draw many states into each line.
   static constexpr size_t kKeptBytes = 32 << 10;
 
-  // The newest bytes are at the end. Holds up to twice kKeptBytes, so that
-  // appending seldom moves bytes.
+  // The kept bytes, the newest at the end. Holds up to twice kKeptBytes, so
+  // that appending seldom moves bytes.
   std::string bytes_;
 };
 

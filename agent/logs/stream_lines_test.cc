@@ -16,7 +16,7 @@ Line Over(const std::string& text) { return {text, LineEnd::kOverwritten}; }
 Line Cut(const std::string& text) { return {text, LineEnd::kCut}; }
 Line Last(const std::string& text) { return {text, LineEnd::kStreamEnd}; }
 
-// All lines of `bytes`, appended in pieces of `piece` bytes.
+// Splits `bytes` into lines, appending pieces of `piece` bytes.
 std::vector<Line> Lines(const std::string& bytes, size_t piece,
                         size_t most = kMaxConsoleLineBytes) {
   LineAssembler assembler(most);

@@ -22,8 +22,8 @@ size_t SkipWhile(std::string_view text, size_t at, unsigned low,
   return at;
 }
 
-// The length of the escape sequence that begins at text[0] (ECMA-48); 1, for
-// the escape character alone, if the sequence is incomplete.
+// The length of the escape sequence that begins at text[0] (ECMA-48). If the
+// sequence is incomplete, the result is 1: the escape character alone.
 size_t EscapeLength(std::string_view text) {
   if (text.size() < 2) return 1;
   char kind = text[1];
@@ -45,21 +45,23 @@ bool IsControl(char c) {
   return (Between(c, 0, 0x1f) && c != '\t') || c == '\x7f';
 }
 
-// The C1 controls U+0080 to U+009F; U+009B begins an escape sequence.
+// Whether `text` begins with a C1 control character, U+0080 to U+009F; U+009B
+// begins an escape sequence.
 bool IsC1(std::string_view text) {
   return text.size() >= 2 && text[0] == '\xc2' && Between(text[1], 0x80, 0x9f);
 }
 
 bool IsContinuation(char c) { return Between(c, 0x80, 0xbf); }
 
-// The character length that the first byte `lead` announces; 1 if it does not
-// begin a multi-byte character.
+// The length in bytes of a character whose first byte is `lead`; 1 if `lead`
+// does not begin a multi-byte character.
 size_t SaidLength(char lead) {
   if (!Between(lead, 0xc2, 0xf4)) return 1;
   return Between(lead, 0xf0, 0xf4) ? 4 : Between(lead, 0xe0, 0xef) ? 3 : 2;
 }
 
-// The length of the valid UTF-8 character at text[0], or 0.
+// The length in bytes of the valid UTF-8 character at text[0]; 0 if there is
+// none.
 size_t Utf8Length(std::string_view text) {
   auto lead = static_cast<unsigned char>(text[0]);
   if (lead < 0x80) return 1;
@@ -95,8 +97,8 @@ std::string WithoutControls(std::string_view text, Colours colours) {
       i += 2;
     } else {
       if (clean.ends_with('\xc2') && Between(text[i], 0x80, 0x9f)) {
-        // The removal of a control character between these two bytes has made
-        // them a C1 control.
+        // A control character between these two bytes was removed, so that they
+        // now form a C1 control character: drop both.
         clean.pop_back();
       } else if (!IsControl(text[i])) {
         clean.push_back(text[i]);
@@ -153,7 +155,8 @@ struct Range {
   uint32_t last;
 };
 
-// Unicode's category Cf, and the line and paragraph separators.
+// The characters of Unicode's category Cf (format), and the line and paragraph
+// separators.
 constexpr Range kFormats[] = {
     {0xad, 0xad},       {0x600, 0x605},     {0x61c, 0x61c},
     {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},

@@ -9,20 +9,21 @@ namespace muster::agent {
 
 enum class Colours { kKeep, kDrop };
 
-// Removes from `text` (one line) all that would move a terminal's cursor, ring
-// its bell or set its title: control characters other than tab, and escape
-// sequences other than colours (SGR), which are kept if `colours` says so. A
-// reset is appended after kept colours, so that the next line is not coloured.
+// Removes from `text` (one line) everything that would move a terminal's
+// cursor, ring its bell or set its title: control characters other than tab,
+// and escape sequences other than colours (SGR), which are kept if `colours`
+// says so. A reset is appended after kept colours, so that the next line is not
+// coloured.
 std::string WithoutControls(std::string_view text, Colours colours);
 
 // Replaces each byte of `text` that is not part of valid UTF-8 by U+FFFD.
 std::string ValidUtf8(std::string_view text);
 
-// `text` without an incomplete UTF-8 character at its end.
+// Returns `text` without an incomplete UTF-8 character at its end.
 std::string_view WholeCharacters(std::string_view text);
 
-// `text` without an incomplete escape sequence at its end (ECMA-48 CSI, or the
-// escape character alone).
+// Returns `text` without an incomplete escape sequence at its end (ECMA-48 CSI,
+// or the escape character alone).
 std::string_view WithoutUnfinishedEscape(std::string_view text);
 
 // Replaces every Unicode character in `text` that is invisible or changes the

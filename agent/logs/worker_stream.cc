@@ -46,8 +46,8 @@ void WorkerStream::End() {
   std::string lines;
   if (last) Show(*last, Instant(), &lines);
   if (!lines.empty()) sinks_.console(std::move(lines));
-  // The console shows a part of a line that has no end: the line is ended
-  // there.
+  // Without a last line, the console may still show a part of a line that has
+  // no end: ends that line.
   const bool is_open = !last && (shown_ > 0 || redraws_);
   if (is_open && sinks_.console) {
     sinks_.console_part({.stream = sinks_.stream, .ends = true});
@@ -59,7 +59,7 @@ void WorkerStream::End() {
   sinks_.filtered_file = nullptr;
 }
 
-// Shows the part of the current line that is not shown yet.
+// Writes the part of the current line that the console does not show yet.
 void WorkerStream::ShowPart(std::string_view text, Ends ends) {
   const bool continues = shown_ > 0 || !redraws_;
   LinePart part{.stream = sinks_.stream, .prefix = sinks_.prefix};
@@ -73,7 +73,7 @@ void WorkerStream::ShowPart(std::string_view text, Ends ends) {
 }
 
 // Appends the line to `lines` if it is whole and the console shows no part of
-// it yet; otherwise shows the missing part.
+// it yet. Otherwise writes the missing part to the console.
 void WorkerStream::Show(const Line& line, Instant now, std::string* lines) {
   const bool is_state = line.end == LineEnd::kOverwritten;
   const bool is_due =

@@ -18,27 +18,29 @@ namespace muster::agent {
 
 enum class Remember { kNothing, kLastLines };
 
-// The destinations of one stream of one worker; null or empty: not used.
+// The destinations of one stream of one worker; a null or empty one is not
+// used.
 struct StreamSinks {
   std::unique_ptr<QueuedFile> file;
-  std::string prefix;  // prefix of the lines for the sinks below
-  // Receive whole lines, and parts of unfinished lines. Both are set, or
-  // neither.
+  std::string prefix;  // prefix of the lines in all sinks below
+  // Callbacks for whole lines (console) and for parts of unfinished lines
+  // (console_part). Both are set, or neither.
   std::function<void(std::string lines)> console;
   std::function<void(const LinePart& part)> console_part;
-  uint64_t stream = 1;  // identifies this stream in each LinePart
-  // false: the console or the queue of the files is full; null: never full
+  uint64_t stream = 1;  // identifier of this stream in each LinePart
+  // returns false if the console or the queue of the files is full; null: never
+  // full
   std::function<bool()> has_room;
   StreamFilter filter{{}};
-  std::shared_ptr<QueuedFile> filtered_file;  // shared by all workers
-  Remember remember = Remember::kNothing;     // what LastLines can return
+  std::shared_ptr<QueuedFile> filtered_file;  // file that all workers share
+  Remember remember = Remember::kNothing;  // determines what LastLines returns
 };
 
 // One stream (stdout or stderr) of one worker: distributes the bytes of its
 // pipe. The file gets all bytes; the filtered file gets whole lines. The
-// console gets whole lines, an unfinished line after kPartialDelay, and of a
-// progress bar's states (text ended by "\r") the newest one every
-// kRedrawInterval. Not thread-safe.
+// console gets whole lines, an unfinished line after kPartialDelay, and the
+// newest state of a progress bar (text ended by "\r") every kRedrawInterval.
+// Not thread-safe.
 class WorkerStream {
  public:
   static constexpr Duration kPartialDelay = std::chrono::milliseconds(300);
@@ -48,19 +50,21 @@ class WorkerStream {
 
   void Take(std::string_view bytes, Instant now);
 
-  // When the unfinished line must be shown; nullopt: there is none.
+  // The time at which the unfinished line must be shown; nullopt: there is no
+  // unfinished line.
   std::optional<Instant> NextDeadline() const;
-  // Shows the unfinished line if it is due.
+  // Shows the unfinished line if its deadline has passed.
   void TimePassed(Instant now);
   // Restarts the delay after which the unfinished line is shown.
   void PutOff(Instant now) {
     if (partial_since_) partial_since_ = now;
   }
 
-  // Ends the stream: shows an unterminated last line, closes the file.
+  // Ends the stream: shows an unterminated last line and closes the file.
   void End();
 
-  // Whether the console and the files accept more. Any thread.
+  // Whether the console and the files accept more output. Callable from any
+  // thread.
   bool HasRoom() const { return !sinks_.has_room || sinks_.has_room(); }
 
   std::vector<std::string> LastLines() const { return tail_.Lines(); }
@@ -74,13 +78,13 @@ class WorkerStream {
   StreamSinks sinks_;
   LineAssembler assembler_;
   TailBuffer tail_;
-  // Number of bytes of the current line that the console shows.
+  // The number of bytes of the current line that the console shows.
   size_t shown_ = 0;
   // Whether the current line replaces a line that "\r" ended.
   bool redraws_ = false;
-  // arrival of the oldest byte that is not shown
+  // arrival time of the oldest byte that is not shown
   std::optional<Instant> partial_since_;
-  // when a progress bar's state was last shown
+  // time at which a progress bar's state was last shown
   std::optional<Instant> redrawn_;
 };
 

@@ -25,16 +25,18 @@
 namespace muster::agent {
 namespace {
 
-// The time limit for reaping a process that was killed or has closed its files.
+// The longest wait for the exit of a process that was killed or has closed its
+// files.
 constexpr Duration kReapTimeout = std::chrono::seconds(2);
 
-// Waits until the process is reaped; returns its wait status. nullopt: another
-// part of this process has reaped it, or it does not end.
+// Waits until the process exits, reaps it and returns its wait status. nullopt:
+// another part of this process has reaped it, or it does not exit.
 std::optional<int> Reap(pid_t pid) {
   if (AwaitSubprocess(pid, MonotonicNow() + kReapTimeout)) {
     return ReapSubprocess(pid);
   }
-  kill(pid, SIGKILL);  // not reaped, so the pid is still its own
+  // safe: the process is not reaped, so the pid is not reused
+  kill(pid, SIGKILL);
   return std::nullopt;
 }
 
@@ -88,7 +90,8 @@ NcclIdChild::NcclIdChild(pid_t pid, OwnedFd life, OwnedFd answer)
     : pid_(pid), life_(std::move(life)), answer_(std::move(answer)) {}
 
 NcclIdChild::~NcclIdChild() {
-  if (!end_.empty()) return;  // reaped: another process may have this pid
+  // the process was reaped: another one may have its pid
+  if (!end_.empty()) return;
   life_.Close();
   kill(pid_, SIGKILL);
   Reap(pid_);
@@ -103,7 +106,8 @@ std::optional<std::string> NcclIdChild::End() {
     n = read(answer_.get(), &byte, 1);
   } while (n > 0 || (n < 0 && errno == EINTR));
   if (n < 0) return std::nullopt;
-  // Waits until the process can be reaped, soon after it has closed its files.
+  // The process has closed its files and will exit soon: waits until it can be
+  // reaped.
   end_ = InWords(Reap(pid_));
   SparedChildren::OfThisProcess().Remove(pid_);
   return end_;
@@ -147,8 +151,8 @@ std::string NcclIdProgram(
   const auto visible = EnvironmentValue(environment, "CUDA_VISIBLE_DEVICES");
   if (visible && (visible->empty() || *visible == "-1")) return "";
   if (NonEmptyEnvironmentValue(environment, "NCCL_COMM_ID")) return "";
-  // Without NVIDIA's driver there is no id: neither the driver's device file
-  // nor that of the Windows Subsystem for Linux exists.
+  // Without NVIDIA's driver an NCCL id is of no use. The driver is absent if
+  // neither its device file nor that of the Windows Subsystem for Linux exists.
   if (access("/dev/nvidiactl", F_OK) != 0 && access("/dev/dxg", F_OK) != 0) {
     return "";
   }

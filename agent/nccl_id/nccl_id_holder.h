@@ -15,28 +15,30 @@
 
 namespace muster::agent {
 
-// The agent's end of one process that hosts an NCCL id's root. The destructor
-// kills the process. It is not a worker, and the guardian's clean-up spares it.
+// The agent's handle of one process that hosts the root of an NCCL id. The
+// destructor kills the process. The process is not a worker, and the guardian's
+// clean-up spares it.
 class NcclIdChild {
  public:
-  // Internal: names the step that failed.
+  // Starts the process. Internal: names the step that failed.
   static absl::StatusOr<std::unique_ptr<NcclIdChild>> Start(
       const std::string& program);
-  // Waits a short time for the process's end.
+  // Kills the process, and waits a short time for its exit.
   ~NcclIdChild();
   NcclIdChild(const NcclIdChild&) = delete;
   NcclIdChild& operator=(const NcclIdChild&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Readable when the process has written or ended.
+  // A descriptor that becomes readable when the process has written or exited.
   int fd() const { return answer_.get(); }
-  // How the process ended, such as "was killed by SIGKILL"; nullopt while it
-  // runs. Call it after the answer is complete. Blocks only for the short time
-  // until the process can be reaped.
+  // The way in which the process ended, such as "was killed by SIGKILL";
+  // nullopt while it runs. Call it after the answer is complete. Blocks only
+  // for the short time until the process can be reaped.
   std::optional<std::string> End();
 
-  // The process's output so far, at most kMaxAnswer bytes. `whole`: its line is
-  // complete, or no more output will come. Does not block.
+  // The process's output so far, at most kMaxAnswer bytes. `whole` says that
+  // the line is complete, or that no more output will arrive. Read does not
+  // block.
   struct Answer {
     std::string text;
     bool whole = false;
@@ -49,34 +51,39 @@ class NcclIdChild {
   NcclIdChild(pid_t pid, OwnedFd life, OwnedFd answer);
 
   const pid_t pid_;
-  OwnedFd life_;    // the process's stdin, whose end ends the process
-  OwnedFd answer_;  // the process's stdout: its end shows the process's end
+  // write end of the process's stdin; closing it ends the process
+  OwnedFd life_;
+  // read end of its stdout; end of file shows that it has exited
+  OwnedFd answer_;
   Answer heard_;
-  std::string end_;  // set once the process has been reaped
+  std::string end_;  // how the process ended; set once it has been reaped
 };
 
 class NcclIdChild;
 
-// The program that makes NCCL ids for this node's agent, which is this program;
-// empty if an id is of no use: no NVIDIA driver, all GPUs hidden, or the root
-// is given by NCCL_COMM_ID. Only looks at /dev and the variables.
+// The program that makes NCCL ids for this node's agent, which is this program
+// itself; empty if an id is of no use: no NVIDIA driver, all GPUs hidden, or
+// the root is given by NCCL_COMM_ID. Examines only /dev and the environment
+// variables.
 std::string NcclIdProgram(
     const std::map<std::string, std::string>& environment);
 
 // The NCCL ids of this node's agent: one for the next round and one of the
-// current round, each in a process of its own (see nccl_id_process.h) that
-// lives until the id is released. The early death of such a process is noticed
-// at once. Not thread-safe: for one thread, which must live as long as this
-// object, because the processes die with the thread that started them.
+// current round. Each id's root is a process of its own (see nccl_id_process.h)
+// that lives until the id is released. The early death of such a process is
+// noticed at once. Not thread-safe: only for one thread, which must live as
+// long as this object, because the processes die with the thread that started
+// them.
 class NcclIdHolder {
  public:
   // The longest time that a process may take to make an id.
   static constexpr Duration kCreationTimeout = std::chrono::seconds(10);
-  // How many unused ids in a row may be lost before no more are made.
+  // The number of consecutive losses of unused ids after which no more ids are
+  // made.
   static constexpr int kMaxLosses = 3;
 
-  // `program`: the program that makes ids, see NcclIdProgram; empty: no ids are
-  // made.
+  // `program` is the program that makes ids, see NcclIdProgram; empty: no ids
+  // are made.
   explicit NcclIdHolder(std::string program);
   ~NcclIdHolder();
   NcclIdHolder(const NcclIdHolder&) = delete;
@@ -84,33 +91,34 @@ class NcclIdHolder {
 
   // The result of making the id for the next round.
   struct Outcome {
-    std::string id;   // hexadecimal digits, or empty
+    std::string id;   // the id in hexadecimal digits; empty: there is no id
     std::string why;  // why there is no id, for the user; may be empty
   };
 
   // Starts making an id for the next round, unless one exists, is being made,
   // or has failed before. Returns an outcome if the start failed.
   std::optional<Outcome> Make(Instant now);
-  // Readable when Look has news; -1 while there is no id for the next round.
+  // A descriptor that is readable when Look must be called; -1 while there is
+  // no id for the next round.
   int fd() const;
-  // The time at which Look must be called at the latest.
+  // The latest time for the next call of Look.
   std::optional<Instant> NextDeadline() const;
   // Returns the id once it is made. If the process of an unused id has died,
-  // the outcome says so, and another id is being made.
+  // returns an outcome without an id, and starts making another id.
   std::optional<Outcome> Look(Instant now);
 
-  // Begins a round that uses `id`. If this is this node's id for the next
+  // Begins a round that uses `id`. If `id` is this node's id for the next
   // round, it is kept during the round; the id of the previous round is
-  // released. Returns whether the id's root lives on this node.
+  // released. Returns whether the root of `id` runs on this node.
   bool BeginRound(const std::string& id);
-  // Readable when LookAtRoot has news; -1 while this node has no root of a
-  // round.
+  // A descriptor that is readable when LookAtRoot must be called; -1 while this
+  // node hosts no root of a round.
   int root_fd() const;
-  // Reports once that the root of the round's id has died, and how: "the
-  // process that hosts the root of this round's NCCL id (pid 7) was killed by
-  // SIGKILL".
+  // Reports once that the root process of the round's id has died, and how:
+  // "the process that hosts the root of this round's NCCL id (pid 7) was killed
+  // by SIGKILL".
   std::optional<std::string> LookAtRoot();
-  // Releases the id for the next round.
+  // Releases the id for the next round and ends its process.
   void Discard();
 
  private:
@@ -119,10 +127,12 @@ class NcclIdHolder {
 
   const std::string program_;
   std::unique_ptr<NcclIdChild> next_;
-  std::string next_id_;  // empty while the id is being made
-  Instant deadline_;     // valid while the id is being made
+  // the id for the next round; empty while it is being made
+  std::string next_id_;
+  // deadline for making the id; valid while it is being made
+  Instant deadline_;
   std::unique_ptr<NcclIdChild> in_use_;
-  int losses_ = 0;  // ids lost since the last id was used
+  int losses_ = 0;  // number of unused ids lost since the last id was used
   bool failed_ = false;
 };
 

@@ -37,7 +37,7 @@ class NcclIdHolderTest : public ::testing::Test {
     pollfd news = {.fd = fd, .events = POLLIN, .revents = 0};
     return fd >= 0 && poll(&news, 1, 60'000) > 0;
   }
-  // The only child of this process.
+  // Returns the pid of the only child of this process.
   static pid_t OnlyChild() {
     std::ifstream list("/proc/thread-self/children");
     pid_t child = 0;
@@ -45,7 +45,7 @@ class NcclIdHolderTest : public ::testing::Test {
     EXPECT_GT(child, 0);
     return child;
   }
-  // Waits for the outcome of Make.
+  // Waits for the outcome of `holder`'s Make.
   static Outcome Await(NcclIdHolder& holder) {
     while (true) {
       if (auto outcome = holder.Look(MonotonicNow())) return *outcome;
@@ -192,7 +192,8 @@ TEST(NcclIdProgramTest, NoProgramIfAnIdIsOfNoUse) {
   EXPECT_EQ(NcclIdProgram({}), has_driver ? "/proc/self/exe" : "");
 }
 
-// The process ends when its stdin is closed, as after the death of the agent.
+// The NCCL id process exits when its stdin is closed, as after the agent's
+// death.
 TEST(NcclIdChildTest, EndsWithItsInput) {
   setenv("FAKE_NVML_GPUS", "1", 1);
   int life[2];

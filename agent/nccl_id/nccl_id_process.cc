@@ -19,12 +19,12 @@
 namespace muster::agent {
 namespace {
 
-// Prepares this process and returns its former stdout. Other files of the agent
-// (a reserved port, a log) are closed, because this process must not hold them
-// open.
+// Prepares this process and returns a descriptor for its original stdout. Other
+// files of the agent (a reserved port, a log) are closed, because this process
+// must not hold them open.
 OwnedFd BecomeNcclIdProcess() {
-  // This process dies with the agent. As a second way, the end of stdin ends
-  // it.
+  // The kernel kills this process when the agent dies. Independently of this,
+  // the process exits at the end of its stdin.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NAME, "muster-nccl-id");
   signal(SIGPIPE, SIG_IGN);
@@ -57,8 +57,8 @@ std::string Answer(const NcclIdProcessOptions& options) {
   return absl::StrCat("id ", nccl::HexOf(id));
 }
 
-// Writes `line` and a newline; newlines within `line` become spaces. False: the
-// write failed.
+// Writes `line` and a newline; newlines within `line` become spaces. Returns
+// false if the write failed.
 bool Say(const OwnedFd& to, std::string line) {
   for (char& c : line) {
     if (c == '\n') c = ' ';
@@ -85,8 +85,8 @@ int RunNcclIdProcess(const NcclIdProcessOptions& options) {
   const OwnedFd answer = BecomeNcclIdProcess();
   const std::string line = Answer(options);
   if (!Say(answer, line)) return 1;
-  // stdout stays open: its end of file shows the agent, on every kernel, that
-  // this process has died.
+  // Keeps stdout open until the agent closes stdin: on every kernel, stdout's
+  // end of file shows the agent that this process has died.
   if (line.rfind("id ", 0) == 0) AwaitEndOfInput();
   // Exits without joining NCCL's threads, which may be waiting for ranks.
   _exit(0);

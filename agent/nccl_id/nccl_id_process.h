@@ -7,10 +7,10 @@
 
 namespace muster::agent {
 
-// A process that hosts the root of one NCCL id. The process that calls
-// ncclGetUniqueId must live until the last rank has joined, and an agent must
-// not load NCCL, which starts threads. The agent starts its own program file
-// with kNcclIdArgument (see nccl_id_holder.h).
+// The argument that starts a process which hosts the root of one NCCL id. The
+// process that calls ncclGetUniqueId must live until the last rank has joined,
+// and an agent must not load NCCL, which starts threads. Therefore the agent
+// starts its own program file with this argument (see nccl_id_holder.h).
 
 inline constexpr char kNcclIdArgument[] = "--nccl-id-process";
 
@@ -23,10 +23,10 @@ struct NcclIdProcessOptions {
   std::string nccl_library = nccl::NcclLibrary::DefaultName();
 };
 
-// The main function of the process; returns its exit code. Writes one line to
-// stdout: "id " and 256 hexadecimal digits, or "none " and the reason (empty if
-// this node has no GPU that may be used, which is not an error). Then keeps the
-// root until stdin ends. NCCL's own output goes to stderr.
+// The main function of the NCCL id process; returns its exit code. Writes one
+// line to stdout: "id " and 256 hexadecimal digits, or "none " and the reason
+// (empty if this node has no usable GPU, which is not an error). Then keeps the
+// root alive until stdin ends. NCCL's own output goes to stderr.
 int RunNcclIdProcess(const NcclIdProcessOptions& options = {});
 
 }  // namespace muster::agent

@@ -1,4 +1,4 @@
-// An NCCL id process with stand-ins for NVIDIA's libraries, for tests.
+// An NCCL id process for tests, with fakes of NVIDIA's libraries.
 // STAGED_NCCL_ID selects a fault: "hang", "die" or "nonsense".
 
 #include <unistd.h>

@@ -50,7 +50,7 @@ void PortReservation::Share() {
 
 absl::StatusOr<PortReservation> PortReservation::Take(Sharing sharing) {
   absl::StatusOr<OwnedFd> fd = BindAnyPort(AF_INET6, sharing);
-  // IPv6 may be disabled on this host.
+  // Falls back to IPv4, because IPv6 may be disabled on this host.
   if (!fd.ok()) fd = BindAnyPort(AF_INET, sharing);
   if (!fd.ok()) return fd.status();
   const std::optional<SocketAddress> bound = BoundAddress(fd->get());

@@ -7,14 +7,14 @@
 namespace muster::agent {
 
 // A TCP port that the kernel assigns to no other process while this object
-// exists. The port is bound and not listened on. This closes the gap between
-// finding a free port and using it. Movable.
+// exists. The object binds the port but does not listen on it, so that no other
+// process takes the port between finding it and using it. Movable.
 class PortReservation {
  public:
   enum class Sharing {
-    kNone,  // No other socket can bind the port until Share is called.
+    kNone,  // no other socket can bind the port until Share is called
     // A server that sets SO_REUSEADDR (PyTorch's TCPStore, gRPC, asyncio) can
-    // bind the port. For a server in another process.
+    // bind the port. Used if the server is in another process.
     kWithServers,
   };
 

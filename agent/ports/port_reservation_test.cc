@@ -57,7 +57,8 @@ TEST_P(PortReservationOf, AServerThatReusesAddressesListensOnThePort) {
   const OwnedFd server = Socket(GetParam(), Reuse::kYes);
   ASSERT_EQ(Bind(server, GetParam(), reservation->port()), 0);
   ASSERT_EQ(listen(server.get(), 16), 0);
-  // A client's connection reaches the server: the reservation does not listen.
+  // A client's connection reaches the server, because the reservation's socket
+  // does not listen.
   const OwnedFd client = Socket(AF_INET, Reuse::kNo);
   sockaddr_in to = {};
   to.sin_family = AF_INET;
@@ -82,7 +83,7 @@ TEST_P(PortReservationOf, AnUnsharedPortIsBoundByNoOther) {
   EXPECT_EQ(listen(server.get(), 16), 0);
 }
 
-// A server's socket on one address, while the reservation holds all addresses.
+// A server can bind one address although the reservation holds all addresses.
 TEST(PortReservation, ASharedPortIsBoundOnOneAddress) {
   auto reservation = PortReservation::Take(Sharing::kNone);
   ASSERT_TRUE(reservation.ok()) << reservation.status();
@@ -101,7 +102,7 @@ TEST_P(PortReservationOf, KernelAssignsThePortToNoOther) {
   const auto reservation = PortReservation::Take(Sharing::kWithServers);
   ASSERT_TRUE(reservation.ok());
   const auto port = static_cast<uint32_t>(reservation->port());
-  // A range of one port leaves the kernel no other choice.
+  // A range of ephemeral ports with one port leaves the kernel no other choice.
   const uint32_t only = port << 16 | port;
   for (const Reuse reuse : {Reuse::kNo, Reuse::kYes}) {
     const OwnedFd other = Socket(GetParam(), reuse);

@@ -22,7 +22,8 @@ std::string PreemptionLine(const rendezvous::PreemptionNotice& notice) {
       {"signal", rendezvous::SignalName(notice.signal)},
       {"host", notice.host},
       {"grace_s", ToSeconds(notice.left)}};
-  // A host's name may contain bytes that are not UTF-8; they are replaced.
+  // The host's name may contain bytes that are not UTF-8: the dump replaces
+  // them.
   return line.dump(-1, ' ', false,
                    nlohmann::ordered_json::error_handler_t::replace) +
          "\n";
@@ -38,8 +39,8 @@ void PreemptionFile::PutInto(const std::string& folder) {
 
 absl::Status PreemptionFile::Write(const rendezvous::PreemptionNotice& notice) {
   if (path_.empty()) return absl::OkStatus();
-  // The file is written under another name and then renamed, so that readers
-  // see the whole file or none.
+  // Writes under another name and then renames the file, so that readers see
+  // the whole file or none.
   const std::string draft = path_ + ".new";
   const std::string line = PreemptionLine(notice);
   bool written = false;
@@ -61,7 +62,7 @@ absl::Status PreemptionFile::Write(const rendezvous::PreemptionNotice& notice) {
 
 namespace {
 
-// The extra time to kill a command after its deadline.
+// The extra time to kill the user's command after its deadline.
 constexpr Duration kKillMargin = std::chrono::seconds(2);
 
 }  // namespace

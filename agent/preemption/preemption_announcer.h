@@ -18,8 +18,8 @@ namespace muster::agent {
 //   {"signal":"SIGUSR1","host":"n1","grace_s":118.5}
 std::string PreemptionLine(const rendezvous::PreemptionNotice& notice);
 
-// The file that tells a node's workers that the job is being preempted. Written
-// atomically when the notice comes; removed by the destructor.
+// The file that notifies a node's workers of the job's preemption. Written
+// atomically when the notice arrives; removed by the destructor.
 class PreemptionFile {
  public:
   PreemptionFile() = default;
@@ -27,14 +27,15 @@ class PreemptionFile {
   PreemptionFile(const PreemptionFile&) = delete;
   PreemptionFile& operator=(const PreemptionFile&) = delete;
 
-  // Sets the folder of the file: one that the agent owns (see
-  // RemoveSocketFolder); empty: no file.
+  // Sets the folder for the file, which the agent must own (see
+  // RemoveSocketFolder); empty: no file is written.
   void PutInto(const std::string& folder);
 
-  // The path of the file; empty if there is no folder.
+  // The path of the file; empty if no folder is set.
   const std::string& path() const { return path_; }
 
-  // Writes the file. Unavailable, one line: the file cannot be written.
+  // Writes the preemption file. Unavailable, one line: the file cannot be
+  // written.
   absl::Status Write(const rendezvous::PreemptionNotice& notice);
 
  private:
@@ -48,19 +49,19 @@ class PreemptionFile {
 //   MUSTER_PREEMPTION_SIGNAL  such as SIGUSR1
 //   MUSTER_PREEMPTION_HOST    the host that got the signal
 //   MUSTER_PREEMPTION_GRACE   seconds
-//   MUSTER_PREEMPTION_FILE    unless there is no file yet
+//   MUSTER_PREEMPTION_FILE    only if the file's folder is set
 //
-// and the command is killed if this process dies. Not thread-safe.
+// The command is killed if this process dies. Not thread-safe.
 class PreemptionAnnouncer {
  public:
   struct Options {
-    std::string command;  // --on-preempt; empty: no command
+    std::string command;  // command of --on-preempt; empty: no command
     std::string run_id;
     std::string node_id;
-    // How long the command may run after the end of the grace period.
+    // The time for which the command may run after the end of the grace period.
     Duration after_grace = Duration::zero();
-    // The signals that announce a preemption; the command ignores them. A
-    // cluster may send them to every process of a job.
+    // The signals that announce a preemption. The command ignores them, because
+    // a cluster may send them to every process of a job.
     std::vector<int> signals;
     std::function<void(const std::string&)> on_notice;
   };
@@ -69,8 +70,8 @@ class PreemptionAnnouncer {
   PreemptionFile& file() { return file_; }
 
   // Announces the preemption. `done` is called once, from this or another
-  // thread, when the command has ended, however it ended; not after End. A
-  // failure is printed in one line and has no other effect.
+  // thread, when the command has ended in any way; it is not called after End.
+  // A failure is printed in one line and has no other effect.
   void Announce(const rendezvous::PreemptionNotice& notice,
                 std::function<void()> done);
 

@@ -9,15 +9,15 @@
 
 namespace muster::agent {
 
-// Whether a preempted job returns to its cluster's queue.
+// Whether a preempted job is put back into its cluster's queue.
 enum class Requeue { kNo, kYes };
 
-// The behaviour at a preemption.
+// The configured behaviour at a preemption.
 struct PreemptionOptions {
   std::vector<int> signals;  // signals that announce a preemption
-  int worker_signal = 15;    // signal for the workers; 0: none
+  int worker_signal = 15;    // signal sent to the workers; 0: none
   Duration grace = std::chrono::seconds(120);
-  std::string command;  // run by `sh -c` on each node; empty: none
+  std::string command;  // command run by `sh -c` on each node; empty: none
   Requeue requeue = Requeue::kNo;
 
   bool operator==(const PreemptionOptions&) const = default;

@@ -10,7 +10,8 @@
 namespace muster::agent {
 namespace {
 
-constexpr size_t kMaxDigits = 10;  // digits of 2^32 - 1, Slurm's greatest id
+// number of digits of 2^32 - 1, Slurm's greatest id
+constexpr size_t kMaxDigits = 10;
 
 std::string StateOf(const std::string& shown) {
   constexpr char kKey[] = "JobState=";
@@ -45,10 +46,10 @@ absl::StatusOr<std::vector<std::string>> RequeueCommand(
 
 std::string AgainstRequeue(const std::string& shown) {
   const std::string state = StateOf(shown);
-  // unknown state: scontrol requeue will print the reason
+  // The state is unknown: scontrol requeue will print the reason.
   if (state.empty()) return "";
   // A preempted job may still run for its partition's GraceTime, and may be
-  // requeued.
+  // requeued while it runs.
   if (state == "RUNNING" || state == "SUSPENDED") return "";
   if (state == "PENDING") return "it is there already";
   if (HidesState(shown)) {

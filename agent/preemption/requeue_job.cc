@@ -16,8 +16,8 @@ namespace {
 // preemption often affects many jobs.
 constexpr Duration kSlurmTimeout = std::chrono::seconds(30);
 
-// Attempts of a query: Slurm signals every process of a step, and may kill the
-// query.
+// The number of attempts of a query: Slurm signals every process of a step, and
+// may kill the query.
 constexpr int kTries = 3;
 
 constexpr Duration kPause = std::chrono::milliseconds(100);
@@ -33,7 +33,8 @@ ToolOutcome Ask(const std::vector<std::string>& argv, Instant deadline) {
   }
 }
 
-// Repeats the query until it shows the job's state.
+// Repeats the query with the command `argv` until its answer shows the job's
+// state.
 ToolOutcome AskForState(const std::vector<std::string>& argv) {
   const Instant deadline = MonotonicNow() + kSlurmTimeout;
   for (;;) {
@@ -74,8 +75,8 @@ absl::Status RequeueJob(const std::map<std::string, std::string>& environment) {
   const std::vector<std::string> look = {"scontrol", "--oneliner", "show",
                                          "job", command->back()};
   const ToolOutcome shown = AskForState(look);
-  // A job of unknown state is not requeued, because a user may have cancelled
-  // it.
+  // If the job's state cannot be read, the job is not requeued, because a user
+  // may have cancelled it.
   absl::Status seen = StatusOf(shown, look);
   if (!seen.ok()) return seen;
   const std::string against = AgainstRequeue(shown.output);

@@ -8,9 +8,9 @@
 
 namespace muster::agent {
 
-// Requeues this process's Slurm job (see RequeueCommand), which soon ends this
-// process. The error is one line for the user: there is no job, no scontrol, or
-// Slurm refuses or does not answer.
+// Requeues this process's Slurm job (see RequeueCommand). Slurm then soon ends
+// this process. The error is one line for the user: there is no job, no
+// scontrol, or Slurm refuses or does not answer.
 absl::Status RequeueJob(const std::map<std::string, std::string>& environment);
 
 }  // namespace muster::agent

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Replaces scontrol by a script that behaves as each test says.
+// Replaces scontrol by a shell script whose text each test chooses.
 class RequeueJobTest : public ::testing::Test {
  protected:
   RequeueJobTest() : path_(getenv("PATH")) {
@@ -49,15 +49,15 @@ TEST_F(RequeueJobTest, SaysWhatSlurmSays) {
 }
 
 // Slurm signals every process of a step, and may kill the query for the job's
-// state: the query is repeated.
+// state. A killed query is repeated.
 TEST_F(RequeueJobTest, AQuestionThatWasKilledIsAskedAgain) {
   const std::string once =
       "t=" + folder_ + "/asked; [ -e $t ] || { : > $t; kill -TERM $$; }\n";
   EXPECT_TRUE(Requeue(once + kRuns + "exit 0").ok());
 }
 
-// Slurm hides the state of a job while it sends the job a signal: the query is
-// repeated.
+// Slurm hides the state of a job while it sends the job a signal. The query is
+// then repeated.
 TEST_F(RequeueJobTest, AStateThatIsHiddenIsAskedForAgain) {
   const std::string once = "t=" + folder_ +
                            "/asked; [ -e $t ] || { : > $t; echo "

@@ -13,16 +13,16 @@
 
 namespace muster::agent {
 
-// A further condition of liveness, such as that of the coordinator inside of
-// `launch`; empty: none. Must not block.
+// A further condition of the liveness probe, such as the health of the
+// coordinator inside `launch`; empty: no further condition. Must not block.
 using AlsoLive = std::function<absl::Status()>;
 
-// The probes' answers from the state in `view`, which must outlive them. An
-// agent whose loop has not turned yet counts as alive.
+// The answers of the probes, from the agent's state in `view`, which must
+// outlive the result. An agent whose loop has not turned yet counts as alive.
 rendezvous::Probes ProbesOf(const AgentView* view, AlsoLive also_live = {});
 
-// Serves the probes on `listen`; null if no address is given. Unavailable, one
-// line: the address cannot be listened on.
+// Serves the probes over HTTP on the address `listen`; null if no address is
+// given. Unavailable, one line: the address cannot be listened on.
 absl::StatusOr<std::unique_ptr<rendezvous::ProbeServer>> ServeProbes(
     const std::optional<rendezvous::Endpoint>& listen, const AgentView* view,
     AlsoLive also_live = {});

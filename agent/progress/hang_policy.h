@@ -5,9 +5,9 @@
 
 namespace muster::agent {
 
-// When the silence of a worker that has reported in this round is a hang
-// (--hang-timeout). A worker that has not reported yet is never hung: it may be
-// compiling, or may not report at all.
+// The value of --hang-timeout: when the silence of a worker that has reported
+// in this round counts as a hang. A worker that has not reported yet is never
+// hung: it may be compiling, or may not report at all.
 enum class HangDetection {
   // "auto": the worker's own WATCHDOG_S, else a learned value (hang_watch.h)
   kLearned,
@@ -17,7 +17,7 @@ enum class HangDetection {
 
 struct HangPolicy {
   HangDetection detection = HangDetection::kLearned;
-  // with kGiven: the silence that is a hang
+  // With kGiven, the duration of silence that counts as a hang.
   Duration timeout = Duration::zero();
 
   bool operator==(const HangPolicy&) const = default;

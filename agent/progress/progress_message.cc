@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kLongestWatchdogSeconds = 365.0 * 24 * 3600;
 
-// Parses the whole of `text` as a number, independent of the locale.
+// Parses the whole of `text` as a number, independent of the locale; nullopt if
+// invalid.
 template <typename T>
 std::optional<T> Number(std::string_view text) {
   T number{};
@@ -24,7 +25,7 @@ std::optional<T> Number(std::string_view text) {
 
 std::optional<Duration> Watchdog(std::string_view text) {
   const std::optional<double> seconds = Number<double>(text);
-  // The negated comparison also rejects NaN.
+  // The condition is negated so that it also rejects NaN.
   if (!seconds || !(*seconds >= 0 && *seconds <= kLongestWatchdogSeconds)) {
     return std::nullopt;
   }
@@ -34,7 +35,8 @@ std::optional<Duration> Watchdog(std::string_view text) {
                       std::chrono::duration<double>(*seconds)));
 }
 
-// Returns true if the line was a sign of life.
+// Stores one KEY=VALUE line in the message. Returns true if the line counts as
+// a sign of life.
 bool Take(std::string_view key, std::string_view value,
           ProgressMessage& message) {
   if (key == "STEP") {

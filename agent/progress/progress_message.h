@@ -30,9 +30,10 @@ struct ProgressMessage {
   std::optional<int64_t> step;
   std::optional<double> loss;
   std::optional<double> tokens_per_s;
-  std::optional<std::string> status;  // printable, at most kMaxStatusBytes
+  std::optional<std::string> status;  // printable text, at most kMaxStatusBytes
   std::optional<bool> checkpoint;
-  std::optional<Duration> watchdog;  // zero: no deadline
+  // the worker's own deadline (WATCHDOG_S); zero: none
+  std::optional<Duration> watchdog;
 };
 
 struct WorkerSaid {
@@ -40,14 +41,15 @@ struct WorkerSaid {
   ProgressMessage message;
 };
 
-// The longest datagram in bytes. A longer one is read up to its last complete
-// line within this size.
+// The maximum length in bytes of a datagram. A longer datagram is read up to
+// its last complete line within this length.
 inline constexpr size_t kMaxProgressBytes = 4096;
 // A smaller WATCHDOG_S is raised to this value: a deadline shorter than the
 // agent's own delays would report false hangs.
 inline constexpr Duration kShortestWatchdog = std::chrono::milliseconds(100);
 
-// Parses a datagram. Accepts any bytes; invalid values are ignored. Pure.
+// Parses the text of a datagram. Accepts any bytes; invalid values are ignored.
+// Pure.
 ProgressMessage ParseProgress(std::string_view datagram);
 
 // Merges `later` into `message`: the fields that `later` has replace the older

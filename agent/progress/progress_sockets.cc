@@ -16,12 +16,12 @@
 namespace muster::agent {
 namespace {
 
-// Datagrams read from one socket in one Take, so that the other workers are
-// read soon.
+// The maximum number of datagrams that one Take reads from one socket, so that
+// other workers' sockets are read soon.
 constexpr int kMaxPerTake = 64;
-// A paused socket is read again once this many datagrams may be read.
+// A paused socket is read again once its rate limit allows this many datagrams.
 constexpr double kWorthReading = 32;
-// Room for the longest path below the parent folder, such as
+// The bytes reserved for the longest path below the parent folder, such as
 // "/muster-XXXXXX/2147483647.4095", and the final zero.
 constexpr size_t kRoomForNames = 40;
 
@@ -131,7 +131,8 @@ std::optional<Instant> ProgressSockets::NextTake() const {
 }
 
 bool ProgressSockets::Read(Line& line, ProgressMessage& message) {
-  // One byte more than the limit shows that a datagram is too long.
+  // The buffer has one byte more than the limit, which shows that a datagram is
+  // too long.
   char bytes[kMaxProgressBytes + 1];
   const ssize_t got = recv(line.socket.get(), bytes, sizeof(bytes), 0);
   if (got < 0) return false;
@@ -144,8 +145,8 @@ std::vector<WorkerSaid> ProgressSockets::Take(Instant now) {
     Line& line = lines_[i];
     if (!line.paused) continue;
     Refill(now, line);
-    // The condition allows one datagram less, because rounding may leave a
-    // little less than NextTake has computed for this moment.
+    // Accepts one datagram less than kWorthReading: at the time that NextTake
+    // has computed, rounding may leave a little less.
     if (line.allowance < kWorthReading - 1) continue;
     line.paused = false;
     Watch(static_cast<int>(i));

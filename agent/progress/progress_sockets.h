@@ -18,18 +18,18 @@ namespace muster::agent {
 // enter. Each round has new sockets; unread reports of an old round are
 // dropped.
 //
-// A worker that sends too fast is read at a limited rate and then blocks in its
-// own send(2), without an effect on other workers or this process. Not
-// thread-safe.
+// If a worker sends too fast, the agent reads its socket at a limited rate, so
+// that the worker blocks in its own send(2). Other workers and this process are
+// not affected. Not thread-safe.
 class ProgressSockets {
  public:
-  // The rate limit: a burst of this many datagrams, then this many per second
-  // for a single worker. Several workers share the rate equally.
+  // The rate limit in datagrams: a single worker may send a burst of kBurst,
+  // then kPerSecond per second. Several workers share the rate equally.
   static constexpr double kBurst = 256;
   static constexpr double kPerSecond = 16000;
   static constexpr double kLeastPerSecond = 100;
 
-  // `folder`: the parent of the private folder. If its name is so long that a
+  // `folder` is the parent of the private folder. If its name is so long that a
   // socket's path would exceed 108 bytes, /tmp is used instead.
   explicit ProgressSockets(std::string folder);
   ~ProgressSockets();
@@ -45,17 +45,17 @@ class ProgressSockets {
   // it.
   const std::string& folder() const { return folder_; }
 
-  // The path of a worker's socket; empty if there is none.
+  // The path of a worker's socket; empty if the worker has no socket.
   std::string PathOf(int local_rank) const;
 
-  // A descriptor for poll(): readable while Take would return something.
+  // A descriptor for poll() that is readable while Take would return something.
   int fd() const { return epoll_.get(); }
-  // The time at which Take must be called at the latest, even if fd() is not
-  // readable.
+  // The latest time for the next call of Take, even if fd() is not readable;
+  // nullopt: no limit.
   std::optional<Instant> NextTake() const;
 
-  // The workers that have reported since the last Take, by local rank, each
-  // with its merged reports. Reads a bounded number of datagrams; does not
+  // Returns the workers that have reported since the last Take, by local rank,
+  // each with its merged reports. Reads a bounded number of datagrams; does not
   // block.
   std::vector<WorkerSaid> Take(Instant now);
 
@@ -63,23 +63,25 @@ class ProgressSockets {
   struct Line {
     OwnedFd socket;
     std::string path;
-    double allowance = kBurst;  // number of datagrams that may be read now
-    Instant counted;            // when `allowance` was last increased
-    bool paused = false;  // removed from epoll_ until `allowance` suffices
+    // number of datagrams that may be read now under the rate limit
+    double allowance = kBurst;
+    Instant counted;  // time at which `allowance` was last increased
+    // whether the socket is not read until `allowance` suffices
+    bool paused = false;
   };
   absl::Status MakeFolder();
   absl::Status OpenOne(Instant now, int round, int local_rank);
   void Close();
   void Refill(Instant now, Line& line) const;
   void Watch(int local_rank);
-  // Reads one datagram. Returns false if there was none.
+  // Reads one datagram into `message`. Returns false if there was none.
   bool Read(Line& line, ProgressMessage& message);
 
   const std::string parent_;
   std::string folder_;  // the private folder; empty until Open has made it
   const OwnedFd epoll_;
   double per_second_ = kPerSecond;
-  std::vector<Line> lines_;  // indexed by local rank
+  std::vector<Line> lines_;  // sockets of the workers, by local rank
 };
 
 }  // namespace muster::agent

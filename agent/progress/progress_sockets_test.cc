@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// A worker that sends datagrams to its agent.
+// A simulated worker that sends datagrams to its agent.
 class Sender {
  public:
   explicit Sender(const std::string& path)
@@ -28,7 +28,7 @@ class Sender {
     connected_ = connect(socket_.get(), reinterpret_cast<sockaddr*>(&address),
                          sizeof(address)) == 0;
   }
-  // Returns false once the socket is full.
+  // Sends a datagram. Returns false if the socket is full.
   bool Send(const std::string& datagram) {
     return send(socket_.get(), datagram.data(), datagram.size(), 0) >= 0;
   }
@@ -157,17 +157,17 @@ TEST_F(ProgressSocketsTest, AFloodIsReadNoFasterThanItsShare) {
     sent += Flood(flooder);
     sockets_.Take(now_);
   }
-  // `sent` counts the datagrams that were read, and those that wait in the
-  // socket.
+  // `sent` counts the datagrams that Take has read, and those that still wait
+  // in the socket.
   EXPECT_GE(sent, ProgressSockets::kBurst);
   EXPECT_LE(sent, 2 * ProgressSockets::kBurst);
-  // The paused socket does not make fd() readable; NextTake has the time to
+  // A paused socket does not make fd() readable; NextTake returns the time to
   // read it again.
   EXPECT_FALSE(Readable());
   ASSERT_TRUE(sockets_.NextTake().has_value());
   EXPECT_GT(*sockets_.NextTake(), now_);
   EXPECT_LT(*sockets_.NextTake(), now_ + milliseconds(100));
-  // While one worker floods its socket, the other worker's reports are read as
+  // While one worker floods its socket, another worker's reports are read as
   // usual.
   Sender(sockets_.PathOf(1)).Send("STEP=5");
   const auto said = sockets_.Take(now_);

@@ -20,7 +20,8 @@ constexpr size_t kMaxFileBytes = 2048;
 
 }  // namespace
 
-// The format is "4242 (a name) S 1 …"; the name may contain any characters.
+// The state letter of a process. The format of `stat` is "4242 (a name) S 1 …";
+// the name may contain any characters.
 char StateLetter(std::string_view stat) {
   const size_t end = stat.rfind(')');
   return end == std::string_view::npos || end + 2 >= stat.size()
@@ -55,7 +56,8 @@ std::string ReadSmall(const std::string& path) {
   return text;
 }
 
-// The name of a system call in which workers often wait, else its number.
+// The name of a system call in which workers often wait; for other calls the
+// number.
 std::string CallName(int64_t number) {
   static constexpr struct {
     int64_t number;
@@ -116,8 +118,8 @@ const char* StateName(char state) {
   }
 }
 
-// Reads /proc/<pid>/syscall: "230 0x0 0x1 …", "running", or "-1 …" outside of a
-// call.
+// Describes the system call in the text of /proc/<pid>/syscall: "230 0x0 0x1
+// …", "running", or "-1 …" outside of a call.
 std::string CallOf(const std::string& syscall) {
   if (syscall.empty() || syscall[0] < '0' || syscall[0] > '9') return "";
   return absl::StrCat(", in ",

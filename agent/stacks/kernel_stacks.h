@@ -9,20 +9,21 @@
 
 namespace muster::agent {
 
-// The state letter in the text of /proc/<pid>/stat; '?': none.
+// The state letter in the text of /proc/<pid>/stat; '?' if the text has none.
 char StateLetter(std::string_view stat);
 
-// The state of the process's first thread; kEnded if the process is gone. Does
-// not block: the kernel takes no lock of the process's memory for this file.
+// The state of the process's main thread; kEnded if the process does not exist.
+// Does not block: to read this file, the kernel takes no lock of the process's
+// memory.
 WorkerState ReadWorkerState(int64_t pid);
 
-// Describes each thread of a process from /proc, without any tool; one line a
-// thread, the first thread first:
+// Describes each thread of a process with the information in /proc, without any
+// tool; one line per thread, the main thread first:
 //
 //   thread 4242 (python3), sleeping, in clock_nanosleep, waits in hrtimer_nano…
 //
-// The kernel stack follows where this user may read it. Empty if the process is
-// gone. At most 64 threads.
+// The kernel stack follows where this user may read it. Empty if the process
+// does not exist. At most 64 threads.
 std::string KernelStacks(int64_t pid);
 
 }  // namespace muster::agent

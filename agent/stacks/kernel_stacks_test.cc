@@ -32,7 +32,7 @@ TEST(KernelStacks, SayWhereAThreadWaits) {
            std::chrono::steady_clock::now() < end);
   EXPECT_THAT(text, StartsWith(absl::StrCat("thread ", child, " (")));
   EXPECT_THAT(text, HasSubstr("sleeping"));
-  // The call is shown only if this process may trace the child.
+  // The system call is shown only if this process may trace the child.
   if (text.find(", in ") != std::string::npos) {
     // the child calls pause, or ppoll in a newer C library
     EXPECT_THAT(text, HasSubstr(", in p"));

@@ -62,7 +62,8 @@ std::string LastLine(std::string_view text) {
 
 std::string FindPySpy() {
   for (const std::string& folder : Folders()) {
-    // Skips a relative folder, whose meaning depends on the working directory.
+    // Skips a relative folder of PATH, because its meaning depends on the
+    // working directory.
     if (folder.empty() || folder[0] != '/') continue;
     std::string path = folder + kName;
     if (access(path.c_str(), X_OK) == 0) return path;

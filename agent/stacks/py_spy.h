@@ -8,14 +8,15 @@
 
 namespace muster::agent {
 
-// Python frames, or the reason why there are none.
+// The Python frames of a process, or the reason why there are none.
 struct PythonStacks {
-  std::string dump;     // py-spy's dump; empty: none
-  std::string why_not;  // one line for the user; empty if there is a dump
+  std::string dump;  // output of `py-spy dump`; empty: none
+  // why there is no dump, in one line; empty if there is one
+  std::string why_not;
 };
 
-// The path of py-spy: from PATH, else beside this program, else where
-// tools/setup_py_spy installs it (MUSTER_PY_SPY_DIR, else
+// The path of the program py-spy: found in PATH, else beside this program, else
+// where tools/setup_py_spy installs it (MUSTER_PY_SPY_DIR, else
 // $XDG_CACHE_HOME/muster/py-spy, else ~/.cache/muster/py-spy). Empty: not
 // found.
 std::string FindPySpy();

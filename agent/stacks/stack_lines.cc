@@ -13,7 +13,8 @@ constexpr size_t kMaxPythonFrames = 12;
 constexpr size_t kMaxNativeFrames = 8;
 static_assert(kMaxPythonFrames + kMaxNativeFrames + 3 <=
               rendezvous::kMaxStackLines);
-// The limit of a frame's length: native frames list every argument.
+// The maximum length of a frame's line in bytes: native frames list every
+// argument.
 constexpr size_t kMaxFrameBytes = 160;
 
 std::vector<std::string_view> LinesOf(std::string_view text) {
@@ -26,14 +27,14 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
   return lines;
 }
 
-// Whether a thread begins at this line of py-spy's dump. The line is
-// `Thread 23 (idle): "MainThread"`; the name is missing if py-spy finds none.
+// Whether a thread begins at this line of py-spy's dump, such as `Thread 23
+// (idle): "MainThread"`. The quoted name is missing if py-spy finds none.
 bool BeginsPythonThread(std::string_view line) {
   return line.starts_with("Thread ");
 }
 
-// The number of the main thread, which equals the process's, from a dump's
-// first line: "Process 23: python3 train.py".
+// The thread number of the main thread, which equals the process id, from the
+// first line of a py-spy dump: "Process 23: python3 train.py".
 std::string MainThreadOf(std::string_view line) {
   constexpr std::string_view kProcess = "Process ";
   if (!line.starts_with(kProcess)) return "";
@@ -46,7 +47,8 @@ std::string MainThreadOf(std::string_view line) {
 std::vector<std::string_view> PythonFrames(std::string_view dump) {
   const std::string main_thread = MainThreadOf(dump.substr(0, dump.find('\n')));
   std::vector<std::string_view> frames;
-  int best = 0;  // how `frames` were chosen: 3 name, 2 number, 1 first
+  // how `frames` were chosen: 3 by name, 2 by number, 1 first thread
+  int best = 0;
   bool taken = false;
   for (const std::string_view line : LinesOf(dump)) {
     if (BeginsPythonThread(line)) {
@@ -59,7 +61,8 @@ std::vector<std::string_view> PythonFrames(std::string_view dump) {
       best = std::max(best, sure);
     } else if (taken && line.starts_with("  ") &&
                frames.size() < kMaxPythonFrames) {
-      // A line of blanks is no frame: a thread's name may contain line ends.
+      // A blank line is no frame; it may come from a line end in a thread's
+      // name.
       const size_t begin = line.find_first_not_of(' ');
       if (begin != std::string_view::npos) frames.push_back(line.substr(begin));
     }
@@ -86,7 +89,7 @@ std::string NativeFrame(std::string_view line) {
   return frame;
 }
 
-// The frames of the first thread, which gdb is told to print first.
+// The frames of the main thread, which GdbCommand makes gdb print first.
 std::vector<std::string> NativeFrames(std::string_view backtraces) {
   std::vector<std::string> frames;
   for (const std::string_view line : LinesOf(backtraces)) {
@@ -140,7 +143,7 @@ std::vector<std::string> MostInformativeLines(const StackTexts& texts) {
       has_frames ? 1 : rendezvous::kMaxStackLines - lines.size();
   size_t threads = 0;
   for (const std::string_view line : LinesOf(texts.kernel)) {
-    // Indented lines are the kernel stack.
+    // Skips indented lines, which are the kernel stack.
     if (line.starts_with(" ") || threads == max_threads) continue;
     ++threads;
     Add(line, kMaxFrameBytes, lines);

@@ -7,21 +7,22 @@
 namespace muster::agent {
 
 // The stacks of one process, as each tool printed them; empty where a tool
-// found nothing.
+// found no stack.
 struct StackTexts {
-  std::string python;         // py-spy's dump
-  std::string native;         // gdb's backtraces
-  std::string kernel;         // the result of KernelStacks
-  std::string why_no_python;  // one line, for a Python process without `python`
+  std::string python;  // py-spy's dump
+  std::string native;  // backtraces printed by gdb
+  std::string kernel;  // description of the threads by KernelStacks
+  // why `python` is empty for a Python process, in one line
+  std::string why_no_python;
 };
 
-// All stacks with headings, for a file.
+// Returns all stacks with headings, as the text of a file.
 std::string WholeText(const StackTexts& texts);
 
-// The most informative lines, for a Failure: frames of the first thread,
+// The most informative lines, for a Failure: frames of the main thread,
 // innermost first, from Python, else native code, else the kernel's
 // description. At most kMaxStackLines lines of kMaxLineBytes, printable. Empty
-// if nothing was found. Pure.
+// if no stack was found. Pure.
 std::vector<std::string> MostInformativeLines(const StackTexts& texts);
 
 }  // namespace muster::agent

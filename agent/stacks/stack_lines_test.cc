@@ -59,8 +59,8 @@ TEST(MostInformativeLines, PySpyNamesTheMainThread) {
               ElementsAre("Python, main thread:", "  load (train.py:3)"));
 }
 
-// A dump without thread names, as py-spy prints with Debian's Python 3.11: the
-// thread with the process's number is the main thread.
+// A dump without thread names, as py-spy prints it with Debian's Python 3.11:
+// the main thread is the thread with the process's number.
 TEST(MostInformativeLines, AMainThreadWithoutANameHasTheProcesssNumber) {
   constexpr char kUnnamed[] =
       "Process 23: python3 train.py\n\n"

@@ -28,7 +28,8 @@ namespace {
 
 constexpr size_t kMaxToolBytes = 400 << 10;
 constexpr size_t kMaxMapsBytes = 8 << 20;
-// How long a cancelled Take is waited for; its tools are killed at once.
+// The longest wait for the end of a cancelled Take, whose tools are killed at
+// once.
 constexpr Duration kTimeToEnd = std::chrono::seconds(2);
 constexpr Duration kTimeToWrite = std::chrono::seconds(1);
 constexpr char kFileName[] = "/stack.txt";
@@ -40,16 +41,17 @@ std::string ReadUpTo(const std::string& path, size_t max_bytes) {
 }
 
 void WriteFile(const std::string& path, const std::string& text) {
-  // A symbolic link that a worker may have put there is removed, not followed.
+  // Removes a symbolic link that a worker may have put there, so that the link
+  // is not followed.
   unlink(path.c_str());
   const OwnedFd file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  // A failed write, for instance to a full disk, is ignored: it must not
-  // prevent the restart.
+  // A failed write, for instance to a full disk, is ignored, because it must
+  // not prevent the restart of the job.
   if (file.open()) WriteAll(file.get(), text);
 }
 
-// Waits for the file system for at most kTimeToWrite.
+// Writes the file, but waits for the file system for at most kTimeToWrite.
 void WriteInTime(const std::string& path, const std::string& text) {
   Within<std::monostate>(MonotonicNow() + kTimeToWrite, [path, text] {
     WriteFile(path, text);
@@ -67,10 +69,10 @@ bool RunsPython(int64_t pid) {
              .find("/libpython") != std::string::npos;
 }
 
-// A gdb command that prints native frames only. gdb must not call a function in
-// the process, as Python's own traceback would need: this executes code there,
-// and on processors with AMX gdb 13 fails halfway and leaves a broken system
-// call.
+// A gdb command line that prints native frames only. gdb must not call a
+// function in the process, as Python's own traceback would need: this executes
+// code there, and on processors with AMX gdb 13 fails halfway and leaves a
+// broken system call.
 std::vector<std::string> GdbCommand(int64_t pid) {
   return {// No init files, no questions, no downloads of symbols.
           "gdb",
@@ -113,7 +115,8 @@ StackTexts Look(int64_t pid, Instant deadline, int cancel) {
   texts.native = std::move(debugged.output);
   if (debugged.end == ToolOutcome::End::kCutOff && !stopped) {
     // gdb may have died and left the process stopped. A process that was
-    // stopped before stays stopped: with SIGCONT it would seem healthy.
+    // stopped before gdb ran gets no SIGCONT, because it would then seem
+    // healthy.
     kill(static_cast<pid_t>(pid), SIGCONT);
   }
   return texts;
@@ -121,15 +124,15 @@ StackTexts Look(int64_t pid, Instant deadline, int cancel) {
 
 }  // namespace
 
-// The state of one Take, which its thread shares with the StackTaker; the last
-// of the two frees it.
+// The state of one Take, which its thread shares with the StackTaker. The last
+// owner frees it.
 struct StackTaker::Work {
   std::vector<Subject> subjects;
   Done done;
   OwnedFd cancel{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::mutex mutex;
   std::condition_variable ending;
-  bool wanted = true;  // guarded by mutex, as the fields below
+  bool wanted = true;  // guarded by mutex, as are the fields below
   bool ended = false;
 
   void Run();

@@ -11,12 +11,12 @@
 
 namespace muster::agent {
 
-// Takes the stacks of processes in a thread of its own: Python frames by py-spy
+// Reads the stacks of processes in a thread of its own: Python frames by py-spy
 // (see py_spy.h), native frames by gdb if it is in PATH and may trace the
 // process, and always the description from /proc. No code is executed in the
 // processes; gdb stops each of them while it reads.
 //
-// Limits: ten seconds for all processes, six for the first, a mebibyte for
+// Limits: ten seconds for all processes, six for the first, one MiB of text for
 // each. If a read of /proc itself blocks (a process that holds its memory's
 // lock in an uninterruptible call), the thread is abandoned. The tools are
 // children of this process that may be killed at any time (see Guardian).
@@ -29,10 +29,11 @@ class StackTaker {
 
   struct Subject {
     int64_t pid = 0;
-    // folder for a stack.txt with all stacks; empty: no file
+    // folder in which stack.txt with all stacks is written; empty: no file
     std::string folder;
   };
-  // Receives MostInformativeLines of the first subject, in the taker's thread.
+  // A callback for MostInformativeLines of the first subject, called in the
+  // StackTaker's thread.
   using Done = std::function<void(std::vector<std::string> lines)>;
 
   StackTaker();
@@ -48,7 +49,7 @@ class StackTaker {
   void Cancel();
 
   struct Work;
-  std::shared_ptr<Work> work_;  // work of the newest Take
+  std::shared_ptr<Work> work_;  // state of the newest Take
 };
 
 }  // namespace muster::agent

@@ -26,7 +26,8 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 // A Python program that blocks in libc's pause. Unlike Python's own functions,
-// this call returns when it is interrupted; the program then prints the error.
+// this call returns when a signal interrupts it; the program then prints the
+// error.
 constexpr char kProgram[] =
     "import ctypes\n"
     "libc = ctypes.CDLL(None, use_errno=True)\n"
@@ -58,7 +59,8 @@ class Worker {
   }
   ~Worker() { End(); }
   pid_t pid() const { return pid_; }
-  // Kills the process and returns its output since it was ready.
+  // Kills the process and returns the output that it printed after it was
+  // ready.
   std::string End() {
     if (pid_ == 0) return "";
     EXPECT_EQ(waitpid(pid_, nullptr, WNOHANG), 0) << "it has ended by itself";
@@ -266,8 +268,8 @@ TEST_F(StackTakerTest, AnotherNameInThePlaceOfTheFileIsNotFollowed) {
   EXPECT_THAT(Contents(folder_ + "/stack.txt"), HasSubstr("=== kernel"));
 }
 
-// The destructor kills the running tool before it joins the thread: waiting for
-// the tool would take seconds.
+// The destructor kills the running tool before it joins the thread: otherwise
+// the destructor would take seconds.
 TEST_F(StackTakerTest, DestructorKillsARunningTool) {
   const Worker worker;
   UseTools();

@@ -10,8 +10,8 @@ namespace {
 
 constexpr char kThisHost[] = "127.0.0.1";
 
-// The longest time that connecting a relay may block the agent's loop: much
-// less than a lease.
+// The longest time that the agent's loop may block while a relay connects to
+// the store: much less than a lease.
 constexpr Duration kReachTimeout = std::chrono::seconds(3);
 
 }  // namespace
@@ -36,14 +36,16 @@ absl::StatusOr<std::string> RoundStore::Listen(const StorePlan& plan,
       return address;
     }
     last = server.status();
-    // InvalidArgument: this host does not have the address.
+    // InvalidArgument means that this host does not have the address: tries the
+    // next one.
     if (!absl::IsInvalidArgument(last)) break;
   }
   return last;
 }
 
 absl::StatusOr<int> RoundStore::Prepare() {
-  // A server for a fixed port can listen only after the current round.
+  // A fixed port is only offered here: its server can start listening only
+  // after the current round.
   if (options_.fixed_port != 0) return options_.fixed_port;
   if (!next_port_.has_value()) {
     absl::StatusOr<PortReservation> port =
@@ -72,8 +74,8 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
   rendezvous::Endpoint master{place.master_address, place.master_port};
   const bool is_master = place.group_rank == 0;
   if (options_.host == rendezvous::StoreHost::kWorker) {
-    // The port stays reserved for the whole round: rank 0's worker can bind it
-    // nevertheless.
+    // The port stays reserved for the whole round. The worker of rank 0 can
+    // bind it nevertheless, because the reservation is shared.
     if (is_master) port_ = std::exchange(next_port_, std::nullopt);
     return master;
   }
@@ -92,7 +94,7 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
 
 // Starts a relay to the store of group rank 0, which may begin the round a
 // moment later, and returns the relay's address. If the store cannot be
-// reached, its node may be lost, which the coordinator will notice; the workers
+// reached, its node may be lost, which the coordinator will notice. The workers
 // then get the store's own address, and their connections fail with a message.
 // If the round has a key, an unreachable store is an error instead, because
 // workers must not send anything in clear text.
@@ -144,7 +146,8 @@ absl::StatusOr<std::string> RoundStore::Serve(const rendezvous::Place& place) {
           "the round's store is expected at port ", place.master_port,
           ", but this node serves it at port ", reserved->port()));
     }
-    // The reservation ends when the server listens.
+    // Ends the reservation's exclusive hold on the port, so that the server can
+    // bind it.
     reserved->Share();
     return Listen(plan, place.master_port);
   }

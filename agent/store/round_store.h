@@ -25,10 +25,10 @@ namespace muster::agent {
 
 // The store of each round on this node. The node of rank 0 runs a server on a
 // port that is reserved before the round begins and that no earlier round has
-// used, so that there is neither a race for the port nor a key of another
-// round. The port refuses connections until its round begins. Other nodes run a
-// relay to the server with StorePath::kThroughAgent. With StoreHost::kWorker
-// the port is only reserved, for rank 0's worker to bind.
+// used. Therefore no other process takes the port, and no key of another round
+// is found. The port refuses connections until its round begins. Other nodes
+// run a relay to the server with StorePath::kThroughAgent. With
+// StoreHost::kWorker the port is only reserved, for rank 0's worker to bind.
 //
 // Not thread-safe; the servers have threads of their own.
 class RoundStore {
@@ -36,15 +36,15 @@ class RoundStore {
   struct Options {
     rendezvous::StoreHost host = rendezvous::StoreHost::kAgent;
     StorePath path = StorePath::kDirect;
-    // The port of every round, if the user gave one; 0: a new free port for
-    // each round.
+    // The store's port in every round, if the user gave one; 0: a new free port
+    // for each round.
     int fixed_port = 0;
-    std::string fixed_by;   // the flag that set it, for messages
+    std::string fixed_by;   // the flag that set fixed_port, for messages
     std::string node_host;  // this node's name, for messages
-    // Addresses and networks that are served besides the round's nodes, as
-    // AddressSet::Add reads them.
+    // Addresses and networks whose clients are served besides the round's
+    // nodes, in the notation of AddressSet::Add.
     std::vector<std::string> more_clients;
-    // Reads the addresses of this host.
+    // Returns the addresses of this host.
     std::function<std::vector<std::string>()> own_addresses =
         InterfaceAddresses;
     // Prints lines for the user; called from the servers' threads too.
@@ -59,8 +59,9 @@ class RoundStore {
 
   // Begins a round, and closes an earlier round's store. Returns the
   // MASTER_ADDR and MASTER_PORT for this node's workers. `place.master_address`
-  // is reachable from this node. With `place.channel_key`, connections between
-  // nodes are encrypted. Any error: the store cannot be served here.
+  // must be reachable from this node. With `place.channel_key`, connections
+  // between nodes are encrypted. Any error means that the store cannot be
+  // served here.
   absl::StatusOr<rendezvous::Endpoint> Begin(const rendezvous::Place& place);
 
   // Fails the pending requests of the clients of the current round's store.
@@ -75,14 +76,15 @@ class RoundStore {
       const rendezvous::Endpoint& master);
 
   const Options options_;
-  // why next_port_ has no value
+  // the reason why next_port_ has no value
   absl::Status next_status_ =
       absl::FailedPreconditionError("it was not prepared");
   std::optional<PortReservation> next_port_;
 
-  // the key of the current round; nullopt: clear text
+  // keys of the current round's encryption; nullopt: clear text
   std::optional<TlsContext> tls_;
-  // the server, relay or port of the current round
+  // the store's server, relay or reserved port in the current round, by the
+  // role of this node; the other two are empty
   std::unique_ptr<store::StoreServer> server_;
   std::unique_ptr<store::StoreRelay> relay_;
   std::optional<PortReservation> port_;

@@ -28,7 +28,8 @@ rendezvous::Place PlaceOf(int round, int group_rank, int port) {
   return place;
 }
 
-// A connection to a port on the loopback address; closed if no server listens.
+// Connects to a port on the loopback address; the result is closed if no server
+// listens.
 OwnedFd Connect(int port) {
   OwnedFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in address = rendezvous::Loopback(port);
@@ -39,7 +40,7 @@ OwnedFd Connect(int port) {
   return fd;
 }
 
-// Whether the other side closes the connection within 30 s.
+// Whether the peer closes the connection within 30 s.
 bool IsHungUpOn(const OwnedFd& fd) {
   pollfd one = {.fd = fd.get(), .events = POLLIN, .revents = 0};
   if (poll(&one, 1, 30'000) != 1) return false;
@@ -52,7 +53,7 @@ TEST(RoundStoreTest, HoldsItsPortAndServesItOnlyDuringTheRound) {
   const int port = store.Prepare().value();
   EXPECT_FALSE(Connect(port).open());
   EXPECT_EQ(store.Prepare().value(), port);
-  // No other server can take the port.
+  // No other server can bind the store's port.
   OwnedFd other(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   setsockopt(other.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -64,8 +65,8 @@ TEST(RoundStoreTest, HoldsItsPortAndServesItOnlyDuringTheRound) {
   EXPECT_TRUE(Connect(port).open());
 }
 
-// The port that `store` listens on has no listener at this host's other
-// addresses.
+// With a world of one node, the store's port accepts no connections at this
+// host's other addresses.
 TEST(RoundStoreTest, AStoreOfOneNodeListensOnLoopbackAlone) {
   RoundStore store({});
   const int port = store.Prepare().value();
@@ -146,8 +147,8 @@ TEST(RoundStoreTest, NodesWithTheRoundsKeyMeetAndOthersDoNot) {
   const rendezvous::Endpoint relay = node.Begin(place).value();
   EXPECT_NE(relay.port, place.master_port);
   EXPECT_TRUE(Connect(relay.port).open());
-  // A node with the wrong key gets an error. Its workers do not get the store's
-  // own address, to which they would connect in clear text.
+  // A node with the wrong key gets an error. Its workers must not get the
+  // store's own address, because they would connect to it in clear text.
   place.channel_key = std::string(kChannelKeyBytes, 'x');
   RoundStore other({.path = StorePath::kThroughAgent, .node_host = "host2"});
   const absl::Status refused = other.Begin(place).status();
@@ -216,8 +217,8 @@ TEST(RoundStoreTest, AWorkersOwnStoreHasItsPortHeldAndFree) {
   EXPECT_FALSE(Connect(port).open());
   ASSERT_TRUE(store.Begin(PlaceOf(1, 0, port)).ok());
   EXPECT_NE(store.Prepare().value(), port);
-  // A stand-in for the server of rank 0's worker, with SO_REUSEADDR as in
-  // PyTorch.
+  // A socket that simulates the server of rank 0's worker, with SO_REUSEADDR as
+  // in PyTorch.
   OwnedFd server(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   setsockopt(server.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);

@@ -3,10 +3,11 @@
 
 namespace muster::agent {
 
-// The way from a node's workers to the round's store.
+// The path of the connections from a node's workers to the round's store.
 enum class StorePath {
   kDirect,  // one connection per worker to the node of rank 0
-  // one connection per node: the agent is a relay (--local-store)
+  // one connection per node: its agent relays its workers' requests
+  // (--local-store)
   kThroughAgent,
 };
 

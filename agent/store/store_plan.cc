@@ -41,7 +41,8 @@ std::vector<std::string> ListenAddresses(
   const bool is_loopback = IsLoopback(master) && IsAddress(master);
   if (place.group_world_size == 1 && more_clients.empty()) {
     if (is_loopback) return {master};
-    // A host may lack one or both of the loopback addresses.
+    // Both are tried, because a host may lack one or both of the loopback
+    // addresses.
     std::vector<std::string> listen = {"127.0.0.1", "::1"};
     if (IsAddress(master)) listen.push_back(master);
     return listen;
@@ -52,7 +53,8 @@ std::vector<std::string> ListenAddresses(
     }
     return {""};
   }
-  // This host lacks its advertised address if that is a translated one.
+  // Falls back to all addresses (""), because this host may lack its advertised
+  // address if that is a translated one (NAT).
   if (IsAddress(master)) return {master, ""};
   return {""};
 }
@@ -69,7 +71,8 @@ StorePlan PlanStore(const rendezvous::Place& place,
   }
   plan.own_host = plan.clients;
   plan.listen = ListenAddresses(place, plan.clients, more_clients);
-  // A name (--local-addr) is not added: its node reports its addresses as well.
+  // A host name (--local-addr) is not added, because its node reports its IP
+  // addresses as well.
   for (const std::string& address : place.store_clients) {
     plan.clients.Add(address).IgnoreError();
   }

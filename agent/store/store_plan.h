@@ -10,41 +10,41 @@
 
 namespace muster::agent {
 
-// How this node serves the store of one round.
+// The way in which this node serves the store of one round.
 struct StorePlan {
-  // The addresses to listen on: the first one that this host has. Empty string:
-  // all addresses.
+  // The addresses to listen on, of which the server takes the first one that
+  // this host has. An empty string means all addresses.
   std::vector<std::string> listen;
-  // The addresses that are served.
+  // The addresses from which clients are served.
   AddressSet clients;
   // The addresses of this host. If the round has a channel key, the store
   // serves only clients from these addresses in clear text.
   AddressSet own_host;
-  // As in StoreServerOptions.
+  // Value of StoreServerOptions::max_store_bytes.
   size_t max_store_bytes = 0;
   size_t max_buffer_bytes = 0;
-  // A sentence for people; may be empty.
+  // A sentence for the user about this plan; may be empty.
   std::string remark;
 };
 
 // Plans the store of a round that this node serves. Pure.
 //
-// Listens on the loopback address in a world of one node, on
-// `place.master_address` in a larger one. All addresses are listened on if
+// The store listens on the loopback address in a world of one node, and on
+// `place.master_address` in a larger one. It listens on all addresses if
 // `master_address` is a name, which nodes may resolve differently, or if it is
 // a loopback address and nodes of other hosts, which reach this host at the
 // coordinator's address, take part.
 //
-// Serves 127.0.0.1, ::1, this host's addresses, those of the round's nodes
-// (`place.store_clients`) and those of `more_clients`: addresses and networks
-// of
-// --store-clients. An older coordinator does not tell the nodes' addresses:
-// then all addresses are served, and the remark says so.
+// Clients are served from 127.0.0.1, ::1, this host's addresses, those of the
+// round's nodes (`place.store_clients`), and `more_clients`: the addresses and
+// networks of --store-clients. An older coordinator does not report the nodes'
+// addresses: then clients from all addresses are served, and the remark says
+// so.
 //
-// The memory grows with the number of workers: 64 MiB and 8 MiB a worker for
-// keys, at most 1 GiB; and 1 GiB more for buffers.
+// The permitted memory grows with the number of workers: 64 MiB plus 8 MiB per
+// worker for keys, at most 1 GiB; and 1 GiB more for buffers.
 //
-// `own_addresses`: of this host's interfaces.
+// `own_addresses` are those of this host's interfaces.
 StorePlan PlanStore(const rendezvous::Place& place,
                     const std::vector<std::string>& own_addresses,
                     const std::vector<std::string>& more_clients);

@@ -19,9 +19,8 @@ std::optional<PtyPair> OpenPty(int like) {
   char path[128];
   if (ptsname_r(master, path, sizeof path) != 0) return std::nullopt;
   pty.slave = OwnedFd(open(path, O_RDWR | O_NOCTTY | O_CLOEXEC));
-  // The pseudo-terminal does not process output, so that the worker's log file
-  // gets the bytes as the worker wrote them. The user's terminal processes them
-  // later.
+  // Output processing is off, so that the worker's log file gets the bytes as
+  // the worker wrote them. The user's terminal processes them later.
   modes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
   if (!pty.slave.open() || tcsetattr(pty.slave.get(), TCSANOW, &modes) != 0 ||
       fcntl(master, F_SETFL, O_NONBLOCK) != 0) {

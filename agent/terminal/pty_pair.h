@@ -22,11 +22,12 @@ struct PtyPair {
 // (no /dev/ptmx, no free descriptor).
 std::optional<PtyPair> OpenPty(int like);
 
-// nullopt: `fd` is no terminal.
+// The size of the terminal `fd`; nullopt: `fd` is no terminal.
 std::optional<winsize> ReadWindowSize(int fd);
 
-// Sets the size. If it changes, the kernel sends SIGWINCH to the foreground
-// processes of the session whose controlling terminal `fd` is.
+// Sets the size of the terminal `fd`. If the size changes, the kernel sends
+// SIGWINCH to the foreground processes of the session whose controlling
+// terminal it is.
 void SetWindowSize(int fd, const winsize& size);
 
 }  // namespace muster::agent

@@ -18,11 +18,12 @@
 namespace muster::agent {
 namespace {
 
-// How often a background process checks whether it is in the foreground: a
-// shell sends no signal to a process that runs already.
+// The interval at which a background process checks whether it is in the
+// foreground: a shell sends no signal to a process that already runs.
 constexpr std::chrono::milliseconds kBackgroundInterval(300);
 
-// tcgetpgrp fails for a terminal that is not this process's controlling one.
+// Whether `fd` is this process's controlling terminal; tcgetpgrp fails for any
+// other terminal.
 bool Controls(int fd) { return isatty(fd) == 1 && tcgetpgrp(fd) >= 0; }
 
 int FindTerminal() {
@@ -48,8 +49,8 @@ TerminalBridge::TerminalBridge(OnModes on_modes)
 TerminalBridge::~TerminalBridge() { Release(); }
 
 std::vector<int> TerminalBridge::Signals() {
-  // The result is cached, because SIGCONT also comes when a terminal hangs up,
-  // which is no terminal any more.
+  // The result is cached, because SIGCONT is also sent when a terminal hangs
+  // up, and a hung-up terminal is not recognised as a terminal.
   static const bool has_terminal = FindTerminal() >= 0;
   if (!has_terminal) return {};
   return {SIGWINCH, SIGTSTP, SIGCONT};
@@ -74,10 +75,10 @@ void TerminalBridge::Resized() {
   ResizeLocked();
 }
 
-// All pseudo-terminals get the same size, which is read once. With a separate
-// read for each, a change in between could leave only the controlling terminal
-// with the newest size, and the next call would resize the others without a
-// SIGWINCH.
+// Gives all pseudo-terminals the terminal's size, which is read only once. With
+// a separate read for each, a change in between could leave only the
+// controlling terminal with the newest size, and the next call would resize the
+// others without a SIGWINCH.
 void TerminalBridge::ResizeLocked() {
   const std::optional<winsize> size = ReadWindowSize(terminal_);
   if (!size) return;
@@ -91,8 +92,8 @@ void TerminalBridge::Forward(OwnedFd master) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     ending_ = false;
-    // Reads the modes only in the foreground: in the background they are those
-    // of the shell's prompt.
+    // Reads the modes only in the foreground, because in the background they
+    // are those of the shell's prompt.
     if (InForeground(STDIN_FILENO)) modes_ = ReadTerminalModes(STDIN_FILENO);
     if (modes_ && on_modes_) on_modes_(STDIN_FILENO, &*modes_);
   }
@@ -121,8 +122,8 @@ void TerminalBridge::Stop() {
     stopped_ = true;
     RestoreLocked();
   }
-  // SIGTSTP and not SIGSTOP: the kernel does not stop a process that no shell
-  // of its session could continue.
+  // Uses SIGTSTP instead of SIGSTOP, because the kernel then does not stop a
+  // process that no shell of its session could continue.
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
@@ -197,13 +198,13 @@ void TerminalBridge::Run(int master) {
     uint64_t wakes = 0;
     if (fds[0].revents != 0) (void)!read(wake_.get(), &wakes, sizeof wakes);
     if (fds[1].revents != 0) {
-      char keys[4096];  // the maximum number of bytes that a terminal buffers
+      char keys[4096];  // as many bytes as a terminal buffers at most
       const ssize_t got = read(STDIN_FILENO, keys, sizeof keys);
       if (got > 0) {
         typed.assign(keys, static_cast<size_t>(got));
         RestoreTypedBefore(typed);
       } else if (got == 0 || (errno == EIO && InForeground(STDIN_FILENO))) {
-        return;  // The terminal has hung up; SIGHUP ends the job.
+        return;  // the terminal has hung up; SIGHUP ends the job
       }
     }
     if (typed.empty()) continue;
@@ -211,7 +212,7 @@ void TerminalBridge::Run(int master) {
     if (taken > 0) {
       typed.erase(0, static_cast<size_t>(taken));
     } else if (taken < 0 && errno != EAGAIN && errno != EINTR) {
-      return;  // The worker has closed its end.
+      return;  // the worker has closed its end
     }
   }
 }

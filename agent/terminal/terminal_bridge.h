@@ -17,79 +17,83 @@ namespace muster::agent {
 // passes on the terminal's size and job control.
 //
 // Keys are read only while this process is in the terminal's foreground; in the
-// background the shell reads them. Thread-safe except the constructor; owns a
-// thread while keys are forwarded.
+// background the shell reads them. Thread-safe except for the constructor; owns
+// a thread while keys are forwarded.
 class TerminalBridge {
  public:
-  // Receives the terminal and modes that another process must restore if this
-  // process is killed; null modes: nothing to restore. Called by Forward and
-  // Release.
+  // A callback with the terminal and the modes that another process must
+  // restore if this process is killed; null modes: nothing to restore. Called
+  // by Forward and Release.
   using OnModes = std::function<void(int fd, const TerminalModes* modes)>;
   explicit TerminalBridge(OnModes on_modes = nullptr);
-  // Calls Release.
+  // Ends all forwarding, as Release does.
   ~TerminalBridge();
 
   TerminalBridge(const TerminalBridge&) = delete;
   TerminalBridge& operator=(const TerminalBridge&) = delete;
 
   // The signals of job control that this process must catch, and block in every
-  // thread; empty without a terminal.
+  // thread; empty if it has no terminal.
   static std::vector<int> Signals();
 
-  // The kind of descriptor 0: the terminal that controls this process, with
-  // this process in its foreground or background; or something else.
+  // The kind of descriptor 0: the controlling terminal, with this process in
+  // its foreground or background; or something else.
   enum class Stdin { kOther, kForeground, kBackground };
   static Stdin LookAtStdin();
 
-  // From now on keeps a worker's pseudo-terminals at the terminal's size.
-  // Either may be closed. `controlling` may be the worker's controlling
-  // terminal. It is resized after `other`: its SIGWINCH is the only one that
-  // the worker gets, and the worker's handler must find the new size on all its
+  // Starts keeping a worker's pseudo-terminals at the terminal's size. Either
+  // may be closed. `controlling` may be the worker's controlling terminal; it
+  // is resized after `other`, because its SIGWINCH is the only one that the
+  // worker gets, and the worker's handler must find the new size on all its
   // descriptors.
   void FollowSize(OwnedFd controlling, OwnedFd other);
-  // From now on forwards the keys that are typed at descriptor 0 to the
+  // Starts forwarding the keys that are typed at descriptor 0 to the
   // pseudo-terminal `master`.
   void Forward(OwnedFd master);
   // Ends FollowSize and Forward, and restores the terminal's modes.
   void Release();
 
-  // Call after SIGWINCH: gives the terminal's new size to the worker's
-  // pseudo-terminals.
+  // Gives the terminal's new size to the worker's pseudo-terminals. Must be
+  // called after SIGWINCH.
   void Resized();
-  // Call after SIGCONT: a shell may have changed the terminal's modes.
+  // Sets the terminal's modes again if necessary. Must be called after SIGCONT,
+  // because a shell may have changed the modes.
   void Continued();
   // Restores the terminal's modes and stops this process, like Ctrl-Z. Returns
-  // after SIGCONT, or at once if no process could send SIGCONT: no process of
-  // its session is outside of its group.
+  // after SIGCONT, or at once if no process could send SIGCONT, because no
+  // process of its session is outside of its process group.
   void Stop();
 
  private:
   void Run(int master);
   void Wake();
   bool IsEnding();
-  // Whether keys may be read now; if so, sets the terminal's modes for it.
+  // Whether this process may read keys now; if so, sets the terminal's modes
+  // for forwarding.
   bool TakeForeground();
-  // Corrects the first bytes that are read after the modes were set, because
-  // they may have been typed in the old modes.
+  // Corrects the first bytes that are read after the modes were changed,
+  // because they may have been typed in the old modes.
   void RestoreTypedBefore(std::string& typed);
   void RestoreLocked();
   void ResizeLocked();
 
   const OnModes on_modes_;
-  const int terminal_;  // descriptor 0, 1 or 2; -1: no terminal
-  OwnedFd wake_;        // readable when Run must look for a change
+  const int terminal_;  // descriptor 0, 1 or 2 of the terminal; -1: no terminal
+  OwnedFd wake_;  // readable when the thread in Run must check for a change
   std::thread thread_;
 
   std::mutex mutex_;  // guards the fields below
   bool ending_ = false;
   bool stopped_ = false;
-  bool forwarding_ = false;  // the terminal has the modes for forwarding
-  // Modes in which bytes that are still unread may have been typed; nullopt:
-  // none.
+  // whether the terminal has the modes for forwarding
+  bool forwarding_ = false;
+  // The modes in which bytes that are still unread may have been typed;
+  // nullopt: there are no such bytes.
   std::optional<termios> typed_in_;
-  // The terminal's modes; known once this process was in the foreground.
+  // The terminal's modes; known once this process has been in the foreground.
   std::optional<TerminalModes> modes_;
-  // The worker's pseudo-terminals (masters), the controlling one last.
+  // The masters of the worker's pseudo-terminals that follow the size, the
+  // controlling one last.
   std::vector<OwnedFd> sized_;
 };
 

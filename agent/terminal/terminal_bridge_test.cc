@@ -30,15 +30,15 @@ void OnWindowChange(int) {
   _exit(2);
 }
 
-// Makes `slave` this session leader's controlling terminal.
+// Makes the terminal `slave` the controlling terminal of this session leader.
 void Control(int slave) {
   if (ioctl(slave, TIOCSCTTY, 0) != 0) Fail("TIOCSCTTY");
 }
 
-// Runs in a process of its own. Exits with 0 if both pseudo-terminals have the
-// new size when SIGWINCH comes.
+// Runs in a process of its own, which exits with 0 if both pseudo-terminals
+// have the new size when SIGWINCH arrives.
 //
-// This process is also the worker: its controlling terminal becomes the
+// This process also acts as the worker: its controlling terminal is the
 // pseudo-terminal, so that the kernel runs the handler before Resized continues
 // after the call that sent SIGWINCH.
 [[noreturn]] void ReadTheOtherSizeInTheHandler() {

@@ -9,19 +9,21 @@
 
 namespace muster::agent {
 
-// A terminal's modes before and while its keys are forwarded to a worker.
+// The modes of a terminal before its keys are forwarded to a worker, and during
+// the forwarding.
 struct TerminalModes {
   termios before = {};
-  // No echo, line editing or flow control, because the worker's terminal does
-  // these. Ctrl-C, Ctrl-\ and Ctrl-Z still signal this process, and output is
-  // still processed, so that Muster's own lines are correct.
+  // Modes without echo, line editing and flow control, because the worker's
+  // terminal does these. Ctrl-C, Ctrl-\ and Ctrl-Z still signal this process,
+  // and output is still processed, so that Muster's own lines are correct.
   termios forwarding = {};
 };
 
-// The current modes of `fd`, as `before`. nullopt: `fd` is no terminal.
+// Reads the current modes of `fd` into `before`, and derives `forwarding`.
+// nullopt: `fd` is no terminal.
 std::optional<TerminalModes> ReadTerminalModes(int fd);
 
-// Whether `fd` has exactly the modes `modes`.
+// Whether `fd` is a terminal that has exactly these modes.
 bool HasModes(int fd, const termios& modes);
 
 // Restores the end-of-input characters in bytes that were typed in the modes
@@ -29,13 +31,13 @@ bool HasModes(int fd, const termios& modes);
 // byte, and delivers it in raw modes like a typed Ctrl-@.
 void RestoreTypedEnds(const termios& before, std::string& typed);
 
-// Sets the modes of `fd` at once. A caller in the background is not stopped
-// (SIGTTOU); the call may fail then.
+// Sets the modes of the terminal `fd` at once. The kernel does not stop a
+// caller in the background (SIGTTOU); the call may fail instead.
 bool SetModes(int fd, const termios& modes);
 
 // Encodes the modes for another process of the same binary.
 std::string EncodeModes(const TerminalModes& modes);
-// nullopt: invalid bytes.
+// Decodes modes from EncodeModes. nullopt: invalid bytes.
 std::optional<TerminalModes> DecodeModes(std::string_view bytes);
 
 }  // namespace muster::agent

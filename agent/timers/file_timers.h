@@ -18,32 +18,34 @@ namespace muster::agent {
 //   {"version": 1, "pid": 42, "scope_id": "step",
 //    "expiration_time": 1.5e9, "signal": 9}
 //
-// A request sets the timer of that process and scope; a negative time removes
+// A request sets the timer of this process and scope; a negative time removes
 // it. Times are seconds since 1970 by the machine's clock, as sent by the
 // clients. Pure.
 class FileTimers {
  public:
-  // The maximum size of an atomic write to a pipe; clients send no longer
-  // requests.
+  // The maximum length of a request line in bytes, which is also the maximum
+  // size of an atomic write to a pipe.
   static constexpr size_t kMaxLineBytes = 4096;
   static constexpr size_t kMaxTimers = 1 << 16;
 
   struct Expired {
     int64_t pid = 0;
     std::string scope;
-    int signal = 0;  // 0: none of the process's timers has a signal
+    // signal to send; 0: no timer of the process names a signal
+    int signal = 0;
   };
 
   // Appends bytes from the pipe; a line may arrive in pieces. Returns false if
-  // a line was invalid, or there were too many timers: such a line is ignored.
+  // a line was ignored because it was invalid or there were too many timers.
   bool Take(std::string_view bytes);
 
-  // One entry for each process with a timer that expired by `now`: the earliest
-  // of its expired timers that name a signal, else the earliest of all. All
-  // timers of these processes are removed.
+  // Returns one entry for each process with a timer that expired by `now`: the
+  // earliest of its expired timers that name a signal, else the earliest of
+  // all. All timers of these processes are removed.
   std::vector<Expired> TakeExpired(double now);
 
-  // The time of the next expiry; nullopt: no timer.
+  // The time of the next expiry, in seconds since 1970; nullopt: no timer is
+  // set.
   std::optional<double> NextExpiry() const;
 
  private:
@@ -53,9 +55,9 @@ class FileTimers {
   };
   bool TakeLine(std::string_view line);
 
-  std::string begun_;  // the beginning of a line whose rest has not come yet
+  std::string begun_;  // the beginning of a line whose rest has not arrived yet
   bool too_long_ = false;
-  // keys: process id and scope
+  // timers by process id and scope
   std::map<std::pair<int64_t, std::string>, Timer> timers_;
 };
 

@@ -22,12 +22,12 @@ namespace {
 constexpr char kEnable[] = "TORCHELASTIC_ENABLE_FILE_TIMER";
 constexpr char kFile[] = "TORCHELASTIC_TIMER_FILE";
 
-// The longest time between two checks for expired timers: timers use the
+// The longest time between two checks for expired timers. Timers use the
 // machine's wall clock, which may be set forward.
 constexpr Duration kLongestPause = std::chrono::seconds(1);
 constexpr int kMaxParents = 1024;
 
-// The process if it is a descendant of `root`; otherwise nullopt.
+// The process `pid` if it is a descendant of `root`; otherwise nullopt.
 std::optional<ProcessEntry> DescendantOf(pid_t root, pid_t pid) {
   const std::optional<ProcessEntry> process = ReadProcess(pid);
   std::optional<ProcessEntry> at = process;
@@ -78,8 +78,8 @@ void WorkerTimers::Open(const std::string& folder, pid_t guardian) {
   path_ = path;
 }
 
-// Makes the named pipe. Replaces a pipe that no process reads, which a killed
-// launcher has left over.
+// Makes the named pipe at `path`. Replaces a pipe that no process reads, which
+// a killed launcher has left behind.
 bool WorkerTimers::MakePipe(const std::string& path) {
   struct stat facts = {};
   if (lstat(path.c_str(), &facts) == 0) {
@@ -119,7 +119,7 @@ void WorkerTimers::Look() {
 }
 
 void WorkerTimers::Read() {
-  // bounds the time of one turn of the agent's loop
+  // limits the time that one turn of the agent's loop takes
   constexpr int kMaxReads = 64;
   std::array<char, 64 << 10> buffer;
   for (int i = 0; i < kMaxReads; ++i) {
@@ -141,7 +141,8 @@ void WorkerTimers::Reap(const FileTimers::Expired& expired) {
       absl::StrCat("the timer '", expired.scope, "' of process ", expired.pid);
   const std::optional<ProcessEntry> process =
       pid == expired.pid ? DescendantOf(guardian_, pid) : std::nullopt;
-  // The process has ended, or is no descendant of the guardian.
+  // No signal is sent if the process has ended, or is not a descendant of the
+  // guardian.
   if (!process.has_value() || process->state == 'Z') return;
   if (expired.signal == 0) {
     Notice(absl::StrCat(timer, " expired; it asks for no signal"));

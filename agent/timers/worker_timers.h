@@ -21,13 +21,15 @@ class WorkerTimers {
  public:
   struct Options {
     bool enabled = false;
-    // the pipe's path (TORCHELASTIC_TIMER_FILE); empty: in the round's folder
+    // path of the pipe (TORCHELASTIC_TIMER_FILE); empty: a pipe in the round's
+    // folder
     std::string path;
-    // prints lines for the user
+    // callback that prints lines for the user
     std::function<void(const std::string&)> on_notice;
   };
 
-  // Reads TORCHELASTIC_ENABLE_FILE_TIMER and TORCHELASTIC_TIMER_FILE.
+  // Reads the options from TORCHELASTIC_ENABLE_FILE_TIMER and
+  // TORCHELASTIC_TIMER_FILE.
   static Options FromEnvironment(
       const std::map<std::string, std::string>& environment);
 
@@ -38,22 +40,23 @@ class WorkerTimers {
 
   // Begins a round: makes a new pipe without timers, in `folder` if the options
   // name no path. Only descendants of `guardian` get signals. An error is
-  // printed; there is no pipe then.
+  // printed, and the round then has no pipe.
   void Open(const std::string& folder, pid_t guardian);
 
-  // The path of the pipe, for TORCHELASTIC_TIMER_FILE; empty: none.
+  // The path of the pipe, for TORCHELASTIC_TIMER_FILE; empty: there is no pipe.
   const std::string& path() const { return path_; }
 
-  // A descriptor for poll(): readable when Look has work; -1: never.
+  // A descriptor for poll() that is readable when Look must be called; -1:
+  // there is no pipe.
   int fd() const { return pipe_.get(); }
-  // The time at which Look must be called at the latest.
+  // The latest time for the next call of Look; nullopt: no limit.
   std::optional<Instant> NextLook(Instant now) const;
 
-  // Reads new requests and sends the signals that are due. Does not block.
+  // Reads new requests and sends the signals of expired timers. Does not block.
   void Look();
 
   // The scope of the timer because of which the process got a signal in this
-  // round; empty: none.
+  // round; empty: it got none.
   std::string ExpiredScope(pid_t pid) const;
 
  private:
@@ -67,9 +70,9 @@ class WorkerTimers {
   std::string path_;
   OwnedFd pipe_;
   FileTimers timers_;
-  // whether an invalid line was printed in this round
+  // whether the user was notified of an invalid line in this round
   bool complained_ = false;
-  // scope of the expired timer by process, in this round
+  // for each signalled process of this round, its expired timer's scope
   std::map<pid_t, std::string> expired_;
 };
 

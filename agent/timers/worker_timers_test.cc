@@ -58,7 +58,7 @@ class WorkerTimersTest : public ::testing::Test {
             }};
   }
 
-  // Writes a request as PyTorch's client does.
+  // Writes a timer request as PyTorch's client does.
   static void Ask(const WorkerTimers& timers, pid_t pid, double expires,
                   int signal) {
     const OwnedFd pipe(
@@ -80,7 +80,8 @@ TEST_F(WorkerTimersTest, AProcessWhoseTimerExpiresGetsItsSignal) {
   timers.Open(folder_, getpid());
   EXPECT_EQ(timers.path(), folder_ + "/timers");
   WaitingChild child;
-  Ask(timers, child.pid(), 1, SIGTERM);  // expired long ago
+  // 1 is a time long ago, in seconds since 1970
+  Ask(timers, child.pid(), 1, SIGTERM);
   pollfd readable = {.fd = timers.fd(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&readable, 1, 30'000), 1);
   timers.Look();
@@ -127,7 +128,7 @@ TEST_F(WorkerTimersTest, InvalidRequestIsPrintedOnce) {
 
 TEST_F(WorkerTimersTest, ThePipeThatWasNamedIsServedAndRemoved) {
   const std::string path = folder_ + "/named";
-  // A named pipe that a killed launcher has left over.
+  // A named pipe that a killed launcher has left behind is replaced.
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   {
     WorkerTimers timers(Enabled(path));

@@ -12,18 +12,18 @@ void AddMpi(const WorkerPlace& place, Variables& variables) {
   const std::string size = std::to_string(place.world_size);
   const std::string local_rank = std::to_string(place.local_rank);
   const std::string local_size = std::to_string(place.local_world_size);
-  variables.insert(variables.end(),
-                   {{"OMPI_COMM_WORLD_RANK", rank},
-                    {"OMPI_COMM_WORLD_SIZE", size},
-                    {"OMPI_COMM_WORLD_LOCAL_RANK", local_rank},
-                    {"OMPI_COMM_WORLD_LOCAL_SIZE", local_size},
-                    // The rank among the processes of the user on the node.
-                    {"OMPI_COMM_WORLD_NODE_RANK", local_rank},
-                    {"OMPI_UNIVERSE_SIZE", size},
-                    {"PMI_RANK", rank},
-                    {"PMI_SIZE", size},
-                    {"MPI_LOCALRANKID", local_rank},
-                    {"MPI_LOCALNRANKS", local_size}});
+  variables.insert(variables.end(), {{"OMPI_COMM_WORLD_RANK", rank},
+                                     {"OMPI_COMM_WORLD_SIZE", size},
+                                     {"OMPI_COMM_WORLD_LOCAL_RANK", local_rank},
+                                     {"OMPI_COMM_WORLD_LOCAL_SIZE", local_size},
+                                     // Open MPI's rank of a process among the
+                                     // user's processes on its node.
+                                     {"OMPI_COMM_WORLD_NODE_RANK", local_rank},
+                                     {"OMPI_UNIVERSE_SIZE", size},
+                                     {"PMI_RANK", rank},
+                                     {"PMI_SIZE", size},
+                                     {"MPI_LOCALRANKID", local_rank},
+                                     {"MPI_LOCALNRANKS", local_size}});
 }
 
 void AddDeepSpeed(const WorkerPlace& place, Variables& variables) {

@@ -7,22 +7,22 @@
 
 namespace muster::agent {
 
-// Launchers and frameworks whose variables workers can get in addition to
+// The launchers and frameworks whose variables workers can get in addition to
 // torchrun's.
 enum class FrameworkEnv { kTensorFlow, kJax, kMpi, kDeepSpeed, kAccelerate };
 
-// One worker's place in the world, as other launchers describe it.
+// The place of one worker in the world, in the terms of other launchers.
 struct WorkerPlace {
   int rank = 0;
   int world_size = 1;
-  int local_rank = 0;  // among the workers of its node
+  int local_rank = 0;  // rank among the workers of its node
   int local_world_size = 1;
-  int node = 0;  // the node's group rank
+  int node = 0;  // group rank of the worker's node
   int nodes = 1;
 };
 
-// The variables of those `framework_envs` that depend on the worker's place
-// only:
+// Returns the variables of those `framework_envs` that depend only on the
+// worker's place:
 //
 //   mpi         OMPI_COMM_WORLD_* and OMPI_UNIVERSE_SIZE as set by Open MPI's
 //               mpirun, PMI_RANK, PMI_SIZE and MPI_LOCAL* as set by MPICH's

@@ -17,7 +17,7 @@ using ::testing::Pair;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-// The third of four workers on the second of two nodes.
+// The third of the four workers on the second of two nodes.
 constexpr WorkerPlace kPlace = {.rank = 6,
                                 .world_size = 8,
                                 .local_rank = 2,

@@ -3,8 +3,9 @@
 namespace muster::agent {
 namespace {
 
-// Program and arguments are passed as arguments of the interpreter, never
-// inserted into this text, so that Python does not interpret them.
+// A Python program for --run-path. The user's program and arguments are passed
+// as arguments of the interpreter, never inserted into this text, so that
+// Python does not interpret them.
 constexpr char kRunPath[] =
     "import runpy, sys; del sys.argv[0]; "
     "runpy.run_path(sys.argv[0], run_name='__main__')";

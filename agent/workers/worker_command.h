@@ -10,23 +10,25 @@ namespace muster::agent {
 
 // The program that the user asked to run.
 struct CommandRequest {
-  std::string program;  // a script, a module's name or an executable
+  // path of a script, name of a module or path of an executable
+  std::string program;
   std::vector<std::string> arguments;
-  bool is_python = false;  // --python: a Python script, whatever its name
+  // --python: the program is a Python script, whatever its name
+  bool is_python = false;
   bool is_module = false;  // -m, --module
   bool no_python = false;  // --no-python
   bool run_path = false;   // --run-path
-  std::string python;      // $PYTHON_EXEC; empty: python3
+  std::string python;      // value of $PYTHON_EXEC; empty: python3
 };
 
-// The argv of each worker. Pure.
+// Returns the argv of each worker. Pure.
 //
 // A program whose name ends in ".py", or a module, runs under Python,
-// unbuffered (-u). Everything else is executed directly, and with --no-python
-// every program. --run-path runs a file of any name by runpy.run_path, as
+// unbuffered (-u). Everything else, and with --no-python every program, is
+// executed directly. --run-path runs a file of any name by runpy.run_path, as
 // __main__.
 //
-// InvalidArgument: no program; contradictory options.
+// InvalidArgument: no program, or contradictory options.
 absl::StatusOr<std::vector<std::string>> WorkerCommand(
     const CommandRequest& request);
 

@@ -86,8 +86,8 @@ int ExitCodeOf(const std::vector<std::string>& argv) {
 }
 
 TEST(WorkerCommandTest, RunPathGivesTheScriptItsNameAndArguments) {
-  // Quotes in the path: if it were pasted into Python's program text, they
-  // would end a string.
+  // A path with quotes, which would end a string if the path were inserted into
+  // Python's program text.
   std::string script = ::testing::TempDir() + "/it's a 'script'";
   std::ofstream(script) << "import sys\n"
                            "assert __name__ == '__main__'\n"

@@ -13,7 +13,7 @@
 namespace muster::agent {
 namespace {
 
-// The inherited variables, overridden by `plan.more`.
+// The variables inherited from the agent, overridden by `plan.more`.
 std::map<std::string, std::string> Surroundings(
     const EnvironmentPlan& plan,
     const std::map<std::string, std::string>& inherited) {
@@ -42,8 +42,9 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   auto set_number = [&set](const char* name, int value) {
     set(name, std::to_string(value));
   };
-  // An inherited value must not reach the workers: an agent that is itself a
-  // worker has such a value. An empty value means: none.
+  // Sets a path. An inherited value must not reach the workers: an agent that
+  // is itself a worker has such a value. An empty value means that the worker
+  // has no such file.
   auto set_unless_absent = [&](const char* name, const std::string& path) {
     if (!path.empty() || inherited.count(name) > 0) set(name, path);
   };
@@ -63,8 +64,8 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   set_number("TORCHELASTIC_RESTART_COUNT", place.restart_count);
   set_number("TORCHELASTIC_MAX_RESTARTS", plan.max_restarts);
   set("TORCHELASTIC_RUN_ID", plan.run_id);
-  // True: every worker, rank 0 included, is a client of MASTER_PORT. False:
-  // rank 0 binds MASTER_PORT and serves the store to the others.
+  // With True, every worker, rank 0 included, is a client of MASTER_PORT. With
+  // False, rank 0 binds MASTER_PORT and serves the store to the others.
   set("TORCHELASTIC_USE_AGENT_STORE",
       plan.store_host == rendezvous::StoreHost::kAgent ? "True" : "False");
   set("TORCHELASTIC_SIGNALS_TO_HANDLE", plan.signals_to_handle);
@@ -75,7 +76,7 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   if (!paths.timer_file.empty()) {
     set("TORCHELASTIC_TIMER_FILE", paths.timer_file);
   }
-  // A single worker on the node may use every core, as in torchrun.
+  // The only worker of a node may use every core, as in torchrun.
   if (plan.local_world_size > 1 && inherited.count("OMP_NUM_THREADS") == 0) {
     const int share = std::max(1, plan.cores / plan.local_world_size);
     set_number("OMP_NUM_THREADS",

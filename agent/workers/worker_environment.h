@@ -13,23 +13,27 @@
 
 namespace muster::agent {
 
-// The settings that all workers of a node share, fixed before the first round.
+// The settings of the environment that all workers of a node share, fixed
+// before the first round.
 struct EnvironmentPlan {
   std::string run_id;
   std::string node_id;
   std::string role = "default";
   int local_world_size = 1;
   int max_restarts = 0;
-  std::string signals_to_handle;  // as given: "SIGTERM,SIGINT"
+  // --signals-to-handle as given: "SIGTERM,SIGINT"
+  std::string signals_to_handle;
   // CUDA_VISIBLE_DEVICES of each worker, by local rank. Empty: the agent's own
   // value is passed on.
   std::vector<std::string> gpu_of_local_rank;
-  bool sets_hip = false;            // whether HIP_VISIBLE_DEVICES is set too
-  bool virtual_local_rank = false;  // --virtual-local-rank
+  // whether HIP_VISIBLE_DEVICES is set like CUDA_VISIBLE_DEVICES
+  bool sets_hip = false;
+  bool virtual_local_rank = false;  // value of --virtual-local-rank
   rendezvous::StoreHost store_host = rendezvous::StoreHost::kAgent;
-  int cores = 1;                        // cores that this node's workers share
-  std::vector<WorkerBinding> bindings;  // one for each worker; empty: not bound
-  std::string coordinator_endpoint;     // value of MUSTER_COORDINATOR
+  int cores = 1;  // number of cores that this node's workers share
+  // binding of each worker; empty: not bound
+  std::vector<WorkerBinding> bindings;
+  std::string coordinator_endpoint;  // value of MUSTER_COORDINATOR
   std::vector<FrameworkEnv> framework_envs;
   // Variables from a configuration file. They take precedence over inherited
   // variables, but not over those that describe the worker's place.
@@ -40,13 +44,14 @@ struct EnvironmentPlan {
 struct WorkerPaths {
   std::string error_file;
   std::string
-      progress_socket;       // a Unix datagram socket, see progress_message.h
-  std::string node_address;  // this node's address for its peers
+      // path of a Unix datagram socket, see progress_message.h
+      progress_socket;
+  std::string node_address;     // address at which other nodes reach this node
   std::string preemption_file;  // path of the file that announces a preemption
-  std::string timer_file;       // a named pipe, see worker_timers.h
+  std::string timer_file;       // path of a named pipe, see worker_timers.h
 };
 
-// The variables that worker `local_rank` of `place` gets in addition to
+// Returns the variables that worker `local_rank` of `place` gets in addition to
 // `inherited`:
 //
 //   * torchrun's, with the same names (docs/CLI.md lists them);
@@ -62,10 +67,10 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     const WorkerPaths& paths,
     const std::map<std::string, std::string>& inherited);
 
-// Variables of the agent that must not reach its workers, for
+// The names of the agent's variables that must not reach its workers, for
 // WorkerSpec::unset: the job's secret, an outer worker's key, the identity of
 // an outer job's world, an outer worker's cores, and the sockets by which an
-// init system talks to the agent.
+// init system communicates with the agent.
 std::vector<std::string> WithheldFromWorkers();
 
 // Whether WorkerEnvironment sets the variable `name` itself and ignores its

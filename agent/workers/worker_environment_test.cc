@@ -14,7 +14,7 @@ using ::testing::Pair;
 
 using Variables = std::map<std::string, std::string>;
 
-// The third round on the second of two nodes with four workers each.
+// The settings of a node with four workers.
 EnvironmentPlan Plan() {
   EnvironmentPlan plan;
   plan.run_id = "exp-7";
@@ -230,7 +230,7 @@ TEST(WorkerEnvironmentTest, BoundWorkerGetsItsCpusAndThreads) {
   EXPECT_THAT(variables, Contains(Pair("MUSTER_NEAR_NIC", "mlx5_1")));
   EXPECT_THAT(variables, Contains(Pair("OMP_NUM_THREADS", "4")));
   EXPECT_THAT(Of(plan, 0), Not(Contains(Key("MUSTER_NEAR_NIC"))));
-  plan.cores = 8;  // the cores that a container's CPU quota allows
+  plan.cores = 8;  // number of cores that a container's CPU quota allows
   EXPECT_THAT(Of(plan, 1), Contains(Pair("OMP_NUM_THREADS", "2")));
   EXPECT_THAT(Of(plan, 1, {{"OMP_NUM_THREADS", "7"}}),
               Not(Contains(Key("OMP_NUM_THREADS"))));

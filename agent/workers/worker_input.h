@@ -7,17 +7,17 @@
 
 namespace muster::agent {
 
-// --stdin: the workers of a node that read the agent's standard input. All
-// other workers read /dev/null.
+// The value of --stdin: the workers of a node that read the agent's standard
+// input. All other workers read /dev/null.
 struct WorkerInput {
   enum class Reader {
     kFirst,  // only the worker with local rank 0
     kNone,
-    kAll,   // every worker, from the same open file, as in torchrun
-    kRank,  // the worker of `rank`, on its node
+    kAll,   // all workers, from the same open file, as in torchrun
+    kRank,  // the worker with global rank `rank`, on its node only
   };
   Reader reader = Reader::kFirst;
-  int rank = 0;  // with kRank: the global rank
+  int rank = 0;  // global rank of the worker that reads stdin, with kRank
 
   bool operator==(const WorkerInput&) const = default;
 };
@@ -26,8 +26,8 @@ struct WorkerInput {
 // the valid forms. Pure.
 absl::StatusOr<WorkerInput> ParseWorkerInput(const std::string& text);
 
-// A message for the case that --stdin names a rank that does not exist in
-// `round`, with `world_size` ranks; else empty. Pure.
+// A message for the user if --stdin names a rank that does not exist in
+// `round`, which has `world_size` ranks; otherwise empty. Pure.
 std::string UnreadInputRemark(const WorkerInput& input, int round,
                               int world_size);
 

@@ -9,17 +9,18 @@
 
 namespace muster::agent {
 
-// One process to start.
+// The description of a worker process to start.
 struct WorkerSpec {
   int local_rank = 0;
-  // argv[0] without a slash is looked up in the worker's PATH.
+  // Program and arguments. argv[0] without a slash is searched in the worker's
+  // PATH.
   std::vector<std::string> argv;
-  // Changes to the agent's own environment: names and values to set, and names
-  // to unset.
+  // Changes to the agent's own environment: names and values to set
+  // (environment), and names to remove (unset).
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<std::string> unset;
-  std::string working_directory;  // empty: the agent's directory
-  // Logical CPUs to which the worker is bound; empty: as the agent.
+  std::string working_directory;  // empty: the agent's working directory
+  // Logical CPUs to which the worker is bound; empty: those of the agent.
   std::vector<int> cpus;
   // The NUMA node preferred for the worker's memory.
   std::optional<int> memory_node;
@@ -31,11 +32,12 @@ struct WorkerSpec {
   int stdin_fd = -1;
   int stdout_fd = -1;
   int stderr_fd = -1;
-  // Descriptor of this process for a pipe that the worker inherits, and that
-  // kChannelKeyVariable names; the caller closes it after Start. -1: none.
+  // Descriptor of this process for a pipe that the worker inherits;
+  // kChannelKeyVariable contains its number. The caller closes it after Start.
+  // -1: no pipe.
   int key_fd = -1;
-  // stdin is a terminal, and becomes the controlling terminal of the worker's
-  // session.
+  // Whether stdin is a terminal that becomes the controlling terminal of the
+  // worker's session.
   bool controls_terminal = false;
 };
 

@@ -14,7 +14,8 @@ namespace muster {
 namespace {
 
 constexpr size_t kAllBits = 128;
-// The length of the prefix ::ffff:0:0/96 of mapped IPv4 addresses.
+// The length in bits of the prefix ::ffff:0:0/96 of IPv4 addresses that are
+// mapped into IPv6.
 constexpr size_t kMappedBits = 96;
 
 absl::Status NotAnAddress(std::string_view text) {
@@ -58,11 +59,13 @@ absl::Status AddressSet::Add(std::string_view text) {
     return absl::OkStatus();
   }
   const size_t slash = text.find('/');
-  // A zone names an interface of another host: it must not be looked up here.
+  // The zone of an address names an interface of another host, so it must not
+  // be resolved on this one.
   const size_t end = std::min(slash, text.find('%'));
   const std::optional<SocketAddress> address =
       NumericAddress(std::string(text.substr(0, end)), 0);
-  // The system's parser also accepts 10.1 as 10.0.0.1.
+  // The system's parser also accepts 10.1 for 10.0.0.1; such short forms are
+  // refused.
   if (!address.has_value() ||
       text.find_first_of(".:") == std::string_view::npos ||
       (address->family() == AF_INET &&

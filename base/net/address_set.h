@@ -18,7 +18,7 @@ namespace muster {
 // not count. Pure.
 class AddressSet {
  public:
-  // The set of all addresses.
+  // Returns the set that contains every address.
   static AddressSet All();
   // The addresses 127.0.0.1 and ::1, from which programs of this host connect
   // to its loopback addresses. The rest of 127.0.0.0/8 is not in the set.
@@ -29,14 +29,14 @@ class AddressSet {
   // these, for example a host name.
   absl::Status Add(std::string_view text);
 
-  // O(log n) of the addresses and O(n) of the networks.
+  // O(log n) in the number of addresses, plus O(n) in the number of networks.
   bool Contains(const SocketAddress& address) const;
 
-  // The number of addresses, without those of networks.
+  // The number of single addresses; networks are not counted.
   size_t size() const { return addresses_.size(); }
 
  private:
-  // An IPv6 address, or an IPv4 address as a mapped one.
+  // The bits of an IPv6 address, or of an IPv4 address mapped into IPv6.
   using Bits = std::array<uint8_t, 16>;
   struct Network {
     Bits first;

@@ -19,7 +19,8 @@ namespace muster {
 namespace {
 
 void SetOption(int fd, int level, int name, int value) {
-  // Errors are ignored: without the option a lost peer is noticed later.
+  // Errors are ignored: if the option cannot be set, a lost peer is only
+  // noticed later.
   setsockopt(fd, level, name, &value, sizeof(value));
 }
 
@@ -33,10 +34,10 @@ void Tune(int fd) {
   LimitRetransmissionInterval(fd);
 }
 
-// Connects `fd`; returns 0 or the errno.
+// Connects `fd`; returns 0, or the errno of the failure.
 int Reach(int fd, const SocketAddress& address, Instant deadline) {
   if (connect(fd, address.get(), address.size) != 0) {
-    // An interrupted connect continues in the background, as with EINPROGRESS.
+    // After EINTR, a connect continues in the background, as after EINPROGRESS.
     if (errno != EINPROGRESS && errno != EINTR) return errno;
     if (!PollUntil(fd, POLLOUT, deadline)) return ETIMEDOUT;
   }
@@ -56,7 +57,7 @@ int ConnectResult(int fd) {
   if (!own.has_value() ||
       getpeername(fd, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size) !=
           0) {
-    return 0;  // connected, and the peer has ended the connection since
+    return 0;  // was connected, but the peer has already disconnected
   }
   return own->Port() == peer.Port() && own->Ip() == peer.Ip() ? ECONNREFUSED
                                                               : 0;

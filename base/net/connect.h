@@ -11,14 +11,15 @@
 namespace muster {
 
 // Divides the time from `now` to `deadline` equally among `turns` attempts and
-// returns the deadline of the first one. Time that the first attempt does
-// not use is left to the other attempts. Pure.
+// returns the deadline of the first attempt. Time that this attempt does not
+// use is left to the later attempts. Pure.
 Instant ShareOf(Instant deadline, Instant now, size_t turns);
 
 // Returns the result of connecting the non-blocking TCP socket `fd`, which has
-// become writable: 0 or the errno. ECONNREFUSED also if `fd` is connected to
-// itself: if nothing listens at a port of this host from which the kernel takes
-// the ports of clients, it may give `fd` this very port.
+// become writable: 0 or the errno. Also returns ECONNREFUSED if `fd` is
+// connected to itself: if no process listens on a port of this host in the
+// range of client ports, the kernel may choose this very port as the local port
+// of `fd`.
 int ConnectResult(int fd);
 
 // Returns a non-blocking TCP connection with TCP_NODELAY. If the peer
@@ -28,8 +29,8 @@ int ConnectResult(int fd);
 //                message is the system's error
 absl::StatusOr<OwnedFd> Connect(const SocketAddress& address, Instant deadline);
 
-// Resolves `host` and connects to the first of its addresses that accepts.
-// Each address gets its share of the time, so that an address that drops all
+// Resolves `host` and connects to the first of its addresses that accepts. Each
+// address gets an equal share of the time, so that an address that drops all
 // packets leaves time for the next.
 //   Unavailable  the name does not resolve, or no address accepted; the message
 //                has the error of the last one

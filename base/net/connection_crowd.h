@@ -10,18 +10,19 @@
 
 namespace muster {
 
-// The connections of a server that share a bounded number of places, ordered by
-// age and by the network of the peer (NetworkOf). A server that has too many
-// closes the oldest connection of the network with the most, so that one
-// network can displace only its own connections while others have fewer. Pure;
-// O(log n) per call.
+// The connections of a server that has a limited number of them, ordered by age
+// and by the network of the peer (NetworkOf). A server with too many
+// connections closes the oldest connection of the network that has the most. So
+// a network can displace only its own connections while other networks have
+// fewer. Pure; O(log n) per call.
 class ConnectionCrowd {
  public:
-  // Numbers of connections in the order of their arrival: the smallest one is
-  // the oldest.
+  // The number of a connection. Numbers increase in the order of arrival: the
+  // smallest one is the oldest connection.
   using Id = uint64_t;
 
-  // The connections of one network.
+  // The share of one network: the number of its connections, and the oldest
+  // one.
   struct Share {
     size_t count = 0;
     Id oldest = 0;
@@ -34,7 +35,7 @@ class ConnectionCrowd {
 
   size_t size() const { return networks_.size(); }
   bool empty() const { return networks_.empty(); }
-  // The networks of the connections by their ids, the oldest first.
+  // The network of each connection by the connection's id, the oldest first.
   const std::map<Id, std::string>& connections() const { return networks_; }
 
   // The oldest connection. Requires that the crowd is not empty.
@@ -46,8 +47,8 @@ class ConnectionCrowd {
  private:
   using Network = std::pair<const std::string, std::set<Id>>;
 
-  // Shares are ordered by size. Among equal sizes the one with the older
-  // connection is greater.
+  // Orders networks by the number of their connections. Of two networks with
+  // equal numbers, the network with the older connection is greater.
   struct SmallerShare {
     bool operator()(const Network* a, const Network* b) const {
       if (a->second.size() != b->second.size()) {
@@ -59,7 +60,8 @@ class ConnectionCrowd {
 
   std::map<Id, std::string> networks_;
   std::map<std::string, std::set<Id>> by_network_;
-  // Elements of by_network_. An element is removed while its set changes.
+  // The networks of by_network_, ordered by size. A network must be removed
+  // before its set of connections changes, and added again afterwards.
   std::set<const Network*, SmallerShare> by_size_;
 };
 

@@ -37,7 +37,7 @@ TEST(ConnectionCrowdTest, ARemovedConnectionIsGone) {
   EXPECT_TRUE(crowd.empty());
 }
 
-// Compares with a count from scratch after each of many random changes.
+// Compares the result with a full recount after each of many random changes.
 TEST(ConnectionCrowdTest, AgreesWithACountFromScratch) {
   std::mt19937 random(7);
   ConnectionCrowd crowd;

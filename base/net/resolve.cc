@@ -22,8 +22,8 @@ constexpr Duration kGlance = std::chrono::milliseconds(50);
 
 using Addresses = absl::StatusOr<std::vector<SocketAddress>>;
 
-// State shared by the look-up thread and the waiting thread; freed by the last
-// of them.
+// State that the look-up thread and the waiting thread share. The thread that
+// finishes last frees it.
 struct Answer {
   std::mutex mutex;
   std::condition_variable come;
@@ -35,8 +35,8 @@ absl::Status StartLookUp(const std::string& host, int port, LookUp look_up,
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  // The new thread inherits this mask, in which all signals are blocked:
-  // signals are left to other threads.
+  // The look-up thread inherits this mask, which blocks all signals, so that
+  // other threads handle them.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   absl::Status status;
   try {

@@ -11,13 +11,13 @@
 
 namespace muster {
 
-// Looks a name up. May block without limit. Unavailable: the name has no
-// address.
+// A function that looks up the addresses of a host name. May block without
+// limit. Unavailable: the name has no address.
 using LookUp = std::function<absl::StatusOr<std::vector<SocketAddress>>(
     const std::string& host, int port)>;
 
-// Asks the system's resolver, which may take half a minute if no name server
-// answers.
+// The LookUp that calls the system's resolver. It may take half a minute if no
+// name server answers.
 absl::StatusOr<std::vector<SocketAddress>> SystemLookUp(const std::string& host,
                                                         int port);
 
@@ -37,7 +37,7 @@ struct ResolveLimits {
 //   Unavailable        the name does not resolve (yet: while a cluster starts,
 //                      it often does later)
 //   DeadlineExceeded   the resolver did not answer in time
-//   ResourceExhausted  no thread can be had
+//   ResourceExhausted  no thread can be started
 absl::StatusOr<std::vector<SocketAddress>> Resolve(const std::string& host,
                                                    int port,
                                                    ResolveLimits limits);

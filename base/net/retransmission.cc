@@ -6,15 +6,15 @@
 namespace muster {
 namespace {
 
-// TCP_RTO_MAX_MS of <linux/tcp.h>, which older headers do not have, and its
-// least value.
+// The socket option TCP_RTO_MAX_MS of <linux/tcp.h>, which older headers do not
+// have, and its smallest value in milliseconds.
 constexpr int kMaxRetransmissionTimeout = 44;
 constexpr int kLeastMilliseconds = 1000;
 
 }  // namespace
 
 void LimitRetransmissionInterval(int fd) {
-  // Errors are ignored: an older kernel does not know the option.
+  // Errors are ignored: a kernel before Linux 6.15 does not have the option.
   (void)setsockopt(fd, IPPROTO_TCP, kMaxRetransmissionTimeout,
                    &kLeastMilliseconds, sizeof(kLeastMilliseconds));
 }

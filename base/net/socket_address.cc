@@ -108,7 +108,7 @@ std::string LocalAddressTowards(const SocketAddress& peer) {
 
 std::string OutwardAddress() {
   // Addresses reserved for documentation (RFC 5737, RFC 3849): no host has
-  // them, so the default route decides.
+  // them, so a packet to them takes the default route.
   for (const char* nobody : {"192.0.2.1", "2001:db8::1"}) {
     std::string own = LocalAddressTowards(*NumericAddress(nobody, 9));
     if (!own.empty()) return own;

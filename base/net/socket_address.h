@@ -18,7 +18,7 @@ struct SocketAddress {
   const sockaddr* get() const {
     return reinterpret_cast<const sockaddr*>(&storage);
   }
-  // The address without the port, as text: 10.0.0.7, fe80::1%eth0.
+  // Formats the address without the port: 10.0.0.7, fe80::1%eth0.
   std::string Ip() const;
   int Port() const;
   // The address in the form of gRPC's targets, which need no name look-up:
@@ -26,24 +26,25 @@ struct SocketAddress {
   std::string Uri() const;
 };
 
-// Reads an IP address; nullopt if `ip` is none, for example a name.
+// Parses an IP address; nullopt if `ip` is not one, for example a host name.
 std::optional<SocketAddress> NumericAddress(const std::string& ip, int port);
 
 // Returns the address to which the socket `fd` is bound, with the port that the
 // kernel chose. nullopt with errno: `fd` is no socket.
 std::optional<SocketAddress> BoundAddress(int fd);
 
-// Returns the network that counts as one peer where connections are limited by
-// peer: an IPv4 address, also if mapped into IPv6, or the first 64 bits of an
-// IPv6 address, of which a host may have as many as it likes. Not readable
-// text.
+// Returns the network of a peer's address, for limits on the number of
+// connections per peer: the IPv4 address, also if it is mapped into IPv6, or
+// the first 64 bits of an IPv6 address, because one host may have any number of
+// addresses with these bits. The result is not readable text.
 std::string NetworkOf(const SocketAddress& address);
 
-// Returns "host:port", with brackets around an IPv6 address.
+// Formats "host:port", with brackets around an IPv6 address.
 std::string HostPort(const std::string& host, int port);
 
-// Returns the local IP address from which packets to `peer` are sent, so hosts
-// on that side can reach it; empty if there is no route. Sends no packet.
+// Returns the local IP address from which packets to `peer` are sent. Hosts in
+// the network of `peer` can reach this host at that address. Empty if there is
+// no route. Sends no packet.
 std::string LocalAddressTowards(const SocketAddress& peer);
 
 // Returns the local IP address from which packets leave for other networks;

@@ -15,13 +15,14 @@ namespace muster {
 // A connected stream socket, in clear text or encrypted.
 struct StreamSocket {
   OwnedFd fd;
-  // null: clear text
+  // null: the connection is in clear text
   std::unique_ptr<TlsStream> tls;
 
   bool open() const { return fd.open(); }
 
-  // As sendmsg and recvmsg, without blocking and without SIGPIPE. After a
-  // result below the size of `pieces`, Send must be called again with the rest.
+  // Like sendmsg and recvmsg, but without blocking and without SIGPIPE. If Send
+  // returns less than the size of `pieces`, it must be called again with the
+  // rest.
   ssize_t Send(std::span<iovec> pieces) {
     if (tls != nullptr) return tls->Write(pieces);
     msghdr message{};

@@ -23,14 +23,16 @@ namespace muster {
 namespace {
 
 constexpr size_t kRecordBytes = TlsStream::kMaxRecordBytes;
-// One system call reads or sends several records. Measured: an all_reduce of
-// 64 MB takes longer with 128 KiB than with 64 KiB, and longest with 512 KiB.
+// Buffer size; one system call reads or sends several TLS records. Measured: an
+// all_reduce of 64 MB takes longer with 128 KiB than with 64 KiB, and longest
+// with 512 KiB.
 constexpr size_t kReadBufferBytes = 64 << 10;
 constexpr size_t kWriteBufferBytes = 64 << 10;
 constexpr std::array<unsigned char, 2> kAes128GcmSha256 = {0x13, 0x01};
 constexpr char kSalt[] = "muster channel key";
 
-// The pre-shared key of a purpose, and its name in the handshake.
+// The pre-shared key for one purpose, and the identity that names the key in
+// the handshake.
 struct PresharedKey {
   std::array<unsigned char, kChannelKeyBytes> bytes;
   std::string identity;
@@ -38,7 +40,8 @@ struct PresharedKey {
   ~PresharedKey() { OPENSSL_cleanse(bytes.data(), bytes.size()); }
 };
 
-// HKDF of RFC 5869 with SHA-256.
+// Derives the pre-shared key for `purpose` from `key` with HKDF-SHA256 (RFC
+// 5869).
 bool Derive(std::string_view key, std::string_view purpose,
             PresharedKey* derived) {
   const std::unique_ptr<EVP_PKEY_CTX, decltype(&EVP_PKEY_CTX_free)> hkdf(
@@ -64,7 +67,7 @@ const PresharedKey& KeyOf(SSL* ssl) {
       SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
 }
 
-// Returns a session that stands for the pre-shared key; null: no memory.
+// Returns a TLS session that holds the pre-shared key; null: out of memory.
 SSL_SESSION* NewSession(SSL* ssl) {
   const PresharedKey& key = KeyOf(ssl);
   SSL_SESSION* const session = SSL_SESSION_new();
@@ -86,7 +89,8 @@ SSL_SESSION* NewSession(SSL* ssl) {
 int OfferKey(SSL* ssl, const EVP_MD* hash, const unsigned char** identity,
              size_t* identity_bytes, SSL_SESSION** session) {
   *session = nullptr;
-  // The hash is fixed once the server has asked to retry the handshake.
+  // OpenSSL gives the handshake's hash once the server has asked to retry the
+  // handshake; the key can be used with SHA-256 only.
   if (hash != nullptr && EVP_MD_get_type(hash) != NID_sha256) return 0;
   *session = NewSession(ssl);
   if (*session == nullptr) return 0;
@@ -96,13 +100,15 @@ int OfferKey(SSL* ssl, const EVP_MD* hash, const unsigned char** identity,
   return 1;
 }
 
-// Callback of OpenSSL in a server: looks up the key of an offered identity.
+// Callback of OpenSSL in a server: looks up the key whose identity the client
+// offers.
 int FindKey(SSL* ssl, const unsigned char* identity, size_t identity_bytes,
             SSL_SESSION** session) {
   *session = nullptr;
   const std::string_view offered(reinterpret_cast<const char*>(identity),
                                  identity_bytes);
-  if (offered != KeyOf(ssl).identity) return 1;  // OpenSSL refuses the client
+  // OpenSSL then refuses the client
+  if (offered != KeyOf(ssl).identity) return 1;
   *session = NewSession(ssl);
   return *session != nullptr ? 1 : 0;
 }
@@ -132,7 +138,7 @@ absl::StatusOr<TlsContext> TlsContext::Make(std::string_view key,
   if (!Derive(key, purpose, preshared.get())) return OpenSslError("HKDF");
   SSL_CTX* const context = SSL_CTX_new(TLS_method());
   if (context == nullptr) return OpenSslError("no context");
-  // The context's last owner also deletes the key.
+  // The last owner of the context also deletes the key.
   PresharedKey* const owned = preshared.release();
   std::shared_ptr<SSL_CTX> shared(context, [owned](SSL_CTX* ctx) {
     SSL_CTX_free(ctx);
@@ -156,14 +162,14 @@ absl::StatusOr<TlsContext> TlsContext::Make(std::string_view key,
   return TlsContext(std::move(shared));
 }
 
-// The socket as OpenSSL uses it: a BIO that never blocks and raises no SIGPIPE.
-// The bytes that OpenSSL writes are kept until Flush.
+// The socket as OpenSSL's BIO: it never blocks and raises no SIGPIPE. The bytes
+// that OpenSSL writes are buffered until Flush.
 struct TlsStream::Socket {
   int fd = -1;
   int error = 0;       // errno of the last failure that is not EAGAIN
   bool ended = false;  // the peer closed its side
   std::vector<char> out;
-  size_t sent = 0;  // number of bytes of `out` that are sent
+  size_t sent = 0;  // number of bytes of `out` that have been sent
 
   static int Send(BIO* bio, const char* data, int bytes) {
     auto* const socket = static_cast<Socket*>(BIO_get_data(bio));
@@ -234,8 +240,8 @@ TlsStream::TlsStream(const TlsContext& context, Side side, int fd,
   }
   if (side == Side::kClient) {
     SSL_set_connect_state(ssl_);
-    // A server without the key has to show a certificate. The store of
-    // authorities is empty, so that the client refuses every certificate.
+    // A server that does not know the key would have to show a certificate. The
+    // client trusts no certificate authority, so it refuses every certificate.
     SSL_set_verify(ssl_, SSL_VERIFY_PEER, nullptr);
   } else {
     SSL_set_accept_state(ssl_);
@@ -270,7 +276,7 @@ absl::StatusOr<short> TlsStream::Handshake() {
   if (established_) return short{0};
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl_);
-  // Also sends the alert of a handshake that has failed.
+  // Flush after a failure, too: this sends the TLS alert to the peer.
   const bool is_sent = Flush();
   if (result != 1) {
     switch (SSL_get_error(ssl_, result)) {
@@ -323,8 +329,8 @@ ssize_t TlsStream::Failed(int result) {
       broken_ = socket_->error != 0 ? socket_->error : EPROTO;
       break;
     default:
-      // OpenSSL sends an alert now. The sending may fail as well, so that
-      // `error` does not name the cause.
+      // After a TLS error OpenSSL sends an alert. Sending may fail as well, so
+      // `error` is not necessarily the cause.
       if (socket_->ended || SSL_get_shutdown(ssl_) != 0) {
         ended_ = true;
         return 0;
@@ -374,14 +380,15 @@ ssize_t TlsStream::Read(void* data, size_t bytes) {
 size_t TlsStream::EncryptRecord(const void* data, size_t bytes) {
   ERR_clear_error();
   if (records_ >= options_.records_per_key) {
-    // OpenSSL sends the change of the key before the next record.
+    // OpenSSL sends the key update message before the next record.
     MUSTER_CHECK(SSL_key_update(ssl_, SSL_KEY_UPDATE_NOT_REQUESTED) == 1)
         << LastReason();
     records_ = 0;
   }
   size_t count = 0;
   if (SSL_write_ex(ssl_, data, bytes, &count) != 1) {
-    // The buffer takes every record: this failure is not EAGAIN.
+    // The output buffer accepts a record of any size, so the failure is not
+    // EAGAIN.
     broken_ = EPROTO;
     errno = broken_;
     return 0;
@@ -392,7 +399,7 @@ size_t TlsStream::EncryptRecord(const void* data, size_t bytes) {
 
 namespace {
 
-// A position in a list of pieces.
+// A position in a list of buffers.
 class Cursor {
  public:
   explicit Cursor(std::span<const iovec> pieces) : pieces_(pieces) { Settle(); }
@@ -408,8 +415,8 @@ class Cursor {
     }
   }
 
-  // The bytes of the next record. Pieces that are shorter than a record are
-  // joined in `joined`.
+  // Returns the bytes of the next record. Buffers that are shorter than a
+  // record are copied into `joined`.
   std::span<const char> Record(std::vector<char>& joined) const {
     const char* const data = At(next_) + offset_;
     const size_t bytes = pieces_[next_].iov_len - offset_;

@@ -20,7 +20,7 @@ struct ssl_st;
 
 namespace muster {
 
-// The key that both ends of encrypted connections know, prepared for TLS.
+// The key that both ends of an encrypted connection know, prepared for TLS.
 // Copies of the object share the key. Thread-safe.
 class TlsContext {
  public:
@@ -47,13 +47,13 @@ class TlsContext {
 // SIGPIPE. The caller polls the socket, and keeps the socket open while this
 // object lives. Not thread-safe.
 //
-// The end of the connection is not authenticated: the protocol that it carries
-// must tell a complete conversation from one that was cut.
+// The end of the connection is not authenticated: the protocol above TLS must
+// detect a conversation that was cut off.
 class TlsStream {
  public:
   enum class Side { kClient, kServer };
 
-  // The policy for bytes that have arrived at the socket, but that the current
+  // The handling of bytes that have arrived at the socket, but that the current
   // Read does not need.
   enum class Buffering {
     // Read takes all bytes that have arrived, with few system calls. Poll the
@@ -68,7 +68,7 @@ class TlsStream {
   struct Options {
     Buffering buffering = Buffering::kAhead;
     // Number of records after which this end changes its sending key. AES-GCM
-    // may protect 2^24.5 records with one key (RFC 8446, section 5.5).
+    // may protect at most 2^24.5 records with one key (RFC 8446, section 5.5).
     uint64_t records_per_key = uint64_t{1} << 22;
   };
 
@@ -81,7 +81,8 @@ class TlsStream {
   TlsStream& operator=(const TlsStream&) = delete;
 
   // Continues the handshake. Returns the poll events to wait for before the
-  // next call; 0: the handshake is complete, and the peer has the key.
+  // next call; 0: the handshake is complete, and the peer has proved that it
+  // knows the key.
   //   PermissionDenied  the peer has another key, another purpose, or does not
   //                     speak TLS
   //   Unavailable       the connection broke or was closed
@@ -98,14 +99,15 @@ class TlsStream {
   ssize_t Read(std::span<const iovec> pieces);
   ssize_t Read(void* data, size_t bytes);
 
-  // As sendmsg: returns the number of bytes that the socket has taken. -1 with
-  // errno: EAGAIN or an error of the socket. After a result below the size of
-  // `pieces`, or EAGAIN, the next call must begin with the bytes that were not
-  // taken, at the same or another address, and have at least as many of them.
+  // Like sendmsg: returns the number of bytes that the socket has accepted. -1
+  // with errno: EAGAIN or an error of the socket. After a result below the size
+  // of `pieces`, or EAGAIN, the next call must begin with the bytes that were
+  // not accepted, at the same or another address, and have at least as many of
+  // them.
   ssize_t Write(std::span<const iovec> pieces);
   ssize_t Write(const void* data, size_t bytes);
 
-  // Limit of one call of Read.
+  // Maximum number of bytes that one call of Read returns.
   static constexpr size_t kMaxReadBytes = size_t{1} << 20;
   // The largest number of bytes in one record of TLS.
   static constexpr size_t kMaxRecordBytes = size_t{16} << 10;
@@ -113,28 +115,28 @@ class TlsStream {
  private:
   struct Socket;
 
-  // Returns -1 with errno for the failure of an operation that OpenSSL reports
-  // as `result`; 0 at the end of the connection.
+  // Converts the result of a failed OpenSSL operation: returns -1 with errno,
+  // or 0 at the end of the connection.
   ssize_t Failed(int result);
-  // Encrypts one record, which stays in socket_'s buffer. Returns the number of
-  // bytes taken from `data`; 0, with errno: the connection cannot be used.
+  // Encrypts one record into the buffer of socket_. Returns the number of bytes
+  // taken from `data`; 0 with errno: the connection is no longer usable.
   size_t EncryptRecord(const void* data, size_t bytes);
-  // Sends the bytes in socket_'s buffer. Returns false with errno if the socket
-  // does not take all of it.
+  // Sends the bytes in the buffer of socket_. Returns false with errno if the
+  // socket does not accept all of them.
   bool Flush();
 
   const TlsContext context_;
   const Options options_;
   std::unique_ptr<Socket> socket_;
   ssl_st* ssl_ = nullptr;
-  // errno of a failure after which the connection cannot be used; 0: none.
+  // The errno of a failure after which the connection is unusable; 0: none.
   int broken_ = 0;
   bool ended_ = false;
   bool established_ = false;
-  // records sent with the current key
+  // number of records sent with the current key
   uint64_t records_ = 0;
-  // Number of bytes that are encrypted, and that Write has not returned as
-  // taken, because the socket has not taken all of them.
+  // Number of encrypted bytes that Write has not yet returned as accepted,
+  // because the socket has not accepted all of them.
   size_t held_back_ = 0;
   // buffer in which small pieces are joined into one record
   std::vector<char> record_;

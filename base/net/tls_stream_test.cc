@@ -186,7 +186,7 @@ TEST(TlsStream, AWriteThatDidNotFitGoesOnWithMoreBytes) {
   std::string buffer(70'000, '\0');
   size_t offered = 10'000;
   for (size_t sent = 0; arrived.size() < bytes.size();) {
-    // A copy: the bytes of a retry may be at another address.
+    // Copy the bytes, so that the retry passes them at another address.
     const std::string next = bytes.substr(sent, offered);
     const ssize_t n = pair.client.Write(next.data(), next.size());
     if (n >= 0) {

@@ -5,9 +5,10 @@
 
 namespace muster {
 
-// For tests that need the number of a TCP port of 127.0.0.1 before or after a
-// server listens there. The ports are below the kernel's ephemeral range (32768
-// and above). Until the test binds the port, another test may take it.
+// Functions for tests that need the number of a TCP port of 127.0.0.1 before or
+// after a server listens there. The ports are below the kernel's ephemeral
+// range (32768 and above). Until the test binds the port, another test may take
+// it.
 
 // A port with a socket that is bound to it and does not listen.
 struct HeldPort {
@@ -16,7 +17,7 @@ struct HeldPort {
 };
 HeldPort HoldPort();
 
-// Returns a port to which no socket was bound a moment ago.
+// Returns the number of a port that no socket had bound a moment ago.
 int FreePort();
 
 }  // namespace muster

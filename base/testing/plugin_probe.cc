@@ -1,5 +1,5 @@
-// Loads libmuster_test.so as a plugin. Prints the file and a number that the
-// plugin returns, or the error.
+// A test program that loads libmuster_test.so as a plugin. Prints the file and
+// a number that the plugin returns, or the error.
 #include <iostream>
 
 #include "base/plugin.h"

@@ -17,10 +17,10 @@ namespace muster {
 // known terms the sum of their magnitudes is the condition. A test that uses a
 // bound also checks that a planted defect exceeds it.
 
-// Each rounding's relative error is at most this.
+// The unit roundoff of type T: no rounding has a larger relative error.
 template <typename T>
 inline constexpr double kUnitRoundoff = std::numeric_limits<T>::epsilon() / 2;
-// bfloat16 has 8 significant bits.
+// The unit roundoff of bfloat16, which has 8 significant bits.
 inline constexpr double kBfloat16Roundoff = 0x1p-8;
 
 // The relative error of `operations` roundings in a row. In the worst case the
@@ -45,7 +45,8 @@ double RoundingBound(double operations, double condition) {
   return 2 * RoundingGrowth<T>(operations) * condition;
 }
 
-// The largest difference of two lists' elements; NaN where one is NaN.
+// The largest absolute difference of two lists' elements; NaN if an element is
+// NaN, or if the lists have different lengths.
 template <typename A, typename B>
 double Distance(const std::vector<A>& a, const std::vector<B>& b) {
   double most = a.size() == b.size() ? 0 : std::nan("");
@@ -56,9 +57,9 @@ double Distance(const std::vector<A>& a, const std::vector<B>& b) {
   return most;
 }
 
-// Multiplies each element of a tensor by 1 + size or 1 - size, at random
-// (Parker, Monte Carlo Arithmetic, 1997). A default-constructed object
-// changes nothing.
+// A small random error for numerical tests: multiplies each element of a tensor
+// by 1 + size or 1 - size, at random (Parker, Monte Carlo Arithmetic, 1997). A
+// default-constructed object changes nothing.
 class Disturbance {
  public:
   static constexpr double kSize = 0x1p-20;
@@ -79,12 +80,12 @@ class Disturbance {
 };
 
 // A computation that passes its inputs and its intermediate results through the
-// disturbance, and returns its output tensors.
+// Disturbance, and returns its output tensors.
 using Disturbed =
     std::function<std::vector<std::vector<double>>(Disturbance disturb)>;
 
-// Per output tensor: the largest change of an element, divided by the relative
-// size of the disturbance (the condition number).
+// Returns the condition number of each output tensor: the largest change of an
+// element, divided by the relative size of the disturbance.
 inline std::vector<double> Condition(const Disturbed& compute) {
   const std::vector<std::vector<double>> exact = compute(Disturbance());
   std::vector<double> conditions(exact.size());
@@ -98,9 +99,9 @@ inline std::vector<double> Condition(const Disturbed& compute) {
   return conditions;
 }
 
-// The output tensors of a reference computation with their condition numbers.
-// Compares the outputs of another implementation with them. The reference may
-// itself compute in float32.
+// The output tensors of a reference computation, with their condition numbers,
+// for comparing the outputs of another implementation with them. The reference
+// may itself compute in float32.
 class RoundingReference {
  public:
   explicit RoundingReference(const Disturbed& compute)
@@ -123,9 +124,9 @@ class RoundingReference {
     return -1;
   }
 
-  // The index of the first tensor of `got` that differs from the reference by
-  // more than `operations` roundings of type T in each of the two computations
-  // explain; -1: none.
+  // Returns the index of the first tensor of `got` that differs from the
+  // reference by more than `operations` roundings of type T in each of the two
+  // computations can explain; -1: none.
   template <typename T, typename Element>
   int WrongList(double operations,
                 const std::vector<std::vector<Element>>& got) const {

@@ -1,5 +1,5 @@
-// Defines MusterTestPlugin. Its version is greater than that of the header by
-// MUSTER_TEST_PLUGIN_NEWER.
+// Defines MusterTestPlugin, the entry point of the plugin for tests. The
+// plugin's version is that of the header plus MUSTER_TEST_PLUGIN_NEWER.
 #include "base/testing/test_plugin.h"
 
 extern "C" const muster::TestPlugin* MusterTestPlugin() {

@@ -7,7 +7,8 @@
 
 namespace muster {
 
-// The functions of libmuster_test.so, a plugin of two versions.
+// The table of functions of libmuster_test.so, a test plugin that is built in
+// two versions.
 struct TestPlugin {
   static constexpr uint64_t Version() { return PluginVersion<TestPlugin>(1); }
 

@@ -1,16 +1,16 @@
 """Trains a small character model with plain PyTorch DistributedDataParallel.
 
-Nothing here knows what launched it: the process group comes from the
+The program does not depend on its launcher: the process group comes from the
 environment (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT), so the same file runs
-under `launch`, torchrun or by hand. Under `launch` each rank also tells its
-progress, for `launch status` and `launch watch`.
+under `launch`, torchrun or by hand. Under `launch` each rank also reports its
+progress, which `launch status` and `launch watch` show.
 
   launch --standalone --nproc_per_node=2 examples/char_lm/train.py
 
-After every --checkpoint-every steps rank 0 saves model, optimizer and step;
-started again, in the same folder, the job goes on from there. Each batch
-follows from the seed, the step and the rank alone, so an interrupted run sees
-the same data in the same order as an uninterrupted one.
+After every --checkpoint-every steps rank 0 saves the model, the optimizer and
+the step number. If the job is started again in the same folder, it resumes
+after that step. Each batch depends only on the seed, the step and the rank, so
+an interrupted run uses the same data in the same order as an uninterrupted one.
 """
 
 import argparse
@@ -55,7 +55,7 @@ class Block(nn.Module):
 
 
 class CharacterModel(nn.Module):
-  """Predicts each next character of a text from those before it."""
+  """Predicts each character of a text from the characters before it."""
 
   def __init__(self, vocabulary, length, width, layers, heads):
     super().__init__()
@@ -74,7 +74,7 @@ class CharacterModel(nn.Module):
 
 
 def read_text(path):
-  """The text as character numbers, and the size of its vocabulary."""
+  """Returns the text as character numbers, and the size of its vocabulary."""
   opener = gzip.open if path.endswith('.gz') else open
   with opener(path, 'rb') as file:
     text = file.read().decode('utf-8', errors='replace')
@@ -88,7 +88,7 @@ def read_text(path):
 
 
 def batch_of(data, options, step, rank):
-  """The batch of a step and a rank: inputs, and the same shifted by one."""
+  """Returns a rank's batch in a step: inputs, and targets shifted by one."""
   generator = torch.Generator()
   generator.manual_seed((options.seed * 1_000_003 + step) * 65_537 + rank)
   starts = torch.randint(
@@ -99,7 +99,7 @@ def batch_of(data, options, step, rank):
 
 
 def save(path, state):
-  """Whoever reads `path` finds the old state or the new one, never a part."""
+  """Replaces the file atomically: a reader finds the old or the new state."""
   temporary = '%s.%d' % (path, os.getpid())
   with open(temporary, 'wb') as file:
     torch.save(state, file)
@@ -109,13 +109,16 @@ def save(path, state):
 
 
 def tell(message):
-  """For `launch status`: each rank's progress, if anybody listens."""
+  """Sends this rank's progress to its node's agent, if there is an agent."""
   with contextlib.suppress(OSError):
     AGENT.sendto(message.encode(), os.environ.get('MUSTER_PROGRESS_SOCKET', ''))
 
 
 def load_everywhere(path, rank):
-  """Rank 0's checkpoint or None, on all ranks: its disk need not be shared."""
+  """Returns rank 0's checkpoint, or None, on all ranks.
+
+  Only rank 0 reads the file, so its disk need not be shared.
+  """
   box = [None]
   if rank == 0 and os.path.exists(path):
     box[0] = torch.load(path, map_location='cpu')

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Both examples say what they promise to whoever holds the agent's socket."""
+"""Tests the progress messages that both examples send to an agent's socket."""
 
 import os
 import socket
@@ -20,7 +20,7 @@ _LIMIT_S = 30
 
 
 def environment(**changes):
-  """This process's, without any launcher's variables."""
+  """Returns this process's environment without variables of any launcher."""
   clean = {name: value for name, value in os.environ.items()
            if name in ('PATH', 'HOME', 'LANG') or 'SAN_OPTIONS' in name}
   clean.update(changes)
@@ -28,7 +28,7 @@ def environment(**changes):
 
 
 class Agent:
-  """An agent's socket, and all that came."""
+  """A fake agent: a socket, and all messages that have arrived on it."""
 
   def __init__(self, folder):
     self.path = os.path.join(folder, 'progress')
@@ -46,7 +46,7 @@ class Agent:
       self._messages.append(message.decode())
 
   def messages(self):
-    """What has come; nothing can come any more."""
+    """Closes the socket and returns the messages that have arrived."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
       end.sendto(b'END', self.path)
     self._thread.join()
@@ -57,7 +57,7 @@ class Agent:
 class ProgressExample(unittest.TestCase):
 
   def messages_of(self, command):
-    # Not TEST_TMPDIR: a socket's path has at most 107 bytes.
+    # TEST_TMPDIR may be too long: a socket's path has at most 107 bytes.
     with tempfile.TemporaryDirectory() as folder:
       agent = Agent(folder)
       done = subprocess.run(

@@ -1,5 +1,5 @@
-// Reports a training's progress to Muster and meets the other ranks through the
-// store of its Session. Runs under `launch`, torchrun, mpirun and srun, and
+// Reports a training's progress to Muster, and counts the other ranks through
+// the store of its Session. Runs under `launch`, torchrun, mpirun and srun, and
 // without a launcher:
 //
 //   bazel build //examples/progress:train
@@ -18,7 +18,7 @@
 namespace muster {
 namespace {
 
-// Each rank minimises (weight - 3)^2 by itself.
+// Minimises (weight - 3)^2 on each rank separately. Returns the last loss.
 double Train(int steps, Progress& progress) {
   double weight = 0, loss = 0;
   progress.Send({.watchdog = std::chrono::seconds(30), .status = "training"});
@@ -27,7 +27,8 @@ double Train(int steps, Progress& progress) {
     weight -= 0.1 * 2 * (weight - 3);
     progress.Send({.step = step, .loss = loss});
   }
-  // Disables the watchdog: what follows the training may take any time.
+  // Disables the watchdog, because the work after the training may take any
+  // time.
   progress.Send({.watchdog = Duration::zero(), .status = "done"});
   return loss;
 }
@@ -56,7 +57,7 @@ int Main(int steps) {
     std::cerr << ranks.status() << "\n";
     return 1;
   }
-  // One write, so that the lines of several ranks are not mixed.
+  // A single write, so that the lines of several ranks are not mixed.
   std::printf(
       "rank %d of %d, local rank %d of %d, node %d of %d, by %s: loss %.4f, "
       "%lld ranks met\n",

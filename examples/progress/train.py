@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Tells Muster how a training goes: three lines, no package.
+"""Reports a training's progress to Muster, with three lines and no package.
 
   launch --standalone --nproc-per-node 2 examples/progress/train.py
 
-`launch status` and `launch watch` then show each rank's step and loss, and a
-rank that falls silent is named. The lines are those that make the socket and
-the two that use it; they neither wait nor fail, with or without Muster.
+`launch status` and `launch watch` then show each rank's step and loss, and name
+a rank that stops reporting. One of the three lines creates the socket and two
+send on it. They never block or fail, with or without Muster.
 """
 
 import contextlib
@@ -21,12 +21,12 @@ def tell(message):
     agent.sendto(message, os.environ.get('MUSTER_PROGRESS_SOCKET', ''))
 
 
-# Optional: from now on, silence of more than 30 seconds is a hang.
+# Optional: from now on, a rank that sends nothing for 30 seconds is a hang.
 tell(b'WATCHDOG_S=30\nSTATUS=training\n')
 
 weight = 0.0
 for step in range(1, int(sys.argv[1]) + 1 if len(sys.argv) > 1 else 101):
-  # The training: one step towards the least of (weight - 3)^2.
+  # The training: one step of gradient descent on (weight - 3)^2.
   loss = (weight - 3.0) ** 2
   weight -= 0.1 * 2.0 * (weight - 3.0)
   tell(b'STEP=%d\nLOSS=%.6g\n' % (step, loss))

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The tutorial runs, has 40 lines, and is what docs/SDK.md shows."""
+"""Tests that the tutorial runs, has 40 lines, and equals docs/SDK.md's copy."""
 
 import os
 import re
@@ -25,7 +25,7 @@ def read(*path):
 
 
 def environment():
-  """This process's, without any launcher's variables."""
+  """Returns this process's environment without variables of any launcher."""
   return {name: value for name, value in os.environ.items()
           if name in ('PATH', 'HOME', 'LANG', 'TEST_TMPDIR')
           or 'SAN_OPTIONS' in name}

@@ -13,8 +13,8 @@ namespace muster::launcher {
 // Reads the defaults of a run's flags from the environment of the cluster
 // (Slurm or Kubernetes) in which this process runs. --cluster in `given` can
 // choose one cluster or none. Returns no defaults with --standalone, which runs
-// one node. InvalidArgument: the chosen cluster is not there, or its variables
-// are invalid. Pure.
+// one node. InvalidArgument: this process does not run in the chosen cluster,
+// or the cluster's variables are invalid. Pure.
 absl::StatusOr<Defaults> ClusterDefaults(
     const FlagValues& given,
     const std::map<std::string, std::string>& environment);

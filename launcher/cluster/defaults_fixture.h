@@ -25,7 +25,7 @@ class DefaultsFixture : public ::testing::Test {
 
   explicit DefaultsFixture(ClusterSays defaults) : defaults_(defaults) {}
 
-  // Parses "launch ARGS train.py".
+  // Parses the command line "launch ARGS train.py" in `environment`.
   absl::StatusOr<ParsedOptions> Parse(const Environment& environment,
                                       std::vector<std::string> args = {}) const;
 

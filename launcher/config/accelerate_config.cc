@@ -205,7 +205,7 @@ class Reader {
     machines_ = *machines;
     const absl::StatusOr<int> total = Number("num_processes", alone_ ? 1 : -1);
     if (!total.ok()) return total.status();
-    // A number of nodes that the file omits may come from the cluster.
+    // If the file has no number of nodes, the cluster may give it.
     if (Text("num_machines").has_value()) {
       SetFlag("nnodes", "num_machines", std::to_string(machines_));
     }
@@ -247,7 +247,8 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // Whether Accelerate would start the processes of MULTI_CPU through mpirun.
+  // Whether Accelerate would start the processes of a MULTI_CPU configuration
+  // through mpirun.
   bool HasMpirunHosts() const {
     const YamlValue* const section = document_.Find("mpirun_config");
     if (section == nullptr) return false;
@@ -299,8 +300,8 @@ class Reader {
   }
 
   // Reads the hosts of DeepSpeed's own launchers, which start the other nodes.
-  // The launchers "standard" (torchrun's way) and "nossh" are started on each
-  // node.
+  // With the launchers "standard" (like torchrun) and "nossh", a user starts
+  // each node.
   void ReadHosts() {
     const YamlValue* const section = document_.Find("deepspeed_config");
     if (section == nullptr) return;
@@ -321,8 +322,8 @@ class Reader {
           OriginOf(surroundings_, section->Find(key)->line, key), text(key)};
     }
     if (meaning_.defaults.flags.count("hostfile") > 0) {
-      // The order of the host file determines each node's rank, so a rank in
-      // this file is dropped.
+      // The order of the host file determines each node's rank, so the rank in
+      // the configuration file is dropped.
       meaning_.defaults.flags.erase("node-rank");
     }
     if (!launcher.empty() && launcher != "pdsh") {
@@ -338,7 +339,7 @@ class Reader {
   ConfigMeaning meaning_;
   AccelerateKind kind_ = AccelerateKind::kSimple;
   bool is_multi_cpu_ = false;
-  bool alone_ = false;  // there is one process; num_processes is ignored
+  bool alone_ = false;  // one process only; num_processes is ignored
   int machines_ = 1;
 };
 

@@ -9,19 +9,20 @@
 namespace muster::launcher {
 namespace {
 
-// How Accelerate formats a key's value for its variable.
+// How Accelerate formats the value of a key for its environment variable, as
+// expressions of Python.
 enum class Form {
-  kText,        // str(value)
-  kLower,       // str(value).lower()
-  kTextIfAny,   // str(value); no variable if the key is absent
-  kLowerIfAny,  // str(value).lower(); no variable if the key is absent
+  kText,        // Python's str(value)
+  kLower,       // Python's str(value).lower()
+  kTextIfAny,   // like kText; no variable if the key is absent
+  kLowerIfAny,  // like kLower; no variable if the key is absent
 };
 
 struct Rule {
   const char* key;
   const char* variable;
   Form form;
-  const char* fallback;  // value if the section lacks the key
+  const char* fallback;  // the value if the section does not have the key
 };
 
 // Variables of `accelerate launch`, in the order of its source
@@ -72,8 +73,8 @@ constexpr Rule kDeepSpeed[] = {
      "ACCELERATE_DEEPSPEED_MOE_LAYER_CLS_NAMES", Form::kTextIfAny, ""},
 };
 
-// Keys of the DeepSpeed section that become no variable: accelerate_config.cc
-// reads them for the launch, or Accelerate does not use them.
+// Keys of the DeepSpeed section for which no variable is set: the launcher
+// reads them (accelerate_config.cc), or Accelerate does not use them.
 constexpr const char* kDeepSpeedElsewhere[] = {
     "deepspeed_hostfile",          "deepspeed_exclusion_filter",
     "deepspeed_inclusion_filter",  "deepspeed_multinode_launcher",
@@ -144,8 +145,8 @@ class Writer {
     variables_[name] = value;
   }
 
-  // Sets the variables of a section by its rules. The keys may lack `prefix`,
-  // as in Accelerate.
+  // Sets the variables of a section by its rules. As in Accelerate, `prefix`
+  // may be missing from the keys.
   template <size_t N>
   void AddSection(const std::string& name, const std::string& prefix,
                   const Rule (&rules)[N],
@@ -171,8 +172,8 @@ class Writer {
     for (const Rule& rule : rules) AddRule(rule, given);
   }
 
-  // Removes `variables`, which Accelerate sets only if the variable `size` is
-  // above 1.
+  // Removes `variables` unless the variable `size` is above 1: Accelerate sets
+  // them only in that case.
   void DropUnless(const std::string& size,
                   const std::vector<std::string>& variables) {
     if (variables_[size] != "1") return;
@@ -214,7 +215,8 @@ std::string MixedPrecision(const YamlValue& document) {
   if (given == nullptr || given->kind != YamlValue::Kind::kScalar) {
     return Holds(document, "fp16") ? "fp16" : "no";
   }
-  // Unquoted, `no` is a truth value in YAML, but it means the text "no" here.
+  // In YAML an unquoted `no` is a truth value, but this key means the text
+  // "no".
   return Lower(given->text);
 }
 

@@ -12,7 +12,7 @@ namespace muster::launcher {
 
 // How an Accelerate configuration starts its processes.
 enum class AccelerateKind {
-  kSimple,  // distributed_type NO or MULTI_CPU
+  kSimple,  // no FSDP, DeepSpeed or the like: distributed_type NO or MULTI_CPU
   kMultiGpu,
   kFsdp,
   kDeepSpeed,

@@ -47,7 +47,8 @@ absl::StatusOr<ConfigView> View(const std::string& path,
   absl::StatusOr<ConfigMeaning> meaning =
       ReadConfig(*text, flags, SurroundingsOf(path, environment));
   if (!meaning.ok()) return meaning.status();
-  // Parse as a run would, so that the errors of a run are reported here.
+  // Parse the file as a run would, so that the errors of a run are reported
+  // here.
   std::vector<std::string> args = {absl::StrCat("--config=", path)};
   if (meaning->defaults.program.empty()) args.emplace_back("program");
   absl::StatusOr<FlagValues> held = absl::InternalError("");
@@ -143,7 +144,7 @@ absl::Status WriteFile(const std::string& path, const std::string& text,
   return absl::OkStatus();
 }
 
-// Checks whether WriteFile can succeed; leaves no file.
+// Checks whether WriteFile can succeed. Leaves no file behind.
 absl::Status CheckWritable(const std::string& path, Overwrite overwrite) {
   const OwnedFd created(
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
@@ -186,7 +187,7 @@ int Write(const std::vector<std::string>& arguments,
     }
   }
   if (path.empty()) path = "muster.yaml";
-  // Check before the questions, so that no answers are lost.
+  // Check before the questions are asked, so that no answers are lost.
   const absl::Status writable = CheckWritable(path, overwrite);
   if (!writable.ok()) return Refuse(voice, writable);
   const absl::StatusOr<std::string> text = Ask(flags);

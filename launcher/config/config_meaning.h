@@ -30,7 +30,7 @@ struct ConfigMeaning {
 struct ConfigSurroundings {
   std::string file_name;  // name of the file, for messages
   std::string working_directory;
-  std::string python_path;  // value of PYTHONPATH
+  std::string python_path;  // value of PYTHONPATH in this process
 };
 
 // Formats the origin of a flag: "FILE:LINE: KEY".

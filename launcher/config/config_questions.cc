@@ -80,8 +80,8 @@ std::string ConfigOf(const std::map<std::string, std::string>& answers,
     if (answer == answers.end()) continue;
     if (question.key == std::string(kProgram)) {
       absl::StrAppend(&text, "program:\n");
-      // CheckAnswer has refused a text that SplitWords rejects, so value_or
-      // never uses the empty list.
+      // SplitWords succeeds here, because CheckAnswer has refused every text
+      // that it rejects.
       for (const std::string& word :
            SplitWords(answer->second).value_or(std::vector<std::string>())) {
         absl::StrAppend(&text, "  - ", YamlScalar(word), "\n");

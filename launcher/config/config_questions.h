@@ -16,7 +16,7 @@ namespace muster::launcher {
 struct ConfigQuestion {
   const char* key;  // name of the flag that the answer sets, or "program"
   const char* text;
-  const char* fallback;  // answer that an empty line stands for
+  const char* fallback;  // the answer if the user enters an empty line
 };
 
 // Returns the next question, given the earlier answers by key; nullopt after

@@ -54,7 +54,7 @@ std::string Words(const std::vector<std::string>& program) {
   return PrintableLine(text);
 }
 
-// JSON must be UTF-8: other bytes are replaced.
+// JSON must be UTF-8: invalid bytes are replaced.
 std::string Dump(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', /*ensure_ascii=*/true,
                    nlohmann::ordered_json::error_handler_t::replace) +

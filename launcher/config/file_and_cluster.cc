@@ -13,12 +13,12 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-// Flags with the rendezvous address. A file that describes a single node has
-// the address of the machine on which the file was written.
+// The flags that give the rendezvous address. In a file that describes a single
+// node, this is the address of the machine on which the file was written.
 constexpr const char* kAddresses[] = {"master-addr", "rdzv-endpoint"};
 
-// Whether --nnodes=`nodes` means at most one node. False for invalid text,
-// which the flag's own reader reports.
+// Whether --nnodes=`nodes` means at most one node. False if the text is
+// invalid; the flag's own reader reports that.
 bool IsOne(const std::string& nodes) {
   const auto read = ReadNodes(nodes);
   return read.ok() && read->second == 1;
@@ -93,8 +93,8 @@ class Reconciler {
     return Says("nnodes") && IsOne(file_.flags.at("nnodes").text);
   }
 
-  // Whether `slurm` in the file has taken effect already: this process runs in
-  // a step that srun has started.
+  // Whether the file's `slurm` setting has taken effect already: srun has
+  // started this process in a step.
   bool IsStarted() const {
     if (!Says("slurm")) return false;
     Defaults started = file_;

@@ -10,21 +10,22 @@
 
 namespace muster::launcher {
 
-// Merges the settings of a configuration file with those of the cluster around
-// this process. The file's settings take precedence, with one exception.
+// Merges the settings of a configuration file with those of the cluster in
+// which this process runs. The file's settings take precedence, with one
+// exception.
 //
 // The exception: the cluster, or a host file named elsewhere, may make several
 // processes of one command line the nodes of one job. All these nodes read the
-// same file, so settings of a single node cannot hold for all of them: a number
-// of nodes of 1 (each would train alone, under the same names), a node rank
-// (all would claim the same one), and with the rank the rendezvous address.
-// These settings of the file then have no effect, and a remark says so. On the
-// command line and in PET_ variables (`given`) they keep their effect. `slurm`
-// in the file has no effect in a step of Slurm, because the step has been
-// started already.
+// same file, so settings of a single node cannot be right for all of them: a
+// number of nodes of 1 (each node would train alone, under the same names), a
+// node rank (all nodes would claim the same one), and with the rank the
+// rendezvous address. These settings of the file then have no effect, and a
+// remark says so. On the command line and in PET_ variables (`given`) they keep
+// their effect. `slurm` in the file has no effect in a step of Slurm, because
+// the step has been started already.
 //
-// InvalidArgument: as ClusterDefaults; also if only the file's number of nodes,
-// 1, would have kept ClusterDefaults from failing. Pure.
+// InvalidArgument: as ClusterDefaults; also if ClusterDefaults would succeed
+// only with the file's number of nodes, 1. Pure.
 absl::StatusOr<Defaults> FileAndCluster(
     Defaults file, const FlagValues& given,
     const std::map<std::string, std::string>& environment);

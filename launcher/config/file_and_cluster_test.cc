@@ -106,8 +106,8 @@ TEST(FileAndClusterTest, HostsOutweighAFileForOne) {
   EXPECT_THAT(options.remarks,
               ElementsAre(AllOf(HasSubstr("f:3: num_machines=1: no effect"),
                                 HasSubstr("--hostfile=h"))));
-  // If the file has both hostfile and nnodes, nnodes is for that host file and
-  // keeps its effect.
+  // If the file has both hostfile and nnodes, nnodes applies to that host file
+  // and keeps its effect.
   EXPECT_EQ(Options("hostfile: h\nnnodes: 1\n", {}).remote.given.at("nnodes"),
             "1");
 }
@@ -180,7 +180,8 @@ TEST(FileAndClusterTest, AFileHoldsForASingleNode) {
   const RunOptions one = Options(kOneMachine, {});
   EXPECT_EQ(one.spec.max_nodes, 1);
   EXPECT_THAT(one.remarks, IsEmpty());
-  // Two Slurm jobs of one node each, which the file joins into one job.
+  // Two Slurm jobs of one node each; the file makes them nodes of one training
+  // job.
   Environment single = Task("0");
   single["SLURM_STEP_NUM_TASKS"] = "1";
   EXPECT_EQ(Options(kTwoMachines, single).node_rank, 0);

@@ -13,7 +13,7 @@ namespace {
 constexpr char kTrain[] = "train";
 constexpr char kMoreArguments[] = "additional_args";
 
-// A key of InstructLab that resembles a typing error of node_rank.
+// A key of InstructLab that must not be taken for a misspelt node_rank.
 constexpr char kLoraRank[] = "lora_rank";
 
 const std::vector<std::string>& TorchrunKeys() {

@@ -15,8 +15,8 @@
 namespace muster::launcher {
 namespace {
 
-// The error of a handler. It is thrown through yaml-cpp, which offers no other
-// way to stop parsing.
+// The exception for invalid text. It is thrown through yaml-cpp, which offers
+// no other way to stop parsing.
 struct Refusal {
   int line;
   std::string why;
@@ -68,7 +68,7 @@ class TreeBuilder final : public YAML::EventHandler {
  private:
   struct Level {
     YamlValue value;
-    // Key of a map whose value has not been read yet.
+    // The key of a map, while its value has not been read yet.
     std::optional<YamlEntry> entry;
   };
 

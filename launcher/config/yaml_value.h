@@ -11,16 +11,17 @@ namespace muster::launcher {
 
 struct YamlEntry;
 
-// A YAML document as a tree; every value has its line number.
+// A value of a YAML document, which is a tree. Every value has its line number.
 struct YamlValue {
   enum class Kind { kNull, kScalar, kList, kMap };
 
   Kind kind = Kind::kNull;
-  int line = 0;         // line number, from 1
-  std::string text;     // text of a kScalar
-  bool quoted = false;  // kScalar: a string, even if it looks like a number
-  std::vector<YamlValue> items;  // elements of a kList
-  // Entries of a kMap in the file's order, without duplicate keys.
+  int line = 0;      // line number, from 1
+  std::string text;  // kScalar: its text
+  // kScalar: quoted, so a string even if it looks like a number
+  bool quoted = false;
+  std::vector<YamlValue> items;  // kList: its elements
+  // kMap: its entries in the file's order, without duplicate keys.
   std::vector<YamlEntry> entries;
 
   // Returns the value of a map's key; null if the key is absent or this is no
@@ -34,7 +35,8 @@ struct YamlEntry {
   YamlValue value;
 };
 
-// Limits for a configuration file: its bytes, its values and the nesting depth.
+// Limits of a configuration file: its size in bytes, the number of its values
+// and their nesting depth.
 inline constexpr size_t kMaxYamlBytes = 64 << 10;
 inline constexpr int kMaxYamlValues = 4096;
 inline constexpr int kMaxYamlDepth = 16;
@@ -44,8 +46,8 @@ inline constexpr int kMaxYamlDepth = 16;
 // InvalidArgument: "3: what is wrong", with the line.
 absl::StatusOr<YamlValue> ParseYaml(const std::string& text);
 
-// Reads a plain scalar that is a truth value in YAML 1.1 (true, Yes, off, …);
-// nullopt for any other value.
+// Reads an unquoted scalar that is a truth value in YAML 1.1 (true, Yes, off,
+// …); nullopt for any other value.
 std::optional<bool> ReadYamlTruth(const YamlValue& value);
 
 }  // namespace muster::launcher

@@ -25,7 +25,8 @@ namespace {
   std::fflush(nullptr);
   const auto byte = static_cast<unsigned char>(code);
   (void)!write(answer.get(), &byte, 1);
-  // No destructors: they could wait for threads that are stuck in a driver.
+  // Skip the destructors: they could wait for threads that are stuck in a
+  // driver.
   _exit(code);
 }
 
@@ -50,7 +51,8 @@ absl::StatusOr<int> RunApart(Duration timeout,
   const OwnedFd answer(ends[0]);
   OwnedFd answering(ends[1]);
   std::fflush(nullptr);
-  // Not StartSubprocess: the child runs `work`, no other program.
+  // fork instead of StartSubprocess, because the child runs `work`, not another
+  // program.
   const pid_t child = fork();
   if (child < 0) {
     return absl::ResourceExhaustedError(

@@ -18,9 +18,9 @@ namespace {
 
 constexpr char kId[] = "nodes-absent";
 
-// The names of the missing nodes. Empty if the names are unknown, or are not
-// the node ids of the reports: then the number of names without a report is not
-// `missing`.
+// Returns the names of the `missing` expected nodes that sent no report. Empty
+// if their number is not `missing`: then the names are unknown, or the reports
+// use other names.
 std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
                                      const std::vector<NodeReport>& reports,
                                      size_t missing) {
@@ -34,8 +34,9 @@ std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
   return absent;
 }
 
-// The missing nodes by the node ranks that users gave (--node-rank). Empty if a
-// report has no node rank.
+// Returns the missing nodes by the node ranks that users gave (--node-rank).
+// Empty if a report has no node rank, or if the number of missing ranks is not
+// `missing`.
 std::vector<int> RanksAbsent(const ExpectedNodes& expected,
                              const std::vector<NodeReport>& reports,
                              size_t missing) {
@@ -98,7 +99,7 @@ namespace {
 
 constexpr int kMaxInFull = 32;
 
-// The nodes and their names on the page.
+// The nodes with reports, and their names on the page.
 struct Named {
   const std::vector<NodeSeen>& nodes;
   std::vector<std::string> names;  // by rank
@@ -156,8 +157,8 @@ void CompareTexts(const Named& named, const char* id,
 void CompareReach(const Named& named, std::vector<agent::Finding>& findings) {
   const std::vector<NodeSeen>& nodes = named.nodes;
   for (size_t rank = 0; rank < nodes.size(); ++rank) {
-    // The nodes that this node does not reach, by error text: a node that
-    // reaches no other node gives one finding, not many.
+    // The nodes that this node cannot reach, grouped by error text. So a node
+    // that reaches no other node gives one finding, not many.
     std::map<std::string, std::vector<std::string>> failed;
     for (const auto& [other, probe] : nodes[rank].probes) {
       if (probe.error.empty()) continue;

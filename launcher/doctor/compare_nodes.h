@@ -14,29 +14,32 @@ namespace muster::launcher {
 
 // The nodes that should take part in `launch doctor --nodes`.
 struct ExpectedNodes {
-  int count = 0;  // number of nodes; 0: unknown
-  // The nodes' names in the job; empty: unknown.
+  int count = 0;  // number of expected nodes; 0: unknown
+  // The names of the expected nodes in the job; empty: unknown.
   std::vector<std::string> names;
   // By node name: the reason why a node cannot take part, if known.
   std::map<std::string, std::string> why;
 };
 
-// The names of the nodes of the Slurm step, or of the job outside of a step.
-// Agents in Slurm use these names as node ids. Empty outside of Slurm. Pure.
+// The names of the nodes of the Slurm step, or of the Slurm job outside of a
+// step. Agents in Slurm use these names as node ids. Empty outside of Slurm.
+// Pure.
 std::vector<std::string> SlurmNodes(
     const std::map<std::string, std::string>& environment);
 
-// One finding for each expected node that sent no report, with the node's name,
-// otherwise its node rank. If neither is known, one finding for all missing
-// nodes. Pure.
+// Returns one finding for each expected node that sent no report, with the
+// node's name or else its node rank. If neither is known, returns one finding
+// for all missing nodes. Pure.
 std::vector<agent::Finding> FindAbsent(const ExpectedNodes& expected,
                                        const std::vector<NodeReport>& reports);
 
-// One node of several: its report, and which other nodes it could reach.
+// The results of one of several nodes: its report, and which other nodes it
+// could reach.
 struct NodeSeen {
   std::optional<NodeReport> report;  // nullopt: no report before the deadline
   std::string address;
-  std::map<int, Probe> probes;  // results by rank of the probed node
+  // results of this node's probes, by rank of the probed node
+  std::map<int, Probe> probes;
 };
 
 // The ranks that the node of rank `rank` probes. With up to 32 nodes these are

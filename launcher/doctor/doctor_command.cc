@@ -16,11 +16,12 @@
 namespace muster::launcher {
 namespace {
 
-// Time limit for all checks of this node; longer than they may take together.
+// Time limit for all checks of this node. Longer than the sum of their own time
+// limits.
 constexpr Duration kChecksTimeout = std::chrono::minutes(2);
 
-// The process of the checks and its threads: the resolver's and gRPC's, which
-// wait for ever for one that cannot be started.
+// The process that runs the checks, and the threads of the resolver and of
+// gRPC. Both wait forever for a thread that cannot be started.
 constexpr ResourceNeed kNeed = {.threads = 10};
 
 int Here(const DoctorRequest& request,

@@ -32,8 +32,8 @@ std::string DoctorsRdzvConf(const RunOptions& options) {
   if (!is_given("last_call_timeout")) {
     parts.push_back(absl::StrCat("last_call_timeout=", ToSeconds(join)));
   }
-  // Allow flags that differ between the nodes: they name the file for the
-  // result of each worker.
+  // Allow commands that differ between the nodes: each has the name of its own
+  // result file.
   if (!is_given("mixed_nodes")) parts.emplace_back("mixed_nodes=1");
   return absl::StrJoin(parts, ",");
 }
@@ -50,7 +50,7 @@ std::vector<std::string> FlagsForPartialJob(const RunOptions& options) {
   if (spec.max_nodes == 1) return {absl::StrCat("--rdzv-conf=", conf)};
   std::vector<std::string> flags = {
       absl::StrCat("--nnodes=1:", spec.max_nodes),
-      // A late node must not restart the round of the others.
+      // A node that joins late must not restart the round of the other nodes.
       "--scale-up=never"};
   const bool is_static = options.backend == RendezvousBackend::kStatic &&
                          options.endpoints.empty();

@@ -15,13 +15,13 @@ namespace muster::launcher {
 // since most workers are programs of users.
 inline constexpr char kWorkersTokenVariable[] = "MUSTER_DOCTOR_TOKEN";
 
-// How the nodes of `launch doctor --nodes` meet: the job starts with the nodes
-// that come, even if others are missing. All functions are pure. `options`:
-// parsed from the flags of the run that is checked.
+// Flags for the job of `launch doctor --nodes`. The job starts with the nodes
+// that have joined, even if others are missing. All functions are pure.
+// `options`: parsed from the flags of the run that is checked.
 
-// The run's --rdzv-conf with the doctor's time limit where the run gives none.
-// The limit is one minute, since a person waits for the result. Once all nodes
-// have come, the job starts at once.
+// Returns the run's --rdzv-conf, with the doctor's time limit if the run gives
+// none. The limit is one minute, since a person waits for the result. If all
+// nodes join earlier, the job starts as soon as they have.
 std::string DoctorsRdzvConf(const RunOptions& options);
 
 // The number of nodes that the run needs: MIN of --nnodes=MIN:MAX.
@@ -30,15 +30,15 @@ int ExpectedOf(const RunOptions& options);
 // Whether a node's exit code means that the job had started without this node.
 bool NeverRan(int exit_code);
 
-// Flags with which the job starts with the nodes that come. They follow the
-// given flags and override them. A job with the static backend keeps its
-// meeting point.
+// Returns the flags with which the job starts with the nodes that have joined.
+// They follow the given flags and override them. A job with the static backend
+// keeps its meeting point.
 std::vector<std::string> FlagsForPartialJob(const RunOptions& options);
 
-// The arguments of the job that `launch doctor --nodes` starts; they follow the
-// given flags: "--nproc-per-node=1 … LAUNCH doctor --as-node=FILE …".
-// `launch_path`: the path of this program; `worker`: the flags of the worker
-// itself, such as --as-node. Pure.
+// Returns the arguments of the job that `launch doctor --nodes` starts. They
+// follow the given flags: "--nproc-per-node=1 … LAUNCH doctor --as-node=FILE
+// …". `launch_path`: the path of this program; `worker`: the flags of the
+// worker itself, such as --as-node. Pure.
 std::vector<std::string> WorkerArguments(
     const DoctorRequest& request, const std::string& launch_path,
     const std::vector<std::string>& worker);

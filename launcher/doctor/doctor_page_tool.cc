@@ -1,4 +1,4 @@
-// Prints docs/DOCTOR.md.
+// A program that prints the file docs/DOCTOR.md.
 #include <cstdio>
 
 #include "launcher/doctor/doctor_page.h"

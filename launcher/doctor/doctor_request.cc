@@ -58,11 +58,11 @@ absl::StatusOr<std::vector<rendezvous::Endpoint>> ReadCoordinator(
   return endpoints;
 }
 
-// The arguments of the job: every flag that is not one of the doctor's.
+// The arguments for the job: all given flags except those of the doctor itself.
 std::vector<std::string> LaunchArguments(const CommandLine& line) {
   std::vector<std::string> arguments;
   for (const auto& [name, values] : line.values) {
-    // These are flags of the doctor and also of the job.
+    // The doctor and the job both have these flags.
     const bool shared = name == "log-dir" || name == "token-file" ||
                         name == "tls-cert" || name == "tls-key" ||
                         name == "tls-ca";

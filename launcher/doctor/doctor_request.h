@@ -27,19 +27,20 @@ struct DoctorRequest {
   Way way = Way::kHere;
   DoctorFormat format = DoctorFormat::kText;
   Detail detail = Detail::kAll;
-  // Endpoints of the coordinator that is asked; empty: none is.
+  // Endpoints of the coordinator to ask; empty: no coordinator is asked.
   std::vector<rendezvous::Endpoint> coordinator;
   std::string token_file;
   rendezvous::TlsFiles tls;
   std::string log_dir;
-  std::vector<std::string> folders;  // further folders to check
-  // kAllNodes: the arguments of the job
+  // folders to check in addition to the standard ones
+  std::vector<std::string> folders;
+  // kAllNodes: arguments of `launch`, which runs the job.
   std::vector<std::string> launch_arguments;
   // The members below are for kAsNode only. outcome_file: the file for the
   // worker's result; empty: stdout, as encoded lines.
   std::string outcome_file;
   TextTarget target;  // the terminal of the `launch` that prints the page
-  int expected = 0;   // number of nodes; 0: unknown
+  int expected = 0;   // number of nodes of the job; 0: unknown
   std::optional<int> node_rank;  // the node rank that the user gave
 };
 

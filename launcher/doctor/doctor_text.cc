@@ -13,16 +13,16 @@
 namespace muster::launcher {
 namespace {
 
-constexpr int kLabel = 9;  // width of " warning", with a blank after it
+constexpr int kLabel = 9;  // width of the label column: " warning" and a blank
 
-// Maximum number of different lines shown of one kind; --json has all.
+// Maximum number of lines of one kind that the page shows; --json shows all.
 constexpr int kMaxOfAKind = 6;
-// If a kind has more lines than this, its findings without trouble are not
-// shown.
+// If there are more lines of one kind than this, those of findings without
+// trouble are not shown.
 constexpr int kMaxFineOfAKind = 3;
 
-// A line of the page: a finding and, on a page of several nodes, the nodes that
-// have it.
+// One line of the page: a finding and, on a page of several nodes, the nodes
+// that have this finding.
 struct Line {
   agent::Finding finding;
   std::vector<std::string> hosts;
@@ -42,7 +42,7 @@ Ink InkOf(agent::Severity severity) {
   return Ink::kBold;
 }
 
-// Whether a line shows its remedy: only the last line of a kind does.
+// Whether a line shows its remedy. Only the last line of a kind does.
 enum class Remedy { kLeftOut, kTold };
 
 void AppendLine(const Line& line, Remedy remedy, const TextTarget& target,
@@ -228,7 +228,8 @@ std::string NodesText(const NodesPage& page, Detail detail,
       line.hosts = {"all"};
     }
   }
-  // Findings that concern several nodes come first, as --nodes asks for them.
+  // Findings that concern several nodes are printed first, because the user
+  // asked for them with --nodes.
   std::vector<agent::FindingGroup> order = AllGroups();
   std::rotate(order.begin(), order.end() - 1, order.end());
   const int came = static_cast<int>(names.size());

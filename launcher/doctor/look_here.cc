@@ -24,7 +24,7 @@ namespace muster::launcher {
 namespace {
 
 constexpr Duration kCoordinatorTimeout = std::chrono::seconds(5);
-// Time limit for each of several endpoints.
+// Time limit for asking one endpoint, if there are several.
 constexpr Duration kTimeoutOfEach = std::chrono::seconds(2);
 
 // Asks the coordinator at `endpoint` whether it answers, which address of this
@@ -63,8 +63,8 @@ agent::CoordinatorFacts AskCoordinator(const rendezvous::Endpoint& endpoint,
   rendezvous::AdminClient client(std::move(options));
   const auto caller = client.WhoAmI();
   facts.local_address = LocalAddressTowards(addresses->front());
-  // A coordinator without this method is an older version, and one that needs a
-  // token rejects the call; both are reachable.
+  // A coordinator that does not implement this method is an older version. A
+  // coordinator that needs a token rejects the call. Both are reachable.
   if (absl::IsUnimplemented(caller.status())) return facts;
   if (absl::IsUnauthenticated(caller.status())) {
     const std::string why(caller.status().message());
@@ -83,8 +83,8 @@ agent::CoordinatorFacts AskCoordinator(const rendezvous::Endpoint& endpoint,
   return facts;
 }
 
-// Asks the first of `endpoints` that answers. If none does, returns one answer
-// with the errors of all.
+// Asks the endpoints in order until one answers. If none does, returns one
+// answer with the errors of all.
 agent::CoordinatorFacts AskFirstThatAnswers(
     const std::vector<rendezvous::Endpoint>& endpoints,
     const rendezvous::TlsFiles& tls, const absl::StatusOr<std::string>& token) {

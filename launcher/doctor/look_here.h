@@ -9,8 +9,8 @@
 
 namespace muster::launcher {
 
-// Reads the facts of this node, asks the coordinator if the request names one,
-// and returns the findings.
+// Collects the facts of this node, asks the coordinator if the request names
+// one, and returns the findings.
 NodeReport LookHere(const DoctorRequest& request,
                     const std::map<std::string, std::string>& environment);
 

@@ -19,8 +19,8 @@
 namespace muster::launcher {
 namespace {
 
-// A listener sends these eight bytes, then the nanoseconds since 1970 as a
-// little-endian integer.
+// The answer of a listener begins with these eight bytes. The time follows, in
+// nanoseconds since 1970, as a little-endian integer.
 constexpr char kGreeting[] = "MUSTERDR";
 constexpr size_t kGreetingBytes = 8;
 constexpr size_t kAnswerBytes = kGreetingBytes + 8;
@@ -86,7 +86,7 @@ void Begin(const rendezvous::Endpoint& target, Attempt& attempt) {
   }
 }
 
-// Continues an attempt whose descriptor is ready.
+// Continues a connection attempt whose descriptor is ready.
 void GoOn(Attempt& attempt) {
   if (!attempt.connected) {
     int error = 0;
@@ -167,7 +167,7 @@ ProbeListener::~ProbeListener() {
 }
 
 absl::StatusOr<std::unique_ptr<ProbeListener>> ProbeListener::Start() {
-  // A socket for IPv6 and IPv4 if the kernel has both.
+  // The socket accepts IPv6 and IPv4 if the kernel has both.
   constexpr int kType = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
   OwnedFd fd(socket(AF_INET6, kType, 0));
   const bool six = fd.open();

@@ -17,7 +17,7 @@ namespace muster::launcher {
 // to every client, in a thread, until destruction.
 class ProbeListener {
  public:
-  // Unavailable: no port is free.
+  // Starts listening. Unavailable: no port is free.
   static absl::StatusOr<std::unique_ptr<ProbeListener>> Start();
   ~ProbeListener();
   ProbeListener(const ProbeListener&) = delete;
@@ -30,7 +30,7 @@ class ProbeListener {
   void Serve();
 
   const OwnedFd listening_;
-  const OwnedFd stopped_;  // readable once stop_ is closed
+  const OwnedFd stopped_;  // readable once the destructor has closed stop_
   OwnedFd stop_;
   const int port_;
   std::thread thread_;
@@ -38,9 +38,9 @@ class ProbeListener {
 
 // The result of one attempt to reach another node's listener.
 struct Probe {
-  std::string error;  // reason of a failure; empty: reached
+  std::string error;  // reason why the node was not reached; empty: reached
   Duration round_trip = Duration::zero();
-  // The other node's wall clock minus this node's.
+  // Clock difference: the other node's wall clock minus this node's.
   Duration clock_ahead = Duration::zero();
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Limit for a report from another node; real reports are far smaller.
+// Limit in bytes for a report from another node. Real reports are far smaller.
 constexpr size_t kMaxReportBytes = 1 << 20;
 constexpr size_t kMaxFindings = 1000;
 constexpr int64_t kMaxRanks = 1'000'000;
@@ -49,9 +49,9 @@ std::string TextOf(const Json& json, const char* name) {
                                                    : "";
 }
 
-// Parses JSON without the values that are nested more deeply than those of a
-// page: the JSON library copies nested values by recursion. Discarded if `text`
-// is no JSON.
+// Parses JSON and leaves out values that are nested more deeply than any value
+// of a page. The limit is needed because the JSON library copies nested values
+// by recursion. Returns a discarded value if `text` is not JSON.
 Json ParseShallow(const std::string& text) {
   constexpr int kMaxDepth = 8;
   const auto shallow = [](int depth, Json::parse_event_t, Json&) {
@@ -122,7 +122,7 @@ NodeReport ReportOf(const agent::NodeFacts& facts,
   }
   Add("GPUs", gpus.empty() ? "none" : agent::Listed(gpus), report.hardware);
   Add("cores", absl::StrCat(facts.host.own_cores), report.hardware);
-  // Rounded, since equal machines differ by a few pages.
+  // The memory size is rounded, since equal machines differ by a few pages.
   Add("memory",
       absl::StrCat(std::llround(static_cast<double>(facts.host.memory) /
                                 (int64_t{1} << 30)),
@@ -165,7 +165,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Limit for a page in JSON, in bytes; well above the page of a thousand nodes.
+// Limit for a page in JSON, in bytes; far above the page of a thousand nodes.
 constexpr size_t kMaxPageBytes = 64 << 20;
 constexpr size_t kMaxNodes = 100'000;
 

@@ -39,13 +39,13 @@ absl::StatusOr<NodeReport> ParseNodeReport(const std::string& json);
 
 // The result of `launch doctor --nodes`.
 struct NodesPage {
-  std::vector<NodeReport> reports;      // one for each node that came
+  std::vector<NodeReport> reports;      // one for each node that sent a report
   std::vector<agent::Finding> between;  // findings that concern several nodes
-  int expected = 0;                     // number of nodes; 0: unknown
+  int expected = 0;  // number of nodes that should report; 0: unknown
 };
 
-// The names of the nodes on a page: the host's name, or the node's id if
-// several nodes have the same host name.
+// The names of the reports' nodes on a page: the host's name, or the node's id
+// if several nodes have the same host name.
 std::vector<std::string> NodeNames(const std::vector<NodeReport>& reports);
 
 // The worst severity of all findings.

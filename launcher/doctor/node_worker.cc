@@ -25,7 +25,8 @@ std::string Key(int rank, const char* what) {
 }
 constexpr char kExitCode[] = "doctor/exit_code";
 
-// The value of a node's "place" key, "PORT ADDRESS": where its listener is.
+// The value of a node's "place" key, "PORT ADDRESS": where its ProbeListener
+// can be reached.
 std::string PlaceText(int port, const std::string& address) {
   return absl::StrCat(port, " ", address);
 }
@@ -78,8 +79,9 @@ std::map<int, Probe> ParseProbes(const std::string& text, int nodes) {
   return probes;
 }
 
-// The listeners of the ranks that this node probes. A node whose key is not
-// there by `deadline` is left out; rank 0 reports it as missing.
+// Returns the listeners of the ranks that this node probes. If a node has not
+// stored its "place" key by `deadline`, it is left out; rank 0 reports it as
+// missing.
 std::map<int, rendezvous::Endpoint> Targets(const NodePlace& place,
                                             Store& store, Instant deadline) {
   std::map<int, rendezvous::Endpoint> targets;
@@ -134,7 +136,7 @@ absl::StatusOr<std::vector<NodeSeen>> ExchangeReports(const NodePlace& place,
   for (const auto& [other, endpoint] : targets) probes[other] = results[i++];
   told = store.Set(Key(place.rank, "probes"), ProbesJson(probes));
   if (!told.ok()) return told;
-  // The listener stays open until rank 0 has all results.
+  // The listener must stay open until rank 0 has the results of all nodes.
   const Instant end = deadline + 2 * place.connect_timeout;
   std::vector<NodeSeen> all;
   if (place.rank != 0) {
@@ -166,15 +168,15 @@ namespace {
 
 constexpr Duration kPeersTimeout = std::chrono::seconds(60);
 
-// The address at which other nodes reach this one.
+// The address at which other nodes reach this node.
 std::string OwnAddress(const std::map<std::string, std::string>& environment) {
   return NonEmptyEnvironmentValue(environment, "MUSTER_NODE_ADDRESS")
       .value_or("127.0.0.1");
 }
 
-// Builds the page of all nodes. Missing nodes are added here if their number is
-// known; otherwise the `launch` that started the job from another machine adds
-// them.
+// Builds the page of all nodes. Findings about missing nodes are added here if
+// the expected number is known; otherwise the `launch` that started the job
+// from another machine adds them.
 NodesPage PageOf(const DoctorRequest& request,
                  const std::map<std::string, std::string>& environment,
                  const std::vector<NodeSeen>& nodes) {
@@ -186,8 +188,8 @@ NodesPage PageOf(const DoctorRequest& request,
   page.expected = request.expected;
   const ExpectedNodes expected = {
       .count = request.expected, .names = SlurmNodes(environment), .why = {}};
-  // If all expected nodes came, none is absent. CompareNodes has reported the
-  // nodes that came and sent no report.
+  // If all expected nodes joined, none is missing. CompareNodes has already
+  // reported nodes that joined and sent no report.
   if (nodes.size() >= static_cast<size_t>(request.expected)) return page;
   for (agent::Finding& absent : FindAbsent(expected, page.reports)) {
     page.between.push_back(std::move(absent));
@@ -217,7 +219,7 @@ absl::StatusOr<int> RunAsNode(
     const auto code = AgreeOnExitCode(place, 0, store);
     if (!code.ok()) return code.status();
     LeaveExitCode(request.outcome_file, *code);
-    return 0;  // the exit code of this worker: its job has succeeded
+    return 0;  // this worker's own exit code: its job has succeeded
   }
   const NodesPage page = PageOf(request, environment, *nodes);
   DoctorResult outcome;
@@ -229,8 +231,8 @@ absl::StatusOr<int> RunAsNode(
                        ? absl::StrCat(NodesJson(page), "\n")
                        : NodesText(page, request.detail, request.target);
   }
-  // The file is written before the exit code is published: other nodes end as
-  // soon as they read the code.
+  // Write the file before the exit code is stored: the other nodes exit as soon
+  // as they have read the exit code.
   const bool left = LeavePage(request.outcome_file, outcome);
   const auto told = AgreeOnExitCode(place, outcome.exit_code, store);
   if (!told.ok()) return told.status();
@@ -238,8 +240,8 @@ absl::StatusOr<int> RunAsNode(
   const bool printed =
       std::fputs(outcome.page.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
   if (!printed) return 1;
-  // Without a file the `launch` that reads the encoded lines computes the exit
-  // code from them.
+  // Without a result file, the `launch` that reads the encoded lines computes
+  // the exit code from them.
   return request.outcome_file.empty() ? 0 : outcome.exit_code;
 }
 

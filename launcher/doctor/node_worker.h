@@ -14,11 +14,12 @@
 
 namespace muster::launcher {
 
-// The place of this node among the nodes that `launch doctor --nodes` checks.
+// The rank and address of this node among the nodes that `launch doctor
+// --nodes` checks.
 struct NodePlace {
   int rank = 0;
   int nodes = 1;
-  // The address at which the other nodes reach this one.
+  // The address at which the other nodes reach this node.
   std::string address;
   // timeout: time limit for the slowest node to send its report.
   // connect_timeout: time limit for one connection between two nodes.
@@ -27,9 +28,9 @@ struct NodePlace {
 };
 
 // Exchanges reports through the job's store: stores this node's report, probes
-// other nodes and stores the results. Rank 0 returns the reports and probes of
-// all nodes, by rank; other ranks return an empty list when rank 0 has
-// finished.
+// other nodes and stores the results. On rank 0 returns the reports and probe
+// results of all nodes, by rank. On other ranks waits until rank 0 has finished
+// and returns an empty list.
 absl::StatusOr<std::vector<NodeSeen>> ExchangeReports(const NodePlace& place,
                                                       const NodeReport& report,
                                                       Store& store);

@@ -46,7 +46,7 @@ namespace {
 // until End() or the destructor.
 class CapturedOutput {
  public:
-  // Unavailable: no file can be created in `folder`.
+  // Starts capturing. Unavailable: no file can be created in `folder`.
   static absl::StatusOr<CapturedOutput> Begin(const std::string& folder);
   CapturedOutput(CapturedOutput&&) = default;
   CapturedOutput& operator=(CapturedOutput&&) = delete;
@@ -61,7 +61,7 @@ class CapturedOutput {
   OwnedFd before_;  // the original stdout; closed once stdout is restored
 };
 
-// Limit for the captured output, in bytes; well above the encoded page of a
+// Limit for the captured output, in bytes; far above the encoded page of a
 // thousand nodes.
 constexpr size_t kMaxBytes = 128 << 20;
 
@@ -106,8 +106,8 @@ absl::StatusOr<CapturedOutput> Capture(const Environment& environment) {
       NonEmptyEnvironmentValue(environment, "TMPDIR").value_or("/tmp"));
 }
 
-// Decodes the page that a worker printed into `output`. No nodes: there is
-// none.
+// Decodes the page that a worker printed into `output`. Without a page the
+// result has no nodes.
 NodesPage PageIn(const std::string& output) {
   const ReadOutcome outcome = ReadOutcomeLines(output);
   std::fputs(outcome.rest.c_str(), stderr);
@@ -121,8 +121,8 @@ absl::StatusOr<int> Tell(const DoctorRequest& request,
   for (agent::Finding& absent : FindAbsent(expected, page.reports)) {
     page.between.push_back(std::move(absent));
   }
-  // No node reported, although no host is known to have failed: the cause is
-  // another one, which has been printed.
+  // No node sent a report, although no host is known to have failed. The cause
+  // is a different one, which has been printed.
   if (page.reports.empty() && expected.why.empty()) {
     return absl::NotFoundError("no node has told anything");
   }
@@ -158,8 +158,8 @@ void StartWithReachableHosts(const RunOptions& options, RemotePlan& plan) {
 
 // Implements `launch doctor --nodes` with --hostfile or --slurm: starts the
 // agents of all nodes from this machine, and prints the page of the nodes that
-// came, with what is known about the others. Returns the page's exit code. Call
-// while the process has one thread.
+// sent a report, with what is known about the other nodes. Returns the page's
+// exit code. Call while the process has one thread.
 //
 // `options`: those of the job, without the worker's own flags. With Slurm,
 // `launch` is called with `arguments`, which are the same options.
@@ -215,8 +215,8 @@ absl::StatusOr<int> RunOverSlurm(const DoctorRequest& request,
 using Environment = std::map<std::string, std::string>;
 
 constexpr int kNotTogether = 1;
-// Time limit for `launch doctor` on this node; longer than all its checks may
-// take together.
+// Time limit for `launch doctor` on this node. Longer than the sum of the time
+// limits of its checks.
 constexpr Duration kChecksTimeout = std::chrono::minutes(2);
 
 std::vector<std::string> Joined(std::vector<std::string> first,
@@ -225,8 +225,8 @@ std::vector<std::string> Joined(std::vector<std::string> first,
   return first;
 }
 
-// The options of the job's command line, with the defaults from configuration
-// and cluster.
+// Parses the options of the job's command line, with the defaults from the
+// configuration file and the cluster.
 absl::StatusOr<RunOptions> OptionsOf(const std::vector<std::string>& arguments,
                                      const Environment& environment) {
   const std::vector<Flag> flags = FlagsOf(FlagUser::kLaunchOnly);
@@ -237,8 +237,8 @@ absl::StatusOr<RunOptions> OptionsOf(const std::vector<std::string>& arguments,
 }
 
 // Sets the variables in which a worker of the job finds the job's token and the
-// files for TLS. A token that cannot be read is reported by the job, which
-// reads it as well.
+// files for TLS. A token that cannot be read is not reported here: the job
+// reads the token as well and reports the error.
 void HandOnAccess(const RunOptions& options) {
   const absl::StatusOr<std::string> token = rendezvous::ReadCallerToken(
       options.token_file,
@@ -247,7 +247,7 @@ void HandOnAccess(const RunOptions& options) {
     setenv(kWorkersTokenVariable, token->c_str(), /*overwrite=*/1);
   } else if (options.remote.start == RemoteStart::kSlurm &&
              !options.tls.given() && options.endpoints.empty()) {
-    // The job's fresh token; main.cc gives it to the agents.
+    // The job uses the same fresh token: main.cc gives it to the agents.
     setenv(kWorkersTokenVariable, rendezvous::FreshToken().c_str(),
            /*overwrite=*/1);
   }
@@ -259,7 +259,7 @@ void HandOnAccess(const RunOptions& options) {
   }
 }
 
-// The worker's flags that depend on this node.
+// Returns those flags of the worker that depend on this node.
 std::vector<std::string> OfThisNode(const RunOptions& options,
                                     const std::string& outcome_file) {
   const TextTarget target = TargetOf(STDOUT_FILENO);

@@ -12,7 +12,8 @@
 
 namespace muster::launcher {
 
-// Runs `launch` with these arguments and returns its exit code.
+// A function that runs `launch` with the given arguments and returns its exit
+// code.
 using LaunchFunction =
     std::function<int(const std::vector<std::string>& arguments)>;
 

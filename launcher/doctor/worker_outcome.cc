@@ -21,7 +21,7 @@
 namespace muster::launcher {
 namespace {
 
-// Limit for a result file, in bytes; well above the page of a thousand nodes.
+// Limit for a result file, in bytes; far above the page of a thousand nodes.
 constexpr size_t kMaxBytes = 64 << 20;
 
 }  // namespace
@@ -58,7 +58,7 @@ std::optional<DoctorResult> OutcomeFile::Read() const {
 
 bool LeavePage(const std::string& path, const DoctorResult& outcome) {
   // Opened without O_CREAT: the `launch` that waits for the page has created
-  // the file, and without a file nobody on this node waits.
+  // the file. If there is no file, no process on this node waits for the page.
   const OwnedFd fd(open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
   return fd.open() && WriteAll(fd.get(), absl::StrCat(outcome.exit_code, "\n",
                                                       outcome.page));
@@ -75,7 +75,8 @@ bool LeaveExitCode(const std::string& path, int exit_code) {
 namespace {
 
 constexpr std::string_view kMark = "muster-doctor:";
-// Bytes in one line; in base 64 well below the limit of a console line.
+// Number of bytes encoded in one line. In base 64 they are far below the length
+// limit of a console line.
 constexpr size_t kPiece = 24 << 10;
 
 // Appends the data of the line "INDEX/COUNT:BASE64" to `text`. Returns false if

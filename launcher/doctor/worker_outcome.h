@@ -18,14 +18,14 @@ struct DoctorResult {
 // A file for one result. The destructor deletes the file.
 class OutcomeFile {
  public:
-  // Unavailable: no file can be made in `folder`.
+  // Creates the file. Unavailable: no file can be made in `folder`.
   static absl::StatusOr<OutcomeFile> Make(const std::string& folder);
   OutcomeFile(OutcomeFile&& other) noexcept;
   OutcomeFile& operator=(OutcomeFile&&) = delete;
   ~OutcomeFile();
 
   const std::string& path() const { return path_; }
-  // nullopt until a worker has written a result.
+  // Returns the worker's result; nullopt until there is one.
   std::optional<DoctorResult> Read() const;
 
  private:
@@ -42,16 +42,16 @@ bool LeavePage(const std::string& path, const DoctorResult& outcome);
 // false if the file does not exist or cannot be written.
 bool LeaveExitCode(const std::string& path, int exit_code);
 
-// A worker sends a text to the `launch` on another machine, which started the
-// job, as encoded lines of the worker's output. On the way, lines may get
-// prefixes, are mixed with other output, and are cut if they are long.
+// Encoded lines transfer a text from a worker to the `launch` on another
+// machine that started the job, in the worker's output. On the way, lines may
+// get prefixes, are mixed with other output, and are cut if they are long.
 
 // Encodes `text` as lines of bounded length. Pure.
 std::string OutcomeLines(const std::string& text);
 
 struct ReadOutcome {
   std::optional<std::string> text;  // decoded text; nullopt: lines are missing
-  std::string rest;                 // the other lines of the output
+  std::string rest;  // the lines of the output that were not encoded
 };
 // Decodes the lines of OutcomeLines that `output` contains. Pure.
 ReadOutcome ReadOutcomeLines(const std::string& output);

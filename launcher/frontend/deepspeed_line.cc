@@ -190,7 +190,8 @@ class Translator {
       if (!Given(name)) continue;
       const absl::StatusOr<int> read = Number(name, 0, most);
       if (!read.ok()) return read.status();
-      // In DeepSpeed 0 and -1 mean all nodes or GPUs, as without the flag.
+      // In DeepSpeed 0 and -1 mean all nodes or GPUs, as if the flag were
+      // missing.
       if (*read > 0) *number = *read;
     }
     return absl::OkStatus();
@@ -218,7 +219,7 @@ class Translator {
     return absl::OkStatus();
   }
 
-  // Translates a command line without a host file: the job has this node only.
+  // Translates a command line without a host file: the job has only this node.
   absl::Status ReadThisNode() {
     if (nodes_.value_or(1) > 1) {
       return Refuse("num_nodes", "there is no host file with more nodes");
@@ -240,8 +241,8 @@ class Translator {
     return absl::OkStatus();
   }
 
-  // Translates --no_ssh: this process is one of several nodes, which are
-  // started separately.
+  // Translates --no_ssh: this process is one of several nodes, which the user
+  // starts separately.
   absl::Status ReadNodeOf(const std::vector<Host>& hosts) {
     const absl::StatusOr<int> rank =
         Number("node-rank", 0, static_cast<int>(hosts.size()) - 1);
@@ -258,8 +259,9 @@ class Translator {
     return absl::OkStatus();
   }
 
-  // --launcher slurm: uses the nodes of the allocation, even if there is only
-  // one and no host file. A host file gives only the number of nodes and slots.
+  // Translates --launcher slurm: uses the nodes of the Slurm allocation, even
+  // if there is only one and no host file. A host file gives only the number of
+  // nodes and slots.
   absl::Status ReadSlurm() {
     for (const char* const flag : {"include", "exclude"}) {
       if (Text(flag).empty()) continue;
@@ -311,8 +313,8 @@ class Translator {
     if (Given("master-port")) Add("master-port", Text("master-port"));
   }
 
-  // Sets the number of workers on this node and, with DeepSpeed's numbering,
-  // the GPUs that they see.
+  // Sets the number of workers on this node and the GPUs that they see,
+  // numbered as in DeepSpeed.
   void TakeSlots(const Host& host) {
     std::vector<int> slots = host.chosen_slots;
     const std::optional<int> count = gpus_.has_value() ? gpus_ : host.slots;

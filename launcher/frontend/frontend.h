@@ -9,7 +9,7 @@
 
 namespace muster::launcher {
 
-// The launcher whose command line is read.
+// The launcher whose command line syntax is used.
 enum class Frontend {
   kLaunch,
   kTorchrun,
@@ -19,8 +19,9 @@ enum class Frontend {
 
 struct CalledAs {
   Frontend frontend = Frontend::kLaunch;
-  std::vector<std::string> args;  // without the program's name
-  // The called program in messages: "deepspeed", "launch -m deepspeed".
+  std::vector<std::string> args;  // the arguments, without the program's name
+  // The name of the called program in messages: "deepspeed", "launch -m
+  // deepspeed".
   std::string name;
 };
 
@@ -37,7 +38,7 @@ struct OwnLine {
   std::map<std::string, std::string> variables;
   std::vector<std::string> remarks;  // notices, one line each, printed once
   bool asks_help = false;
-  std::string help;  // the text to print if asks_help
+  std::string help;  // the help text to print if asks_help
 };
 
 }  // namespace muster::launcher

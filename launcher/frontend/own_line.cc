@@ -24,7 +24,8 @@ What becomes of each flag; more of them: launch --help.
 
 )";
 
-// nullopt: the file does not exist, which DeepSpeed allows.
+// Reads DeepSpeed's host file. nullopt: the file does not exist, which
+// DeepSpeed allows.
 absl::StatusOr<std::optional<std::vector<Host>>> ReadHosts(
     const std::string& path) {
   const auto refuse = [&path](const absl::Status& why) {

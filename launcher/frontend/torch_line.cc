@@ -23,10 +23,10 @@ void GiveStdinToAllWorkers(const CommandLine& line, OwnLine& own) {
   own.args.emplace_back("--stdin=all");
 }
 
-// Adds --cluster=none, because torchrun does not read a cluster's variables: in
-// a Slurm step, too, a flag that is not given has torchrun's default.
-// --cluster, --slurm and --config are flags of `launch` only, so a user who
-// gives one of them wants the variables read.
+// Adds --cluster=none, because torchrun does not read a cluster's variables: a
+// flag that is not given has torchrun's default, in a Slurm step, too. Does
+// nothing if the user gives --cluster, --slurm or --config: torchrun does not
+// have these flags, so the user wants the variables to be read.
 void DisableClusterDefaults(const CommandLine& line, OwnLine& own) {
   for (const char* flag : {"cluster", "slurm", "config"}) {
     if (line.values.count(flag) > 0) return;
@@ -38,7 +38,7 @@ void DisableClusterDefaults(const CommandLine& line, OwnLine& own) {
 
 absl::StatusOr<OwnLine> OwnLineOfTorchrun(
     const std::vector<Flag>& flags, const std::vector<std::string>& args) {
-  // Parsed here so that an error quotes the user's own arguments.
+  // The line is parsed here, so that an error quotes the user's own arguments.
   const absl::StatusOr<CommandLine> line = ParseCommandLine(flags, args);
   if (!line.ok()) return line.status();
   OwnLine own;

@@ -23,8 +23,8 @@ struct Entry {
   std::optional<int> max_slots;
 };
 
-// Quotes text from the file for a message: at most 60 characters, with control
-// characters replaced by '?'.
+// Quotes text from the host file for a message: at most 60 characters, with
+// control characters replaced by '?'.
 std::string Quoted(std::string_view text) {
   constexpr size_t kShown = 60;
   std::string shown = "'";
@@ -53,11 +53,13 @@ bool IsBlank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-// Splits a line into words and removes the comment. "slots = 4" is one word.
+// Splits a line into words and removes its comment. "slots = 4" counts as one
+// word.
 std::vector<std::string> Words(std::string_view line) {
   line = line.substr(0, line.find('#'));
   std::vector<std::string> words;
-  bool joins = false;  // whether the last word ended with '='
+  // the last word ended with '=', so the next one is appended
+  bool joins = false;
   size_t at = 0;
   while (at < line.size()) {
     if (IsBlank(line[at])) {
@@ -90,7 +92,7 @@ absl::StatusOr<int> ReadSlots(std::string_view text) {
       Quoted(text), " is not a number of slots; write 1 to ", kMaxSlots));
 }
 
-// Parses the first word of a line: HOST, HOST:N or [V6]:N, each also after
+// Parses the first word of a line: HOST, HOST:N or [V6]:N, optionally after
 // USER@.
 absl::Status ReadHost(std::string_view word, Entry& entry) {
   const std::string_view whole = word;
@@ -136,7 +138,7 @@ absl::Status ReadHost(std::string_view word, Entry& entry) {
   return absl::OkStatus();
 }
 
-// Parses a word after the host: KEY=VALUE.
+// Parses a word after the host's name: KEY=VALUE.
 absl::Status ReadKey(const std::string& word, Entry& entry) {
   const size_t equals = word.find('=');
   std::string key = word.substr(0, equals);
@@ -177,7 +179,7 @@ absl::StatusOr<Entry> ReadLine(const std::vector<std::string>& words) {
   return entry;
 }
 
-// The state of a host while its lines are added up.
+// The state of one host while the slots of its lines are added up.
 struct Sum {
   size_t place = 0;
   std::optional<int> max_slots;
@@ -237,7 +239,8 @@ absl::StatusOr<std::vector<Host>> ParseHostFile(std::string_view text) {
     return Wrong(absl::StrCat("is longer than ", kMaxHostFileBytes >> 20,
                               " MiB: is this a host file?"));
   }
-  // Editors on Windows write a byte order mark at the start of a file.
+  // Skip the byte order mark that editors on Windows write at the start of a
+  // file.
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
     text.remove_prefix(kByteOrderMark.size());
@@ -274,10 +277,10 @@ absl::StatusOr<std::vector<Host>> ParseHostFile(std::string_view text) {
 
 namespace {
 
-// One entry of a filter: HOST[:SLOT,...].
+// One entry of --include or --exclude: HOST[:SLOT,...].
 struct Specification {
   std::string host;
-  std::optional<std::vector<int>> slots;  // nullopt: all slots
+  std::optional<std::vector<int>> slots;  // nullopt: all slots of the host
 };
 
 absl::StatusOr<std::vector<int>> ReadSlotList(std::string_view text) {

@@ -13,10 +13,11 @@ namespace muster::launcher {
 // One host of a job, from a host file.
 struct Host {
   std::string name;  // host name, ssh alias or address (without brackets)
-  std::string user;  // empty: ssh chooses the user
+  std::string user;  // user name for ssh; empty: ssh chooses it
   // Number of workers on the host; nullopt: the file does not give it.
   std::optional<int> slots;
-  // The slots that a filter selected, in the filter's order. Empty: all slots.
+  // The slots that --include or --exclude selected, in the order of that flag.
+  // Empty: all slots.
   std::vector<int> chosen_slots;
 
   // The destination argument for ssh: NAME or USER@NAME.

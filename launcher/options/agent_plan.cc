@@ -39,9 +39,9 @@ agent::CommandRequest AskedCommand(const RunOptions& options,
 }
 
 // Chooses the name of the run's log folder, which no other run uses. If a run
-// may have several nodes, the coordinator chooses the folder's tag and sends it
-// to all of them: nodes that share a file system then use one folder. The
-// coordinator also knows the tag of a run that continues (--state-dir).
+// may have several nodes, the coordinator chooses a tag for the name and sends
+// it to all nodes, so that nodes with a common file system use one folder. With
+// --state-dir, too, the coordinator knows the tag: a continued run keeps it.
 void NameRun(const RunOptions& options, const MachineFacts& facts,
              const Meeting& meeting, agent::LogPlan& logs) {
   logs.run_name = meeting.run_id;
@@ -73,7 +73,7 @@ agent::LogPlan PlanLogs(const RunOptions& options, const MachineFacts& facts,
   return logs;
 }
 
-// Refuses a relative log folder if the working folder is not known.
+// Rejects a relative log folder if the working folder is unknown.
 absl::Status CheckWorkingDirectory(const RunOptions& options,
                                    const MachineFacts& facts) {
   const std::string& folder = options.log_dir;
@@ -126,7 +126,8 @@ std::optional<int> OutsideIndex(const RunOptions& options,
   return std::nullopt;
 }
 
-// Room for the appended text "... (1048576 bytes, hash 0123456789abcdef)".
+// Number of bytes reserved for the text that is appended to a cut command, "...
+// (1048576 bytes, hash 0123456789abcdef)".
 constexpr size_t kRemarkBytes = 64;
 
 bool IsPlain(char c) {
@@ -141,8 +142,8 @@ std::string Quoted(const std::string& word) {
   return is_plain ? word : ShellWord(word);
 }
 
-// Doubles the backslashes in words that need escapes, so that two different
-// commands never have the same text.
+// Replaces control characters by "\xNN" and doubles backslashes, so that two
+// different commands never have the same text.
 std::string WithoutControls(const std::string& text) {
   std::string visible;
   for (const char c : text) {
@@ -174,8 +175,8 @@ const char* InterpreterFlag(Interpreter interpreter) {
   return "";
 }
 
-// Returns at most `most` bytes of `text`, without a cut UTF-8 character at the
-// end.
+// Returns the first `most` bytes of `text`, or fewer, so that no UTF-8
+// character is cut at the end.
 std::string_view Beginning(std::string_view text, size_t most) {
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) {
     --most;
@@ -202,8 +203,8 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
                      "; look at --nnodes"));
   }
   if (options.preemption.requeue == agent::Requeue::kYes) {
-    // Check now that the job can be requeued: an error after the preemption
-    // would come too late.
+    // Check now whether the job can be requeued: after the preemption it would
+    // be too late for an error.
     const absl::StatusOr<std::vector<std::string>> requeue =
         agent::RequeueCommand(facts.environment);
     if (!requeue.ok()) {

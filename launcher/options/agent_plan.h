@@ -13,30 +13,32 @@
 
 namespace muster::launcher {
 
-// Where this node meets the other nodes, with the settings that depend on it.
-// Decided first in a run.
+// The meeting point of the nodes, with the settings that depend on it. It is
+// decided before everything else in a run.
 struct Meeting {
   // Whether this node is the job's only node and hosts the coordinator. Then no
   // name is resolved, and any port may be used.
   bool alone = false;
   // The coordinator's addresses that the other nodes connect to, at least one.
-  // Port 0: the port that is bound. More than one: those of daemons, one of
-  // which hosts the coordinator.
+  // Port 0: the port that is bound. Several addresses are those of daemons, one
+  // of which hosts the coordinator.
   std::vector<rendezvous::Endpoint> endpoints;
   std::string run_id;
   // Port of the workers' store if this node serves it; 0: any free port.
   int store_port = 0;
-  // Name of the flag behind `store_port`, for messages.
+  // Name of the flag that gives `store_port`, for messages.
   std::string store_port_flag = "--store-port";
 };
 
-// Plans this node's agent, wherever its coordinator is. InvalidArgument, one
-// line: options that contradict each other or this machine. Pure.
+// Plans this node's agent, whether or not this process hosts the coordinator.
+// InvalidArgument, one line: options that contradict each other or this
+// machine. Pure.
 absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
                                               const MachineFacts& facts,
                                               const Meeting& meeting);
 
-// A new tag for a run: Place::run_tag if this machine hosts the coordinator.
+// Returns a new tag for a run. It becomes Place::run_tag if this machine hosts
+// the coordinator.
 std::string NewRunTag(const MachineFacts& facts);
 
 // The identity of this node. The node id is --node-id; else "rank-N" from

@@ -1,5 +1,5 @@
-// The flags that say which nodes a job has, where they meet, and how agents are
-// started on other nodes.
+// The flags that say which nodes a job has, where the nodes meet, and how
+// agents are started on other nodes.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -164,9 +164,9 @@ constexpr RdzvConfKey kRdzvConfKeys[] = {
          [](Text t, RunOptions& o) {
            return Set(o.spec.mixed_nodes, ReadSwitch(t));
          }},
-    // Keys of PyTorch's own rendezvous (2.15). A typing error is reported as
-    // PyTorch reports it. PyTorch ignores `rank`, too: it takes the node's rank
-    // from --node-rank.
+    // Keys of PyTorch's own rendezvous (2.15). Their values have no effect, but
+    // are checked, so that an error in a value is reported as in PyTorch.
+    // PyTorch ignores `rank`, too: it takes the node's rank from --node-rank.
     {.key = "store_type",
      .read =
          [](Text t, RunOptions&) {
@@ -191,8 +191,8 @@ std::string KnownKeys() {
   return keys;
 }
 
-// Formats the help of the keys, each with its default: "KEY (600): its help.
-// KEY (0): its help.".
+// Formats the help texts of the keys, each with its default: "KEY (600): its
+// help. KEY (0): its help.".
 std::string RdzvConfHelp() {
   std::string help;
   for (const RdzvConfKey& row : kRdzvConfKeys) {
@@ -211,7 +211,8 @@ bool IsKnown(const std::string& key) {
                      [&](const RdzvConfKey& row) { return key == row.key; });
 }
 
-// Reads "key=value,key=value". The last value of a key counts.
+// Reads the value of --rdzv-conf, "key=value,key=value". If a key occurs
+// several times, its last value counts.
 absl::Status ReadRdzvConf(Text text, RunOptions& options) {
   std::map<std::string, std::string>& given = options.rdzv_conf;
   for (const std::string& pair : ReadList(text)) {
@@ -239,7 +240,7 @@ absl::Status ReadRdzvConf(Text text, RunOptions& options) {
   return absl::OkStatus();
 }
 
-// constexpr, so that no code runs for the table when the program starts.
+// constexpr, so that the table needs no initialization when the program starts.
 constexpr Flag kFlags[] = {
     {.name = "nnodes",
      .value = "N|MIN:MAX",

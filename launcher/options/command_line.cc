@@ -15,8 +15,8 @@
 namespace muster::launcher {
 namespace {
 
-// Stands for the empty value of "--name=", which CLI11 would take for "--name"
-// and then swallow the next argument.
+// Replaces the empty value of "--name=": CLI11 would take that for "--name",
+// and the next argument for its value.
 constexpr char kEmptyValue[] = "\x01";
 
 bool IsLong(const std::string& arg) {
@@ -50,13 +50,13 @@ absl::Status UnknownFlag(const std::vector<Flag>& flags,
                       : absl::StrCat("did you mean ", nearest, "?")));
 }
 
-// The flag as a person writes it.
+// Formats the flag as a user writes it.
 std::string Written(const Flag& flag) { return absl::StrCat("--", flag.name); }
 
 absl::Status CheckValues(const Flag& flag,
                          const std::vector<std::string>& values) {
   for (const std::string& value : values) {
-    // In `--role --tee 3`, the value of --role is missing.
+    // In `--role --tee 3`, --role has no value: "--tee" is a flag.
     if (!flag.IsSwitch() && IsLong(value)) {
       return absl::InvalidArgumentError(
           absl::StrCat(Written(flag), ": its value is missing (found ", value,
@@ -72,7 +72,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(
     const std::vector<Flag>& flags, const std::vector<std::string>& args) {
   CLI::App app;
   app.set_help_flag();
-  // Parsing ends at the first argument that is neither flag nor value.
+  // Parsing ends at the first argument that is neither a flag nor its value.
   app.prefix_command();
   std::vector<CLI::Option*> options;
   for (const Flag& flag : flags) {

@@ -11,13 +11,13 @@
 
 namespace muster::launcher {
 
-// A parsed command line; the values are still texts.
+// A parsed command line. The values are texts that have not been read yet.
 struct CommandLine {
   // Every value of each flag by flag name, in the order given; a switch without
   // a value has "1".
   std::map<std::string, std::vector<std::string>> values;
-  // The first argument that is no flag of Muster, and all arguments after it,
-  // unchanged.
+  // The first argument that is neither a flag of Muster nor its value, and all
+  // arguments after it, unchanged.
   std::vector<std::string> rest;
 };
 
@@ -27,17 +27,17 @@ struct CommandLine {
 absl::StatusOr<CommandLine> ParseCommandLine(
     const std::vector<Flag>& flags, const std::vector<std::string>& args);
 
-// A value of a flag from outside of the command line.
+// The value of a flag that does not come from the command line.
 struct FlagDefault {
   std::string origin;  // its source, for messages: "SLURM_JOB_ID"
-  std::string text;    // the text after --name=
+  std::string text;    // the value as it would be written after --name=
 };
 
-// The value of each flag: from the command line, else from PET_<NAME> or
-// Flag::variable in the environment (an empty variable counts as unset), else
-// from a file or a cluster (TakeDefaults), else the default in the table of
-// flags. Keeps the first error, so that a caller can read all flags and then
-// check status() once.
+// The value of each flag. It comes from the command line, else from PET_<NAME>
+// or Flag::variable in the environment (an empty variable counts as unset),
+// else from a file or a cluster (TakeDefaults), else from the default in the
+// table of flags. Keeps the first error, so that a caller can read all flags
+// and then check status() once.
 class FlagValues {
  public:
   FlagValues(const std::vector<Flag>& flags, const CommandLine& line,
@@ -58,14 +58,14 @@ class FlagValues {
   // empty: the flag is not given.
   std::string Origin(const std::string& name) const;
 
-  // The text of the flag's value.
+  // The text of the flag's value; the default's text if the flag is not given.
   std::string Text(const std::string& name) const;
 
-  // Whether the flag is a switch that is on.
+  // Whether the flag, which is a switch, is on.
   bool IsOn(const std::string& name) const;
 
-  // Reads the text with `read` into `target`, or keeps the error, which then
-  // begins with "--name=text: " or "PET_NAME=text: ".
+  // Reads the flag's text with `read` into `target`. If `read` fails, keeps the
+  // error, which then begins with "--name=text: " or "PET_NAME=text: ".
   template <typename T, typename Read>
   void Into(const std::string& name, Read read, T& target) {
     auto value = read(Text(name));
@@ -76,21 +76,22 @@ class FlagValues {
     }
   }
 
-  // Keeps `error` about the flag's value, if it is the first error.
+  // Keeps `error`, which concerns the flag's value, if it is the first error.
   void Refuse(const std::string& name, const absl::Status& error);
 
-  // Keeps `error` about the flag itself; the message does not show the value.
+  // Keeps `error`, which concerns the flag itself, if it is the first error.
+  // The message does not show the flag's value.
   void RefuseFlag(const std::string& name, const absl::Status& error);
 
   const absl::Status& status() const { return status_; }
 
  private:
   struct Value {
-    std::string origin;  // source of the value, see Origin
+    std::string origin;  // source of the value, as in Origin
     std::string text;
   };
 
-  // The flag's name in messages: its origin, or else "--name".
+  // The flag's name in messages: its Origin, or "--name" if that is empty.
   std::string Called(const std::string& name) const;
 
   std::map<std::string, Value> values_;

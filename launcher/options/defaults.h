@@ -25,8 +25,8 @@ enum class Cluster {
 // The settings of a run that come from a cluster's environment or from a
 // configuration file.
 struct Defaults {
-  std::map<std::string, FlagDefault> flags;  // keyed by flag name
-  // Program to run if the command line names none.
+  std::map<std::string, FlagDefault> flags;  // defaults of flags, by flag name
+  // The program to run if the command line names none.
   std::vector<std::string> program;
   // Whether this node hosts the coordinator at the endpoint in `flags`;
   // nullopt: not known, and the addresses decide.

@@ -52,9 +52,9 @@ TEST(Defaults, HoldWhereNobodySaidOtherwise) {
             4);
 }
 
-// The nodes of a Slurm job may have different numbers of GPUs, and their
-// commands must be equal: the command has the variable's name in place of the
-// number.
+// The nodes of a Slurm job may have different numbers of GPUs, but their
+// commands must be equal. So the command has the name of Slurm's variable
+// instead of the number.
 TEST(Defaults, SlurmsNumberOfWorkersIsKnownAsSlurms) {
   Defaults slurm;
   slurm.cluster = Cluster::kSlurm;
@@ -176,7 +176,7 @@ TEST(RemoteFlags, FlagsOfAHostFileAreRefusedWithoutIt) {
   EXPECT_EQ(file_says({{"hostfile", {"a.yaml:1: hostfile", "h"}},
                        {"include", {"a.yaml:2: include", "b"}}}),
             "");
-  // The error does not show the value, which may be a secret.
+  // The error message must not show the value, which may be a secret.
   EXPECT_THAT(file_says({{"export", {"a.yaml:1: export", "K=hush"}}}),
               AllOf(StartsWith("a.yaml:1: export: is for --hostfile"),
                     Not(HasSubstr("hush"))));

@@ -42,23 +42,23 @@ enum class OnHosts {
   // Not sent: this process uses the flag, or the remote plan computes a value
   // for each agent.
   kNotSent,
-  kOfOneNode,  // refused, because one value cannot hold for several nodes
+  kOfOneNode,  // refused, because one value cannot be right for several nodes
 };
 
 // Everything about one flag. A new flag is one row of a table (flag_table.h)
 // and one field of RunOptions.
 struct Flag {
-  const char* name;  // "nproc-per-node": dashes, without the leading two
-  char letter = 0;   // 'r' for -r; 0: none
+  const char* name;  // without the leading dashes: "nproc-per-node"
+  char letter = 0;   // short form, 'r' for -r; 0: none
   // The form of the value in help texts, such as "MIN:MAX". Empty: the flag is
   // a switch (--name, --name=0, --name=1). If a flag is given several times,
   // the last value counts.
   const char* value = "";
-  // The default as text, for people; equal to the default of the field (checked
-  // by run_options_test). Empty: no default.
+  // The default as text for help texts. run_options_test checks that it equals
+  // the default of the field. Empty: no default.
   const char* default_text = "";
   FlagGroup group = FlagGroup::kGeneral;
-  const char* help = "";  // full sentences, without line breaks
+  const char* help = "";  // help text: full sentences, without line breaks
   // Text that is appended to `help`; null: none.
   std::string (*more_help)() = nullptr;
   // The words that a shell can complete, separated by spaces, or "<file>" or
@@ -66,17 +66,19 @@ struct Flag {
   const char* completions = "";
   FlagUser user = FlagUser::kLaunchAndAgent;
   PetVariable pet = PetVariable::kRead;
-  // Another environment variable that is the default if PET_<NAME> is not set;
-  // null: none. If `variable_text` is not null, other texts are ignored.
+  // Another environment variable that gives the default if PET_<NAME> is not
+  // set; null: none. If `variable_text` is not null, `variable` counts only if
+  // it has this text.
   const char* variable = nullptr;
   const char* variable_text = nullptr;
   OnHosts on_hosts = OnHosts::kSent;
-  // The flag without which this one has no effect and is refused; null: none.
+  // Name of the flag that this flag needs: without it, this flag has no effect
+  // and is refused. Null: none.
   const char* needs = nullptr;
-  // Reads the value, checks its bounds and fills the field of `options`.
-  // Called if the flag is given. InvalidArgument: what is wrong with the value
-  // and what to write, without the flag's name. Null: ParseRunOptions or a
-  // subcommand reads the flag itself.
+  // Function that reads the value, checks its bounds and sets the field of
+  // `options`. Called if the flag is given. InvalidArgument: what is wrong with
+  // the value and what to write, without the flag's name. Null: ParseRunOptions
+  // or a subcommand reads the flag itself.
   absl::Status (*read)(const std::string& text, RunOptions& options) = nullptr;
 
   bool IsSwitch() const { return value[0] == '\0'; }

@@ -15,10 +15,10 @@ namespace muster::launcher {
 // Parsing, help, docs/CLI.md and shell completion use this table.
 std::vector<Flag> FlagsOf(FlagUser user);
 
-// The parts of the table of flags. Each part is in a file (*_flags.cc),
+// The parts of the table of flags. Each part is in its own file (*_flags.cc),
 // together with the functions that read the values of its flags.
-std::span<const Flag> ClusterFlags();  // groups kCluster, kRemote
-std::span<const Flag> WorkerFlags();   // groups kWorkers, kRestarts, kHealth
+std::span<const Flag> ClusterFlags();  // groups kCluster and kRemote
+std::span<const Flag> WorkerFlags();   // groups kWorkers, kRestarts and kHealth
 std::span<const Flag> OutputFlags();   // all other groups
 
 // The flags of mutual TLS, as flags of a subcommand, which has no PET_
@@ -28,7 +28,7 @@ std::vector<Flag> TlsFlags();
 // One key of --rdzv-conf.
 struct RdzvConfKey {
   const char* key;
-  const char* default_text = "";  // in the form of Flag::default_text
+  const char* default_text = "";  // in the format of Flag::default_text
   // Text for --help, a noun phrase. Empty: a key that only PyTorch's own
   // rendezvous uses; its value is checked and has no effect.
   const char* help = "";

@@ -63,14 +63,14 @@ std::string HostName() {
 
 std::string WorkingDirectory() {
   char path[PATH_MAX];
-  // The kernel returns a path that begins with "(" for a folder that cannot be
-  // reached.
+  // The kernel returns a path that begins with "(" if the folder cannot be
+  // reached from the root.
   const bool known = getcwd(path, sizeof(path)) != nullptr && path[0] == '/';
   return known ? path : "";
 }
 
-// The number of cores in a container's quota (cgroup v2), rounded up; a large
-// number if there is no limit.
+// The number of cores that the container's quota allows (cgroup v2), rounded
+// up; a large number if there is no quota.
 int QuotaCores() {
   FILE* file = std::fopen("/sys/fs/cgroup/cpu.max", "re");
   if (file == nullptr) return INT_MAX;

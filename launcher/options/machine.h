@@ -22,7 +22,8 @@ struct MachineFacts {
   // The address by which this machine reaches itself: 127.0.0.1, else ::1, else
   // another of its addresses.
   std::string loopback = "127.0.0.1";
-  // The source address of a packet to the outside; empty: no such route.
+  // The local address from which packets to other networks are sent; empty:
+  // there is no route.
   std::string outward_address;
   std::map<std::string, std::string> environment;
   int cores = 1;  // number of cores that this process may run on
@@ -33,29 +34,30 @@ struct MachineFacts {
   std::vector<std::string> gpu_addresses;
   // The logical CPUs that this process may run on, ascending.
   std::vector<int> allowed_cpus;
-  agent::MachineLayout layout;  // read only if workers are bound
+  agent::MachineLayout layout;  // read only if workers are bound to CPUs
   int64_t pid = 0;
   uint64_t incarnation = 0;  // random
   std::string uuid;          // random
-  std::string place_key;     // random, a secret: Report::place_key
-  // Empty: the folder was removed or cannot be reached.
+  std::string place_key;     // random secret for Report::place_key
+  // Empty: the working folder was removed or cannot be reached.
   std::string working_directory;
   // Parent folder of the log folder if there is no --log-dir.
   std::string temporary_directory;
-  std::string python;  // command name "python3"; empty: none in PATH
+  // name of the command that runs Python, "python3"; empty: none in PATH
+  std::string python;
 };
 
-// Reads all facts except GPUs and network, which cost time and are read only if
-// needed.
+// Reads all facts except those about GPUs and network, which take time and are
+// read only if needed.
 MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment);
 
-// Adds the layout of CPUs if `options` ask for binding. Must be called before
-// the process has a second thread (see read_layout.h). Unavailable: the machine
-// does not show its layout.
+// Adds the layout of CPUs if `options` ask for CPU binding. Must be called
+// before the process has a second thread (see read_layout.h). Unavailable: the
+// machine does not show its layout.
 absl::Status ReadBindingFacts(const RunOptions& options, MachineFacts& facts);
 
 // Adds the GPUs if `options` need them; loads NVIDIA's library. Internal: the
-// library was found and reported an error.
+// library was loaded and reported an error.
 absl::Status ReadGpuFacts(const RunOptions& options, MachineFacts& facts);
 
 // Adds the interfaces' addresses and `outward_address`. Sends no packet.

@@ -13,9 +13,9 @@
 
 namespace muster::launcher {
 
-// Readers of single values. Each returns InvalidArgument with the error and a
-// valid example, without the flag's name: "is not a number between 0 and 9;
-// write for example 3".
+// Functions that read single values. Each returns InvalidArgument with the
+// error and a valid example, without the flag's name: "is not a number between
+// 0 and 9; write for example 3".
 
 // Reads a whole decimal number; a sign is accepted only if `least` is negative.
 absl::StatusOr<int64_t> ReadNumber(const std::string& text, int64_t least,
@@ -24,7 +24,7 @@ absl::StatusOr<int64_t> ReadNumber(const std::string& text, int64_t least,
 // Reads a switch: 0 or 1 (also true, false, yes, no, on, off).
 absl::StatusOr<bool> ReadSwitch(const std::string& text);
 
-// Reads a switch as one of two values of an enumeration.
+// Reads a switch and returns `on` or `off`, two values of an enumeration.
 template <typename T>
 absl::StatusOr<T> ReadEither(const std::string& text, T off, T on) {
   const absl::StatusOr<bool> value = ReadSwitch(text);
@@ -38,8 +38,8 @@ absl::StatusOr<Duration> ReadSeconds(const std::string& text);
 // Reads seconds from one millisecond to one year; fractions are accepted.
 absl::StatusOr<Duration> ReadPositiveSeconds(const std::string& text);
 
-// Reads a name that becomes a folder and part of a line: 1 to 128 characters
-// without slash, space and control characters.
+// Reads a name that becomes a folder's name and part of a line: 1 to 128
+// characters without slash, space and control characters.
 absl::StatusOr<std::string> ReadName(const std::string& text);
 
 // Reads HOST[:PORT]; returns nullopt if `text` is empty.
@@ -66,10 +66,10 @@ absl::StatusOr<std::string> ReadFolder(const std::string& text);
 std::vector<std::string> ReadList(const std::string& text);
 
 // Splits "a,b,,c" into {"a", "b,c"}, as torchrun splits filters: a double comma
-// stands for a comma. Keeps blanks; omits empty parts.
+// means a comma. Keeps blanks; omits empty parts.
 std::vector<std::string> ReadFilters(const std::string& text);
 
-// Reads one of the words in `allowed`.
+// Reads one of the words in `allowed`; every other text is an error.
 absl::StatusOr<std::string> ReadChoice(const std::string& text,
                                        const std::vector<std::string>& allowed);
 

@@ -1,4 +1,4 @@
-// The flags of output, signals and preemption, the flags that have no effect,
+// The flags for output, signals and preemption, the flags that have no effect,
 // and the general flags.
 #include <algorithm>
 #include <csignal>
@@ -14,7 +14,8 @@ namespace {
 
 using Text = const std::string&;
 
-// /dev/null requests no log files, as in torchrun.
+// Reads the value of --log-dir. As in torchrun, /dev/null means that there are
+// no log files.
 absl::StatusOr<std::string> ReadLogFolder(Text text) {
   return ReadFolder(text == "/dev/null" ? "" : text);
 }
@@ -32,7 +33,7 @@ absl::StatusOr<std::set<int>> ReadLocalRanks(Text text) {
   return ranks;
 }
 
-// Reads "wait", "wait:SECONDS" or "drop".
+// Reads the value of --console: "wait", "wait:SECONDS" or "drop".
 absl::StatusOr<agent::ConsolePolicy> ReadConsolePolicy(Text text) {
   constexpr char kTimed[] = "wait:";
   agent::ConsolePolicy policy;
@@ -64,8 +65,8 @@ absl::StatusOr<int> ReadWorkerSignal(Text text) {
       "is not one signal; write for example SIGUSR1, or 0 for none");
 }
 
-// Slurm sends SIGCONT before SIGTERM, and SIGCONT alone when it resumes a
-// suspended job: SIGCONT alone is no notice of a preemption.
+// Reads the signals that announce a preemption. Refuses SIGCONT: Slurm sends it
+// before SIGTERM, but also when it resumes a suspended job.
 absl::StatusOr<std::vector<int>> ReadPreemptionSignals(Text text) {
   absl::StatusOr<std::vector<int>> signals = ReadSignals(text);
   if (!signals.ok()) return signals;
@@ -102,7 +103,7 @@ absl::Status ReadEventLogHandler(Text text, RunOptions& options) {
   return absl::OkStatus();
 }
 
-// constexpr, so that no code runs for the table when the program starts.
+// constexpr, so that the table needs no initialization when the program starts.
 constexpr Flag kFlags[] = {
     {.name = "log-dir",
      .value = "DIR",

@@ -101,20 +101,21 @@ absl::Status CheckCommandName(const std::string& name,
   return CheckInPath(name, SearchPath(facts.environment));
 }
 
-// Resources that an agent needs, rounded up. Measured with a coordinator in the
-// process: 15 threads and 34 descriptors with one worker, and 5 descriptors for
-// each further worker.
+// Number of threads and descriptors that an agent needs, rounded up. Measured
+// with a coordinator in the same process: 15 threads and 34 descriptors with
+// one worker, and 5 descriptors for each further worker.
 constexpr int kThreads = 17;
 constexpr int kDescriptors = 42;
 constexpr int kDescriptorsOfAWorker = 6;
 constexpr int kThreadsOfAJournal = 2;
 constexpr int kDescriptorsOfAJournal = 4;
-// Measured after a takeover, and rounded up.
+// Additional threads and descriptors after a takeover, measured and rounded up.
 constexpr int kThreadsOfATakeover = 3;
 constexpr int kDescriptorsOfATakeover = 6;
 
-// The number of workers as far as it is known. "gpu" and "auto" are counted
-// later; if a limit is too low for them, the call that fails reports it.
+// The number of workers, as far as the options tell. "gpu" and "auto" count as
+// one: if a limit is too low for the real number, the call that fails reports
+// it.
 int AskedWorkers(const RunOptions& options) {
   constexpr int kMaxTried = 64;
   const absl::StatusOr<int64_t> number =
@@ -143,7 +144,7 @@ absl::Status CheckProgram(const RunOptions& options,
                      ": needs Python, and there is neither python3 nor python "
                      "in PATH; set PYTHON_EXEC"));
   }
-  // Only Python can find a module.
+  // A module is not checked, because only Python can find it.
   if (options.interpreter == Interpreter::kModule) return absl::OkStatus();
   return CheckScript(options.program[0]);
 }

@@ -11,8 +11,8 @@
 namespace muster::launcher {
 namespace {
 
-// Maximum number of workers per core that use no GPUs; above it there is a
-// remark.
+// Maximum number of workers without GPUs for each core. If there are more, a
+// remark is printed.
 constexpr int kMaxWithoutGpus = 4;
 
 bool HasGpus(const WorkerSlots& slots, const MachineFacts& facts) {
@@ -20,15 +20,15 @@ bool HasGpus(const WorkerSlots& slots, const MachineFacts& facts) {
   const std::string visible =
       NonEmptyEnvironmentValue(facts.environment, "CUDA_VISIBLE_DEVICES")
           .value_or("-1");
-  // A visible GPU is a number or an id. To hide all GPUs, people write -1 or
-  // another word.
+  // The first entry names a GPU if it is a number or an id. To hide all GPUs,
+  // people write -1 or another word.
   return (visible[0] >= '0' && visible[0] <= '9') ||
          visible.rfind("GPU-", 0) == 0 || visible.rfind("MIG-", 0) == 0;
 }
 
-// Returns the first MiB of a regular file; empty if it cannot be read. The
-// imports of a script stand there, and the libraries' names of an executable:
-// linkers put the table of dynamic strings before the code.
+// Returns the first MiB of a regular file; empty if it cannot be read. This
+// part has the imports of a script, and the names of the libraries that an
+// executable needs: linkers put the table of dynamic strings before the code.
 std::string Beginning(const std::string& path) {
   constexpr size_t kMaxBytes = 1 << 20;
   std::error_code error;
@@ -84,8 +84,7 @@ bool NamesMpiLibrary(std::string_view executable) {
   for (const std::string_view name : {"libmpi.so", "libmpich.so"}) {
     for (size_t at = executable.find(name); at != std::string_view::npos;
          at = executable.find(name, at + 1)) {
-      // Matches only a whole entry of the string table: a NUL precedes the
-      // name.
+      // Accept only a whole entry of the string table: a NUL precedes the name.
       if (at > 0 && executable[at - 1] == '\0') return true;
     }
   }

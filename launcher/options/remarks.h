@@ -10,10 +10,11 @@
 
 namespace muster::launcher {
 
-// A warning for people if this node has too few cores for its workers, with the
-// option to ask the cluster for more: Slurm gives a task one core by default.
-// Empty: enough cores, which means one for each worker that uses GPUs, or one
-// for four workers without GPUs, since small tests share a machine. Pure.
+// Returns a warning if this node has too few cores for its workers, with the
+// option that requests more from the cluster: Slurm gives a task one core by
+// default. Empty: there are enough cores, which means one for each worker that
+// uses GPUs, or one for four workers without GPUs, since small tests share a
+// machine. Pure.
 std::string CoreRemark(const WorkerSlots& slots, const MachineFacts& facts);
 
 // Whether a Python script imports mpi4py. Pure.
@@ -23,8 +24,8 @@ bool ImportsMpi4py(std::string_view script);
 // that it needs. Searches only for the library's name. Pure.
 bool NamesMpiLibrary(std::string_view executable);
 
-// A warning for people if the program of a worker's command uses MPI: outside
-// of mpirun, each worker's MPI_Init makes a world of its own, and the program
+// Returns a warning if the program of a worker's command uses MPI: without
+// mpirun, each worker's MPI_Init creates a world of its own, and the program
 // succeeds with wrong results. Empty: the program does not use MPI, or cannot
 // be read. Reads the first *.py file of `command`, or else its first word if
 // that contains a slash.

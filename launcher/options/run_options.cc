@@ -33,8 +33,8 @@ void RefuseFlag(FlagValues& values, const char* name, const std::string& why) {
   values.Refuse(name, absl::InvalidArgumentError(why));
 }
 
-// Refuses flags that need another flag, such as --hostfile: without it, the
-// program meant for other machines would run on this one.
+// Refuses a flag if another flag that it needs is missing. Without --hostfile,
+// for example, a program meant for other machines would run on this one.
 void CheckNeededFlags(const std::vector<Flag>& flags, FlagValues& values) {
   for (const Flag& flag : flags) {
     if (flag.needs == nullptr || !values.IsGiven(flag.name) ||
@@ -72,7 +72,8 @@ void CheckRemoteStart(FlagValues& values, RunOptions& options) {
   }
 }
 
-// Several endpoints are those of daemons, which host the coordinator.
+// Refuses is_host=1 with several endpoints: they belong to daemons, and one of
+// the daemons hosts the coordinator.
 void CheckHosting(const RunOptions& options, FlagValues& values) {
   if (options.endpoints.size() < 2 || options.hosting != Hosting::kAlways ||
       options.standalone == Standalone::kYes) {
@@ -125,7 +126,7 @@ void CheckStore(const RunOptions& options, FlagValues& values) {
   }
 }
 
-// Checks that no signal has two meanings.
+// Checks that no signal is in two lists with different meanings.
 void CheckSignals(const RunOptions& options, FlagValues& values) {
   const std::vector<int>& leave = options.policy.signals_to_leave;
   for (const int number : options.preemption.signals) {
@@ -144,7 +145,8 @@ void Derive(const FlagValues& values, const std::optional<Duration>& rejoin,
   if (options.rdzv_conf.count("rejoin_timeout") == 0) {
     spec.rejoin_timeout = rejoin.value_or(spec.join_timeout);
   }
-  // A worker speaks clear text with its node's agent alone.
+  // With this encryption a worker may use clear text only to the agent of its
+  // own node. So its store connection must go through that agent.
   if (spec.encryption == rendezvous::Encryption::kWorkers) {
     options.store_path = agent::StorePath::kThroughAgent;
   }
@@ -155,8 +157,8 @@ void Derive(const FlagValues& values, const std::optional<Duration>& rejoin,
         "--rdzv-conf: store_type=file has no effect: nodes meet at a "
         "coordinator, see --rdzv-endpoint");
   }
-  // Slurm gives each node its own number of GPUs. With the variable's name in
-  // place of the number, the commands of all nodes are equal.
+  // Slurm gives each node its own number of GPUs. With the variable's name
+  // instead of the number, the commands of all nodes are equal.
   const std::string origin = values.Origin("nproc-per-node");
   if (origin.rfind("SLURM_", 0) == 0) options.workers_asked = "$" + origin;
   options.remote.given = values.Given();
@@ -185,7 +187,7 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     parsed.shell = completion->second.back();
     return parsed;
   }
-  // The last value of a repeated flag counts, as with torchrun. But --config is
+  // As with torchrun, the last value of a repeated flag counts. But --config is
   // refused if repeated, because it would be hard to see which file counts.
   const auto config = line->values.find("config");
   if (config != line->values.end() && config->second.size() > 1) {
@@ -195,7 +197,7 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   }
   FlagValues values(flags, *line, environment);
   RunOptions& options = parsed.options;
-  // Read --cluster first, because `source` depends on it.
+  // Read --cluster first, because the defaults from `source` depend on it.
   if (const Flag* cluster = FindFlag(flags, "cluster")) {
     ReadFlag(*cluster, values, options);
     if (!values.status().ok()) return values.status();

@@ -31,8 +31,8 @@ enum class Hosting { kIfOwner, kAlways, kNever };  // is_host of --rdzv-conf
 enum class Verbosity { kNotices, kQuiet };
 enum class LocalRanks { kReal, kVirtual };
 
-// How a worker's command is made from the program. If several of the flags are
-// given, the last one of this list takes precedence.
+// The flag that determines how a worker's command is made from the program. If
+// several of these flags are given, the last one in this list takes precedence.
 enum class Interpreter {
   kByName,    // Python for *.py; other programs are executed
   kPython,    // --python
@@ -49,20 +49,21 @@ enum class TokenMaker { kUser, kStarter };
 struct RemoteOptions {
   RemoteStart start = RemoteStart::kNone;
   std::string host_file;
-  std::string include;  // as given, in DeepSpeed's syntax
+  std::string include;  // as given by the user, in DeepSpeed's syntax
   std::string exclude;
-  std::vector<std::string> exports;  // each NAME, PREFIX* or NAME=VALUE
+  // variables to send: NAME, PREFIX* or NAME=VALUE
+  std::vector<std::string> exports;
   std::string ssh_args;
   Duration ssh_timeout = std::chrono::seconds(30);
-  // Maximum number of hosts that one machine starts itself.
+  // Maximum number of hosts that one machine connects to itself by ssh.
   int ssh_fan_out = 32;
-  // Text of every flag that the command line, the environment, a file or a
+  // The text of every flag that the command line, the environment, a file or a
   // cluster gave. The command lines of the agents on other nodes are made from
-  // these.
+  // these texts.
   std::map<std::string, std::string> given;
   // Used only in an agent that another `launch` started: the descriptors to
-  // which the agent writes its coordinator's port and the verdict, which
-  // otherwise goes to stderr; -1: none.
+  // which the agent writes its coordinator's port and the verdict. -1: the port
+  // is not written, and the verdict goes to stderr.
   int endpoint_fd = -1;
   int verdict_fd = -1;
   // Used only in an agent that another `launch` started: which messages about
@@ -75,22 +76,25 @@ struct RemoteOptions {
   bool operator==(const RemoteOptions&) const = default;
 };
 
-// The values of the flags of a run. Each is read and checked on its own
-// (`Flag::read`), then against the others (ParseRunOptions). They do not depend
-// on this machine. docs/CLI.md describes each flag.
+// The values of the flags of a run. Each value is read and checked alone
+// (`Flag::read`), then together with the others (ParseRunOptions). The values
+// do not depend on this machine. docs/CLI.md describes each flag.
 struct RunOptions {
-  // Nodes and where they meet. Flags that are not given are nullopt or empty.
+  // The nodes and their meeting point. Flags that are not given are nullopt or
+  // empty.
   Standalone standalone = Standalone::kNo;
   RendezvousBackend backend = RendezvousBackend::kStatic;
-  // --rdzv-endpoint; more than one: those of daemons that share their state.
+  // Endpoints of --rdzv-endpoint. Several endpoints are those of daemons that
+  // share their state.
   std::vector<rendezvous::Endpoint> endpoints;
   std::string run_id = "none";
   Hosting hosting = Hosting::kIfOwner;
   std::optional<int> node_rank;
   rendezvous::Endpoint master{"127.0.0.1", 29500};
   std::optional<int> master_port;
-  int store_port = 0;  // 0: any free port, for each round anew
-  std::vector<std::string> store_clients;  // besides the round's nodes
+  int store_port = 0;  // 0: any free port, chosen anew for each round
+  // hosts that may connect in addition to the round's nodes
+  std::vector<std::string> store_clients;
   std::string local_addr;
   std::string node_id;
   // --state-dir: folder of the journal with which a restarted coordinator
@@ -101,17 +105,19 @@ struct RunOptions {
   rendezvous::TlsFiles tls;
   std::vector<std::string> topology;  // "KEY=VALUE", outermost level first
   rendezvous::JobSpec spec;
-  // The given keys of --rdzv-conf with their texts.
+  // The keys that --rdzv-conf gives, with their values as text.
   std::map<std::string, std::string> rdzv_conf;
   RemoteOptions remote;
   agent::AgentPolicy policy;
   Duration close_timeout = std::chrono::seconds(30);
   std::string absent_hint;  // value of Defaults::absent_hint
 
-  // Workers. Their number on a node, as text: a number, gpu, cpu or auto.
+  // The workers. First their number on a node, as text: a number, gpu, cpu or
+  // auto.
   std::string workers_per_node = "1";
-  // The text that determines the number of workers if it differs from
-  // `workers_per_node`, because a cluster gave the number.
+  // The number of workers as text in the job's command: "$" and the name of a
+  // variable if Slurm gave the number, so that the commands of all nodes are
+  // equal. Empty: `workers_per_node` is used.
   std::string workers_asked;
   std::vector<std::string> gpus;
   LocalRanks local_ranks = LocalRanks::kReal;
@@ -124,15 +130,14 @@ struct RunOptions {
   std::vector<std::string> program;  // program with its arguments
   agent::Binding binding = agent::Binding::kNone;
   std::vector<agent::FrameworkEnv> framework_envs;
-  std::string local_rank_flag;  // name without dashes; empty: none
+  std::string local_rank_flag;  // name of the flag without dashes; empty: none
   // Variables added to the environment of the workers.
   std::map<std::string, std::string> worker_environment;
   agent::WorkerInput input;
   agent::HealthOptions health;
 
-  // Files and messages.
   std::string log_dir;  // may be relative; empty: a temporary folder
-  agent::LogPlan logs;  // without folder and run name, which PlanAgent sets
+  agent::LogPlan logs;  // complete except for folder and run name
   Verbosity verbosity = Verbosity::kNotices;
   Cluster cluster = Cluster::kNone;
 
@@ -141,14 +146,14 @@ struct RunOptions {
   std::vector<int> signals_to_handle = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
   agent::PreemptionOptions preemption;
 
-  // Remarks about flags that have no effect here: one line each, to be printed
+  // Remarks about flags that have no effect in this run: one line each, printed
   // once.
   std::vector<std::string> remarks;
 
   bool operator==(const RunOptions&) const = default;
 };
 
-// The action that a command line requests.
+// The action that the user requests on the command line.
 enum class Request { kRun, kHelp, kVersion, kCompletion };
 
 struct ParsedOptions {
@@ -158,22 +163,23 @@ struct ParsedOptions {
 };
 
 // Parses `args` (without the program's name). `environment` has the PET_
-// variables. `source` is called once both have been read, and gives defaults
-// for the other flags. Pure, except for `source`. InvalidArgument, one line:
-// "--nnodes=4:2: what was wrong; what to write".
+// variables. `source` is called with the flags that both give, and returns
+// defaults for the other flags. Pure, except for `source`. InvalidArgument, one
+// line: "--nnodes=4:2: what was wrong; what to write".
 absl::StatusOr<ParsedOptions> ParseRunOptions(
     const std::vector<Flag>& flags, const std::vector<std::string>& args,
     const std::map<std::string, std::string>& environment,
     const DefaultsSource& source = nullptr);
 
-// Whether other nodes may take over from the coordinator, if it is inside a
-// `launch`. Two nodes have no majority without each other. A coordinator with a
-// state folder continues the job itself once it is started again.
+// Whether another node may take over from a coordinator that runs inside a
+// `launch`. Not with two nodes: one of them alone is no majority. Not with a
+// state folder: the coordinator continues the job itself once it is started
+// again.
 bool IsTakenOver(const RunOptions& options);
 
-// Checks that the key of --encrypt=workers does not come from the coordinator
-// over a network in clear text. `token`: the job's secret; empty: none. Pure.
-// InvalidArgument: one line that says what to give.
+// Checks that the coordinator does not send the key of --encrypt=workers over a
+// network in clear text. `token`: the job's secret; empty: none. Pure.
+// InvalidArgument: one line that says which flag to give.
 absl::Status CheckEncryption(const RunOptions& options,
                              const std::string& token);
 

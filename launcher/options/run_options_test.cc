@@ -45,8 +45,8 @@ struct FlagCase {
   const char* name;
   const char* good;
   std::function<bool(const RunOptions&)> took;
-  const char* bad;         // nullptr: every text is valid
-  const char* underscore;  // the same flag with underscores
+  const char* bad;         // an invalid value; nullptr: every text is valid
+  const char* underscore;  // the flag's name written with underscores
 };
 
 std::vector<FlagCase> TorchrunFlags() {
@@ -161,14 +161,14 @@ std::string PetNameOf(const std::string& name) {
   return PetName(*FindFlag(flags, name));
 }
 
-// Whether the flag changes the options.
+// Whether a valid value of the flag changes the options.
 bool Shows(const FlagCase& flag) {
   return std::string(flag.name) != "monitor-interval" &&
          std::string(flag.name) != "logs-specs";
 }
 bool CanBeWrong(const FlagCase& flag) { return flag.bad != nullptr; }
-// Whether a wrong value in the flag's PET_ variable is an error. Two flags have
-// no such variable.
+// Whether an invalid value in the flag's PET_ variable is an error. Two flags
+// have no PET_ variable.
 bool PetCanBeWrong(const FlagCase& flag) {
   return CanBeWrong(flag) && std::string(flag.name) != "numa-binding" &&
          std::string(flag.name) != "logs-specs";
@@ -534,8 +534,8 @@ TEST(RunOptionsTest, HangTimeout) {
   }
 }
 
-// Resets the fields that `launch` sets only if their flag is given, although
-// the help shows a default.
+// Resets the fields that `launch` sets only if their flag is given. Their
+// defaults appear in the help text all the same.
 RunOptions WithoutShownDefaults(RunOptions options) {
   options.master_port.reset();
   options.logs.rotation = agent::LogPlan::Rotation::kOfShownStreams;

@@ -1,4 +1,4 @@
-// The flags of a node's workers: program, number, GPUs and cores, restarts,
+// The flags for a node's workers: program, number, GPUs and cores, restarts,
 // health checks.
 #include <algorithm>
 #include <map>
@@ -106,7 +106,7 @@ absl::StatusOr<std::vector<std::string>> ReadChecks(Text text) {
   return checks;
 }
 
-// constexpr, so that no code runs for the table when the program starts.
+// constexpr, so that the table needs no initialization when the program starts.
 constexpr Flag kFlags[] = {
     {.name = "nproc-per-node",
      .value = "N|gpu|cpu|auto",

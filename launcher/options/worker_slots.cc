@@ -15,8 +15,8 @@
 namespace muster::launcher {
 namespace {
 
-// The GPUs of --gpus. A number is an index into the visible GPUs, as in CUDA;
-// an id is used as it is.
+// Returns the GPUs that --gpus names. A number is an index into the visible
+// GPUs, as in CUDA; an id is used unchanged.
 absl::StatusOr<std::vector<std::string>> ChosenGpus(const RunOptions& options,
                                                     const MachineFacts& facts) {
   std::vector<std::string> chosen;
@@ -56,9 +56,9 @@ std::vector<std::string> Split(const std::string& text) {
   return parts;
 }
 
-// Plans --virtual-local-rank if no driver counts the GPUs, or if ROCm's
-// variable selects them. As in torchrun, worker n gets the n-th entry of the
-// variable, or n if the variable is not set.
+// Plans --virtual-local-rank without NVIDIA's driver: if no driver counts the
+// GPUs, or if ROCm's variable selects them. As in torchrun, worker n gets the
+// n-th entry of the variable, or n if the variable is not set.
 absl::Status GiveVirtualGpus(const MachineFacts& facts, WorkerSlots& slots) {
   const char* variable = "HIP_VISIBLE_DEVICES";
   std::optional<std::string> visible =

@@ -14,9 +14,11 @@ namespace muster::launcher {
 // The number of workers of this node, and their GPUs.
 struct WorkerSlots {
   int count = 1;
-  // CUDA_VISIBLE_DEVICES of each worker; empty: all workers inherit the node's.
+  // The value of CUDA_VISIBLE_DEVICES for each worker; empty: all workers
+  // inherit the value of the node.
   std::vector<std::string> gpu_of_local_rank;
-  // Whether HIP_VISIBLE_DEVICES, the variable of ROCm, gets the same value.
+  // Whether HIP_VISIBLE_DEVICES, the variable of ROCm, gets the same value as
+  // CUDA_VISIBLE_DEVICES.
   bool sets_hip = false;
   // Number of GPUs that all workers together use; 0: not known.
   int gpus_needed = 0;
@@ -31,9 +33,9 @@ bool NeedsGpus(const RunOptions& options);
 absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
                                             const MachineFacts& facts);
 
-// The CPUs to which each worker is bound with --numa-binding. The GPUs
-// considered are those of --gpus, else all visible ones, in CUDA's numbering.
-// InvalidArgument: see binding_plan.h. Pure.
+// Returns the CPUs to which each worker is bound with --numa-binding. The
+// binding considers the GPUs of --gpus, or else all visible GPUs, in CUDA's
+// numbering. InvalidArgument: see binding_plan.h. Pure.
 absl::StatusOr<agent::BindingPlan> PlanNodeBinding(const RunOptions& options,
                                                    const MachineFacts& facts,
                                                    const WorkerSlots& slots);

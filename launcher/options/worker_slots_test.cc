@@ -72,7 +72,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Two NUMA nodes of two cores; GPUs 0 and 1 are at the first, 2 at the second.
+// A machine with two NUMA nodes of two cores each. GPUs 0 and 1 are attached to
+// the first NUMA node, GPU 2 to the second.
 MachineFacts Facts() {
   MachineFacts facts;
   facts.layout = agent::Synthetic("pack:2 [numa] core:2 pu:1");

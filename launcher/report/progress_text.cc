@@ -10,11 +10,11 @@
 namespace muster::launcher {
 namespace {
 
-// Up to this number of ranks, ProgressTable shows every rank.
+// Maximum number of ranks for which ProgressTable shows every rank.
 constexpr size_t kMaxRanks = 16;
-// Rows of ProgressTable if there are more than kMaxRanks ranks.
+// Number of rows of ProgressTable if there are more than kMaxRanks ranks.
 constexpr size_t kMaxLaggards = 8;
-// Up to this number of ranks, RankLines shows every rank. Smaller than
+// Maximum number of ranks for which RankLines shows every rank. Smaller than
 // kMaxRanks, because `launch watch` prints these lines repeatedly.
 constexpr size_t kMaxLines = 8;
 constexpr int kMaxHostColumns = 24;
@@ -46,7 +46,8 @@ std::string StepsText(const ProgressSummary& summary) {
          std::to_string(summary.slowest_rank) + " is the last";
 }
 
-// Order of ProgressTable: smallest step first, then longest silence, then rank.
+// The order of the rows of ProgressTable: smallest step first, then longest
+// silence, then rank.
 bool LagsMore(const RankProgress* a, const RankProgress* b) {
   const auto key = [](const RankProgress* rank) {
     return std::make_tuple(rank->said.step.value_or(INT64_MAX),
@@ -55,8 +56,8 @@ bool LagsMore(const RankProgress* a, const RankProgress* b) {
   return key(a) < key(b);
 }
 
-// The time since a rank's last report: "12.3s ago"; once half of the rank's
-// deadline has passed, "25.1s ago of 30.0s".
+// Formats the time since a rank's last report: "12.3s ago"; once half of the
+// rank's deadline for reports has passed, "25.1s ago of 30.0s".
 std::string LastReportText(const rendezvous::WorkerProgress& said) {
   const std::string ago = DurationText(said.silent_for) + " ago";
   if (said.deadline == Duration::zero() ||
@@ -81,8 +82,8 @@ std::vector<std::string> Row(const RankProgress& rank,
           PrintableLine(said.status)};
 }
 
-// Removes the columns, from `first` on, whose cells are empty in all rows from
-// `row` on.
+// Removes those columns, beginning with column `first`, whose cells are empty
+// in all rows from `row` on.
 void DropEmptyColumns(std::vector<std::vector<std::string>>& rows, long row,
                       size_t first) {
   for (size_t column = rows[0].size(); column-- > first;) {
@@ -96,7 +97,7 @@ void DropEmptyColumns(std::vector<std::vector<std::string>>& rows, long row,
   }
 }
 
-// Order by speed: smallest step first, then the lowest rate.
+// The order of ranks by speed: smallest step first, then the lowest rate.
 bool IsSlower(const RankProgress& a, const RankProgress& b) {
   const auto key = [](const RankProgress& rank) {
     return std::make_tuple(rank.said.step.value_or(INT64_MAX),
@@ -124,8 +125,8 @@ std::vector<std::string> Cells(const RankProgress& rank,
 
 std::vector<RankProgress> RanksOf(const rendezvous::JobStatus& job) {
   std::vector<RankProgress> ranks;
-  // The rank of the first worker of `node`; nodes are in the order of their
-  // group rank.
+  // The rank of the first worker of the node in the loop. Nodes are in the
+  // order of their group rank.
   int first_rank = 0;
   for (const rendezvous::NodeStatus& node : job.nodes) {
     if (!node.group_rank) continue;

@@ -25,7 +25,8 @@ struct RankProgress {
 // their rank.
 std::vector<RankProgress> RanksOf(const rendezvous::JobStatus& job);
 
-// RankLines shows how long a rank has been silent from this duration on.
+// Minimum time of silence for which RankLines shows how long a rank has been
+// silent.
 inline constexpr Duration kLongSilence = std::chrono::seconds(10);
 
 struct ProgressSummary {
@@ -33,9 +34,9 @@ struct ProgressSummary {
   std::optional<int64_t> least_step;  // smallest step that a rank reported
   std::optional<int64_t> median_step;
   std::optional<int64_t> max_step;
-  int slowest_rank = -1;       // first rank at least_step; -1: none
-  std::optional<double> loss;  // mean over the ranks
-  double tokens_per_s = 0;     // sum over the ranks
+  int slowest_rank = -1;       // the first rank at least_step; -1: none
+  std::optional<double> loss;  // mean of the ranks' losses
+  double tokens_per_s = 0;     // sum over all ranks that report it
   int most_silent_rank = -1;
   Duration longest_silence = Duration::zero();
 };
@@ -55,9 +56,8 @@ std::string RankLines(const rendezvous::JobStatus& job,
                       const TextTarget& target);
 
 // A table with one line for each rank. If more than sixteen ranks report, the
-// table has the eight that have the smallest step or have been silent the
-// longest, and the number of the others. Ends with a newline. Empty if no rank
-// reports.
+// table has eight of them, those with the smallest step or the longest silence,
+// and the number of the others. Ends with a newline. Empty if no rank reports.
 std::string ProgressTable(const rendezvous::JobStatus& job,
                           const TextTarget& target);
 

@@ -100,7 +100,8 @@ std::string RanksText(int first, int slots) {
 std::string Notes(const rendezvous::JobStatus& job,
                   const rendezvous::NodeStatus& node) {
   std::vector<std::string> notes;
-  // A node without a group rank is a spare only while there is a world.
+  // A node without a group rank is a spare if there is a world; otherwise it
+  // waits for one.
   if (!node.group_rank) {
     notes.emplace_back(job.world_size > 0 ? "spare" : "waiting");
   }
@@ -120,7 +121,8 @@ std::string Notes(const rendezvous::JobStatus& job,
   return text;
 }
 
-// Whether every node's id is its host's name, so that one column shows both.
+// Whether the id of every node is its host's name, so that one column is enough
+// for both.
 bool HostsNameNodes(const rendezvous::JobStatus& job) {
   for (const rendezvous::NodeStatus& node : job.nodes) {
     if (node.node.node_id != node.node.host) return false;
@@ -138,8 +140,8 @@ std::vector<std::vector<std::string>> NodeRows(
   if (binds) rows[0].insert(rows[0].end() - 1, "CPUS");
   bool one_name = HostsNameNodes(job);
   if (!one_name) rows[0].insert(rows[0].begin() + 3, "HOST");
-  // The rank of the first worker of `node`; nodes are in the order of their
-  // group rank.
+  // The rank of the first worker of the node in the loop. Nodes are in the
+  // order of their group rank.
   int first_rank = 0;
   for (const rendezvous::NodeStatus& node : job.nodes) {
     std::vector<std::string> row = {"-", "-", Name(node.node.node_id)};
@@ -241,8 +243,8 @@ Json OrNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
-// JSON has no NaN or infinity: they become strings. null would look like a rank
-// that has no loss.
+// NaN and infinity become strings, because JSON has no such numbers. null would
+// look like a rank that reports no loss.
 Json Number(const std::optional<double>& value) {
   if (!value || std::isfinite(*value)) return OrNull(value);
   if (std::isnan(*value)) return "nan";
@@ -310,8 +312,7 @@ Json ToJson(const rendezvous::NodeStatus& status,
           {"host", node.host},
           {"address", node.address},
           {"pid", node.pid},
-          // A string, since numbers in JSON readers are often limited to 53
-          // bits.
+          // As a string, because many JSON readers limit numbers to 53 bits.
           {"incarnation", std::to_string(node.incarnation)},
           {"role", node.role},
           {"slots", node.slots},
@@ -382,8 +383,8 @@ Json ToJson(const rendezvous::JobStatus& job) {
                            {"seconds", ToSeconds(job.not_durable_for)}};
   }
   json["nodes"] = Json::array();
-  // The rank of the first worker of `node`; nodes are in the order of their
-  // group rank.
+  // The rank of the first worker of the node in the loop. Nodes are in the
+  // order of their group rank.
   int first_rank = 0;
   for (const rendezvous::NodeStatus& node : job.nodes) {
     json["nodes"].push_back(ToJson(
@@ -393,8 +394,8 @@ Json ToJson(const rendezvous::JobStatus& job) {
   return json;
 }
 
-// Names of hosts and nodes may be invalid UTF-8; the invalid bytes are replaced
-// instead of an exception thrown.
+// Names of hosts and nodes may be invalid UTF-8. The invalid bytes are
+// replaced, because the JSON library would otherwise throw an exception.
 std::string Dump(const Json& json) {
   return json.dump(2, ' ', /*ensure_ascii=*/true,
                    Json::error_handler_t::replace) +

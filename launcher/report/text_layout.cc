@@ -83,7 +83,7 @@ bool BeginsCharacter(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
 }
 
-// Byte offset of the first character after `columns` characters.
+// Returns the byte offset of the end of the first `columns` characters.
 size_t ByteAfter(std::string_view text, int columns) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (BeginsCharacter(text[i]) && columns-- == 0) return i;
@@ -158,7 +158,7 @@ std::vector<std::string> Wrap(std::string_view line, int columns, int hang) {
   columns = std::max(columns, hang + 8);
   std::vector<std::string> pieces;
   size_t leading = std::min(line.find_first_not_of(' '), line.size());
-  // The indentation takes at most half of the width.
+  // The indentation is limited to half of the width.
   std::string indent(std::min<size_t>(leading + hang, columns / 2), ' ');
   std::string rest(line);
   while (Columns(rest) > columns) {

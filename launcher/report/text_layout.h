@@ -9,9 +9,9 @@
 
 namespace muster::launcher {
 
-// Layout and colours of text for a terminal. Every character is taken to be one
-// column wide, which is wrong for wide scripts such as Chinese. Everything but
-// TargetOf is pure.
+// Layout and colours of text for a terminal. Every character is assumed to be
+// one column wide, which is wrong for wide scripts such as Chinese. All
+// functions except TargetOf are pure.
 
 // kColoured: with the escape sequences of a terminal.
 enum class TextStyle { kPlain, kColoured };
@@ -22,7 +22,7 @@ enum class Ink { kRed, kGreen, kYellow, kBold, kFaint };
 // plain. Pure.
 std::string Inked(const std::string& text, Ink ink, TextStyle style);
 
-// The style and width of a text's destination, a terminal or a file.
+// The style and the width of the output for a terminal or a file.
 struct TextTarget {
   TextStyle style = TextStyle::kPlain;
   int columns = 80;
@@ -30,7 +30,8 @@ struct TextTarget {
 
 // The target for the file descriptor `fd`. Coloured if `fd` is a terminal,
 // NO_COLOR is unset or empty (no-color.org) and TERM is not "dumb". The width
-// is the terminal's, between 60 and 100 columns; without a terminal 80.
+// is the terminal's, but at least 60 and at most 100 columns; without a
+// terminal it is 80.
 TextTarget TargetOf(int fd);
 
 // Formats a duration with the one or two units that fit its size: "0.04s",
@@ -74,11 +75,11 @@ class FramedText {
  public:
   explicit FramedText(const TextTarget& target) : target_(target) {}
 
-  // Adds a line that repeats `c` over the full width.
+  // Adds a line that is filled with the character `c`.
   void Rule(char c);
   void Blank();
 
-  // Adds a line with `left`, in the style of `ink`, at the left edge and
+  // Adds a line with `left`, in the style of `ink`, at the left edge, and
   // `right` at the right edge.
   void Title(const std::string& left, Ink ink, const std::string& right);
 
@@ -97,7 +98,7 @@ class FramedText {
   // wrapped, so that a terminal can open `File "x.py", line 3`.
   void Quote(const std::string& label, const std::vector<std::string>& lines);
 
-  // Adds one line, wrapped, with the indentation of the fields.
+  // Adds one text, wrapped, with the same indentation as the texts of fields.
   void Indented(const std::string& line);
 
   std::string Take() { return std::move(text_); }

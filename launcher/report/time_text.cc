@@ -18,13 +18,13 @@ using rendezvous::Incident;
 using rendezvous::JobTime;
 using rendezvous::LossCause;
 
-// Number of causes that are named.
+// Maximum number of causes of lost time that a line names.
 constexpr size_t kMaxNamed = 3;
 constexpr int kMaxHostColumns = 32;
 constexpr double kLeastShare = 0.0005;
 
 std::string Seconds(double seconds) {
-  // A Duration ends after 292 years.
+  // Limit in seconds (285 years): a Duration overflows after 292 years.
   constexpr double kMost = 9e9;
   return DurationText(std::chrono::duration_cast<Duration>(
       std::chrono::duration<double>(std::min(seconds, kMost))));
@@ -34,7 +34,7 @@ std::string Share(double part, double all) {
   return absl::StrFormat("%.1f %%", all > 0 ? 100 * part / all : 0.0);
 }
 
-// "worker on h2"
+// Formats the cause of a loss: "worker on h2".
 std::string CauseText(LossCause cause, const std::string& host) {
   const std::string name = Shorten(PrintableLine(host), kMaxHostColumns);
   switch (cause) {
@@ -52,7 +52,7 @@ std::string CauseText(LossCause cause, const std::string& host) {
   return "";
 }
 
-// The largest losses by cause and host, as far as they are known.
+// Formats the largest losses among `incidents`, summed by cause and host.
 std::string Largest(const std::vector<Incident>& incidents) {
   std::map<std::string, double> lost;
   for (const Incident& incident : incidents) {
@@ -92,7 +92,7 @@ std::string TimeLine(const JobTime& time) {
 std::string ActivitiesLine(const JobTime& time) {
   std::vector<std::pair<double, std::string>> shares;
   for (size_t i = 0; i < rendezvous::kActivities; ++i) {
-    // A share of 0.0 % is left out.
+    // Omit activities whose share would be printed as 0.0 %.
     if (time.spent_s[i] < kLeastShare * time.total_s() ||
         time.spent_s[i] <= 0) {
       continue;

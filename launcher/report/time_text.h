@@ -8,7 +8,7 @@
 
 namespace muster::launcher {
 
-// Texts for people about where a job's time went. All functions are pure.
+// Texts for people about the use of a job's time. All functions are pure.
 
 // One line: "97.3 % productive; 12s lost to 3 failures: worker on h2 7.1s, node
 // h3 4.0s, hang on h1 0.9s". Without losses only its first part.

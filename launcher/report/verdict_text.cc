@@ -18,8 +18,8 @@ namespace {
 
 std::string Number(int64_t value) { return std::to_string(value); }
 
-// Signals that mean a crash: people and programs do not send them to stop a
-// worker.
+// Whether the signal means a crash: people and programs do not send such
+// signals to stop a worker.
 bool IsCrash(int signal) {
   switch (signal) {
     case SIGABRT:
@@ -137,7 +137,8 @@ std::string Spent(const rendezvous::Verdict& verdict) {
   return text;
 }
 
-// Whether time was lost, or a job whose workers report steps was long.
+// Whether the summary shows the use of time: if time was lost, or if the job
+// lasted long and its workers report steps.
 bool HasTimeToTell(const rendezvous::Verdict& verdict) {
   constexpr double kLongS = 60;
   const auto steps = static_cast<size_t>(rendezvous::Activity::kProductive);
@@ -159,13 +160,13 @@ std::vector<std::string> WithoutTraceback(
       return PrintableLine(line) == text;
     };
   };
-  // A traceback's last line is the exception.
+  // The last line of a traceback is the exception.
   const auto last = std::find_if(stderr_tail.rbegin(), stderr_tail.rend(),
                                  is_line(traceback.back()));
   if (last == stderr_tail.rend()) return stderr_tail;
   const auto end = last.base();
-  // If the tail of stderr does not contain the first line of the traceback,
-  // everything before the exception is removed.
+  // If the tail of stderr does not contain the traceback's first line, all
+  // lines before the exception are removed.
   const auto first =
       std::find_if(last, stderr_tail.rend(), is_line(std::string(kFirstLine)));
   const auto begin =
@@ -213,8 +214,8 @@ void AddCause(const rendezvous::Failure& cause, FramedText* box) {
   box->Quote("last stderr", tail);
 }
 
-// How a worker that was stopped in consequence ended, and the exception that it
-// had recorded in its error file.
+// Describes how a worker that was stopped because of the first failure ended,
+// with the exception that the worker had recorded in its error file.
 std::string CollateralText(const rendezvous::Failure& failure) {
   std::string text = EndText(failure);
   if (failure.error_file.empty()) return text;

@@ -17,19 +17,18 @@ namespace muster::launcher {
 // while the round was being stopped", "node lost", "hung".
 std::string EndText(const rendezvous::Failure& failure);
 
-// The failed worker: "rank 3 (local rank 1), pid 4242". Empty if the failure is
-// a node's.
+// The failed worker: "rank 3 (local rank 1), pid 4242". Empty if a node failed.
 std::string WorkerText(const rendezvous::Failure& failure);
 
-// The failure's message without the text of EndText, with which many messages
-// begin.
+// The failure's message. If it begins with the text of EndText, that text is
+// removed.
 std::string MessageText(const rendezvous::Failure& failure);
 
 // The host's name, followed by the node's id if the two are different.
 std::string NodeText(const rendezvous::Failure& failure);
 
-// A hint at the usual cause of a failure that explains little itself, such as
-// SIGKILL. Empty for most failures.
+// A hint at the usual cause of a failure that explains little by itself, such
+// as SIGKILL. Empty for most failures.
 std::string HintText(const rendezvous::Failure& failure);
 
 // The text that every `launch` prints at the end of its job: one line after

@@ -183,7 +183,8 @@ ROOT CAUSE (the first failure of the job)
 )");
 }
 
-// Rounds are unknown if the coordinator, which counts them, is lost.
+// The number of rounds is unknown if the coordinator, which counts them, is
+// lost.
 TEST(VerdictTextTest, UnknownRoundsAreNotShown) {
   rendezvous::Verdict verdict;
   verdict.outcome = rendezvous::Outcome::kFailed;

@@ -22,7 +22,7 @@ JobResult::JobResult() {
   if (path.empty()) path = "/tmp";
   path += "/muster-result-XXXXXX";
   const int fd = mkostemp(path.data(), O_CLOEXEC);
-  if (fd < 0) return;  // no file: SlurmCommand returns srun's exit code
+  if (fd < 0) return;  // without a file, SlurmCommand returns srun's exit code
   close(fd);
   path_ = path;
 }
@@ -52,8 +52,8 @@ std::string TakeResultPath() {
 
 void TellResult(const std::string& path, int exit_code) {
   if (path.empty() || EnvironmentVariable("SLURM_PROCID") != "0") return;
-  // No O_CREAT: the file exists only on the machine where `launch --slurm`
-  // runs.
+  // Opened without O_CREAT: the file exists only on the machine where `launch
+  // --slurm` runs.
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return;
   const std::string line = absl::StrCat(exit_code, "\n");

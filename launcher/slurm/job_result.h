@@ -18,20 +18,20 @@ class JobResult {
   JobResult(const JobResult&) = delete;
   JobResult& operator=(const JobResult&) = delete;
 
-  // "NAME=PATH" for the step's environment. Empty: the file could not be
-  // created.
+  // "NAME=PATH", the variable for the environment of the step. Empty: the file
+  // could not be created.
   std::string Variable() const;
 
-  // The reported exit code; nullopt if there is none.
+  // Returns the exit code that was reported; nullopt if none was.
   std::optional<int> Read() const;
 
  private:
   std::string path_;
 };
 
-// Returns the file's path and removes its variable from this process's
-// environment, so that workers do not inherit it. Empty: the variable is not
-// set. Call while the process has one thread.
+// Returns the path of the result file and removes its variable from this
+// process's environment, so that workers do not inherit it. Empty: the variable
+// is not set. Must be called while the process has one thread.
 std::string TakeResultPath();
 
 // Writes `exit_code` to the file `path` if `path` is not empty and this process

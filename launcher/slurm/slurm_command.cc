@@ -30,7 +30,8 @@ namespace {
 
 constexpr Duration kBeforeAgain = std::chrono::seconds(2);
 
-// The signals that this process forwards, and SIGCHLD.
+// The signals for which this process waits: those that it forwards, and
+// SIGCHLD.
 sigset_t Caught(const RunOptions& options) {
   sigset_t signals;
   sigemptyset(&signals);
@@ -42,8 +43,8 @@ sigset_t Caught(const RunOptions& options) {
         &options.policy.signals_to_leave, &options.preemption.signals}) {
     for (const int number : *list) sigaddset(&signals, number);
   }
-  // SIGUSR1 is the usual notice before Slurm ends a job (sbatch --signal). It
-  // would end this process if it were not caught.
+  // SIGUSR1 is the usual notice before Slurm ends a job (sbatch --signal). Its
+  // default action would end this process.
   sigaddset(&signals, SIGUSR1);
   for (int number = 1; number < NSIG; ++number) {
     if (IsIgnored(number)) sigdelset(&signals, number);
@@ -71,7 +72,8 @@ absl::StatusOr<pid_t> Start(SrunCommand command, const sigset_t& blocked) {
                                    "; is Slurm's client installed here?"));
 }
 
-// Waits for a signal of `caught` and returns it; returns SIGCHLD at `until`.
+// Waits for a signal in `caught` and returns its number. Returns SIGCHLD if
+// none has arrived by `until`.
 int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
   siginfo_t info;
   if (!until.has_value()) return sigwaitinfo(&caught, &info);
@@ -83,12 +85,12 @@ int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
 
 // Forwards signals until srun has exited. Returns srun's wait status.
 //
-// A signal that could not be sent to the step is sent again once, kBeforeAgain
-// later: if Slurm itself is ending the job or the step, srun has exited by
-// then, and there is no failure to report.
+// If a signal could not be sent to the step, it is sent once more, kBeforeAgain
+// later. If srun has exited by then, Slurm itself was ending the job or the
+// step, and there is no failure to report.
 int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
            const std::string& step_name, const Voice& voice) {
-  int pending = 0;  // the signal that could not be sent at the first attempt
+  int pending = 0;  // the signal whose first attempt failed
   std::optional<Instant> again_at;
   for (;;) {
     int status = 0;
@@ -111,8 +113,8 @@ int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
     }
     voice.Error(
         absl::StrCat("signal ", number, " did not reach the nodes: ", reason));
-    // The step cannot be signalled. End srun, which kills the tasks without a
-    // grace period: otherwise the job could not be stopped.
+    // The step's tasks cannot be signalled. End srun, which kills the tasks
+    // without a grace period: there is no other way to stop the job.
     if (number != SIGUSR1) kill(srun, SIGTERM);
   }
 }

@@ -15,9 +15,9 @@ namespace muster::launcher {
 // -o %i|%j`. Empty: not found. Pure.
 std::string FindStep(const std::string& squeue, const std::string& name);
 
-// Whether `said`, printed by squeue or scancel, means that Slurm does not know
-// the job or step any more. Slurm is then ending the step, and signals its
-// tasks itself. Pure.
+// Whether `said`, a message of squeue or scancel, means that Slurm no longer
+// knows the job or step. Slurm is then ending the step and signals its tasks
+// itself. Pure.
 bool EndsAnyway(const std::string& said);
 
 // Sends a signal to every task of the job's step `name` with squeue and
@@ -29,7 +29,7 @@ std::string SignalStep(const std::string& job_id, const std::string& name,
                        int signal);
 
 // A Slurm job. A task of an array and a component of a heterogeneous job have a
-// name and, besides, a job number of their own.
+// number of their own in addition to their name.
 struct SlurmJob {
   uint64_t number = 0;
   std::string name;  // for example "41", "5_3" (array), "7+0" (heterogeneous)
@@ -41,8 +41,8 @@ absl::StatusOr<SlurmJob> FindJob(const std::string& squeue,
                                  const std::string& asked);
 
 // Returns the endpoint of the coordinator of `job`, computed from the job's
-// steps in `steps`, the output of `squeue --steps -o %i|%j|%N`. If several
-// steps run, the first step named `launch` counts, otherwise the first step.
+// steps. `squeue`: the output of `squeue --steps -o %i|%j|%N`. If several steps
+// run, the first step named `launch` is used, otherwise the first step.
 // `asking` is the number of the step in which this process runs; that step is
 // ignored. Steps of other jobs are ignored.
 //
@@ -53,7 +53,7 @@ absl::StatusOr<rendezvous::Endpoint> EndpointOfSteps(
 
 // The coordinator of a Slurm job.
 struct SlurmCoordinator {
-  uint64_t job = 0;  // SlurmJob::number
+  uint64_t job = 0;  // the job's number, as in SlurmJob::number
   rendezvous::Endpoint endpoint;
 };
 
@@ -62,8 +62,8 @@ struct SlurmCoordinator {
 absl::StatusOr<SlurmCoordinator> FindCoordinator(
     const std::string& job, std::optional<uint64_t> asking);
 
-// The command that runs `command` on the coordinator's host, in a step of its
-// own beside the job's. Pure.
+// Returns the command line that runs `command` on the coordinator's host, in a
+// new step of the same Slurm job. Pure.
 std::vector<std::string> OnHostOf(const SlurmCoordinator& coordinator,
                                   const std::vector<std::string>& command);
 

@@ -12,9 +12,9 @@
 namespace muster::launcher {
 namespace {
 
-// Variables by which a batch script's settings for its tasks reach srun. They
-// are removed: with them srun would start that number of tasks, or give a
-// node's single task only a part of the node.
+// Variables that pass a batch script's settings for its tasks to srun. They are
+// removed: with them srun would start another number of tasks, or give a node's
+// single task only a part of the node.
 constexpr std::array kOfTasks = {
     "SLURM_ARBITRARY_NODELIST",
     "SLURM_CPUS_PER_GPU",
@@ -37,7 +37,7 @@ constexpr std::array kOfTasks = {
     "SRUN_CPUS_PER_TASK",
 };
 
-// Parses the first node's number of tasks: 4 for "4" or "4(x2)". 0: not a
+// Parses the number of tasks on the first node: 4 for "4" or "4(x2)". 0: not a
 // number.
 int FirstPerNode(const std::string& text) {
   const absl::StatusOr<int64_t> number =
@@ -66,9 +66,10 @@ absl::StatusOr<SlurmCommandLine> ReadSlurmCommandLine(
   return own;
 }
 
-// Adds the flags that choose the step's nodes, one task on each. Nodes beyond
-// the maximum of --nnodes are part of the step and become spares, except with
-// --nnodes=1: such agents run alone and would not know of one another.
+// Adds the flags that choose the step's nodes, with one task on each. If there
+// are more nodes than the maximum of --nnodes, the additional ones are part of
+// the step and become spares. Not with --nnodes=1: each agent would run alone
+// and not know of the others.
 void AddNodes(const RunOptions& options, bool is_nnodes_given,
               const SlurmEnvironment& environment, const SlurmPlace& place,
               std::vector<std::string>& argv) {
@@ -110,8 +111,8 @@ absl::StatusOr<SrunCommand> PlanSrun(
   command.argv = {"srun", "--job-name=" + step_name};
   AddNodes(options, is_given("nnodes", "PET_NNODES"), environment, *place,
            command.argv);
-  // The coordinator, not Slurm, decides what happens when a node is lost or a
-  // worker fails. Agents bind workers to cores, so srun must not.
+  // If a node is lost or a worker fails, the coordinator, not Slurm, decides
+  // what happens. Agents bind workers to cores, so srun must not.
   for (const char* flag : {"--kill-on-bad-exit=0", "--wait=0", "--no-kill",
                            "--cpu-bind=none", "--input=none"}) {
     command.argv.emplace_back(flag);
@@ -119,12 +120,12 @@ absl::StatusOr<SrunCommand> PlanSrun(
   const std::string gpus = SlurmValue(environment, "SLURM_GPUS_ON_NODE");
   if (!SlurmValue(environment, "SLURM_GPUS_PER_TASK").empty()) {
     command.argv.push_back("--gpus-per-node=" + gpus);
-    // By default Slurm would divide the GPUs among the tasks that the job
-    // requested.
+    // Do not bind GPUs, so that the single task sees all of them. By default
+    // Slurm would divide them among the tasks that the job requested.
     command.argv.emplace_back("--gpu-bind=none");
   }
   command.argv.push_back(program);
-  // A script that requested several tasks on each node, without GPUs, means one
+  // If a script requested several tasks on each node, and no GPUs, it wants one
   // worker for each task.
   const int tasks =
       FirstPerNode(SlurmValue(environment, "SLURM_NTASKS_PER_NODE"));

@@ -20,8 +20,8 @@
 namespace muster::launcher {
 namespace {
 
-// Removes a variable and returns its value; -1: not set or not a number from
-// `least` to `most`.
+// Removes an environment variable and returns its value; -1: not set, or not a
+// number from `least` to `most`.
 int TakeNumber(const char* variable, int least, int most) {
   const char* text = getenv(variable);
   if (text == nullptr) return -1;
@@ -63,8 +63,8 @@ std::string TakeCalledName(const std::string& name) {
 void ReportPort(const RemoteOptions& options, int port) {
   if (options.endpoint_fd < 0) return;
   const std::string line = absl::StrCat(port, "\n");
-  // A failed write is ignored: the reader has exited, and its exit kills this
-  // agent (parent-death signal).
+  // A failed write is ignored: the `launch` that reads the pipe has exited, and
+  // its exit kills this agent (parent-death signal).
   [[maybe_unused]] const ssize_t written =
       write(options.endpoint_fd, line.data(), line.size());
 }
@@ -76,7 +76,8 @@ constexpr size_t kMaxVerdict = 1 << 20;
 constexpr size_t kMaxPerTurn = 1 << 20;
 constexpr int kFirstExtra = 3;
 
-// Reads available bytes, at most `most`; closes `fd` at the end of the stream.
+// Reads the available bytes, but stops once it has `most` bytes or up to 64 KiB
+// more. Closes `fd` at the end of the stream.
 std::string ReadSome(OwnedFd& fd, size_t most) {
   std::string text;
   std::array<char, 64 << 10> buffer;
@@ -147,8 +148,8 @@ std::vector<UpMessage> AgentProcess::Serve(Intake intake) {
   ReadPort(came);
   ReadVerdict();
   if (intake == Intake::kPaused) return came;
-  // The exit code is read before the pipes: if the agent has exited, these
-  // reads see all of its output.
+  // Read the exit code before the pipes: if the agent has exited by then, the
+  // pipes contain all of its output.
   const std::optional<int> code = process_.ExitCode();
   Read(process_.standard_output, output_, came);
   Read(process_.standard_error, error_, came);

@@ -15,24 +15,26 @@
 
 namespace muster::launcher {
 
-// MUSTER_ENDPOINT_FD and MUSTER_VERDICT_FD are numbers of open descriptors of
-// an agent that another `launch` started. To these the agent writes the port of
-// its coordinator (one line), and the verdict (text).
+// Environment variables of an agent that another `launch` started, with the
+// numbers of two open descriptors. The agent writes the port of its coordinator
+// (one line) to the first, and the verdict (text) to the second.
 inline constexpr char kEndpointVariable[] = "MUSTER_ENDPOINT_FD";
 inline constexpr char kVerdictVariable[] = "MUSTER_VERDICT_FD";
-// The agent's JobMessages as a number: which of the messages this agent prints,
-// since the starter shows the messages of all agents.
+// Environment variable with the agent's JobMessages as a number: which messages
+// this agent prints. Needed because the starter shows the messages of all
+// agents.
 inline constexpr char kJobMessagesVariable[] = "MUSTER_JOB_MESSAGES";
-// "1": the starter made the token in MUSTER_TOKEN for this job (--slurm).
+// Environment variable with the value "1" if the starter itself made the token
+// in MUSTER_TOKEN for this job (--slurm).
 inline constexpr char kTokenMadeVariable[] = "MUSTER_TOKEN_MADE";
-// The program name at the beginning of the agent's messages: the name by which
-// its starter was called.
+// Environment variable with the program name for the beginning of the agent's
+// messages: the name by which the user called the starter.
 inline constexpr char kCalledVariable[] = "MUSTER_CALLED_AS";
 
 // Moves MUSTER_ENDPOINT_FD, MUSTER_VERDICT_FD, MUSTER_JOB_MESSAGES and
 // MUSTER_TOKEN_MADE from this process's environment to `options`, and sets the
-// descriptors close-on-exec. Call while there is one thread, before the
-// environment is read.
+// descriptors close-on-exec. Must be called before the environment is read, and
+// while the process has one thread.
 void TakeStarterPipes(RemoteOptions& options);
 
 // Removes MUSTER_CALLED_AS from this process's environment and returns its
@@ -40,13 +42,14 @@ void TakeStarterPipes(RemoteOptions& options);
 // set.
 std::string TakeCalledName(const std::string& name);
 
-// Writes the coordinator's port to options.endpoint_fd, if it is open.
+// Writes the coordinator's port to options.endpoint_fd; does nothing if that is
+// -1.
 void ReportPort(const RemoteOptions& options, int port);
 
 // A host's agent: another process of this program, started with the command
 // line that a user would write on that host. The agent's output (in whole
-// lines), its coordinator's port and its verdict become messages to the
-// `launch` that started the job.
+// lines), its coordinator's port and its verdict are returned as messages for
+// the `launch` that started the job.
 //
 // The agent is killed when this process dies. Not thread-safe; never blocks.
 class AgentProcess {
@@ -57,14 +60,15 @@ class AgentProcess {
                                             const StartAgent& start);
 
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
-  // Returns the messages that have become available. AgentEnded is the last
-  // one.
+  // Returns the messages that are available now. The last message is
+  // AgentEnded.
   std::vector<UpMessage> Serve(Intake intake);
   void Signal(int signal) const { process_.Signal(signal); }
   bool ended() const { return ended_; }
 
  private:
-  // An output stream of the agent, with the text of its unfinished line.
+  // An output stream of the agent, with the beginning of a line that is not
+  // complete yet.
   struct Stream {
     OutputStream name;
     std::string waiting;

@@ -15,13 +15,13 @@
 
 namespace muster::launcher {
 
-// Interval at which each end of a connection sends StillThere.
+// Interval at which both ends of a connection send StillThere.
 inline constexpr Duration kStillThereEvery = std::chrono::seconds(30);
 
-// The ssh connections of one machine to the hosts that it starts, at most
-// --ssh-fan-out of them. Each connection leads to a group of hosts: its first
-// host starts the others. If the first host of a group cannot be reached, the
-// next one takes its place.
+// The ssh connections of this machine to the hosts that it starts, at most
+// --ssh-fan-out of them. Each connection leads to a group of hosts: the first
+// host of the group starts the others. If the first host cannot be reached, the
+// next host of the group takes its place.
 //
 // Not thread-safe; never blocks.
 class FanOut {
@@ -31,7 +31,7 @@ class FanOut {
 
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
   std::vector<UpMessage> Serve(Instant now, Intake intake);
-  // Sends the message to the host that it names, or to all hosts.
+  // Sends the message to the host whose number it contains, or to all hosts.
   void Send(const DownMessage& message);
   void HangUp();
 

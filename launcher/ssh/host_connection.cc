@@ -107,8 +107,8 @@ void HostConnection::Write() {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno == EAGAIN) return;
     if (written < 0) {
-      // ssh has closed its stdin and is about to exit. Its exit gives the
-      // reason.
+      // ssh has closed its stdin and is about to exit. The reason is known once
+      // it has exited.
       ssh_->standard_input.Close();
       break;
     }
@@ -149,8 +149,7 @@ void HostConnection::ReadMessages(std::vector<UpMessage>& came) {
     taken += static_cast<size_t>(got);
     reader_.Append({buffer.data(), static_cast<size_t>(got)});
     while (const std::optional<std::string_view> frame = reader_.Next()) {
-      // Invalid messages and messages about hosts of other connections are
-      // ignored.
+      // Ignore invalid messages, and messages about hosts of other connections.
       std::optional<UpMessage> message = DecodeUp(*frame);
       if (message) Take(*std::move(message), came);
     }
@@ -224,7 +223,7 @@ std::vector<RemoteHost> HostConnection::TakeUnreached() {
 
 std::optional<Instant> HostConnection::NextDeadline() const {
   if (closed_) return std::nullopt;
-  // If ssh could not be started, Serve must be called at once to report the
+  // If ssh could not be started, Serve must be called at once: it reports the
   // error.
   if (ssh_ == nullptr) return Instant();
   if (answered_) return std::nullopt;

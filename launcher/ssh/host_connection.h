@@ -16,24 +16,25 @@
 
 namespace muster::launcher {
 
-// Whether incoming messages are read now. kPaused: the console is full.
+// Whether messages are read from the connections now. kPaused: no, because the
+// console is full.
 enum class Intake { kOpen, kPaused };
 
-// The starting side of one ssh connection to a group of hosts: the first is
-// reached by ssh and starts the others. For each host exactly one final message
-// is returned, HostFailed, HostLost or AgentEnded, whatever happens to the
-// connection; hosts that the first one never tried to reach are in
-// TakeUnreached() instead.
+// The starting side of one ssh connection to a group of hosts: ssh connects to
+// the first host, which starts the others. For each host exactly one final
+// message is returned, HostFailed, HostLost or AgentEnded, whatever happens to
+// the connection. Hosts that the first host never tried to start are returned
+// by TakeUnreached() instead.
 //
 // Not thread-safe; never blocks.
 class HostConnection {
  public:
-  // Starts ssh with `environment`. `job.hosts` is the group.
+  // Starts ssh with `environment`. `job.hosts` is the group of hosts.
   HostConnection(BeNode job, const std::string& ssh_program,
                  const std::vector<std::string>& environment, Instant now);
 
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
-  // Returns the messages that have become available.
+  // Returns the messages that are available now.
   std::vector<UpMessage> Serve(Instant now, Intake intake);
 
   // Queues a message; drops it if the connection is closed.
@@ -43,8 +44,8 @@ class HostConnection {
 
   bool Has(uint32_t host) const { return open_.count(host) > 0; }
   bool closed() const { return closed_; }
-  // The hosts that were to be started by the first host, if that host could not
-  // be reached. They have no final message.
+  // Returns the hosts that the first host should have started, if the first
+  // host could not be reached. They have no final message.
   std::vector<RemoteHost> TakeUnreached();
   std::optional<Instant> NextDeadline() const;
 
@@ -59,17 +60,17 @@ class HostConnection {
 
   const SshSettings settings_;
   std::vector<RemoteHost> hosts_;
-  std::set<uint32_t> open_;  // hosts without a final message
+  std::set<uint32_t> open_;  // hosts that have no final message yet
   std::unique_ptr<PipedProcess> ssh_;
   FrameReader reader_{Greeting::kExpected};
   std::string down_;         // bytes to write to ssh's stdin
   bool hang_up_ = false;     // close the sending direction once down_ is empty
-  std::string said_;         // the last part of ssh's stderr
+  std::string said_;         // the last part of ssh's output on stderr
   std::string not_started_;  // error if ssh could not be started
   bool answered_ = false;    // the first host has sent a message
   bool failed_ = false;      // the first host sent HostFailed
   bool closed_ = false;
-  Instant deadline_;  // time limit for the first host's first message
+  Instant deadline_;  // time limit for the first message from the first host
   std::vector<RemoteHost> unreached_;
 };
 

@@ -34,7 +34,7 @@ std::string ShownLine(std::string_view line, const std::string& host,
   return absl::StrCat("[", host, "] ", clean);
 }
 
-// An eventfd that is readable once the console has room.
+// An eventfd that becomes readable when the console has room again.
 class HostConsole::RoomFd {
  public:
   RoomFd() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}

@@ -15,11 +15,11 @@
 
 namespace muster::launcher {
 
-// Returns a line of a host's agent as shown by the starting `launch`, without
-// its newline. Workers' lines already begin with "[node:rank] ". After the
-// prefix of an agent's own messages, `prefix` ("launch: "), the host's name is
-// inserted. Every other line gets the prefix "[HOST] ". Control characters that
-// move a terminal's cursor are removed. Pure.
+// Formats a line of a host's agent for the console of the starting `launch`,
+// without the newline. Lines of workers already begin with "[node:rank] " and
+// are unchanged. In an agent's own messages, the host's name is inserted after
+// the prefix `prefix` ("launch: "). Every other line gets the prefix "[HOST] ".
+// Control characters that move a terminal's cursor are removed. Pure.
 std::string ShownLine(std::string_view line, const std::string& host,
                       const std::string& prefix);
 
@@ -32,28 +32,27 @@ class HostConsole {
   HostConsole(const agent::ConsolePolicy& policy, std::string prefix);
   ~HostConsole();
 
-  // Whether more output of the hosts should be read. If the console has
-  // accepted nothing for the time that the ConsolePolicy gives it, the buffer
-  // grows up to a limit, since the unread output may contain the end of the
-  // job.
+  // Whether more output of the hosts should be read. If a full console accepts
+  // nothing for the time that the ConsolePolicy allows, the buffer may grow up
+  // to a limit, because the unread output may contain the end of the job.
   bool HasRoom(Instant now);
-  // The next time at which HasRoom must be called although room_fd() is not
+  // The next time at which HasRoom must be called even if room_fd() is not
   // readable.
   std::optional<Instant> NextDeadline() const;
   // Readable when HasRoom may have become true again.
   int room_fd() const;
-  // Call once a signal ends the job: from then on, a console that accepts
-  // nothing is given up sooner.
+  // Must be called once a signal ends the job: a console that accepts nothing
+  // is then given up sooner.
   void ExpectEnd();
 
   void Show(const OutputCame& output, const std::string& host);
-  // Prints one or more lines on stderr unchanged.
+  // Prints one or more lines on stderr without adding a prefix.
   void Tell(std::string lines);
 
-  // Waits until the console has accepted all output, as long as the policy and
-  // `end_signals` allow (see ConsoleWriter::WaitLimits; the signal of ExpectEnd
-  // counts as one), then reports lost output. Returns whether all output could
-  // be written; output to a closed reader counts as written.
+  // Waits until the console has accepted all output, for as long as the policy
+  // and `end_signals` allow (see ConsoleWriter::WaitLimits; the signal of
+  // ExpectEnd counts as one), then reports lost output. Returns whether all
+  // output could be written; output to a closed reader counts as written.
   bool Finish(const std::function<int()>& end_signals);
 
  private:
@@ -64,10 +63,10 @@ class HostConsole {
   agent::Console console_;
   Duration timeout_;
   bool ends_ = false;
-  // Bytes that the console had accepted at the last call of HasRoom.
+  // Number of bytes that the console had accepted at the last call of HasRoom.
   int64_t taken_ = 0;
-  // Time since which the buffer has been full and taken_ unchanged; nullopt
-  // otherwise.
+  // Time since which the buffer has been full while taken_ has not changed;
+  // nullopt if the buffer is not full.
   std::optional<Instant> full_since_;
 };
 

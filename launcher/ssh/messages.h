@@ -25,53 +25,54 @@ inline constexpr uint32_t kSshProtocol = 2;
 
 inline constexpr size_t kMaxFrameBytes = 64 << 20;
 
-// An agent that gets this signal leaves its job, because the connection to its
-// host was lost. SIGPWR is not sent for any other purpose.
+// The signal on which an agent leaves its job. It is sent when the connection
+// to the agent's host was lost; SIGPWR is not sent for any other purpose.
 inline constexpr int kLeaveSignal = SIGPWR;
 
-// One host, as its agent and ssh need it.
+// The data about one host that its agent and ssh need.
 struct RemoteHost {
   uint32_t index = 0;
-  std::string name;                // for messages; also the node's id
-  std::string destination;         // destination argument for ssh
-  std::vector<std::string> flags;  // flags of this host's agent only
-  // Variables of this host only; they override the job's.
+  std::string name;                // name for messages; also the node's id
+  std::string destination;         // argument of ssh: the destination
+  std::vector<std::string> flags;  // flags for this host's agent only
+  // Variables for this host's agent only; they override the job's.
   std::map<std::string, std::string> environment;
   bool operator==(const RemoteHost&) const = default;
 };
 
-// Divides `hosts` into at most `fan_out` (at least 1) groups of neighbours
-// whose sizes differ by at most one. This machine connects to the first host of
-// each group, which divides the rest of the group in the same way. Pure.
+// Divides `hosts` into at most `fan_out` (at least 1) groups of consecutive
+// hosts whose sizes differ by at most one. This machine connects to the first
+// host of each group, and that host divides the rest of its group in the same
+// way. Pure.
 std::vector<std::vector<RemoteHost>> PartHosts(std::vector<RemoteHost> hosts,
                                                size_t fan_out);
 
 // The settings of the ssh connections.
 struct SshSettings {
   std::vector<std::string> arguments;  // --ssh-args
-  uint64_t timeout_ms = 0;             // milliseconds to connect and to answer
-  uint32_t fan_out = 0;  // maximum number of hosts that one machine starts
+  uint64_t timeout_ms = 0;  // time limit in ms to connect and to answer
+  uint32_t fan_out = 0;  // maximum number of hosts that one machine connects to
   std::string launch;    // path of this program
   bool operator==(const SshSettings&) const = default;
 };
 
-// To a host, the first message. It contains everything that the host needs, so
+// The first message to a host. It contains everything that the host needs, so
 // that no command line shows any of it.
 struct BeNode {
   uint32_t protocol = kSshProtocol;
   std::string version;
   std::string working_directory;
   std::map<std::string, std::string> environment;
-  std::vector<std::string> flags;    // flags of every agent
+  std::vector<std::string> flags;    // flags for every agent
   std::vector<std::string> program;  // the program and its arguments
-  // Milliseconds that an agent may take to end after a signal.
+  // Time in milliseconds within which an agent must exit after a signal.
   uint64_t stop_timeout_ms = 0;
   SshSettings ssh;
   std::vector<RemoteHost> hosts;  // the receiver, then the hosts that it starts
   bool operator==(const BeNode&) const = default;
 };
 
-// To a host: start its agent with these additional flags.
+// Message to a host: start its agent with these additional flags.
 struct StartAgent {
   uint32_t host = 0;
   std::vector<std::string> flags;
@@ -79,22 +80,23 @@ struct StartAgent {
   bool operator==(const StartAgent&) const = default;
 };
 
-// To a host: send a signal to the agent of host number `host`, or (nullopt) to
-// all agents. A host passes the message on to the hosts that it started by ssh.
+// Message to a host: send a signal to the agent of host number `host`, or
+// (nullopt) to all agents. A host passes the message on to the hosts that it
+// started by ssh.
 struct SignalAgents {
   std::optional<uint32_t> host;
   int32_t signal = 0;
   bool operator==(const SignalAgents&) const = default;
 };
 
-// To a host: the sender is alive.
+// Message to a host: the sender is alive.
 struct StillThere {
   bool operator==(const StillThere&) const = default;
 };
 
 using DownMessage = std::variant<BeNode, StartAgent, SignalAgents, StillThere>;
 
-// From a host: `launch` runs there and can start the agent.
+// Message from a host: `launch` runs there and can start the agent.
 struct HostUp {
   uint32_t host = 0;
   // reached_address is the host's address on the ssh connection,
@@ -105,7 +107,7 @@ struct HostUp {
   bool operator==(const HostUp&) const = default;
 };
 
-// From a host: its agent has not been started and will not be.
+// Message from a host: its agent has not been started and will not be.
 struct HostFailed {
   uint32_t host = 0;
   std::string why;  // one line
@@ -113,7 +115,8 @@ struct HostFailed {
   bool operator==(const HostFailed&) const = default;
 };
 
-// From a host: its agent hosts the coordinator, which listens on `port`.
+// Message from a host: its agent hosts the coordinator, which listens on
+// `port`.
 struct CoordinatorUp {
   uint32_t host = 0;
   uint32_t port = 0;
@@ -122,7 +125,7 @@ struct CoordinatorUp {
 
 enum class OutputStream : uint8_t { kStdout = 1, kStderr = 2 };
 
-// From a host: whole lines that its agent printed.
+// Message from a host: whole lines that its agent printed.
 struct OutputCame {
   uint32_t host = 0;
   OutputStream stream = OutputStream::kStdout;
@@ -130,7 +133,7 @@ struct OutputCame {
   bool operator==(const OutputCame&) const = default;
 };
 
-// From a host: its agent has ended. The host's last message.
+// Message from a host, its last one: its agent has exited.
 struct AgentEnded {
   uint32_t host = 0;
   int32_t exit_code = 0;
@@ -138,7 +141,8 @@ struct AgentEnded {
   bool operator==(const AgentEnded&) const = default;
 };
 
-// The connection to a host was lost before its agent ended.
+// Message that replaces AgentEnded if the connection to a host was lost before
+// its agent exited.
 struct HostLost {
   uint32_t host = 0;
   std::string why;  // one line
@@ -148,19 +152,19 @@ struct HostLost {
 using UpMessage = std::variant<HostUp, HostFailed, CoordinatorUp, OutputCame,
                                AgentEnded, HostLost>;
 
-// Returns one frame with the message. Pure, as all functions here.
+// Encodes a message as one frame. Pure, like all functions here.
 std::string Encode(const DownMessage& message);
 std::string Encode(const UpMessage& message);
 
-// Decodes a frame's payload; nullopt: invalid. A BeNode of another protocol
-// number is decoded as far as `protocol`, so that its receiver can tell the
-// difference.
+// Decodes the payload of a frame; nullopt: invalid. If a BeNode has another
+// protocol number, only its field `protocol` is decoded, so that the receiver
+// can report the difference.
 std::optional<DownMessage> DecodeDown(std::string_view payload);
 std::optional<UpMessage> DecodeUp(std::string_view payload);
 
-// The first bytes that a started `launch` prints, followed by the protocol
-// number and a newline. Text before the greeting comes from a shell's start-up
-// files and is not part of the protocol.
+// The greeting: the first bytes that a started `launch` prints, followed by the
+// protocol number and a newline. Text before the greeting comes from a shell's
+// start-up files and is not part of the protocol.
 inline constexpr char kGreeting[] = "\x01muster-ssh ";
 std::string GreetingLine();
 
@@ -180,9 +184,9 @@ class FrameReader {
   std::optional<std::string_view> Next();
 
   bool greeted() const { return greeted_; }
-  // The error in the stream, as one clause; empty: none.
+  // The error found in the stream, as one clause; empty: none.
   const std::string& error() const { return error_; }
-  // The text before the greeting; only its end if it is long.
+  // The text that preceded the greeting; only its end if it is long.
   std::string_view before_greeting() const;
 
  private:

@@ -36,7 +36,7 @@ void MakeNonBlocking(const OwnedFd& fd) {
 }  // namespace
 
 absl::StatusOr<PipedProcess> PipedProcess::Start(const PipedProcessPlan& plan) {
-  std::vector<Pipe> pipes;  // the direction of stdin's pipe is reversed
+  std::vector<Pipe> pipes;  // for stdin, the child has the read end
   const int count = 3 + plan.extra_pipes;
   for (int i = 0; i < count; ++i) {
     absl::StatusOr<Pipe> made = MakePipe();
@@ -92,8 +92,8 @@ PipedProcess::PipedProcess(PipedProcess&& other) noexcept
 PipedProcess::~PipedProcess() {
   if (pid_ <= 0 || exit_code_) return;
   // The group includes processes that the child started, such as a
-  // ProxyCommand. The child has not been reaped, so that its group id cannot
-  // have been reused.
+  // ProxyCommand. The group id is still valid, because the child has not been
+  // reaped.
   kill(-pid_, SIGKILL);
   ReapSubprocess(pid_);
 }

@@ -12,11 +12,11 @@
 
 namespace muster::launcher {
 
-// How a program is started with pipes to its descriptors.
+// A program to start with pipes to its descriptors.
 struct PipedProcessPlan {
-  std::vector<std::string> argv;         // argv[0] is a path, or found in PATH
-  std::vector<std::string> environment;  // the whole environment, NAME=VALUE
-  std::string working_directory;         // empty: the same as this process's
+  std::vector<std::string> argv;  // argv[0]: a path, or a name found in PATH
+  std::vector<std::string> environment;  // NAME=VALUE; the whole environment
+  std::string working_directory;         // empty: that of this process
   enum class Stdin { kPipe, kNothing } standard_input = Stdin::kPipe;
   // Number of additional pipes: their write ends are descriptors 3, 4, … of the
   // program.
@@ -25,8 +25,9 @@ struct PipedProcessPlan {
   int death_signal = 0;
 };
 
-// A child process in its own process group, which the terminal's signals do not
-// reach, with default signal handling. The destructor kills the whole group and
+// A child process in its own process group, so that signals from the terminal
+// do not reach it. It ignores the signals for which IsIgnored is true; all
+// others have their default action. The destructor kills the whole group and
 // reaps the child if the child is still running. Not thread-safe.
 class PipedProcess {
  public:
@@ -37,13 +38,14 @@ class PipedProcess {
   PipedProcess& operator=(PipedProcess&&) = delete;
   ~PipedProcess();
 
-  // Non-blocking ends of the pipes. The owner may close them.
+  // Non-blocking ends of the pipes to the child's descriptors. The user of this
+  // object may close them.
   OwnedFd standard_input;
   OwnedFd standard_output;
   OwnedFd standard_error;
   std::vector<OwnedFd> extra;
 
-  // Readable once the child has ended.
+  // A descriptor that is readable once the child has exited.
   int end_fd() const { return pidfd_.get(); }
   // The exit code, or 128 + signal; nullopt while the child is running.
   std::optional<int> ExitCode();

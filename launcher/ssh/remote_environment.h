@@ -12,20 +12,20 @@ namespace muster::launcher {
 
 using Environment = std::map<std::string, std::string>;
 
-// The variables that are always sent to other hosts: names, or prefixes that
-// end in '*'. They are search paths of libraries and modules, and settings of
-// libraries.
+// Patterns of the variables that are always sent to other hosts: names, or
+// prefixes that end in '*'. They match search paths of libraries and modules,
+// and settings of libraries.
 const std::vector<std::string>& SentVariables();
 
-// Whether `name` matches one of `patterns`, which are NAME or PREFIX*.
+// Whether `name` matches one of `patterns`. A pattern is NAME or PREFIX*.
 bool MatchesAny(std::string_view name,
                 const std::vector<std::string>& patterns);
 
-// Returns the variables to send to other hosts. Later sources override earlier
-// ones: SentVariables in `here`, then `files` (.deepspeed_env, in order),
-// then `exports` (--export: NAME and PREFIX* are copied from `here`, NAME=VALUE
-// is set). The job's token and variables that a launcher sets for one process
-// are never included.
+// Returns the variables to send to other hosts. The sources are, later ones
+// overriding earlier ones: the variables of `here` that match SentVariables;
+// `files` (.deepspeed_env, in order); `exports` (--export: NAME and PREFIX* are
+// copied from `here`, NAME=VALUE is set). The job's token and variables that a
+// launcher sets for one process are never included.
 //
 // InvalidArgument, one line: an export has none of these formats, or its NAME
 // is not set in `here`.

@@ -11,21 +11,24 @@
 namespace muster::launcher {
 namespace {
 
-// Time for an agent's end, in addition to its own time to stop its workers.
+// Time within which an agent must exit, in addition to the time that it needs
+// to stop its workers.
 constexpr Duration kSlack = std::chrono::seconds(15);
-// Time for the agents to end after a second signal or a closed connection.
+// Time within which the agents must exit after a second signal or after their
+// connection was closed.
 constexpr Duration kAtOnce = std::chrono::seconds(5);
 
-// Time for the coordinator's verdict on a loss, in addition to its own
-// timeouts.
+// Time within which the coordinator must give its verdict on a loss, in
+// addition to the coordinator's own timeouts.
 constexpr Duration kVerdictSlack = std::chrono::seconds(5);
-// Delay between the start of the last agent that takes part and that of the
-// first spare. A spare that joined first would take that agent's place.
+// Delay between the start of the last agent that takes part and the start of
+// the first spare. A spare that joined earlier could take the place of that
+// agent.
 constexpr Duration kSparesWait = std::chrono::seconds(3);
 
-// Whether a signal killed the agent, which then printed no message. False for
-// the signals that stop a job: an agent that handles one of them may exit with
-// the same status.
+// Whether a signal killed the agent, so that it printed no message. False for
+// the signals that stop a job: an agent that handles such a signal may exit
+// with the same status.
 bool WasKilled(int exit_code) {
   const int signal = exit_code - 128;
   return signal > 0 && signal != SIGINT && signal != SIGTERM &&
@@ -66,7 +69,7 @@ std::vector<FrontEffect> RemoteJob::Step(Instant now,
 std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
   if (finished_) return {};
   if (!StopsTheJob(signal)) {
-    // One agent is enough: it forwards the signal to all workers of the job.
+    // Signal one agent only: it forwards the signal to all workers of the job.
     for (uint32_t i = 0; i < hosts_.size(); ++i) {
       if (hosts_[i].phase != Phase::kRunning) continue;
       effects_.push_back(SendDown{SignalAgents{i, signal}});
@@ -75,8 +78,8 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     return std::exchange(effects_, {});
   }
   ++signals_;
-  // A signal that the agents do not handle would kill them without a grace
-  // period for their workers; send SIGTERM instead.
+  // A signal that the agents do not handle would kill them and leave their
+  // workers no grace period. Send SIGTERM instead.
   const auto& caught = plan_.stop_signals;
   const bool is_caught =
       std::find(caught.begin(), caught.end(), signal) != caught.end();
@@ -98,8 +101,8 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     deadline_.reset();
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
   } else if (signals_ == 2) {
-    // Send a signal different from the first one: if the first one is still
-    // pending, a second one of the same number would be lost.
+    // Send another signal than the first time: if the first signal is still
+    // pending, a second one with the same number would be lost.
     effects_.push_back(SendDown{SignalAgents{
         std::nullopt, first_signal_ == SIGTERM ? SIGINT : SIGTERM}});
     Expect(now, kAtOnce);
@@ -197,16 +200,17 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
     verdict_code_ = message.exit_code;
     if (!awaited_.empty()) deadline_.reset();
     awaited_.clear();
-    // Send no signal: the coordinator sends the verdict to the other agents,
-    // and they end. This is their deadline.
+    // Send no signal: the other agents get the verdict from the coordinator,
+    // and exit. Set their deadline.
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
     return;
   }
   const bool is_of_its_own = message.verdict.empty() && message.exit_code != 0;
   if (!is_of_its_own || verdict_code_ || own_exit_code_) return;
   const std::string how = HowEnded(message.exit_code);
-  // An agent that rejected its flags or could not start the program never
-  // joined the job.
+  // After a fatal signal or exit code 1, the agent was part of the job and is
+  // lost. With any other code it rejected its flags or could not start the
+  // program, so it never joined the job.
   const bool was_lost = WasKilled(message.exit_code) || message.exit_code == 1;
   const bool is_needed = Usable() < plan_.least || message.host == coordinator_;
   if (is_needed && !(was_lost && !endpoints_.empty())) {
@@ -237,7 +241,7 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
   const std::string line = absl::StrCat(Name(host), ": ", what);
   if (own_exit_code_ || verdict_code_ || !awaited_.empty()) {
     Error(line);
-    // No process is left that could give the awaited verdict.
+    // The coordinator is lost, so the awaited verdict will not come.
     if (host == coordinator_ && !awaited_.empty()) {
       StopForLoss(now, std::exchange(awaited_, {}));
     }
@@ -256,7 +260,7 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
 }
 
 void RemoteJob::On(Instant now, const OutputCame&) {
-  // A host that is still sending output after the verdict gets more time.
+  // If a host still sends output after the verdict, its deadline is extended.
   const bool ends = verdict_code_ && signals_ == 0 && !hung_up_;
   if (ends && deadline_) deadline_ = std::max(*deadline_, now + kSlack);
 }
@@ -294,7 +298,7 @@ int RemoteJob::Usable() const {
 void RemoteJob::ConsiderStart(Instant now) {
   if (own_exit_code_) return;
   if (Usable() < plan_.least) {
-    // Waits until every host is up or has failed (each has a deadline), so that
+    // Wait until every host is up or has failed (each has a deadline), so that
     // all errors are reported.
     if (Count(Phase::kAsked) == 0) GiveUpStarting(now);
     return;
@@ -302,8 +306,8 @@ void RemoteJob::ConsiderStart(Instant now) {
   if (Count(Phase::kUp) < plan_.least) return;
   const bool waits_for_all = plan_.beginning == Beginning::kWithAllThatAnswer;
   if (waits_for_all && Count(Phase::kAsked) > 0) return;
-  // The first host that is up. Hosts before it that have not answered are
-  // waited for.
+  // Find the first host that is up. If a host before it has not answered yet,
+  // wait for that host.
   uint32_t first = 0;
   while (hosts_[first].phase == Phase::kFailed) ++first;
   if (hosts_[first].phase != Phase::kUp) return;
@@ -324,8 +328,9 @@ void RemoteJob::ConsiderStart(Instant now) {
   Start(first, HostingFlags(plan_, AddressForOthers(plan_, hosts_[first].up)));
 }
 
-// A spare starts after the hosts before it have had time to join; otherwise it
-// could take the place of one of them.
+// Whether the agent of `host` may start. A spare starts only after the hosts
+// before it have had time to join; otherwise it could take the place of one of
+// them.
 bool RemoteJob::MayStart(uint32_t host, Instant now) {
   if (plan_.beginning == Beginning::kWithAllThatAnswer) return true;
   if (spares_may_start_) return true;
@@ -346,7 +351,7 @@ bool RemoteJob::MayStart(uint32_t host, Instant now) {
 }
 
 void RemoteJob::StartAll(Instant now) {
-  // Without the coordinator's address the agents cannot start.
+  // The agents need the coordinator's address.
   if (endpoints_.empty() && !plan_.alone) return;
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
     if (hosts_[i].phase != Phase::kUp || !MayStart(i, now)) continue;
@@ -428,7 +433,7 @@ void RemoteJob::End() {
   finished_ = true;
   deadline_.reset();
   // If this process stopped the job for a reason of its own, the agents'
-  // verdict would name the signal as the cause: leave it out.
+  // verdict names only the signal as the cause. Do not print it.
   effects_.push_back(Finish{
       ExitCode(), own_exit_code_ ? std::string() : verdict_, own_verdict_});
 }

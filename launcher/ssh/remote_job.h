@@ -14,7 +14,7 @@
 
 namespace muster::launcher {
 
-// The effects that RemoteJob returns to its driver.
+// The effects of a step of RemoteJob, which its driver performs.
 struct SendDown {
   DownMessage message;
 };
@@ -22,11 +22,11 @@ struct Say {
   enum class Kind { kNotice, kError } kind = Kind::kNotice;
   std::string line;
 };
-// Close the sending direction of every connection: agents that still run on
-// the hosts leave the job and exit.
+// Close the sending direction of every connection. On that, agents that still
+// run on the hosts leave the job and exit.
 struct HangUp {};
-// Close all connections and end this process with `exit_code`. `verdict` is
-// printed first; if it is empty, `own_verdict`, which RemoteJob makes when the
+// Close all connections and end this process with `exit_code`. Print `verdict`
+// before that, or if it is empty `own_verdict`, which RemoteJob makes when the
 // coordinator cannot give a verdict.
 struct Finish {
   int exit_code = 0;
@@ -36,9 +36,9 @@ struct Finish {
 using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
 
 // State machine of the `launch` that starts a job over ssh. It decides when
-// each agent is started, which agents get a signal, the consequences of a
-// failed or lost host, what is printed, and the exit code. Pure: each public
-// function is one step that returns effects, and the time is an argument.
+// each agent is started, which agents get a signal, what follows from a failed
+// or lost host, what is printed, and the exit code. Pure: each public function
+// is one step that returns effects, and the time is an argument.
 //
 // No agent starts before enough hosts are up: all hosts of a job of fixed size,
 // MIN hosts of an elastic job, or all hosts that answer (Beginning). Then the
@@ -48,9 +48,9 @@ using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
 // running. Each agent prints the messages about its own host; one agent also
 // prints those about the job (JobMessages).
 //
-// When the job loses a host or an agent that it needs, the coordinator decides,
-// and its verdict names the loss. If the coordinator gives no verdict in time,
-// or is lost itself, RemoteJob makes the verdict.
+// When the job loses a host or an agent that it needs, the coordinator decides
+// what happens, and its verdict names the loss. If the coordinator gives no
+// verdict in time, or is lost itself, RemoteJob makes the verdict.
 class RemoteJob {
  public:
   explicit RemoteJob(RemotePlan plan);
@@ -58,14 +58,14 @@ class RemoteJob {
   std::vector<FrontEffect> Step(Instant now, const UpMessage& message);
   std::vector<FrontEffect> SignalCaught(Instant now, int signal);
   std::vector<FrontEffect> TimePassed(Instant now);
-  // All connections are closed: no message will come.
+  // Called when all connections are closed, so that no message will arrive.
   std::vector<FrontEffect> AllClosed(Instant now);
 
-  // For the duration `time` no messages were read, because the console was
-  // full. Moves the deadlines by `time`.
+  // Extends the deadlines by `time`, during which no messages were read because
+  // the console was full.
   void PutOff(Duration time);
 
-  // The time at which TimePassed must be called; nullopt: none.
+  // The time at which TimePassed must be called; nullopt: no call is needed.
   std::optional<Instant> NextDeadline() const;
 
  private:
@@ -73,8 +73,8 @@ class RemoteJob {
   struct HostState {
     Phase phase = Phase::kAsked;
     HostUp up;
-    std::string why;    // for kFailed and kLost
-    int exit_code = 0;  // for kEnded and kFailed
+    std::string why;    // reason; set in kFailed and kLost
+    int exit_code = 0;  // the agent's exit code; set in kEnded and kFailed
   };
 
   void On(Instant now, const HostUp& message);
@@ -93,17 +93,17 @@ class RemoteJob {
   bool MayStart(uint32_t host, Instant now);
   void Start(uint32_t host, std::vector<std::string> flags);
   void GiveUpStarting(Instant now);
-  // Ends all agents for a reason that the coordinator does not know.
+  // Stops all agents for a reason that the coordinator does not know.
   void Stop(Instant now, int exit_code, const std::string& why);
-  // Ends all agents because of a lost host. This process makes the verdict, as
-  // the coordinator gives none.
+  // Stops all agents because a host was lost and the coordinator gives no
+  // verdict. This process makes the verdict.
   void StopForLoss(Instant now, const std::string& why);
   // Handles the loss of a host that takes part; `what` says how it was lost.
   void Lose(Instant now, uint32_t host, const std::string& what);
-  // Sets the deadline for the coordinator's verdict on a loss.
+  // Waits for the coordinator's verdict on a loss, up to a deadline.
   void AwaitVerdict(Instant now, const std::string& why);
-  // Disconnects the hosts without an agent if no agent is running: the job is
-  // over.
+  // If no agent is running, the job is over: disconnects the hosts that have no
+  // agent.
   void LetIdleHostsGo(Instant now);
   void Expect(Instant now, Duration within);
   void Error(const std::string& line);
@@ -114,19 +114,21 @@ class RemoteJob {
   std::vector<HostState> hosts_;
   std::vector<FrontEffect> effects_;  // effects of the current step
   bool started_ = false;
-  // Number of hosts that take part; set for kWithAllThatAnswer only.
+  // Number of hosts that take part; set with kWithAllThatAnswer only.
   std::optional<int> begins_with_;
   bool finished_ = false;
-  std::optional<uint32_t> coordinator_;  // the host of the coordinator
-  // Empty until the coordinator listens.
+  // number of the host with the coordinator
+  std::optional<uint32_t> coordinator_;
+  // Endpoints of the coordinator; empty until it listens.
   std::vector<rendezvous::Endpoint> endpoints_;
   std::optional<uint32_t> speaker_;
-  // Set if this process ends the job for a reason of its own.
+  // Exit code if this process ends the job for a reason of its own.
   std::optional<int> own_exit_code_;
   std::optional<rendezvous::Verdict> own_verdict_;
-  std::string awaited_;  // loss for which a verdict is awaited; empty: none
+  std::string awaited_;  // the loss on which a verdict is awaited; empty: none
   Instant began_;        // time at which the first agent was started
-  // The time at which spares may start: kSparesWait after the last other agent.
+  // The time at which spares may start: kSparesWait after the last agent that
+  // takes part.
   std::optional<Instant> spares_at_;
   bool spares_may_start_ = false;
   std::string verdict_;

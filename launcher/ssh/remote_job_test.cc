@@ -32,7 +32,7 @@ RemotePlan PlanOf(int hosts, int least) {
   return plan;
 }
 
-// Formats effects as text.
+// Formats the effects of a step as text.
 std::vector<std::string> Words(const std::vector<FrontEffect>& effects) {
   struct Speak {
     std::string operator()(const SendDown& e) const {
@@ -95,7 +95,7 @@ class RemoteJobTest : public ::testing::Test {
     return Words(job_->SignalCaught(now_, signal));
   }
   std::vector<std::string> Closed() { return Words(job_->AllClosed(now_)); }
-  // Advances the clock to the next deadline.
+  // Advances the clock to the next deadline and lets it pass.
   std::vector<std::string> Wait() {
     now_ = job_->NextDeadline().value();
     return Words(job_->TimePassed(now_));
@@ -141,7 +141,7 @@ TEST_F(RemoteJobTest, WithoutACoordinatorWaitingHostsAreDisconnected) {
   EXPECT_THAT(Ended(0, 127),
               ElementsAre("error h0: its agent ended with status 127",
                           "signal 15 to all", "hang up"));
-  // Host 1 was disconnected on purpose; the end of its connection is not an
+  // Host 1 was disconnected on purpose, so the end of its connection is not an
   // error.
   EXPECT_THAT(Lost(1), IsEmpty());
   EXPECT_THAT(Closed(), ElementsAre("finish 127 "));
@@ -184,7 +184,8 @@ TEST_F(RemoteJobTest, AllFailedHostsAreNamedOnceEveryHostHasAnswered) {
 TEST_F(RemoteJobTest, AnElasticJobStartsWithMinHosts) {
   Begin(4, 2);
   EXPECT_THAT(Up(2), IsEmpty());
-  EXPECT_THAT(Up(1), IsEmpty());  // host 0 has not answered
+  // host 0 has not answered yet, so no agent starts
+  EXPECT_THAT(Up(1), IsEmpty());
   EXPECT_THAT(Failed(0),
               ElementsAre("error h0: no way; the job starts without it",
                           "start 1 --rdzv-endpoint=10.0.0.1:0 "
@@ -253,7 +254,7 @@ TEST_F(RemoteJobTest, ARequiredLostHostEndsTheJob) {
   Run(3, 2);
   EXPECT_THAT(Lost(2),
               ElementsAre("error h2: cut; the job goes on without it"));
-  // Only one of the two needed hosts is left: no signal is sent, since the
+  // Only one of the two needed hosts is left. No signal is sent: the
   // coordinator ends the job, and its verdict names the loss.
   EXPECT_THAT(Lost(1),
               ElementsAre("error h1: cut; the job needs 2 hosts and ends"));
@@ -328,8 +329,8 @@ TEST_F(RemoteJobTest, HostsBeyondMaxAreSparesInTheFilesOrder) {
   EXPECT_THAT(Up(4), IsEmpty());
   EXPECT_THAT(Words(job_->Step(now_, CoordinatorUp{0, 4711})),
               ElementsAre(HasSubstr("notice agents start on ")));
-  // No time is set at which spares start: host 2, which has not answered yet,
-  // has precedence over hosts 3 and 4.
+  // No start time for spares is set, because host 2, which has not answered
+  // yet, has precedence over hosts 3 and 4.
   EXPECT_EQ(job_->NextDeadline(), std::nullopt);
   EXPECT_THAT(Failed(1), ElementsAre("error h1: no way"));
   EXPECT_THAT(Up(2), ElementsAre(HasSubstr("start 2 ")));
@@ -377,8 +378,8 @@ TEST_F(RemoteJobTest, CtrlCStopsTheJobAndTheSecondStopsItAtOnce) {
               ElementsAre("notice SIGINT: the job is stopped; once more to "
                           "stop it at once",
                           "signal 2 to all"));
-  // The agents get another signal than the first time, because two equal
-  // pending signals would be delivered as one.
+  // The second signal differs from the first, because two equal pending signals
+  // would be delivered as one.
   EXPECT_THAT(Signal(SIGINT), ElementsAre("signal 15 to all"));
   EXPECT_THAT(Signal(SIGINT),
               ElementsAre("error SIGINT: not waiting for the other hosts",

@@ -17,8 +17,8 @@ namespace {
 
 constexpr Duration kRejoinTimeout = std::chrono::seconds(10);
 
-// The treatment of the flag `name`, from the table of flags; kNotSent if the
-// table does not have the flag.
+// Returns how the flag `name` is passed on to agents, from the table of flags;
+// kNotSent if the table does not have the flag.
 OnHosts OnHostsOf(const std::string& name) {
   static const auto& flags =
       *new std::vector<Flag>(FlagsOf(FlagUser::kLaunchOnly));
@@ -30,7 +30,8 @@ std::string Written(const std::string& name, const std::string& value) {
   return absl::StrCat("--", name, "=", value);
 }
 
-// Whether an address means the same machine on every host of a network.
+// Whether other hosts reach the same machine at this address. False for
+// loopback and link-local addresses.
 bool IsForOthers(const std::string& address) {
   return !address.empty() && !IsLoopback(address) &&
          address.find('%') == std::string::npos &&
@@ -49,8 +50,9 @@ absl::Status CheckOptions(const RunOptions& options) {
   return absl::OkStatus();
 }
 
-// If --nnodes=N is given, cuts `hosts` to the first N. Returns the minimum
-// number of nodes of the job: that of --nnodes, or all hosts without --nnodes.
+// With --nnodes=N, keeps only the first N of `hosts`. Returns the minimum
+// number of nodes of the job: that of --nnodes, or the number of hosts without
+// --nnodes.
 absl::StatusOr<int> Choose(const RunOptions& options,
                            std::vector<Host>& hosts) {
   if (options.remote.given.count("nnodes") == 0) {
@@ -77,8 +79,8 @@ std::string JoinedSlots(const std::vector<int>& slots) {
   return text;
 }
 
-// Selected slots become CUDA_VISIBLE_DEVICES, as in DeepSpeed. Whether the host
-// has these GPUs is not checked.
+// Plans one host. Selected slots become CUDA_VISIBLE_DEVICES, as in DeepSpeed;
+// whether the host has these GPUs is not checked.
 absl::StatusOr<RemoteHost> PlanHost(const RunOptions& options, const Host& host,
                                     uint32_t place, int most) {
   RemoteHost planned = {.index = place,
@@ -110,7 +112,7 @@ absl::StatusOr<RemoteHost> PlanHost(const RunOptions& options, const Host& host,
   return planned;
 }
 
-// Whether the host file gives different numbers of workers.
+// Whether the hosts have different numbers of workers.
 bool HaveUnequalWorkers(const std::vector<RemoteHost>& hosts) {
   std::set<std::string> asked;
   for (const RemoteHost& host : hosts) {
@@ -123,8 +125,8 @@ bool HaveUnequalWorkers(const std::vector<RemoteHost>& hosts) {
   return asked.size() > 1;
 }
 
-// The flags of every agent: those of this command line, except those that
-// concern only this process.
+// Returns the flags for every agent: those of this command line, except those
+// that concern only this process.
 std::vector<std::string> CommonFlags(const RunOptions& options, int least,
                                      int most) {
   std::vector<std::string> flags;
@@ -135,9 +137,9 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   flags.push_back(Written("nnodes", least == most
                                         ? absl::StrCat(least)
                                         : absl::StrCat(least, ":", most)));
-  // When its connection is lost, an agent gets kLeaveSignal and leaves the job,
-  // which continues. SIGHUP is not used, because a user may send SIGHUP to stop
-  // the job.
+  // An agent whose connection is lost gets kLeaveSignal and leaves the job,
+  // which continues. SIGHUP is not used for this, because a user may send
+  // SIGHUP to stop the job.
   const auto leave = options.remote.given.find("signals-to-leave");
   flags.push_back(
       Written("signals-to-leave",
@@ -148,8 +150,8 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   return flags;
 }
 
-// A lost agent is not started again, so that a node can return only after a
-// network failure.
+// Sets a short time limit within which a lost node may rejoin: a lost agent is
+// not started again, so a node can rejoin only after a network failure.
 void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
   if (options.rdzv_conf.count("rejoin_timeout") > 0) {
     plan.rejoin_timeout = options.spec.rejoin_timeout;
@@ -161,8 +163,8 @@ void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
                   "rejoin_timeout=", ToSeconds(kRejoinTimeout));
 }
 
-// Whether one of the hosts has the coordinator. A coordinator elsewhere has the
-// user's token, or none. Several endpoints are those of daemons.
+// Whether one of the hosts hosts the coordinator. Otherwise the coordinator has
+// the user's token, or none. Several endpoints are those of daemons.
 bool IsHostedByOne(const RunOptions& options, const std::vector<Host>& hosts) {
   if (options.endpoints.size() > 1) return false;
   return options.endpoints.empty() ||

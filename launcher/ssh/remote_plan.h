@@ -14,52 +14,53 @@
 
 namespace muster::launcher {
 
-// Facts about this process that the plan needs besides the options.
+// Facts about this process that the plan needs in addition to the options.
 struct FrontFacts {
   std::string launch;  // path of this program
   std::string version;
   std::string working_directory;
   // Variables that are sent to the hosts.
   std::map<std::string, std::string> environment;
-  std::string token;        // the job's token from the user
-  std::string fresh_token;  // a random token, for a job without one
+  std::string token;        // the job's token if the user gave one
+  std::string fresh_token;  // a random token for a job without one
 };
 
-// When the agents of a job are started.
+// The condition for starting the agents of a job.
 enum class Beginning {
-  kWithEnough,  // when the minimum number of hosts is up
-  // When every host is up or has failed; only the hosts that are up take part,
-  // and RemoteEnd lists the others.
+  kWithEnough,  // the minimum number of hosts is up
+  // When every host is up or has failed. Only the hosts that are up take part,
+  // and RemoteEnd lists the other hosts.
   kWithAllThatAnswer,
 };
 
 // The hosts on which a job starts, and the settings that are sent to them.
 struct RemotePlan {
-  BeNode node;    // has all hosts, in the order of their ranks
-  int least = 1;  // minimum number of hosts
+  BeNode node;    // contains all hosts, in the order of their ranks
+  int least = 1;  // minimum number of hosts that the job needs
   // Maximum number of hosts that take part; the others are spares.
   int most = 1;
   Beginning beginning = Beginning::kWithEnough;
-  bool alone = false;  // the job has one host, and no other can join
-  // The meeting point that the user gave; empty: the first host.
+  bool alone = false;  // the job has one host, and no other host can join
+  // The meeting point that the user gave; empty: the first host that is up.
   std::vector<rendezvous::Endpoint> endpoints;
   int port = 0;  // port of the coordinator on the first host; 0: any free port
-  // --master-addr; empty: determined from the connections
+  // Value of --master-addr; empty: the address is taken from the connections.
   std::string coordinator_address;
-  std::string rendezvous_conf;  // --rdzv-conf with the additions for ssh
-  // How long the coordinator waits for a lost node before it ends the job.
-  // nullopt: the user gave a meeting point, so that nodes which were started
-  // separately may join.
+  // value of --rdzv-conf with the additions for ssh
+  std::string rendezvous_conf;
+  // Time for which the coordinator waits for a lost node before it ends the
+  // job. nullopt: the user gave a meeting point, so that nodes which were
+  // started separately may join.
   std::optional<Duration> rejoin_timeout;
   std::vector<int> stop_signals;  // signals on which agents stop the job
 };
 
-// Makes the plan for `--hostfile`. `hosts`: after --include and --exclude.
-// Pure.
+// Makes the plan for `--hostfile`. `hosts`: the hosts after --include and
+// --exclude were applied. Pure.
 //
-// --nnodes=N: the first N hosts. --nnodes=MIN:MAX: all hosts; those after the
-// first MAX are spares. No --nnodes: all hosts. --nproc-per-node overrides the
-// slots.
+// --nnodes=N: the first N hosts take part. --nnodes=MIN:MAX: all hosts; those
+// after the first MAX are spares. No --nnodes: all hosts. --nproc-per-node
+// overrides the slots.
 //
 // InvalidArgument, one line: contradictory options or too few hosts.
 absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
@@ -73,8 +74,9 @@ std::vector<std::string> HostingFlags(const RemotePlan& plan,
 std::vector<std::string> MeetingFlags(
     const RemotePlan& plan, const std::vector<rendezvous::Endpoint>& endpoints);
 
-// The address at which other hosts reach `host`: the address that ssh reached,
-// or the outward address if the former is a loopback or link-local address.
+// Returns the address at which other hosts reach `host`: the address to which
+// ssh connected or, if that is a loopback or link-local address, the outward
+// address. --master-addr overrides both.
 std::string AddressForOthers(const RemotePlan& plan, const HostUp& host);
 
 }  // namespace muster::launcher

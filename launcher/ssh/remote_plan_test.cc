@@ -99,9 +99,8 @@ TEST(RemotePlan, NprocPerNodeOverridesSlots) {
   EXPECT_TRUE(plan.alone);
 }
 
-// If the hosts of a host file have different numbers of slots, their nodes have
-// different numbers of workers in one job. --nproc-per-node overrides the
-// slots.
+// In a host file with different numbers of slots, the nodes of one job have
+// different numbers of workers. --nproc-per-node overrides the slots.
 TEST(RemotePlan, UnequalSlotsMakeAJobOfMixedNodes) {
   const auto is_mixed = [](const std::vector<std::string>& flags,
                            const std::string& file) {
@@ -171,13 +170,15 @@ TEST(RemotePlan, TheTokenIsNeverAFlag) {
   const RemotePlan plan = *Plan({"--token-file=t"}, "a", given);
   EXPECT_THAT(plan.node.environment, Contains(Pair("MUSTER_TOKEN", "given")));
   EXPECT_THAT(plan.node.flags, Not(Contains(HasSubstr("token"))));
-  // The host that the endpoint names starts a coordinator, which needs a token.
+  // The host that the endpoint names hosts the coordinator, which needs a
+  // token.
   EXPECT_THAT(Plan({"--rdzv-endpoint=a:1"}, "a\nb")->node.environment,
               Contains(Pair("MUSTER_TOKEN", "fresh")));
-  // A coordinator elsewhere does not have the fresh one.
+  // A coordinator that runs elsewhere does not know a fresh token.
   EXPECT_THAT(Plan({"--rdzv-endpoint=x"}, "a")->node.environment,
               Not(Contains(Key("MUSTER_TOKEN"))));
-  // Daemons run at several endpoints, on a host of the job as well.
+  // With several endpoints the coordinator is a daemon, even on a host of the
+  // job.
   EXPECT_THAT(Plan({"--rdzv-endpoint=a,x"}, "a")->node.environment,
               Not(Contains(Key("MUSTER_TOKEN"))));
 }

@@ -14,8 +14,8 @@ constexpr int kNotFound = 127;
 constexpr int kNotExecutable = 126;
 constexpr int kSshFailed = 255;
 
-// The command for the remote login shell. It must work in every shell; in the
-// inner sh, $0 is the path of the program.
+// Returns the command line for the login shell of the remote host. It must work
+// in every shell; in the inner sh, $0 is the path of the program.
 std::string RemoteCommand(const std::string& launch) {
   const std::string script =
       absl::StrCat("if [ -x \"$0\" ]; then exec \"$0\" ", kSshNodeArgument,
@@ -43,9 +43,11 @@ std::vector<std::string> SshCommand(const std::string& ssh_program,
   for (const std::string& option : std::vector<std::string>{
            "BatchMode=yes",
            absl::StrCat("ConnectTimeout=", Seconds(settings.timeout_ms)),
-           // A lost connection is detected within a minute.
+           // With these two options a lost connection is detected within a
+           // minute.
            "ServerAliveInterval=15", "ServerAliveCountMax=3",
-           // With a shared connection, its loss would not be detected.
+           // Do not share a connection: the loss of a shared one would not be
+           // detected.
            "ControlMaster=no", "ControlPath=none", "ForwardX11=no",
            "ClearAllForwardings=yes"}) {
     argv.insert(argv.end(), {"-o", option});

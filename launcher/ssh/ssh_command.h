@@ -20,22 +20,22 @@ std::vector<std::string> SshCommand(const std::string& ssh_program,
                                     const SshSettings& settings,
                                     const std::string& destination);
 
-// How a connection ended before `launch` answered.
+// The end of an ssh connection before `launch` answered.
 struct SshEnd {
   enum class Cause { kExited, kTimedOut, kForeignAnswer };
   Cause cause = Cause::kExited;
   int exit_code = 0;    // for kExited
-  std::string answer;   // for kForeignAnswer: what is wrong with the answer
+  std::string answer;   // kForeignAnswer: what is wrong with the answer
   std::string said;     // ssh's stderr
-  std::string printed;  // stdout of the remote command
+  std::string printed;  // the remote command's output on stdout
 };
 
 // The reason why a host was not reached, in one line: ssh's own message if
 // there is one.
 std::string WhyNotReached(const SshEnd& end, const SshSettings& settings);
 
-// The last lines of a program's output, joined to one line without control
-// characters; empty if there is no output.
+// Returns the last lines of a program's output, joined to one line without
+// control characters; empty if there is no output.
 std::string LastWords(std::string_view said);
 
 }  // namespace muster::launcher

@@ -61,8 +61,9 @@ absl::StatusOr<std::vector<Host>> ReadHosts(const RemoteOptions& remote) {
   return FilterHosts(*std::move(hosts), remote.include, remote.exclude);
 }
 
-// A missing file that DS_ENV_FILE names is skipped with a notice, as in
-// DeepSpeed: the variable is often set for all working directories.
+// Reads the environment files. If DS_ENV_FILE names a missing file, the file is
+// skipped with a notice, as in DeepSpeed: the variable is often set for all
+// working directories.
 absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
     const Environment& here, const std::string& working_directory,
     const Voice& voice) {
@@ -100,8 +101,9 @@ absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
   return files;
 }
 
-// PWD if it is the working directory: it has the symbolic links that the user
-// followed, which exist on other hosts, too.
+// Returns PWD if it names the working directory, otherwise the real path. PWD
+// has the symbolic links that the user followed, which exist on other hosts,
+// too.
 absl::StatusOr<std::string> WorkingDirectory(const Environment& here) {
   struct stat said;
   struct stat real;
@@ -162,10 +164,11 @@ std::vector<int> CaughtSignals(const RunOptions& options) {
   return signals;
 }
 
-// The driver of RemoteJob: one loop over connections, signals and time.
+// The driver of RemoteJob: one loop that waits for connections, signals and
+// deadlines.
 class SshFront {
  public:
-  // `options` must outlive this.
+  // `options` must outlive this object.
   SshFront(const RemotePlan& plan, const RunOptions& options,
            const std::string& name)
       : prefix_(name + ": "),
@@ -213,8 +216,9 @@ class SshFront {
     return paused_since_ ? Intake::kPaused : Intake::kOpen;
   }
 
-  // While the console is full, no messages are read, and the job's deadlines
-  // are suspended: unread messages may report the job's end.
+  // Pauses and resumes reading: while the console is full, no messages are
+  // read, and the job's deadlines are suspended, because unread messages may
+  // report the job's end.
   void LookAtConsole() {
     const Instant now = MonotonicNow();
     const bool room = console_.HasRoom(now);
@@ -265,7 +269,8 @@ class SshFront {
   void KeepLastWords(const OutputCame& output) {
     std::string_view words = output.lines;
     words = words.substr(0, words.find_last_not_of('\n') + 1);
-    // Keep the last line. If there is no newline, npos + 1 is 0.
+    // Keep the last line. If there is no newline, rfind returns npos, and npos
+    // + 1 is 0.
     words = words.substr(words.rfind('\n') + 1);
     if (words.substr(0, prefix_.size()) == prefix_) {
       words.remove_prefix(prefix_.size());
@@ -273,7 +278,7 @@ class SshFront {
     if (!words.empty()) last_words_[output.host] = std::string(words);
   }
 
-  // Stores the reason of a host's failure; a later reason does not replace it.
+  // Stores the reason why a host failed; the first reason is kept.
   void Blame(uint32_t host, const std::string& why) {
     if (host < hosts_.size()) failed_.emplace(hosts_[host].name, why);
   }
@@ -306,7 +311,7 @@ class SshFront {
     exit_code_ = effect.exit_code;
   }
 
-  // Prefix of the messages of this process and of the agents.
+  // Prefix of the messages that this process and the agents print.
   const std::string prefix_;
   const RunOptions& options_;
   // Blocks signals, so it is constructed before threads and processes start.
@@ -315,11 +320,13 @@ class SshFront {
   const std::string program_;
   const std::vector<RemoteHost> hosts_;
   HostConsole console_;
-  std::optional<Instant> paused_since_;  // time since which the console is full
+  // time since which the console has been full
+  std::optional<Instant> paused_since_;
   FanOut fan_out_;
   std::optional<int> exit_code_;
   std::map<std::string, std::string> failed_;
-  std::map<uint32_t, std::string> last_words_;  // last line of stderr, by host
+  // last line of each host's stderr
+  std::map<uint32_t, std::string> last_words_;
 };
 
 }  // namespace

@@ -21,15 +21,15 @@ absl::StatusOr<RemotePlan> ReadFront(
     const RunOptions& options,
     const std::map<std::string, std::string>& environment, const Voice& voice);
 
-// The exit code of a job over ssh, and the reason for each host whose agent
+// The exit code of a job over ssh, and by host name the reason why an agent
 // failed or did not run.
 struct RemoteEnd {
   int exit_code = 0;
   std::map<std::string, std::string> failed;
 };
 
-// Runs the job of a plan. `name`: the prefix of messages of this process and of
-// the agents. Call while the process has one thread.
+// Runs the job that `plan` describes. `name`: the prefix of messages of this
+// process and of the agents. Must be called while the process has one thread.
 RemoteEnd RunRemotePlan(RemotePlan plan, const RunOptions& options,
                         const std::string& name);
 

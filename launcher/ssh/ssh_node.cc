@@ -29,20 +29,23 @@
 namespace muster::launcher {
 namespace {
 
-// Time without a message after which a connection counts as lost. The other end
-// may be suspended at a terminal for a while, so the time is long.
+// Time without a message after which a connection counts as lost. It is long
+// because a user may suspend the other process at a terminal for a while.
 constexpr Duration kLongestSilence = std::chrono::minutes(5);
 // Time limit for the first message after the start, and for writing the last
-// bytes.
+// output.
 constexpr Duration kShortWait = std::chrono::seconds(30);
-// Time for an agent's end, in addition to its own time to stop its workers.
+// Time within which an agent must exit, in addition to the time that it needs
+// to stop its workers.
 constexpr Duration kSlack = std::chrono::seconds(10);
-// Time for an agent's end after a second signal to stop.
+// Time within which an agent must exit after a second signal to stop.
 constexpr Duration kShortTimeout = std::chrono::seconds(3);
-// Bytes queued for the connection; above them the agent's output is not read.
+// Maximum number of bytes queued for the connection. If more are queued, the
+// agent's output is not read.
 constexpr size_t kMaxUp = 4 << 20;
 
-// The server's address in SSH_CONNECTION, "CLIENT CLIENT_PORT ADDRESS PORT".
+// Returns the server's address from SSH_CONNECTION, which has the format
+// "CLIENT CLIENT_PORT ADDRESS PORT".
 std::string ReachedAddress() {
   const char* text = getenv("SSH_CONNECTION");
   if (text == nullptr) return "";
@@ -80,7 +83,8 @@ class SshNode {
   }
 
  private:
-  // Whether no work and no output is left.
+  // Whether this process can exit: the agent and the further hosts are done,
+  // and no output is left to write.
   bool Done() const {
     const bool agent_done =
         agent_ == nullptr ? leaving_ || failed_ : agent_->ended();
@@ -185,8 +189,8 @@ class SshNode {
     Tell({HostFailed{own_.index, why, exit_code}});
   }
 
-  // Makes this node leave its job, because the connection has ended. The
-  // coordinator decides whether the job ends.
+  // Makes the agent of this node leave its job, because the connection to the
+  // starter has ended. The coordinator decides whether the job ends.
   void Leave() {
     if (leaving_) return;
     leaving_ = true;
@@ -227,11 +231,12 @@ class SshNode {
   agent::SignalCatcher signals_;
   FrameReader down_{Greeting::kNone};
   bool down_closed_ = false;
-  std::string up_;  // bytes to write to stdout
+  std::string up_;  // bytes to write to stdout, the connection
   bool up_closed_ = false;
   Instant heard_;
-  std::optional<Instant> deadline_;  // time at which this process ends
-  std::optional<BeNode> job_;        // the job, without its list of hosts
+  // time at which this process exits at the latest
+  std::optional<Instant> deadline_;
+  std::optional<BeNode> job_;  // the job, without its list of hosts
   RemoteHost own_;
   bool failed_ = false;  // this host's agent could not be started
   bool leaving_ = false;

@@ -5,7 +5,8 @@ namespace {
 
 constexpr uint64_t kMaxAlignment = 256;
 
-// The largest power of two that divides the address and the strides.
+// The largest power of two, at most kMaxAlignment, that divides the address and
+// both strides.
 int64_t AlignmentOf(uint64_t address, int64_t stride_bytes,
                     int64_t batch_stride_bytes) {
   const uint64_t bits = address | static_cast<uint64_t>(stride_bytes) |
@@ -17,7 +18,7 @@ int64_t AlignmentOf(uint64_t address, int64_t stride_bytes,
 ColumnMajorMatrix Transposed(const Matrix& matrix, const void* other,
                              int64_t batch) {
   const int64_t size = SizeOf(matrix.type);
-  // Without a batch, the batch stride is not used.
+  // The batch stride does not matter if there is only one product.
   const int64_t batch_stride = batch > 1 ? matrix.batch_stride : 0;
   return {.type = matrix.type,
           .rows = matrix.columns,

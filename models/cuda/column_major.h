@@ -13,7 +13,7 @@ struct ColumnMajorMatrix {
   ElementType type = ElementType::kFloat32;
   int64_t rows = 0;
   int64_t columns = 0;
-  // Distance between columns, in elements.
+  // Distance between the starts of adjacent columns, in elements.
   int64_t stride = 0;
   int64_t batch_stride = 0;
   // Alignment of all matrices of the batch, in bytes; at most 256.
@@ -31,17 +31,18 @@ struct ColumnMajorPlan {
   ColumnMajorMatrix b;
   ColumnMajorMatrix result;
   enum class Addend { kNone, kSame, kElsewhere } addend = Addend::kNone;
-  // Alignment of the bias, which has one element per row, in bytes; 0: no bias.
+  // Alignment of the bias in bytes; 0: no bias. The bias has one element per
+  // row.
   int64_t bias_alignment = 0;
   int64_t batch = 1;
 
   auto operator<=>(const ColumnMajorPlan&) const = default;
 };
 
-// Expresses a row-major product for a column-major library, as the product of
-// the transposed matrices in reverse order. So `a` of the result is
-// `product.b`, its `b` is `product.a`, and a bias per column becomes a bias per
-// row. Pure.
+// Expresses a row-major product for a column-major library: as the product of
+// the transposed matrices in reverse order. So `a` of the result describes
+// `product.b`, its `b` describes `product.a`, and a bias per column becomes a
+// bias per row. Pure.
 ColumnMajorPlan InColumnMajor(const Product& product);
 
 }  // namespace muster::models::cuda

@@ -34,8 +34,8 @@ TEST(ColumnMajorTest, AlignmentIsThatOfEveryRowOfEveryMatrix) {
   EXPECT_EQ(InColumnMajor(product).a.alignment, 16);
   product.addend = At(8192 + 64);
   EXPECT_EQ(InColumnMajor(product).result.alignment, 64);
-  // The batch stride counts only if there are several products: the second
-  // matrix then begins 8 bytes after the first.
+  // The batch stride matters only if there are several products: the second
+  // matrix then begins 8 bytes after the first, which limits the alignment.
   product.a.batch_stride = 2;
   EXPECT_EQ(InColumnMajor(product).b.alignment, 256);
   product.batch = 2;
@@ -59,7 +59,7 @@ TEST(ColumnMajorTest, OtherAddendGivesAnotherPlan) {
   product.bias = At(20);
   EXPECT_NE(InColumnMajor(product), plain);
   EXPECT_EQ(InColumnMajor(product).bias_alignment, 4);
-  // The factor and the addresses of the matrices do not change the plan.
+  // The plan does not depend on the product's factor and addresses.
   product.bias = nullptr;
   product.factor = 2;
   product.a.data = At(65536);

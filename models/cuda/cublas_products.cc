@@ -84,8 +84,8 @@ std::string Describe(const ColumnMajorMatrix& matrix) {
 
 }  // namespace
 
-// Destroys its descriptors with the library that made them, which must outlive
-// this object.
+// A cached algorithm with its cuBLASLt descriptors. The library must outlive
+// this object, whose destructor calls the library to destroy the descriptors.
 struct CublasProducts::CachedProduct {
   explicit CachedProduct(const CublasLt& library) : lt(library) {}
   ~CachedProduct() {
@@ -165,8 +165,8 @@ absl::Status CublasProducts::Prepare(const ColumnMajorPlan& plan,
   if (plan.bias_alignment > 0) {
     set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
     set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CudaTypeOf(plan.result.type));
-    // The bias pointer is set before the search for an algorithm, which
-    // considers its alignment.
+    // The bias pointer must be set before the search for an algorithm, which
+    // takes the alignment of the bias into account.
     set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   }
   if (status.ok()) status = MakeLayout(plan.a, plan.batch, &cached->a);
@@ -190,8 +190,8 @@ absl::Status CublasProducts::Choose(const ColumnMajorPlan& plan,
                                preference, attribute, &value, sizeof(value)));
   };
   set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{kWorkspaceBytes});
-  // By default cuBLASLt assumes an alignment of 256 bytes, which the matrices
-  // of attention heads do not have.
+  // By default cuBLASLt assumes an alignment of 256 bytes, but the matrices of
+  // attention heads have a smaller one.
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
       static_cast<uint32_t>(plan.a.alignment));
   set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
@@ -230,7 +230,8 @@ absl::StatusOr<CublasProducts::CachedProduct*> CublasProducts::Find(
       !status.ok()) {
     return status;
   }
-  // Bounds the memory of a program whose products always have new shapes.
+  // The cache is cleared when it is full, so that its memory is bounded if
+  // products always have new shapes.
   if (products_.size() == kMaxCachedProducts) products_.clear();
   return products_.emplace(plan, std::move(cached)).first->second.get();
 }

@@ -25,13 +25,13 @@ class CublasLt {
   // newest first.
   static std::vector<std::string> DefaultNames();
 
-  // Loads the first of `names` that exists. NotFound: no library exists or a
-  // function is missing; the message is the loader's.
+  // Loads the first of the files `names` that exists. NotFound: no file exists
+  // or a function is missing; the message is the dynamic loader's.
   static absl::StatusOr<std::shared_ptr<const CublasLt>> Load(
       const std::vector<std::string>& names = DefaultNames());
 
-  // OK if `result` is success; otherwise an error with the name of `call` and
-  // cuBLASLt's message.
+  // Returns OK if `result` is success; otherwise an error with the name of
+  // `call` and cuBLASLt's message.
   absl::Status StatusOf(const char* call, cublasStatus_t result) const;
 
   decltype(&cublasLtGetStatusString) GetStatusString = nullptr;
@@ -75,7 +75,7 @@ class CublasProducts final : public Products {
   absl::Status Multiply(const Product& product, CudaStream stream) override;
 
  private:
-  // cuBLASLt's description of a product's shape, with the chosen algorithm.
+  // cuBLASLt's descriptors of a product's shape, with the chosen algorithm.
   struct CachedProduct;
 
   CublasProducts(std::shared_ptr<const CublasLt> lt,

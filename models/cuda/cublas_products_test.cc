@@ -10,8 +10,8 @@
 #include "gtest/gtest.h"
 #include "models/cuda/testing/emulated_device.h"
 
-// Compares cuBLASLt's products with the emulated device's, over a fake of
-// cuBLASLt on the host (fake_cublas_lt.cc).
+// Compares products by CublasProducts, which uses a fake of cuBLASLt on the
+// host (fake_cublas_lt.cc), with products by the emulated device.
 
 namespace muster::models::cuda {
 namespace {
@@ -38,7 +38,7 @@ class CublasProductsTest : public testing::Test {
     products_ = *std::move(products);
   }
 
-  // Performs `product`, whose result is in `results`, by cuBLASLt's fake and by
+  // Performs `product`, which writes to `results`, by cuBLASLt's fake and by
   // the emulated device, and compares the results. All numbers are at most 1.
   void Compare(const Product& product, std::vector<float>* results) {
     const std::vector<float> before = *results;
@@ -50,8 +50,8 @@ class CublasProductsTest : public testing::Test {
     const int64_t inner = product.a_form == MatrixForm::kPlain
                               ? product.a.columns
                               : product.a.rows;
-    // The length of each sum. The bound also allows for the factor, the bias
-    // and the addend.
+    // The number of terms of each sum. The bound also allows for the factor,
+    // the bias and the addend.
     const auto terms = static_cast<double>(inner);
     const double bound =
         RoundingBound<float>(terms + 3, product.factor * terms + 2);
@@ -97,8 +97,8 @@ TEST_F(CublasProductsTest, AllForms) {
   }
 }
 
-// The matrices of a batch lie side by side in the same rows, as the heads of
-// attention do.
+// The matrices of a batch lie side by side in the same rows, like the heads of
+// attention.
 TEST_F(CublasProductsTest, BatchesWithGaps) {
   constexpr int64_t kTime = 3;
   constexpr int64_t kHeads = 2;
@@ -126,8 +126,8 @@ TEST_F(CublasProductsTest, BatchesWithGaps) {
           &scores);
 }
 
-// An algorithm chosen for well-aligned matrices must not be used for others;
-// the fake would detect that.
+// An algorithm that was chosen for well-aligned matrices must not be used for
+// matrices with a smaller alignment. The fake detects that.
 TEST_F(CublasProductsTest, EachAlignmentHasAWayOfItsOwn) {
   const auto a = Numbers(64 + 64, 1);
   const auto bias = Numbers(64 + 64, 2);
@@ -142,7 +142,7 @@ TEST_F(CublasProductsTest, EachAlignmentHasAWayOfItsOwn) {
 }
 
 TEST_F(CublasProductsTest, GradientsOfBfloat16AreFloat32) {
-  // 1, 2, 3, 4 as bfloat16.
+  // the numbers 1, 2, 3, 4 as bfloat16
   const std::vector<uint16_t> halves = {0x3f80, 0x4000, 0x4040, 0x4080};
   const auto* const data = reinterpret_cast<const Bfloat16*>(halves.data());
   std::vector<float> results(4, 100);
@@ -186,8 +186,8 @@ TEST_F(CublasProductsTest, MoreShapesThanItRemembers) {
   const auto count = reinterpret_cast<int (*)()>(
       dlsym(dlopen(kFake, RTLD_NOW), "FakeCublasLtThings"));
   ASSERT_NE(count, nullptr);
-  // At most 1024 shapes are remembered, with four descriptors each. One more
-  // object is the library's handle.
+  // At most 1024 shapes are cached, with four descriptors each. One more object
+  // is the library's handle.
   EXPECT_LE(count(), 4 * 1024 + 1);
   products_.reset();
   EXPECT_EQ(count(), 0);

@@ -33,9 +33,9 @@ struct Matrix {
   const void* data = nullptr;
   int64_t rows = 0;
   int64_t columns = 0;
-  // Distance between rows.
+  // Distance between the starts of adjacent rows.
   int64_t stride = 0;
-  // Distance between the matrices of two successive products.
+  // Distance between the matrices of two successive products of a batch.
   int64_t batch_stride = 0;
 
   template <typename T>
@@ -46,23 +46,23 @@ struct Matrix {
 
 enum class MatrixForm { kPlain, kTransposed };
 
-// result = factor a b + addend + bias, where a and b are taken as they are or
-// transposed, for each of `batch` products. Sums are in float32 and rounded
-// once to the result's type.
+// A matrix product: result = factor a b + addend + bias, where a and b are
+// taken as they are or transposed, for each of `batch` products. Sums are
+// computed in float32 and rounded once to the result's type.
 struct Product {
   MatrixForm a_form = MatrixForm::kPlain;
   Matrix a;
   MatrixForm b_form = MatrixForm::kPlain;
   // The second factor. Its element type must be that of `a`.
   Matrix b;
-  // The matrix into which the product is written.
+  // The matrix that receives the product.
   Matrix result;
   float factor = 1;
-  // A matrix with the layout of the result that is added; it may be the same
-  // memory as the result; null: none.
+  // A matrix that is added, with the layout of the result; may be the result's
+  // memory; null: none.
   const void* addend = nullptr;
-  // A vector with one element per column, of the result's type, that is added
-  // to each row; null: none.
+  // A vector that is added to each row, with one element per column, of the
+  // result's type; null: none.
   const void* bias = nullptr;
   int64_t batch = 1;
 };
@@ -75,11 +75,12 @@ class Products {
   virtual absl::Status Multiply(const Product& product, CudaStream stream) = 0;
 };
 
-// A GPU for the models: the SDK's device, and matrix products. Methods without
-// a Stream, and the kernels, use stream().
+// A GPU for the models: the SDK's device, and matrix products. The kernels, and
+// methods without a Stream parameter, use stream().
 class Device : public CudaDevice {
  public:
-  // Makes a device. Call Prepare and SetProducts before any other method.
+  // Makes a device. Prepare and SetProducts must be called before other
+  // methods.
   explicit Device(const CudaPlugin& plugin) : CudaDevice(plugin) {}
   void SetProducts(std::unique_ptr<Products> products) {
     products_ = std::move(products);
@@ -99,14 +100,14 @@ class Device : public CudaDevice {
   std::unique_ptr<Products> products_;
 };
 
-// Arrays in device memory, freed by the destructor of this object. Movable; the
-// device must outlive it.
+// Arrays in device memory, which the destructor frees. Movable; the device must
+// outlive this object.
 class DeviceArrays {
  public:
   explicit DeviceArrays(Device& device) : device_(&device) {}
 
-  // Allocates an uninitialised array. Returns null if this or an earlier
-  // allocation failed.
+  // Allocates an uninitialised array of `count` elements. Returns null if this
+  // or an earlier allocation has failed.
   template <typename T>
   T* Add(int64_t count) {
     return static_cast<T*>(AddBytes(count * static_cast<int64_t>(sizeof(T))));

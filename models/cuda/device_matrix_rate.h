@@ -8,10 +8,10 @@
 
 namespace muster::models::cuda {
 
-// The FLOP/s of products of square matrices with `size` rows on the device, the
-// best of several runs; used as a reference for other rates. Blocks. No other
-// marks may be set on the device meanwhile. ResourceExhausted: not enough
-// device memory.
+// Measures the FLOP/s of products of square matrices with `size` rows on the
+// device: the best of several runs. The result is a reference for other rates.
+// Blocks. No other timing marks may be set on the device meanwhile.
+// ResourceExhausted: not enough device memory.
 absl::StatusOr<double> MeasureDeviceMatrixRate(Device& device, ElementType type,
                                                int64_t size);
 

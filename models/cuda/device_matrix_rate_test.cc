@@ -9,7 +9,7 @@
 namespace muster::models::cuda {
 namespace {
 
-// A device on which every product takes one millisecond by its marks.
+// A device whose timing marks show one millisecond for every product.
 class TimedDevice final : public EmulatedDevice {
  public:
   void Multiply(const Product& product) override {

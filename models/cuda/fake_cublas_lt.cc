@@ -1,7 +1,7 @@
-// A fake of libcublasLt.so on host memory, with the functions that we use: it
-// computes column-major products by their definition. It tests our calls
-// without a GPU, and aborts the process on calls that the real library would
-// reject or compute wrongly.
+// A fake of libcublasLt.so on host memory, with the functions that Muster
+// calls: it computes column-major products by their definition. It tests these
+// calls without a GPU, and aborts the process if the real library would reject
+// a call or compute a wrong result.
 
 #include <cublasLt.h>
 
@@ -32,7 +32,8 @@ struct Operation {
 
 struct Preference {
   uint64_t workspace;
-  // Alignment of A, B, C and D, in bytes; the library's defaults.
+  // Assumed alignment of A, B, C and D in bytes; initially the library's
+  // default.
   uint32_t alignment[4];
 };
 
@@ -106,7 +107,7 @@ int64_t At(const Layout& layout, int32_t product, uint64_t row,
          static_cast<int64_t>(row);
 }
 
-// An element of a factor, which may be transposed.
+// Returns an element of a factor, which may be transposed.
 float Factor(const Layout& layout, cublasOperation_t form, const void* data,
              int32_t product, uint64_t row, uint64_t column) {
   return form == CUBLAS_OP_N
@@ -118,7 +119,7 @@ float Factor(const Layout& layout, cublasOperation_t form, const void* data,
 
 extern "C" {
 
-// The number of descriptors that were made and not destroyed. For tests.
+// The number of descriptors that exist: created and not destroyed. For tests.
 int FakeCublasLtThings() { return things; }
 
 const char* cublasLtGetStatusString(cublasStatus_t) { return "a fake error"; }
@@ -215,8 +216,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t d,
     cublasLtMatmulPreference_t preference, int,
     cublasLtMatmulHeuristicResult_t found[], int* count) {
-  // As in the real library, there is no algorithm for factors of different
-  // types, or for float32 factors with a bfloat16 result.
+  // As in the real library, no algorithm exists for factors of different types,
+  // or for float32 factors with a bfloat16 result.
   *count = In<Layout>(a)->type == In<Layout>(b)->type &&
            !(In<Layout>(a)->type == CUDA_R_32F &&
              In<Layout>(d)->type == CUDA_R_16BF);

@@ -91,8 +91,8 @@ void GptBlock::BackwardInput(const GptBlockWeights& weights,
                kept->gradients.mlp.data());
   LinearBackwardInput(kept->gradients.mlp.data(), weights.mlp_in.weight.value,
                       rows(), width, 4 * width, inner_.data());
-  // `gradient` is that of the residual stream, which passes it on unchanged.
-  // The gradients of the perceptron and of attention are added to it.
+  // The residual stream passes its gradient on unchanged, in `gradient`. The
+  // gradients through the perceptron and through attention are added to it.
   NormBackward(weights.norm_2, kept->middle, kept->norm_2, inner_, gradient);
   kept->gradients.middle.assign(gradient->begin(), gradient->end());
   LinearBackwardInput(gradient->data(), weights.attention_out.weight.value,

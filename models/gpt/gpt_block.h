@@ -11,11 +11,11 @@
 
 namespace muster::models {
 
-// Called with the index of each tensor as soon as its gradient of this pass is
+// Called with a tensor's index as soon as the tensor's gradient of this pass is
 // complete.
 using GradientReady = std::function<void(int tensor)>;
 
-// Data of a layer norm that its backward pass needs.
+// The data of a layer norm's forward pass that its backward pass needs.
 struct NormActivations {
   AlignedFloats output;
   AlignedFloats mean;
@@ -31,8 +31,8 @@ struct GptBlockGradients {
   AlignedFloats output;
 };
 
-// Data of one block that is kept from the forward pass to the backward pass of
-// a micro-batch.
+// The data of one block and micro-batch that is kept from the forward pass to
+// the backward pass.
 struct GptBlockActivations {
   AlignedFloats input;
   NormActivations norm_1;
@@ -49,26 +49,26 @@ struct GptBlockActivations {
 };
 
 // A transformer block: attention and a two-layer perceptron, each with a layer
-// norm before it and added to the residual stream. Rows are batch * time
-// positions of `width` values. The only state between calls is the activations.
-// Not thread-safe.
+// norm before it, and each added to the residual stream. Rows are batch * time
+// positions of `width` values. The only state between calls is the activations,
+// which the caller keeps. Not thread-safe.
 class GptBlock {
  public:
   GptBlock(const GptConfig& config, int64_t batch, int64_t time);
 
-  // Runs the block: replaces `stream`, on input the block's input, by the
-  // block's output.
+  // Runs the block: replaces the block's input in `stream` by the block's
+  // output.
   void Forward(const GptBlockWeights& weights, std::vector<float>* stream,
                GptBlockActivations* kept) const;
 
-  // `gradient` is the gradient of the block's output on input, and of the
-  // block's input on return. Adds to the gradients of the layer norms' weights,
-  // and stores in `kept` what BackwardWeight needs.
+  // Replaces the gradient of the block's output in `gradient` by the gradient
+  // of the block's input. Adds to the gradients of the layer norms' weights,
+  // and stores in `kept` the data that BackwardWeight needs.
   void BackwardInput(const GptBlockWeights& weights, GptBlockActivations* kept,
                      std::vector<float>* gradient) const;
 
-  // Adds to the linear layers' gradients, after which all gradients of the
-  // block are complete.
+  // Adds to the gradients of the linear layers' weights. After this call all
+  // gradients of the block are complete.
   void BackwardWeight(const GptBlockWeights& weights,
                       const GptBlockActivations& kept,
                       const GradientReady& ready) const;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kMax = int64_t{1} << 24;
 
-// Adds tensors with a common prefix of their names.
+// Collects a list of tensors, whose names are formed from a common prefix.
 class Tensors {
  public:
   explicit Tensors(GptConfig::Biases biases) : biases_(biases) {}

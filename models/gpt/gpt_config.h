@@ -14,7 +14,7 @@ namespace muster::models {
 struct GptConfig {
   enum class Biases { kAll, kNone };
 
-  // Number of different tokens.
+  // Number of distinct tokens.
   int64_t vocabulary = 50257;
   // Maximum length of a sequence, in tokens.
   int64_t context = 1024;
@@ -31,7 +31,7 @@ struct GptConfig {
 
   // Floating-point operations of the forward and backward pass per token: 6 N +
   // 6 L C T, where N is the number of parameters without the position table, L
-  // the layers, C the width and T the context (llm.c's formula).
+  // the number of layers, C the width and T the context (llm.c's formula).
   double FlopsPerToken() const;
   int64_t Parameters() const;
 
@@ -46,7 +46,7 @@ struct GptLayers {
   int64_t last = 0;
 };
 
-// A tensor, with its name in Hugging Face's GPT2LMHeadModel.
+// The name of a tensor in Hugging Face's GPT2LMHeadModel, and its shape.
 struct GptTensor {
   std::string name;
   std::vector<int64_t> shape;
@@ -54,25 +54,25 @@ struct GptTensor {
   int64_t count() const;
 };
 
-// The tensors of the layers `layers`, in the order of the forward pass. The
+// Returns the tensors of these layers, in the order of the forward pass. The
 // head's matrix is the token table: a stage with the head but without the
-// embeddings has a copy of it, with the same name, at the end.
+// embeddings has a copy of the table, with the same name, at the end.
 std::vector<GptTensor> TensorsOf(const GptConfig& config, GptLayers layers);
 
 // Names of the parts of a transformer: part 0 is the embeddings, then one part
 // per block, then the head.
 std::vector<std::string> GptPartNames(const GptConfig& config);
 
-// Indexed by tensor: the part in whose backward pass the tensor's gradient is
-// complete. The token table belongs to the embeddings, because the sum over its
-// two uses is complete there.
+// Returns, indexed by tensor, the model's part in whose backward pass the
+// tensor's gradient is complete. The token table belongs to the embeddings,
+// because the sum over its two uses is complete there.
 std::vector<int64_t> GptPartsOf(const std::vector<GptTensor>& tensors,
                                 const GptConfig& config);
 
-// The layers of each stage of a pipeline, in order, distributed as evenly as
-// possible. The first stages get one layer more if needed, because the last
-// stage also has the head. Pure. InvalidArgument: there are fewer layers than
-// stages.
+// Distributes the layers over the stages of a pipeline as evenly as possible,
+// and returns each stage's layers. If one layer more is needed, the first
+// stages get it, because the last stage also has the head. Pure.
+// InvalidArgument: there are fewer layers than stages.
 absl::StatusOr<std::vector<GptLayers>> SplitLayers(const GptConfig& config,
                                                    int stages);
 

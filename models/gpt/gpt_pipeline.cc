@@ -113,8 +113,8 @@ absl::StatusOr<std::unique_ptr<Optimizer>> GptPipeline::MakeOptimizer(
   for (const int i : group.tensors) tensors.push_back(chunk.weights->tensor(i));
   const Reducer* const reducer = group.reducer.get();
   if (options_.state == GptPipelineOptions::State::kSharded) {
-    // The optimizer and the reducer may share the group, because the reducer
-    // uses it only between Begin and Finish.
+    // The optimizer and the reducer may use the same process group, because the
+    // reducer uses it only between Begin and Finish.
     auto sharded = ShardedOptimizer::Create(ranks, *reducer, options_.rule,
                                             std::move(tensors));
     if (!sharded.ok()) return sharded.status();
@@ -180,8 +180,8 @@ absl::StatusOr<double> GptPipeline::SumOfSquares() {
     if (chunk.tied_optimizer == nullptr) continue;
     const absl::StatusOr<double> tied = chunk.tied_optimizer->SumOfSquares();
     if (!tied.ok()) return tied.status();
-    // Only the first stage counts the token table: the last stage has a copy of
-    // it.
+    // The token table counts only once, for the first stage: the last stage has
+    // a copy of the table.
     if (chunk.weights->layers().first == 0) sum += *tied;
   }
   absl::Status status = mesh_->group("pp").Run(

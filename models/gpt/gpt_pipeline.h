@@ -21,18 +21,19 @@ namespace muster::models {
 
 struct GptPipelineOptions {
   GptConfig model;
-  // Sequences per micro-batch, and tokens per sequence (at most the context).
+  // Number of sequences per micro-batch, and number of tokens per sequence (at
+  // most the context).
   int64_t batch = 1;
   int64_t time = 1;
   GptStage::Checkpointing checkpointing = GptStage::Checkpointing::kNone;
   // Seed of the initial weights.
   uint64_t seed = 0;
   std::shared_ptr<const UpdateRule> rule;
-  // Whether each rank keeps the whole optimizer state of its stages, or only a
-  // part of it, shared with the ranks that have the same stages (ZeRO-1).
+  // The optimizer state of a stage: replicated on all ranks that have the
+  // stage, or sharded between these ranks (ZeRO-1).
   enum class State { kReplicated, kSharded } state = State::kReplicated;
-  // Bound for the norm of the whole model's gradient (gradient clipping); 0:
-  // none.
+  // Maximum norm of the whole model's gradient (gradient clipping); 0: no
+  // clipping.
   double clip = 0;
   PipelineOptions pipeline;
 };
@@ -46,14 +47,15 @@ struct GptPipelineStep {
 };
 
 // One rank's part of a transformer trained with pipeline and data parallelism
-// in a DeviceMesh(pp, dp): several ranks have the same stage and use different
-// data. Reducers average the gradients of a stage over dp while the pipeline
-// runs. The weights equal those of a training on one rank, up to the order of
-// sums. Not thread-safe.
+// in a DeviceMesh(pp, dp): several ranks have the same stage and train it on
+// different data. Reducers average the gradients of a stage over dp while the
+// pipeline runs. The weights equal those of a training on one rank, up to the
+// order of sums. Not thread-safe.
 class GptPipeline {
  public:
-  // Provides the tokens and targets of micro-batch m of data-parallel rank d,
-  // which is number d * (micro-batches of the schedule) + m of the step.
+  // Provides the tokens and targets of a micro-batch. Micro-batch m of
+  // data-parallel rank d has the number d * (micro-batches of the schedule) + m
+  // in the step.
   using Source = GptPipelineStage::Source;
 
   // Collective over `world`, which has p * dp ranks for a schedule of p ranks;
@@ -66,7 +68,7 @@ class GptPipeline {
       ProcessGroup& world, PipelineSchedule schedule,
       const GptPipelineOptions& options, Source source);
 
-  // Collective: runs the schedule's micro-batches, then the optimizer with
+  // Collective. Runs the schedule's micro-batches, then the optimizer with
   // `step`. OutOfRange: the gradient is not finite. An error breaks all groups
   // of this rank, so that the other ranks get the error with its cause.
   absl::StatusOr<GptPipelineStep> Step(const OptimizerStep& step);
@@ -75,15 +77,15 @@ class GptPipeline {
   absl::StatusOr<double> Evaluate();
 
   // This rank's part of the state that the next step depends on, for
-  // checkpoints. Weights have their names in the whole model, so that a
-  // training with any other split of the layers can resume. The addresses stay
-  // the same, and the memory may be written between steps.
+  // checkpoints. The weights have the names that they have in the whole model,
+  // so that a training with any other split of the layers can resume. The
+  // addresses stay the same, and the memory may be overwritten between steps.
   std::vector<CheckpointSlice> State();
 
   // The index of this rank's pipeline among the data-parallel pipelines.
   int data_rank() const { return mesh_->coordinate("dp"); }
-  // The weights of this rank's chunk number `chunk`: stage rank + chunk * p of
-  // the pipeline.
+  // The weights of this rank's chunk number `chunk`, which is stage rank +
+  // chunk * p of the pipeline (p: ranks of the pipeline).
   const GptWeights& weights(int chunk) const {
     return *chunks_[static_cast<size_t>(chunk)].weights;
   }
@@ -115,8 +117,8 @@ class GptPipeline {
 
   const GptPipelineOptions options_;
   std::unique_ptr<DeviceMesh> mesh_;
-  // The group of the ranks that have the token table; null on other ranks, and
-  // if one stage has both uses of the table.
+  // The group of all ranks that have the token table. Null on other ranks, and
+  // if one stage has both the embeddings and the head.
   std::unique_ptr<ProcessGroup> tied_;
   std::vector<Chunk> chunks_;
   std::unique_ptr<PipelineRuntime> runtime_;

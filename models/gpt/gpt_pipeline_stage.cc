@@ -11,7 +11,8 @@ namespace muster::models {
 namespace {
 
 constexpr char kTokenTable[] = "transformer.wte.weight";
-// The number of stages that have the token table.
+// The number of pipeline stages that have the token table: the first and the
+// last.
 constexpr double kShares = 2;
 
 }  // namespace
@@ -93,7 +94,7 @@ absl::Status GptStageGradients::End() {
 
 absl::Status GptStageGradients::Finish() {
   absl::Status status = Each([](Reducer& reducer) { return reducer.Finish(); });
-  // The reducers may have moved the gradients in the first step, so the
+  // In the first step the reducers may have moved the gradients, so the
   // gradients' addresses are set again.
   Place();
   return status;

@@ -16,19 +16,19 @@
 
 namespace muster::models {
 
-// A subset of a stage's tensors whose gradients one reducer averages. Parameter
-// i of the reducer is the stage's tensor tensors[i].
+// The tensors of a stage whose gradients one reducer averages. Parameter i of
+// the reducer is the stage's tensor number tensors[i].
 struct GptTensorGroup {
   std::vector<int> tensors;
   std::unique_ptr<Reducer> reducer;
 };
 
 // Averages the gradients of one pipeline stage over the ranks that have this
-// stage, during the stage's last backward pass of a step and during the passes
-// of other stages that follow.
+// stage. The averaging begins during the stage's last backward pass of a step,
+// and continues during later passes of other stages.
 //
-// The token table is in two stages, as embeddings in the first and as the head
-// in the last, and its gradient is the sum of the gradients in both. The table
+// The first stage has the token table for the embeddings and the last stage for
+// the head; the table's gradient is the sum of the gradients in both. The table
 // has a reducer of its own over all ranks of both stages. So both stages get
 // bit-identical gradients and keep equal tables (Megatron-LM's embedding
 // group). Because a reducer averages, each stage's gradient is doubled first,
@@ -37,8 +37,9 @@ class GptStageGradients : public WeightPassListener {
  public:
   // Collective over both groups, which must outlive this object and must not be
   // used by others during a step. `data`: the ranks that have the stage.
-  // `tied`: the ranks that have the token table; null for a stage without the
-  // table or with both of its uses. Gradients lie in the reducers' buckets.
+  // `tied`: the ranks that have the token table; null if the stage has no
+  // table, or if it has both the embeddings and the head. Gradients lie in the
+  // reducers' buckets.
   static absl::StatusOr<std::unique_ptr<GptStageGradients>> Create(
       GptWeights& weights, ProcessGroup& data, ProcessGroup* tied,
       const DdpOptions& options);
@@ -47,11 +48,11 @@ class GptStageGradients : public WeightPassListener {
   absl::Status Ready(int tensor) override;
   absl::Status End() override;
 
-  // Blocks until all gradients are averaged. Called after the last pass of the
-  // step in any stage.
+  // Blocks until all gradients are averaged. Called once per step, after the
+  // last pass of any stage of this rank.
   absl::Status Finish();
 
-  // All tensors except the tied table.
+  // All tensors except the tied token table.
   const GptTensorGroup& own() const { return own_; }
   // The tied token table; empty if the stage has none.
   const GptTensorGroup& tied() const { return tied_; }
@@ -62,30 +63,32 @@ class GptStageGradients : public WeightPassListener {
   absl::Status MakeReducer(ProcessGroup& group, DdpOptions options,
                            GptTensorGroup* made);
   void Place();
-  // Makes the same call of both reducers.
+  // Calls `call` with own_'s reducer and, if the stage has one, tied_'s.
   template <typename Call>
   absl::Status Each(Call call);
 
   GptWeights& weights_;
   GptTensorGroup own_;
   GptTensorGroup tied_;
-  // Indexed by tensor: the index of the tensor's parameter in its group.
+  // Indexed by tensor: the index of the corresponding parameter in its reducer.
   std::vector<int> parameters_;
   int tied_tensor_ = -1;
   WeightPass pass_ = WeightPass::kMoreToCome;
 };
 
-// Layers of a transformer as a pipeline stage. The activations of a micro-batch
-// are in the arrays of its activation slot, which are reused.
+// Layers of a transformer as a pipeline stage. Each activation slot of the
+// schedule has its own arrays for a micro-batch's activations, which are
+// reused.
 class GptPipelineStage : public PipelineStage {
  public:
-  // Fills a micro-batch of the step: the tokens on the first stage, the targets
-  // on the last.
+  // Provides the data of a micro-batch of the step: the tokens on the first
+  // stage, the targets on the last.
   using Source =
       std::function<absl::Status(int micro_batch, GptMicroBatch* filled)>;
 
   // `weights` and `listener` must outlive this object; `listener` may be null.
-  // The listener receives indices of the tensors of `weights`.
+  // The listener is notified of complete gradients by the tensors' indices in
+  // `weights`.
   GptPipelineStage(GptWeights& weights, int64_t batch, int64_t time,
                    GptStage::Checkpointing checkpointing, Source source,
                    WeightPassListener* listener);
@@ -109,8 +112,8 @@ class GptPipelineStage : public PipelineStage {
   }
   void Read(const void* from);
   void Write(void* to) const;
-  // Calls `pass`, which reports complete gradients, between Begin and End of
-  // the listener.
+  // Calls `perform`, which reports complete gradients to the listener, between
+  // Begin and End of the listener.
   absl::Status Heard(const PipelinePass& pass,
                      const std::function<void(const GradientReady&)>& perform);
 

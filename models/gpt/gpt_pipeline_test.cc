@@ -58,7 +58,7 @@ struct TrainingResult {
   double evaluation = 0;
 };
 
-// Changes each value by about a rounding error.
+// Changes each value at random by about one rounding error.
 void Disturb(float* values, int64_t count, Disturbance* disturb) {
   for (int64_t i = 0; i < count; ++i) {
     values[i] = static_cast<float>((*disturb)(values[i]));
@@ -69,8 +69,8 @@ void Disturb(float* values, int64_t count, Disturbance* disturb) {
 enum class Planted { kNone, kForgottenMicroBatch };
 
 // Trains the whole model on one rank, micro-batch after micro-batch, with plain
-// gradient descent. Sums of losses and gradients, and the weights of each step,
-// are disturbed by rounding-size errors.
+// gradient descent. After each step, the sums of losses and gradients and the
+// weights are disturbed by about one rounding error.
 TrainingResult Sequential(int micro_batches, double clip, Disturbance disturb,
                           Planted planted = Planted::kNone) {
   GptWeights weights(kConfig, {0, kConfig.layers});
@@ -128,7 +128,7 @@ GptPipelineOptions Options(double clip) {
 
 TransportFactory SharedMemory() {
   return [](GroupPlace place, Instant deadline) {
-    // Small buffers, because there are many groups.
+    // The buffers are small, because there are many groups.
     return NewSharedMemoryTransport(
         place, {.staging_bytes = 24 << 10, .channel_bytes = 4 << 10}, deadline);
   };
@@ -187,7 +187,7 @@ TrainingResult Pipelined(ScheduleKind kind, const PipelineShape& shape,
       },
       factory);
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
-  // On each data-parallel rank, two stages have the token table.
+  // In each data-parallel pipeline, two stages have the token table.
   EXPECT_EQ(tables.size(), static_cast<size_t>(2 * data));
   EXPECT_THAT(tables, testing::Each(testing::ContainerEq(tables[0])));
   return result;
@@ -215,9 +215,9 @@ std::vector<std::vector<double>> NumbersOf(const TrainingResult& result) {
   return lists;
 }
 
-// The whole model trained on one rank, as a reference. WrongList returns the
-// index of the first list of NumbersOf that differs by more than rounding
-// explains; -1: none.
+// The whole model trained on one rank, as the reference. WrongList returns the
+// index of the first list of NumbersOf that differs from the reference by more
+// than rounding explains; -1: none.
 class SequentialTraining {
  public:
   SequentialTraining(int micro_batches, double clip)
@@ -225,8 +225,8 @@ class SequentialTraining {
         reference_([&](Disturbance disturb) {
           return NumbersOf(Sequential(micro_batches, clip, disturb));
         }),
-        // The number of successive roundings: the sum of the longest product,
-        // and the sum over the micro-batches.
+        // The longest chain of roundings in one result: the sum of the longest
+        // product, and the sum over the micro-batches.
         operations_(static_cast<double>(4 * kConfig.width + micro_batches)) {}
 
   const TrainingResult& result() const { return result_; }
@@ -255,16 +255,16 @@ void ExpectSameResult(const TrainingResult& got, int micro_batches,
   EXPECT_EQ(sequential.WrongList(got), -1);
 }
 
-// Parameters: kind, ranks per pipeline, stages per rank, micro-batches,
-// pipelines.
+// Test parameters: the kind of schedule, ranks per pipeline, stages per rank,
+// micro-batches, and number of pipelines.
 class Grid : public testing::TestWithParam<
                  std::tuple<ScheduleKind, int, int, int, int>> {};
 
 TEST_P(Grid, EqualsSequentialTraining) {
   const auto [kind, ranks, chunks, micro_batches, data] = GetParam();
   const PipelineShape shape{ranks, chunks, micro_batches};
-  // Skips shapes that the kind of schedule does not support; the generators'
-  // tests check which these are.
+  // Skips shapes that the kind of schedule does not support. The tests of the
+  // schedule generators check the set of supported shapes.
   if (!MakeSchedule(kind, shape).ok()) return;
   ExpectSameResult(Pipelined(kind, shape, data, Options(0)),
                    micro_batches * data, 0);
@@ -277,8 +277,8 @@ INSTANTIATE_TEST_SUITE_P(Small, Grid,
                                           testing::Values(2, 5, 8),
                                           testing::Values(1, 2)));
 
-// With three pipelines, the ranks' parts of the optimizer state are not equally
-// large.
+// With three pipelines, the ranks' shares of the optimizer state differ in
+// size.
 TEST(GptPipelineTest, ShardedStateChangesNoBit) {
   GptPipelineOptions options = Options(0.1);
   options.rule = AdamWRule({});
@@ -291,8 +291,8 @@ TEST(GptPipelineTest, ShardedStateChangesNoBit) {
     EXPECT_EQ(sharded.weights, whole.weights);
     EXPECT_EQ(sharded.evaluation, whole.evaluation);
     for (int step = 0; step < kSteps; ++step) {
-      // Squares of floats are exact in double, but sharded ranks add sums of
-      // parts, so the norms differ by rounding.
+      // The squares of floats are exact in double. But with sharded state each
+      // rank first sums its share, so the sums are rounded differently.
       const double norm = whole.steps[step].gradient_norm;
       EXPECT_NEAR(
           sharded.steps[step].gradient_norm, norm,
@@ -340,8 +340,9 @@ void Copy(const Checkpoint& from, const std::vector<CheckpointSlice>& to) {
   }
 }
 
-// Runs steps [from, to) of a pipeline that starts from `checkpoint`, unless it
-// is empty, and leaves its state there. Returns the last loss.
+// Runs steps [from, to) of a pipeline that starts from `checkpoint`, or from
+// initial weights if it is empty. Stores the final state in `checkpoint`, and
+// returns the last loss.
 double Continue(const PipelineShape& shape, int data,
                 GptPipelineOptions::State state, int from, int to,
                 Checkpoint* checkpoint) {
@@ -396,7 +397,8 @@ TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
                     &from);
   };
   const double loss = go_on(checkpoint);
-  // The condition numbers: how much errors in the checkpoint change the loss.
+  // The condition numbers: the factors by which errors in the checkpoint grow
+  // in the loss.
   const std::vector<double> conditions = Condition([&](Disturbance disturb) {
     Checkpoint disturbed = checkpoint;
     for (auto& [name, values] : disturbed) {
@@ -407,7 +409,7 @@ TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
   const double bound =
       RoundingBound<float>(4 * kConfig.width + 4, conditions[0]);
   EXPECT_NEAR(loss, expected, bound);
-  // A loss after one step too few differs by more than the bound.
+  // The bound is narrow enough to detect a training with one step too few.
   Checkpoint fewer = checkpoint;
   EXPECT_GT(
       std::abs(Continue({3, 1, 4}, 1, GptPipelineOptions::State::kReplicated, 3,
@@ -416,8 +418,8 @@ TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
       bound);
 }
 
-// The failure of one rank fails all ranks of its own and of the other pipelines
-// at once, whatever they wait for.
+// If one rank fails, all ranks of all pipelines fail at once, whichever
+// operation they are blocked in.
 TEST(GptPipelineTest, FailureOfARankFailsAllRanks) {
   for (const int fatal_step : {0, 1}) {
     const auto statuses = RunWorld(

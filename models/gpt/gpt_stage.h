@@ -10,14 +10,15 @@
 namespace muster::models {
 
 // The data of one micro-batch in a stage. After the backward pass only tokens
-// and targets remain: the stage reuses the memory.
+// and targets remain: the stage reuses the other memory.
 struct GptMicroBatch {
-  // Tokens and targets, batch * time elements each. The first stage needs
-  // tokens, the last one targets. Values are below the size of the vocabulary.
+  // Tokens and targets, batch * time elements each. The first stage needs the
+  // tokens, the last stage the targets. Values are below the size of the
+  // vocabulary.
   std::vector<int32_t> tokens = {};
   std::vector<int32_t> targets = {};
 
-  // Data that is kept from the forward pass to the backward pass.
+  // Data of each block that is kept from the forward pass to the backward pass.
   std::vector<GptBlockActivations> blocks = {};
   std::vector<float> final_input = {};
   NormActivations final_norm = {};
@@ -27,20 +28,23 @@ struct GptMicroBatch {
   std::vector<float> input_gradient = {};
 };
 
-// Layers of a transformer: the whole model or a pipeline stage, with embeddings
-// and head if they belong to it. Passes of different micro-batches may be
-// interleaved. Not thread-safe; uses one thread, except in OpenBLAS.
+// Layers of a transformer: the whole model, or a pipeline stage, with the
+// embeddings and the head if they belong to it. Passes of different
+// micro-batches may be interleaved. Not thread-safe; uses one thread, except in
+// matrix products.
 class GptStage {
  public:
-  // Whether blocks keep all data that their backward pass needs, or only their
-  // input, so that they recompute the rest (Chen et al., 2016).
+  // Activation checkpointing (Chen et al., 2016). kNone: blocks keep all data
+  // that their backward pass needs. kBlocks: blocks keep only their input and
+  // recompute the rest.
   enum class Checkpointing { kNone, kBlocks };
 
   // `weights` must outlive this object.
   GptStage(GptWeights& weights, int64_t batch, int64_t time,
            Checkpointing checkpointing = Checkpointing::kNone);
 
-  // Number of elements of the data between stages: batch * time * width.
+  // Number of elements of the array that one stage passes to the next: batch *
+  // time * width.
   int64_t stream_count() const;
 
   // Replaces `stream` by this stage's output. On input, `stream` is the output
@@ -48,26 +52,28 @@ class GptStage {
   void Forward(GptMicroBatch* micro_batch, std::vector<float>* stream) const;
 
   // Computes the mean loss over the micro-batch from the stage's output. Last
-  // stage only. Gradients will be those of the loss times `factor`.
+  // stage only. The following backward pass computes the gradients of the loss
+  // times `factor`.
   double Loss(GptMicroBatch* micro_batch, const std::vector<float>& stream,
               float factor) const;
-  // Computes the mean loss as Loss does, but without preparing a backward pass:
-  // the logits are not overwritten by their gradients.
+  // Computes the mean loss like Loss, but does not prepare a backward pass: the
+  // logits are not overwritten by their gradients.
   double LossOnly(GptMicroBatch* micro_batch,
                   const std::vector<float>& stream) const;
 
   // Replaces `gradient` by the gradient of the stage's input. On input,
-  // `gradient` is the gradient of its output; the last stage ignores it.
+  // `gradient` is the gradient of the stage's output; the last stage ignores
+  // it.
   void BackwardInput(GptMicroBatch* micro_batch,
                      std::vector<float>* gradient) const;
 
-  // Adds to the gradients of all weights. Each tensor's index is reported once,
-  // when its gradient is complete for this pass.
+  // Adds to the gradients of all weights. Reports each tensor's index once,
+  // when the tensor's gradient is complete for this pass.
   void BackwardWeight(GptMicroBatch* micro_batch,
                       const GradientReady& ready) const;
 
-  // Does BackwardInput and BackwardWeight layer by layer, so that gradients are
-  // complete as early as possible.
+  // Does BackwardInput and BackwardWeight for one layer after the other, so
+  // that gradients are complete as early as possible.
   void Backward(GptMicroBatch* micro_batch, std::vector<float>* gradient,
                 const GradientReady& ready) const;
 
@@ -98,11 +104,12 @@ class GptStage {
   const int64_t time_;
   const Checkpointing checkpointing_;
   const GptBlock block_;
-  // Memory of finished micro-batches for reuse, as many as were in flight at
-  // the same time. New memory would cost a page fault per 4 KiB in each step.
+  // Memory of finished micro-batches, kept for reuse: as many as were in flight
+  // at the same time. New memory would cost a page fault per 4 KiB in each
+  // step.
   mutable std::vector<GptMicroBatch> spare_;
-  // Working memory; its contents do not matter between calls. Blocks use the
-  // gradients one after another, so that they stay in the cache.
+  // Working memory; its contents do not matter between calls. All blocks use
+  // the same arrays one after another, so that these stay in the cache.
   mutable std::vector<float> inner_;
   mutable GptBlockGradients gradients_;
 };

@@ -27,7 +27,7 @@ GptMicroBatch Tokens() {
 
 void Ignore(int) {}
 
-// The whole model's loss and gradients, the latter in one array.
+// Computes the whole model's loss, and its gradients in one array.
 double WholePass(GptWeights* weights, std::vector<float>* gradients,
                  GptStage::Checkpointing checkpointing) {
   const GptStage model(*weights, kBatch, kTime, checkpointing);
@@ -61,11 +61,12 @@ TEST_P(AnyBiases, SmallWeightsKnowNothing) {
   GptWeights weights(config(), {0, 4});
   weights.Initialize(1);
   std::vector<float> gradients;
-  // A bound of statistics. A logit is the product of a normalized position,
-  // whose length is sqrt(8), and a token's row of 8 elements with a standard
-  // deviation of 0.02. The loss is the mean of 12 of them, of different tokens;
-  // four standard deviations are allowed. The mean of the exponentials adds
-  // half of a logit's variance.
+  // With small weights all tokens are nearly equally likely, so the loss is
+  // near the logarithm of 19 tokens. The bound is statistical: a logit is the
+  // product of a normalized position, whose length is sqrt(8), and a token's
+  // row of 8 elements with a standard deviation of 0.02. The loss is the mean
+  // over 12 logits of different tokens; four standard deviations are allowed.
+  // The mean of the exponentials adds half of a logit's variance.
   const double deviation = 0.02 * std::sqrt(8.0);
   EXPECT_NEAR(WholePass(&weights, &gradients, GptStage::Checkpointing::kNone),
               std::log(19.0),
@@ -85,8 +86,8 @@ TEST_P(AnyBiases, DescendingLowersTheLoss) {
     }
     loss = WholePass(&weights, &gradients, GptStage::Checkpointing::kNone);
   }
-  // A step reduces the loss by about 0.01 times the gradient's square, which is
-  // larger than 1: the bound is about progress, and far from rounding.
+  // A step reduces the loss by about 0.01 times the square of the gradient's
+  // norm, which is larger than 1. So the bound is far above rounding errors.
   EXPECT_LT(loss, first - 0.1);
 }
 
@@ -107,8 +108,8 @@ TEST_P(AnyBiases, MemoryThatWasUsedBeforeChangesNoBit) {
     return std::vector<float>(first, first + weights.count());
   };
   const std::vector<float> fresh = pass();
-  // Runs two other micro-batches in between, one with and one without a
-  // backward pass.
+  // Two other micro-batches run in between, one with and one without a backward
+  // pass.
   for (const bool backward : {true, false}) {
     GptMicroBatch other = Tokens();
     std::swap(other.tokens, other.targets);
@@ -132,8 +133,8 @@ TEST_P(AnyBiases, CheckpointingChangesNoBit) {
   EXPECT_EQ(kept, again);
 }
 
-// Two stages, with the backward pass in two parts, give the results of the
-// whole model, except that each stage has its own gradient of the token table.
+// Two stages, with the backward pass in two parts, give the same results as the
+// whole model. Only the token table differs: each stage has its own gradient.
 TEST_P(AnyBiases, StagesTogetherAreTheModel) {
   GptWeights whole(config(), {0, 4});
   whole.Initialize(1);
@@ -173,8 +174,9 @@ TEST_P(AnyBiases, StagesTogetherAreTheModel) {
         continue;
       }
       // Both stages have a gradient of the token table. The whole model adds
-      // embeddings' and head's gradients in one array and rounds at the
-      // magnitude of the sum, so the sums may differ by rounding.
+      // the gradients of embeddings and head in one array, which rounds at the
+      // magnitude of the sum. So the sum of the two stages may differ by
+      // rounding.
       const double magnitude =
           std::abs(in_first.gradient[k]) + std::abs(in_second.gradient[k]);
       ASSERT_NEAR(sum, got, RoundingBound<float>(kBatch * kTime, magnitude))

@@ -14,8 +14,8 @@
 
 namespace muster::models {
 
-// A weight and the address of its gradient; both null if the model does not
-// have the weight (biases).
+// The addresses of a weight and of its gradient; both null if the model does
+// not have the weight, such as a bias.
 struct GptWeight {
   const float* value = nullptr;
   float* gradient = nullptr;
@@ -23,7 +23,7 @@ struct GptWeight {
   int index = -1;
 };
 
-// A scale or a matrix, with its bias.
+// A scale or a matrix, and the bias that belongs to it.
 struct GptPair {
   GptWeight weight;
   GptWeight bias;
@@ -39,9 +39,9 @@ struct GptBlockWeights {
   GptPair mlp_out;
 };
 
-// The weights of several layers in one array, and the address of each gradient.
-// Gradients are initially in one array too; later they may be anywhere, such as
-// in DDP's buckets.
+// The weights of several layers in one array, and the address of each weight's
+// gradient. Initially the gradients are in one array too; later they may be
+// anywhere, such as in DDP's buckets.
 class GptWeights {
  public:
   // Makes the weights, with all values zero.
@@ -58,8 +58,8 @@ class GptWeights {
   const float* data() const { return values_.data(); }
   int64_t count() const { return static_cast<int64_t>(values_.size()); }
 
-  // The tensor with its value and the current address of its gradient. Weight
-  // decay does not apply to scales and biases.
+  // Returns the tensor with its value and the current address of its gradient.
+  // Weight decay does not apply to scales and biases.
   Tensor tensor(int index);
 
   float* value(int tensor) { return values_.data() + offsets_[tensor]; }
@@ -69,7 +69,8 @@ class GptWeights {
   }
   void ZeroGradients();
 
-  // The weight with that name; null if the layers do not have it.
+  // Returns the weight with that name; its addresses are null if the layers do
+  // not have it.
   GptWeight Find(const std::string& name) const;
   GptBlockWeights Block(int64_t layer) const;
   GptPair FinalNorm() const;
@@ -89,9 +90,9 @@ class GptWeights {
   std::map<std::string, int> index_;
   std::vector<int64_t> offsets_;
   std::vector<float> values_;
-  // Deleter of memory from calloc: zeroed memory whose pages are allocated on
-  // the first write, so gradients that are elsewhere or not computed cost no
-  // memory.
+  // The deleter of memory from calloc. calloc returns zeroed pages that are
+  // allocated on the first write, so gradients that are elsewhere or not
+  // computed cost no memory.
   struct Free {
     void operator()(float* array) const { std::free(array); }
   };

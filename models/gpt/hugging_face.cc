@@ -24,7 +24,7 @@ bool EndsWith(std::string_view name, std::string_view end) {
 }
 
 // Adds the prefix "transformer." of GPT2LMHeadModel to a tensor's name if it is
-// missing, as in GPT-2's published files.
+// missing. GPT-2's published files lack the prefix.
 std::string FullName(const std::string& name) {
   if (name.rfind(kPrefix, 0) == 0 || name == "lm_head.weight") return name;
   return absl::StrCat(std::string(kPrefix), name);
@@ -59,8 +59,8 @@ nlohmann::ordered_json ConfigOf(const GptConfig& config) {
           {"resid_pdrop", 0.0},
           {"embd_pdrop", 0.0},
           {"attn_pdrop", 0.0},
-          // null: a vocabulary of characters has no tokens for the beginning
-          // and the end of a text.
+          // null, because a vocabulary of characters has no tokens for the
+          // beginning and the end of a text
           {"bos_token_id", nullptr},
           {"eos_token_id", nullptr},
           {"tie_word_embeddings", true}};
@@ -95,14 +95,14 @@ absl::Status ReadTensor(const SafetensorsFile& file,
 absl::Status WriteHuggingFaceModel(const GptWeights& weights,
                                    const std::string& folder) {
   GptConfig config = weights.config();
-  // GPT2LMHeadModel has all biases.
+  // GPT2LMHeadModel always has all biases.
   config.biases = GptConfig::Biases::kAll;
   const std::vector<GptTensor> tensors = TensorsOf(config, {0, config.layers});
   int64_t longest = 0;
   for (const GptTensor& tensor : tensors) {
     longest = std::max(longest, tensor.shape[0]);
   }
-  // Zeros for any missing bias.
+  // The values of any bias that the model does not have.
   const std::vector<float> zeros(
       static_cast<size_t>(std::max(longest, 4 * config.width)));
   std::vector<SafetensorsData> data;

@@ -51,7 +51,7 @@ TEST_F(HuggingFace, WrittenModelIsReadBack) {
   const absl::Status status = ReadHuggingFaceWeights(ModelFile(), &read);
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_EQ(All(read), All(written));
-  // Existing files are replaced.
+  // A second write replaces the existing files.
   EXPECT_TRUE(WriteHuggingFaceModel(written, folder_).ok());
 }
 
@@ -102,7 +102,7 @@ TEST_F(HuggingFace, AStageTakesItsOwn) {
 }
 
 // Reads a file like GPT-2's own, with names without "transformer." and with
-// attention masks, and files with 16-bit types.
+// attention masks. Reads files with 16-bit types.
 TEST_F(HuggingFace, NamesWithoutPrefixAndNarrowTypesAreRead) {
   GptWeights whole(Config(GptConfig::Biases::kAll), {0, 2});
   whole.Initialize(5);

@@ -25,11 +25,12 @@ constexpr int64_t kBatch = 1;
 constexpr int64_t kTime = 5;
 constexpr GptConfig kConfig{
     .vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 8};
-// Limits in bytes, so that these small tensors fill several buckets.
+// The limits, in bytes, are low, so that these small tensors fill several
+// buckets.
 constexpr BucketLimits kLimits = {.first_bytes = 300, .bytes = 4000};
 
-// Logs synchronisation between the streams, in order with the operations on the
-// side stream.
+// A device that logs each wait of a stream for the other stream, in order with
+// the operations on the side stream.
 class OrderedDevice final : public EmulatedDevice {
  public:
   void WaitForOther(Stream stream) override {
@@ -43,8 +44,8 @@ class OrderedDevice final : public EmulatedDevice {
   mutable std::vector<std::string> log;
 };
 
-// One rank's gradients for its own tokens; averaged over the ranks if `reducer`
-// is not null.
+// Computes one rank's gradients on that rank's tokens. Averages them over the
+// ranks if `reducer` is not null.
 std::vector<std::vector<float>> Gradients(int rank, OrderedDevice& device,
                                           CudaGptWeights<Bfloat16>& weights,
                                           Reducer* reducer,
@@ -104,7 +105,7 @@ TEST(CudaDdpTest, IsTheRanksMean) {
     for (size_t i = 0; i < own.size(); ++i) {
       mean[i].resize(own[i].size());
       for (size_t j = 0; j < own[i].size(); ++j) {
-        // The result is exact: a sum of two terms has only one order, and
+        // This mean is exact: a sum of two terms has only one order, and
         // halving does not round.
         mean[i][j] += own[i][j] / kRanks;
       }
@@ -119,8 +120,8 @@ TEST(CudaDdpTest, IsTheRanksMean) {
     absl::Status status;
     auto gradients = Gradients(world.rank(), model.device, *model.weights,
                                reducer.get(), &status);
-    // For each bucket, the side stream waits for the work that filled it. In
-    // the end the main stream waits for all buckets.
+    // For each bucket, the side stream waits for the work that filled the
+    // bucket. At the end the main stream waits for all buckets.
     std::vector<std::string> log;
     for (size_t i = 0; i < reducer->buckets().size(); ++i) {
       log.insert(log.end(), {"side waits", "operation"});
@@ -137,7 +138,7 @@ TEST(CudaDdpTest, IsTheRanksMean) {
   EXPECT_EQ(found[0], mean);
 }
 
-// With narrow buckets, the GPU's averages equal the host's bit for bit.
+// With 16-bit buckets, the GPU's averages equal the host's bit for bit.
 TEST(CudaDdpTest, NarrowedAveragesAreThoseOfTheHost) {
   constexpr int64_t kCount = 700;
   for (const DType type : {DType::kBFloat16, DType::kFloat16}) {
@@ -167,8 +168,8 @@ TEST(CudaDdpTest, NarrowedAveragesAreThoseOfTheHost) {
   }
 }
 
-// In a recorded step, the reductions of the buckets are in order, after the
-// begin of the backward pass and before the end of the wait for them.
+// In a recorded step, the buckets' reductions are in order, begin after the
+// start of the backward pass, and end before the wait for them ends.
 TEST(CudaDdpTest, ATimelineShowsBucketsBesideTheBackwardPass) {
   const auto statuses = RunWorld(2, [&](ProcessGroup& world) {
     Model model;

@@ -121,8 +121,8 @@ void CudaGptBlock<T>::Backward(const CudaGptBlockWeights<T>& weights,
   Tell(weights.mlp_in, ready);
   LinearBackwardInput<T>(device_, mlp_in, mlp_gradient_,
                          weights.mlp_in.weight.value, inner_);
-  // `gradient` is that of the residual stream, which passes it on unchanged.
-  // The gradients of the perceptron and of attention are added to it.
+  // The residual stream passes its gradient on unchanged, in `gradient`. The
+  // gradients through the perceptron and through attention are added to it.
   NormBackward(weights.norm_2, kept.middle, kept.norm_2, inner_, gradient);
   Tell(weights.norm_2, ready);
 

@@ -11,11 +11,11 @@
 
 namespace muster::models::cuda {
 
-// Called with the index of each tensor as soon as all work that adds to its
+// Called with a tensor's index as soon as all work that adds to the tensor's
 // gradient in this pass is enqueued.
 using CudaGradientReady = std::function<void(int tensor)>;
 
-// Data of a layer norm that its backward pass needs.
+// The data of a layer norm's forward pass that its backward pass needs.
 template <typename T>
 struct CudaNormActivations {
   T* output = nullptr;
@@ -23,8 +23,8 @@ struct CudaNormActivations {
   float* scale = nullptr;
 };
 
-// Data of one block that is kept from the forward pass to the backward pass,
-// except the block's input.
+// The data of one block that is kept from the forward pass to the backward
+// pass, without the block's input.
 template <typename T>
 struct CudaBlockActivations {
   CudaNormActivations<T> norm_1;
@@ -40,7 +40,8 @@ struct CudaBlockActivations {
   T* gelu = nullptr;
 };
 
-// One transformer block on a GPU; see GptBlock. T: float, Bfloat16.
+// One transformer block on a GPU; the counterpart of GptBlock. T: float,
+// Bfloat16.
 template <typename T>
 class CudaGptBlock {
  public:
@@ -56,8 +57,8 @@ class CudaGptBlock {
   void Forward(const CudaGptBlockWeights<T>& weights, const T* input,
                const CudaBlockActivations<T>& kept, T* output) const;
 
-  // Replaces `gradient`, on input the gradient of the block's output, by the
-  // gradient of its input. Adds to the gradients of all weights.
+  // Replaces the gradient of the block's output in `gradient` by the gradient
+  // of the block's input. Adds to the gradients of all weights.
   void Backward(const CudaGptBlockWeights<T>& weights, const T* input,
                 const CudaBlockActivations<T>& kept, T* gradient,
                 const CudaGradientReady& ready) const;

@@ -163,9 +163,9 @@ void CudaGptStage<T>::HeadBackward(CudaGptMicroBatch<T>* micro_batch,
        .b = Matrix::Dense(micro_batch->final_norm.output, rows(), width()),
        .result = Matrix::Dense(table.gradient, classes(), width()),
        .addend = table.gradient});
-  // The final norm's gradients belong to the head. They are reported after the
-  // head's last product, so that a timeline attributes this product to the
-  // head.
+  // The final norm belongs to the same part of the model as the head. Its
+  // gradients are reported only after the head's last product, so that a
+  // timeline attributes this product to the head.
   for (const int index : {norm.bias.index, norm.weight.index}) {
     if (index >= 0) ready(index);
   }
@@ -202,8 +202,8 @@ void CudaGptStage<T>::Backward(CudaGptMicroBatch<T>* micro_batch, T* gradient,
     const T* const input = micro_batch->stream[static_cast<size_t>(i)];
     const CudaBlockActivations<T>& kept = Kept(*micro_batch, i);
     if (checkpointing_ == Checkpointing::kBlocks) {
-      // Recomputes the activations. The block's output is not needed, so it is
-      // written to the working memory inner_.
+      // The activations are recomputed. The block's output is not needed, so it
+      // is written to the working memory inner_.
       block_.Forward(weights, input, kept, inner_);
     }
     block_.Backward(weights, input, kept, gradient, ready);

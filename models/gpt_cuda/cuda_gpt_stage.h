@@ -13,14 +13,14 @@
 
 namespace muster::models::cuda {
 
-// One micro-batch in a stage, with its device memory. May be reused for another
-// micro-batch.
+// One micro-batch in a stage, with its device memory. The object may be reused
+// for another micro-batch.
 template <typename T>
 class CudaGptMicroBatch {
  public:
-  // Tokens and targets, batch * time elements each. The first stage needs
-  // tokens, the last one targets. Values are below the size of the vocabulary.
-  // The memory is read until the backward pass.
+  // Tokens and targets, batch * time elements each. The first stage needs the
+  // tokens, the last stage the targets. Values are below the size of the
+  // vocabulary. Must not change until Backward returns.
   std::vector<int32_t> tokens;
   std::vector<int32_t> targets;
 
@@ -31,7 +31,8 @@ class CudaGptMicroBatch {
   explicit CudaGptMicroBatch(Device& device) : arrays(device) {}
 
   DeviceArrays arrays;
-  // The tokens in device memory, and their positions as sorted by RowsOfTokens.
+  // The tokens in device memory, and the positions of each distinct token
+  // (RowsOfTokens).
   int32_t* tokens_there = nullptr;
   int32_t* tokens_found = nullptr;
   int32_t* begins = nullptr;
@@ -48,14 +49,14 @@ class CudaGptMicroBatch {
   double* mean_loss = nullptr;
 };
 
-// Layers of a transformer on a GPU. The contract is that of GptStage with these
-// differences: all calls but ReadLoss return when their work is enqueued on the
-// device's stream; errors are the device's status(); streams are arrays of
+// Layers of a transformer on a GPU: the counterpart of GptStage, with these
+// differences. All calls but ReadLoss return when their work is enqueued on the
+// device's stream. Errors are the device's status(). Streams are arrays of
 // stream_count() elements in device memory. T: float, Bfloat16.
 template <typename T>
 class CudaGptStage {
  public:
-  // See GptStage::Checkpointing.
+  // Activation checkpointing, as in GptStage::Checkpointing.
   enum class Checkpointing { kNone, kBlocks };
 
   // `device` and `weights` must outlive the stage. ResourceExhausted: not
@@ -70,28 +71,29 @@ class CudaGptStage {
 
   int64_t stream_count() const { return rows() * width(); }
 
-  // `input`: the output of the previous stage; null for the first stage. Output
-  // returns the result, which is valid until the micro-batch's next forward
-  // pass.
+  // Runs the forward pass. `input`: the output of the previous stage; null for
+  // the first stage. Output returns the result, which is valid until the
+  // micro-batch's next forward pass.
   void Forward(CudaGptMicroBatch<T>* micro_batch, const T* input) const;
   static const T* Output(const CudaGptMicroBatch<T>& micro_batch) {
     return micro_batch.stream.back();
   }
 
-  // Computes the loss. Last stage only. Gradients will be those of the loss
-  // times `factor`.
+  // Computes the mean loss over the micro-batch. Last stage only. The following
+  // backward pass computes the gradients of the loss times `factor`.
   void Loss(CudaGptMicroBatch<T>* micro_batch, float factor) const;
-  // Computes the loss without preparing a backward pass.
+  // Computes the mean loss like Loss, but does not prepare a backward pass.
   void LossOnly(CudaGptMicroBatch<T>* micro_batch) const;
-  // The mean loss over the micro-batch. Blocks until it is computed.
+  // Returns the mean loss over the micro-batch. Blocks until it is computed.
   double ReadLoss(const CudaGptMicroBatch<T>& micro_batch) const;
-  // Copies the mean loss to *to in device memory, without blocking.
+  // Copies the mean loss to the address `to` in device memory, without
+  // blocking.
   void CopyLoss(const CudaGptMicroBatch<T>& micro_batch, double* to) const;
 
   // Replaces `gradient` by the gradient of the stage's input. On input,
-  // `gradient` is the gradient of its output; the last stage ignores it. Adds
-  // to the gradients of all weights. Each tensor's index is reported once, when
-  // its gradient is complete for this pass.
+  // `gradient` is the gradient of the stage's output; the last stage ignores
+  // it. Adds to the gradients of all weights. Reports each tensor's index once,
+  // when the work on the tensor's gradient in this pass is enqueued.
   void Backward(CudaGptMicroBatch<T>* micro_batch, T* gradient,
                 const CudaGradientReady& ready) const;
 

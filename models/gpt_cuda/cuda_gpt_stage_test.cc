@@ -15,7 +15,7 @@
 #include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/reduce/reduce.h"
 
-// Compares the whole stage in the emulation of CUDA with the CPU's.
+// Compares a whole stage in the emulation of CUDA with GptStage on the CPU.
 
 namespace muster::models::cuda {
 namespace {
@@ -39,7 +39,7 @@ Texts SomeTexts(int seed) {
   return texts;
 }
 
-// The loss and the gradients by tensor of one pass.
+// The loss and each tensor's gradient of one pass.
 struct PassResult {
   double loss = 0;
   std::vector<std::vector<float>> gradients;
@@ -51,8 +51,8 @@ GptConfig ConfigWith(GptConfig::Biases biases) {
   return config;
 }
 
-// Weights that are large enough for every part to matter, and that bfloat16
-// holds exactly.
+// Sets weights that are exact in bfloat16, and so large that every part of the
+// model affects the result.
 void Initialize(GptWeights* weights) {
   weights->Initialize(3);
   for (int64_t i = 0; i < weights->count(); ++i) {
@@ -98,9 +98,10 @@ void Disturb(float* values, int64_t count, Disturbance* disturb) {
   }
 }
 
-// The CPU's passes with these texts, one after the other: the loss of the last
-// pass, and the sum of the gradients. Each weight and the results of its
-// products are disturbed by rounding-size errors.
+// Runs passes with these texts on the CPU, one after the other. Returns the
+// loss of the last pass and the sum of the gradients, with bounds of their
+// rounding errors: each weight and each result is disturbed by about one
+// rounding error.
 RoundingReference CpuReference(const GptWeights& weights,
                                const std::vector<Texts>& texts, float factor) {
   return RoundingReference([&](Disturbance disturb) {
@@ -129,20 +130,22 @@ class CudaGptStageTest : public testing::Test {
   static constexpr bool kWide = std::is_same_v<T, float>;
 
   // The growth of rounding errors, in units of the type's rounding error.
-  // float32: the kernels and the CPU round; the longest chain of roundings is
-  // the longest product and a gradient's sum over the tokens. bfloat16: only
-  // the kernels round to it, between two weights the output of a normalization,
-  // of a product and of the addition to the residual stream.
+  // float32: both the kernels and the CPU round; the longest chain of roundings
+  // is the longest product and a gradient's sum over the tokens. bfloat16: only
+  // the kernels round to it. They round three values between two weights: the
+  // outputs of a normalization, of a product and of the addition to the
+  // residual stream.
   static double Growth() {
     return kWide ? 2 * RoundingGrowth<float>(4 * kConfig.width + kBatch * kTime)
                  : RoundingGrowth(3, kBfloat16Roundoff);
   }
 
-  // A wrong factor that must be detected, because rounding does not explain it.
+  // The factor of a planted error, which is too large to be explained by
+  // rounding and must be detected.
   static constexpr double kWrongFactor = kWide ? 1.001 : 1.5;
 
-  // Expects that rounding explains the differences from `reference`, and that
-  // it does not explain the same results multiplied by kWrongFactor.
+  // Expects that rounding explains the differences between `found` and
+  // `reference`, and that it does not if `found` is multiplied by kWrongFactor.
   static void ExpectSame(const RoundingReference& reference,
                          const Lists& found) {
     EXPECT_EQ(reference.ListBeyond(Growth(), found), -1);
@@ -160,7 +163,7 @@ class CudaGptStageTest : public testing::Test {
     return *std::move(made);
   }
 
-  // AdamW on the gradients of `weights`.
+  // Returns an AdamW optimizer for `weights`.
   std::unique_ptr<ReplicatedOptimizer> NewOptimizer(Weights& weights) {
     std::vector<Tensor> tensors = weights.DeviceTensors();
     auto made = std::make_unique<ReplicatedOptimizer>(
@@ -190,7 +193,8 @@ class CudaGptStageTest : public testing::Test {
     return ReadGradients(device_, weights);
   }
 
-  // Runs a pass, which adds to the gradients.
+  // Runs a forward and a backward pass, which adds to the gradients of
+  // `weights`.
   PassResult Pass(Weights& weights, const Stage& stage,
                   CudaGptMicroBatch<T>* micro_batch, float factor) {
     DeviceArrays arrays(device_);
@@ -230,8 +234,8 @@ TYPED_TEST(CudaGptStageTest, LossAndEveryGradientAsOnTheCpu) {
   }
 }
 
-// Products also read and write the padding rows of the token table, which must
-// stay zero.
+// Matrix products also read and write the padding rows of the token table,
+// which must stay zero.
 TYPED_TEST(CudaGptStageTest, PaddingOfTheTokenTableStaysZero) {
   GptWeights host(kConfig, {0, 2});
   Initialize(&host);
@@ -298,8 +302,8 @@ TYPED_TEST(CudaGptStageTest, TwoStagesAreTheWholeModelToTheLastBit) {
   last_stage->Backward(last_batch.get(), gradient, [](int) {});
   first_stage->Backward(first_batch.get(), gradient, [](int) {});
   EXPECT_EQ(last_stage->ReadLoss(*last_batch), expected.loss);
-  // The token table is not compared: both stages have it, and the whole model
-  // adds its two gradients in another order.
+  // The gradient of the token table is not compared: both stages have the
+  // table, and the whole model adds the two gradients in another order.
   const int table = whole.Find("transformer.wte.weight").index;
   for (const auto& part : {std::pair(&first, first_weights.get()),
                            std::pair(&last, last_weights.get())}) {
@@ -355,8 +359,8 @@ constexpr int kSteps = 6;
 constexpr double kRate = 1e-3;
 constexpr AdamWOptions kOptions = {.weight_decay = 0.1};
 
-// Appends each tensor's elements, but not the bias of the keys: it changes no
-// probability, so that its gradient consists of rounding.
+// Appends each tensor's elements except the attention's key bias. The key bias
+// changes no probability, so its gradient consists of rounding errors.
 void AppendTrained(const GptWeights& layout, const float* trained,
                    Lists* lists) {
   for (const GptTensor& tensor : layout.tensors()) {
@@ -369,8 +373,8 @@ void AppendTrained(const GptWeights& layout, const float* trained,
   }
 }
 
-// The CPU's training: its losses, its gradients' sums of squares, and the
-// trained weights. The state is disturbed in each step.
+// Trains on the CPU. Returns the losses, the gradients' sums of squares, and
+// the trained weights. `disturb` disturbs the state in each step.
 Lists TrainOnTheCpu(Disturbance disturb) {
   GptWeights weights(kConfig, {0, 2});
   Initialize(&weights);
@@ -419,8 +423,8 @@ TYPED_TEST(CudaGptStageTest, TrainsAsTheCpuDoes) {
   }
   GptWeights read(kConfig, {0, 2});
   weights->CopyTo(&read);
-  // The trained weights: the values in float32, or else the master weights,
-  // which follow.
+  // The trained weights: in float32 the weights themselves, in bfloat16 the
+  // master weights, which are copied below.
   std::vector<float> trained(read.data(), read.data() + read.count());
   int64_t at = 0;
   for (const CheckpointSlice& slice : optimizer->State()) {
@@ -433,10 +437,10 @@ TYPED_TEST(CudaGptStageTest, TrainsAsTheCpuDoes) {
   AppendTrained(host, trained.data(), &found);
   const RoundingReference reference(TrainOnTheCpu);
   this->ExpectSame(reference, found);
-  // The loss has decreased by more than rounding explains.
+  // The loss must decrease by more than rounding explains.
   EXPECT_LT(found[0].back(), found[0].front() - 0.1);
-  // The values for the passes are the master weights, rounded to the passes'
-  // type.
+  // The weights that the passes read are the trained weights, rounded to the
+  // passes' type.
   const double roundoff = this->kWide ? 0 : kBfloat16Roundoff;
   for (size_t i = 0; i < trained.size(); ++i) {
     ASSERT_NEAR(read.data()[i], trained[i], roundoff * std::fabs(trained[i]));

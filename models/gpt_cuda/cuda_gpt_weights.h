@@ -20,8 +20,8 @@ namespace muster::models::cuda {
 // The token table's name in GptWeights.
 inline constexpr char kTokenTable[] = "transformer.wte.weight";
 
-// A weight on the device and the address of its float32 gradient; both null if
-// the model does not have the weight. See GptWeight.
+// The addresses of a weight on the device and of its float32 gradient; both
+// null if the model does not have the weight. See GptWeight.
 template <typename T>
 struct CudaGptWeight {
   const T* value = nullptr;
@@ -56,8 +56,8 @@ class CudaGptWeights {
   static constexpr DType kType =
       std::is_same_v<T, float> ? DType::kFloat32 : DType::kBFloat16;
 
-  // Copies the values, rounded to T. `device` must outlive the weights.
-  // ResourceExhausted: not enough device memory.
+  // Makes a copy of the weights `from` on the device, rounded to T. `device`
+  // must outlive the copy. ResourceExhausted: not enough device memory.
   static absl::StatusOr<std::unique_ptr<CudaGptWeights>> Create(
       Device& device, const GptWeights& from);
 
@@ -65,8 +65,9 @@ class CudaGptWeights {
   GptLayers layers() const { return layers_; }
   const std::vector<GptTensor>& tensors() const { return tensors_; }
 
-  // The number of rows of the token table including padding rows, which stay
-  // zero: a multiple of 64. cuBLAS is up to three times slower with 50257 rows.
+  // The number of rows of the token table with padding: a multiple of 64,
+  // because cuBLAS is up to three times slower with 50257 rows. The padding
+  // rows stay zero.
   int64_t padded_vocabulary() const;
 
   void ZeroGradients();
@@ -75,11 +76,12 @@ class CudaGptWeights {
   CudaGptBlockWeights<T> Block(int64_t layer) const;
   CudaGptPair<T> FinalNorm() const;
 
-  // The tensors with their addresses on the device, for Reducer and optimizers.
-  // The gradients may be reduced in place (GradientPlace::kInPlace).
+  // Returns the tensors with their addresses on the device, for Reducer and
+  // optimizers. The gradients may be reduced in place
+  // (GradientPlace::kInPlace).
   std::vector<Tensor> DeviceTensors();
 
-  // Copy the values to and from a GptWeights of the same layers; CopyFrom
+  // Copy the weights to and from a GptWeights of the same layers. CopyFrom
   // rounds them to T. CopyTo blocks.
   void CopyTo(GptWeights* weights) const;
   void CopyFrom(const GptWeights& from);

@@ -60,18 +60,20 @@ template void LinearBackwardWeight(Device&, const LinearShape&, const Bfloat16*,
 
 namespace {
 
-// The matrices of one sequence, with one product per head.
+// Describes the matrices of one sequence, for batched products with one product
+// per head.
 template <typename T>
 class Sequence {
  public:
   Sequence(const AttentionShape& shape, int64_t sequence)
       : shape_(shape), sequence_(sequence) {}
 
-  // Queries (0), keys (1) or values (2) of an array with the layout of qkv.
+  // The heads of the queries (part 0), keys (1) or values (2) in an array with
+  // the layout of qkv.
   Matrix Part(const T* qkv, int64_t part) const {
     return Heads(qkv, 3 * shape_.width, part * shape_.width);
   }
-  // The heads of an array with the layout of the output.
+  // The heads of the output, or of an array with the same layout.
   Matrix Output(const T* output) const {
     return Heads(output, shape_.width, 0);
   }
@@ -107,8 +109,9 @@ float Factor(const AttentionShape& shape) {
 
 }  // namespace
 
-// Processes one sequence after another, so that its matrices (24 MB for GPT-2's
-// twelve heads) are still in the GPU's cache when they are used next.
+// Processes one sequence after another, so that the matrices of a sequence (24
+// MB for GPT-2's twelve heads) are still in the GPU's cache when they are used
+// next.
 
 template <typename T>
 void AttentionForward(Device& device, const AttentionShape& shape, const T* qkv,

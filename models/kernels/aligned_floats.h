@@ -7,9 +7,9 @@
 
 namespace muster::models {
 
-// An allocator of memory that is aligned to cache lines. The memory of a large
-// std::vector begins 16 bytes after the start of a line, so every 64-byte
-// register would span two lines.
+// An allocator of memory that is aligned to cache lines. A large std::vector
+// with the standard allocator begins 16 bytes after the start of a cache line,
+// so every 64-byte register would span two lines.
 template <typename T>
 struct LineAllocator {
   using value_type = T;

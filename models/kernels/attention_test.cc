@@ -8,8 +8,8 @@
 namespace muster::models {
 namespace {
 
-// The number of successive roundings: the sums of a score and an output, the
-// softmax, and the sum of the loss.
+// The longest chain of roundings in one result: the sums of a score and an
+// output, the softmax, and the sum of the loss.
 constexpr int kOperations = 4 + 5 + 8 + 2 * 5 * 12;
 constexpr AttentionShape kShape{.batch = 2, .time = 5, .heads = 3, .width = 12};
 
@@ -42,8 +42,8 @@ TEST(AttentionTest, NothingIsSeenOfTheFuture) {
   std::vector<double> after(before.size());
   AttentionForward(kShape, qkv.data(), scratch.data(), probabilities.data(),
                    before.data());
-  // Changes the last position of the first sequence, which must change only the
-  // output at this position.
+  // Changes the input at the last position of the first sequence. Only the
+  // output at this position may change.
   for (int64_t j = 0; j < 3 * kShape.width; ++j) {
     qkv[(kShape.time - 1) * 3 * kShape.width + j] += 1;
   }
@@ -73,8 +73,8 @@ TEST(AttentionTest, ProbabilitiesOfAPositionAddUpToOne) {
       sum += p;
       EXPECT_EQ(p == 0, j > row % kShape.time);
     }
-    // The probabilities are divided by one sum, so their sum is 1 up to
-    // rounding.
+    // The probabilities of a row are divided by their sum, so they add up to 1
+    // except for rounding.
     EXPECT_NEAR(sum, 1, RoundingBound<double>(kShape.time + 2, 1));
   }
 }

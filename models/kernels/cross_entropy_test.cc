@@ -17,8 +17,8 @@ TEST(CrossEntropyTest, GradientIsThatOfDifferences) {
   std::vector<double> gradient = logits;
   const double loss = CrossEntropyWithGradient(gradient.data(), targets.data(),
                                                kRows, kClasses, 0.5);
-  // The number of successive roundings: a row's sum, its exponentials and
-  // logarithm, and the sum over the rows.
+  // The longest chain of roundings in one result: a row's sum, its exponentials
+  // and logarithm, and the sum over the rows.
   constexpr int kOperations = kClasses + 8 + kRows;
   // The magnitude of a row's loss, which is the sum of a logarithm and a logit.
   const double magnitude = 2 + std::log(kClasses);
@@ -35,7 +35,7 @@ TEST(CrossEntropyTest, GradientIsThatOfDifferences) {
 TEST(CrossEntropyTest, WithoutKnowledgeItIsTheLogarithmOfTheClasses) {
   const std::vector<float> logits(65, 3.0f);
   const int32_t target = 12;
-  // The sum of 65 times e^0 is exact, and each logarithm rounds once.
+  // The sum of 65 terms e^0 is exact, and the two logarithms round once each.
   EXPECT_NEAR(CrossEntropy(logits.data(), &target, 1, 65), std::log(65.0),
               RoundingBound<double>(1, std::log(65.0)));
 }
@@ -43,7 +43,7 @@ TEST(CrossEntropyTest, WithoutKnowledgeItIsTheLogarithmOfTheClasses) {
 TEST(CrossEntropyTest, LargeLogitsDoNotOverflow) {
   std::vector<float> logits = {1e4f, -1e4f};
   const int32_t wrong = 1;
-  // e^-20000 is lost when it is added to 1.
+  // The other class adds e^-20000 to 1, which changes no bit.
   EXPECT_EQ(CrossEntropy(logits.data(), &wrong, 1, 2), 2e4);
   CrossEntropyWithGradient(logits.data(), &wrong, 1, 2, 1.0f);
   EXPECT_EQ(logits[0], 1);

@@ -11,7 +11,8 @@ TEST(EmbeddingTest, GradientsAreThoseOfDifferences) {
   constexpr int64_t kBatch = 2;
   constexpr int64_t kTime = 3;
   constexpr int64_t kWidth = 4;
-  // The number of successive roundings: the sums of an output and of the loss.
+  // The longest chain of roundings in one result: the sums of an output and of
+  // the loss.
   constexpr int kOperations = 2 + kBatch * kTime * kWidth;
   const std::vector<int32_t> tokens = {4, 0, 4, 2, 4, 1};  // token 3 is unused
   std::vector<double> table = Numbers(5 * kWidth, 1);

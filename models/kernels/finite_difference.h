@@ -23,8 +23,7 @@ inline std::vector<double> Numbers(int64_t count, int seed) {
   return numbers;
 }
 
-// A sum, and the sum of the magnitudes of its terms, which bounds its rounding
-// error.
+// A sum with the sum of its terms' magnitudes, which bounds its rounding error.
 struct LossSum {
   double value = 0;
   double magnitude = 0;
@@ -39,14 +38,15 @@ inline LossSum Dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-// The index of the first entry of `gradient` that differs from the derivative
-// of `loss` at `at`; -1: none. `loss` reads `at`, and its result has at most
-// `operations` successive roundings.
+// Returns the index of the first entry of `gradient` that differs from the
+// derivative of `loss` at the point `at`; -1: none. `loss` reads the elements
+// of `at`; its result has at most `operations` successive roundings.
 //
-// Central differences D(h) and D(2h) in double, extrapolated (Richardson): (4
-// D(h) - D(2h)) / 3. Each term of the series is about h^2 times the previous
-// term, so an error of h |D(2h) - D(h)| is allowed, in addition to the rounding
-// error of the loss divided by 2 h and 4 h.
+// The derivative is computed by central differences D(h) and D(2h) in double,
+// extrapolated (Richardson): (4 D(h) - D(2h)) / 3. Each term of the error
+// series is about h^2 times the previous term, so an error of h |D(2h) - D(h)|
+// is allowed, in addition to the rounding error of the loss divided by 2 h and
+// 4 h.
 inline int64_t WrongEntry(std::vector<double>& at,
                           const std::vector<double>& gradient, int operations,
                           const std::function<LossSum()>& loss) {

@@ -10,13 +10,14 @@
 namespace muster::models {
 namespace {
 
-// The number of successive roundings: an exponential with an error of two units
-// in the last place, and the products and sums around it.
+// The longest chain of roundings in one result: an exponential with an error of
+// two units in the last place, and the products and sums around it.
 constexpr int kOperations = 20;
 
-// GELU is x times a share, 1 / (1 + e^-2u). Returns the rounding error of this
-// share, in units of one rounding: that of its own operations, and that of the
-// exponent 2u times the slope of the share.
+// GELU multiplies x by the factor 1 / (1 + e^-2u), called share in this file.
+// Returns the rounding error of the share in units of one rounding: the error
+// of its own operations, plus the error of the exponent 2u times the share's
+// slope.
 double Amplification(double x) {
   const double exponent =
       2 * std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
@@ -24,11 +25,12 @@ double Amplification(double x) {
   return share + std::abs(exponent) * share * (1 - share);
 }
 
-// Upper bound of the smallest share in float: the exponential is at most about
-// e^88, and the share is its inverse.
+// An upper bound of the smallest share in float: the exponential is at most
+// about e^88, and the share is the exponential's inverse.
 const double kLeastShare = std::exp(-87.0);
 
-// The sum of the magnitudes of the slope's terms, relative to the share.
+// The sum of the magnitudes of the terms of GELU's slope, relative to the
+// share.
 double Steepness(double x) { return 1 + 2 * std::abs(x) * (1 + 0.14 * x * x); }
 
 TEST(GeluTest, GradientIsThatOfDifferences) {
@@ -44,7 +46,7 @@ TEST(GeluTest, GradientIsThatOfDifferences) {
   loss();
   std::vector<double> gradient = upstream;
   GeluBackward(slope.data(), 40, gradient.data());
-  // The number of successive roundings: an output's, and 40 of the sum of the
+  // The longest chain of roundings: those of an output, and 40 additions of the
   // loss.
   ExpectGradient(input, gradient, kOperations + 40, loss);
 }
@@ -56,8 +58,8 @@ TEST(GeluTest, IsItsDefinition) {
     GeluForward(&x, 1, &got, &slope);
     const double inner =
         std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
-    // In the expected value, 1 + tanh is a difference of numbers near 1, so its
-    // error is relative to 1.
+    // The expected value contains 1 + tanh, which may be a difference of
+    // numbers near 1, so its error is relative to 1.
     EXPECT_NEAR(got, 0.5 * x * (1 + std::tanh(inner)),
                 RoundingBound<double>(kOperations,
                                       std::abs(x) * (1 + Amplification(x))))

@@ -7,7 +7,7 @@
 
 namespace muster::models {
 
-// The size of causal self-attention.
+// The shape of the arrays of causal self-attention.
 struct AttentionShape {
   int64_t batch = 1;
   // Number of positions per sequence.
@@ -22,32 +22,34 @@ constexpr int64_t HeadWidth(const AttentionShape& shape) {
   return shape.width / shape.heads;
 }
 
-// Number of elements of the probabilities.
+// Number of elements of the array of attention probabilities.
 constexpr int64_t ProbabilitiesCount(const AttentionShape& shape) {
   return shape.batch * shape.heads * shape.time * shape.time;
 }
 
-// The number of elements per row in the matrices that are made for attention's
-// products is a multiple of this number.
+// The row length of attention's intermediate matrices is rounded up to a
+// multiple of this number of elements.
 inline constexpr int64_t kAttentionPanel = 16;
 
-// Static, because kernels_avx2.cc includes it: the linker could otherwise use a
-// copy compiled for AVX2 in files that run on any processor.
+// Rounds a number of columns up to a multiple of kAttentionPanel. Static,
+// because kernels_avx2.cc includes this header: the linker could otherwise use
+// a copy compiled for AVX2 in files that run on any processor.
 static constexpr int64_t InPanels(int64_t columns) {
   return (columns + kAttentionPanel - 1) / kAttentionPanel * kAttentionPanel;
 }
 
-// Number of elements of working memory for the forward or the backward pass.
+// Number of elements of attention's working memory, in the forward or the
+// backward pass.
 constexpr int64_t AttentionScratchCount(const AttentionShape& shape) {
   return HeadWidth(shape) * InPanels(shape.time) +
          3 * shape.time * InPanels(HeadWidth(shape)) + shape.time * shape.time;
 }
 
-// The arithmetic that is compiled once per kind of processor; the functions of
-// the same names in layers.h say what each kernel does. The sources are .inc
-// files with static functions only: the linker would keep a single copy of an
-// inline function with external linkage, which some processors could not run. A
-// file that includes them defines kVectorBytes, the size of a register in
+// The kernels that are compiled once per kind of processor. The functions with
+// the same names in layers.h document them. The sources are .inc files that
+// have only static functions: of an inline function with external linkage the
+// linker would keep a single copy, which some processors could not run. A file
+// that includes the sources defines kVectorBytes, the size of a register in
 // bytes. T: float, double.
 template <typename T>
 struct KernelTable {
@@ -71,26 +73,26 @@ struct KernelTable {
                              T* scratch, T* qkv_gradient);
 };
 
-// The kernels for any processor. T: float, double.
+// Returns the kernels that run on any processor. T: float, double.
 template <typename T>
 const KernelTable<T>& BaselineKernels();
 
-// The kernels for ProcessorKind::kAvx2; null if the target is not x86. T:
-// float, double.
+// Returns the kernels for ProcessorKind::kAvx2; null if the target is not x86.
+// T: float, double.
 template <typename T>
 const KernelTable<T>* Avx2Kernels();
 
-// The kernels for ProcessorKind::kAvx512; null if the target is not x86. T:
-// float, double.
+// Returns the kernels for ProcessorKind::kAvx512; null if the target is not
+// x86. T: float, double.
 template <typename T>
 const KernelTable<T>* Avx512Kernels();
 
-// The kernels for processors of kind `kind`, which this processor must support.
-// T: float, double.
+// Returns the kernels for processors of kind `kind`, which this processor must
+// support. T: float, double.
 template <typename T>
 const KernelTable<T>& KernelsOf(ProcessorKind kind);
 
-// The kernels for ChosenProcessorKind().
+// Returns the kernels for ChosenProcessorKind(). T: float, double.
 template <typename T>
 const KernelTable<T>& BestKernels();
 

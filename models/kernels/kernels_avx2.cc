@@ -6,7 +6,7 @@
 
 #if defined(__x86_64__)
 
-// All code below is compiled for AVX2: see kernel_table.h.
+// The compiler may use AVX2 in all code below; see kernel_table.h.
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,tune=haswell")
 

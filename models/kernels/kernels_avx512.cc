@@ -6,7 +6,7 @@
 
 #if defined(__x86_64__)
 
-// All code below is compiled for AVX-512: see kernel_table.h.
+// The compiler may use AVX-512 in all code below; see kernel_table.h.
 #pragma GCC push_options
 #pragma GCC target("prefer-vector-width=512")
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma")

@@ -20,8 +20,8 @@ std::vector<T> Some(int64_t count, int seed) {
 template <typename T>
 using Lists = std::vector<std::vector<T>>;
 
-// The results of attention by the kernels of one kind of processor. The inputs
-// depend only on the shape.
+// Runs attention with the kernels of one kind of processor and returns the
+// results. The inputs depend only on the shape.
 template <typename T>
 Lists<T> AttentionBy(const KernelTable<T>& kernels,
                      const AttentionShape& shape) {
@@ -42,7 +42,7 @@ Lists<T> AttentionBy(const KernelTable<T>& kernels,
 // A defect planted in the reference, which the test must detect.
 enum class Planted { kNone, kForgottenTerm };
 
-// Attention by its definition, in double, one element at a time.
+// Computes attention by its definition, in double, one element at a time.
 Lists<double> PlainAttention(const AttentionShape& shape, Disturbance disturb,
                              Planted planted = Planted::kNone) {
   const int64_t time = shape.time;
@@ -105,13 +105,14 @@ Lists<double> PlainAttention(const AttentionShape& shape, Disturbance disturb,
   return {probabilities, output, gradient};
 }
 
-// The results of all kernels but attention.
+// Returns the results of all kernels except attention.
 template <typename T>
 Lists<T> RestBy(const KernelTable<T>& kernels, int64_t rows, int64_t width,
                 Disturbance disturb = Disturbance()) {
   const int64_t count = rows * width;
   const auto some = [&](int64_t size, int seed) {
-    // Rounded to float, so that T and double have the same inputs.
+    // The numbers are rounded to float, so that T and double have the same
+    // inputs.
     std::vector<double> numbers = Some<double>(size, seed);
     for (double& number : numbers) number = static_cast<float>(number);
     disturb(numbers);
@@ -158,8 +159,8 @@ TYPED_TEST_SUITE(KernelsTest, Types);
 TYPED_TEST(KernelsTest, AttentionIsItsDefinition) {
   for (const AttentionShape& shape : kShapes) {
     SCOPED_TRACE(shape.time);
-    // The number of successive roundings: a score's sum, the softmax, and a sum
-    // over the positions.
+    // The longest chain of roundings in one result: a score's sum, the softmax,
+    // and a sum over the positions.
     const auto operations =
         static_cast<double>(HeadWidth(shape) + 2 * shape.time + 12);
     const RoundingReference exact(
@@ -181,13 +182,13 @@ TYPED_TEST(KernelsTest, AttentionIsItsDefinition) {
   }
 }
 
-// The reference is the baseline's kernels in double, which other tests compare
-// with finite differences.
+// The reference is computed by the baseline kernels in double, which other
+// tests compare with finite differences.
 TYPED_TEST(KernelsTest, ProcessorsDifferByRoundingAlone) {
   for (const int64_t width : {5, 8, 61, 128}) {
     SCOPED_TRACE(width);
-    // The number of successive roundings: two sums over a row, an exponential,
-    // and products.
+    // The longest chain of roundings in one result: two sums over a row, an
+    // exponential, and products.
     const double operations = 2 * static_cast<double>(width) + 20;
     const RoundingReference exact([&](Disturbance disturb) {
       return RestBy(KernelsOf<double>(ProcessorKind::kBaseline), 3, width,

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kRows = 3;
 constexpr int64_t kWidth = 11;
-// The number of successive roundings: the sums of mean and variance, the scale
-// and the product.
+// The longest chain of roundings in one result: the sums of mean and variance,
+// the scale and the product.
 constexpr int kOperations = 2 * kWidth + 8;
 
 TEST(LayerNormTest, RowsHaveNoMeanAndUnitVariance) {
@@ -30,10 +30,10 @@ TEST(LayerNormTest, RowsHaveNoMeanAndUnitVariance) {
       sum += output[i * kWidth + j];
       square += output[i * kWidth + j] * output[i * kWidth + j];
     }
-    // The mean is 0 up to the rounding of kWidth terms of size about 1.
+    // The mean is 0 up to the rounding errors of kWidth terms of size about 1.
     EXPECT_NEAR(sum, 0, RoundingBound<double>(kOperations, kWidth));
-    // The output's variance is below 1 because of epsilon (1e-5), which
-    // prevents a division by 0 for a constant row.
+    // The output's variance is a little below 1 because of epsilon (1e-5),
+    // which prevents a division by 0 in a constant row.
     double variance = 0;
     for (int64_t j = 0; j < kWidth; ++j) {
       const double from_mean = input[i * kWidth + j] - mean[i];

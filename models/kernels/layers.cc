@@ -145,7 +145,7 @@ void Multiply(const T* input, const T* weight, int64_t rows, int64_t in,
                 keep, MatrixView<T>::Dense(output, rows, out));
 }
 
-// Adds the bias to each row.
+// Adds the bias to each row of the output.
 template <typename T>
 void AddBias(const T* __restrict bias, int64_t rows, int64_t out,
              T* __restrict output) {

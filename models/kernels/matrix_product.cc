@@ -32,16 +32,17 @@ void CheckShapes(Form a_form, const MatrixView<const T>& a, Form b_form,
       << " x " << columns << " into " << c.rows << " x " << c.columns;
 }
 
-// The number of rows or columns of c for one thread is a multiple of this:
-// whole tiles of all kernels, ours and OpenBLAS's.
+// The number of rows or columns of c for one thread is a multiple of this. It
+// is a multiple of the tile sizes of all kernels, our own and OpenBLAS's.
 constexpr int64_t kGrain = 96;
-// The minimum number of multiplications for a further thread. Up to 100^3
-// multiplications, OpenBLAS 0.3.21 uses kernels with other rounding
+// The minimum number of multiplications that are worth a further thread. Up to
+// 100^3 multiplications, OpenBLAS 0.3.21 uses kernels with other rounding
 // (sgemm_small_matrix_permit), so each thread's work stays above that.
 constexpr int64_t kWorth = 1 << 20;
 
-// Calls part(begin, end) for parts of [0, length), each on a thread of its own
-// if it is large enough. A row or column has `work` multiplications.
+// Calls part(begin, end) for consecutive parts of [0, length), each on a thread
+// of its own if there is enough work. `work`: multiplications per row or
+// column.
 template <typename Part>
 void InParts(int64_t length, int64_t work, Part part) {
   const int64_t grains = std::max<int64_t>(1, length / kGrain);
@@ -55,8 +56,8 @@ void InParts(int64_t length, int64_t work, Part part) {
   });
 }
 
-// Multiplies by OpenBLAS, in parts of rows. Parts of columns would change the
-// rounding of OpenBLAS's kernel for Haswell.
+// Multiplies with OpenBLAS, divided by rows between the threads. A division by
+// columns would change the rounding of OpenBLAS's kernel for Haswell.
 template <typename T, typename Product>
 void Multiply(Form a_form, const MatrixView<const T>& a, Form b_form,
               const MatrixView<const T>& b, T alpha, T beta,
@@ -80,7 +81,7 @@ ProductFactor Factor(Form form, const MatrixView<const float>& view) {
   return {view.data, plain ? view.stride : 1, plain ? 1 : view.stride};
 }
 
-// Our own kernel for this processor; null: OpenBLAS is used.
+// Returns our own kernel for this processor; null: there is none, use OpenBLAS.
 SingleProduct OwnProduct() {
   static const SingleProduct own =
       ChosenProcessorKind() == ProcessorKind::kAvx512 ? Avx512Product()
@@ -88,8 +89,8 @@ SingleProduct OwnProduct() {
   return own;
 }
 
-// Multiplies by our own kernel, in parts of rows or columns, neither of which
-// affects the bits of any element.
+// Multiplies with our own kernel, divided by rows or columns between the
+// threads. Neither division changes a bit of the result.
 void MultiplyInParts(SingleProduct product, int64_t inner, float alpha,
                      const ProductFactor& a, const ProductFactor& b, float beta,
                      const MatrixView<float>& c) {

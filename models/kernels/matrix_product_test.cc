@@ -23,7 +23,7 @@ TEST_P(AnyForm, IsTheProduct) {
   constexpr int64_t kRows = 5;
   constexpr int64_t kInner = 7;
   constexpr int64_t kColumns = 3;
-  constexpr int64_t kStride = 9;  // rows are not adjacent
+  constexpr int64_t kStride = 9;  // larger than a row, so rows are not adjacent
   const std::vector<double> a = Numbers(kStride * 9, 1);
   const std::vector<double> b = Numbers(kStride * 9, 2);
   std::vector<double> c = Numbers(kStride * kRows, 3);
@@ -52,7 +52,7 @@ TEST_P(AnyForm, IsTheProduct) {
         magnitude += std::abs(0.5 * expected);
         expected = 2 * sum + 0.5 * expected;
       }
-      // Elements outside of the product are unchanged.
+      // Elements outside of the product's result must be unchanged.
       EXPECT_NEAR(c[i * kStride + j], expected,
                   RoundingBound<double>(kInner + 3, magnitude))
           << i << ", " << j;
@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values(Form::kPlain, Form::kTransposed),
                      testing::Values(Form::kPlain, Form::kTransposed)));
 
-// The sizes leave every remainder of a kernel's tiles, panels and depth, for
+// The sizes produce every remainder of a kernel's tiles, panels and depth, for
 // each form of the factors.
 TEST_P(AnyForm, OfFloatsIsTheProductWithinRounding) {
   const auto [a_form, b_form] = GetParam();

@@ -16,8 +16,8 @@
 namespace muster::models {
 namespace {
 
-// A set of threads that performs the calls of RunParts. Never destroyed,
-// because its threads use it until the process ends.
+// The threads that perform the calls of RunParts. Never destroyed, because the
+// threads use this object until the process ends.
 class PartThreads {
  public:
   void Run(int count, const std::function<void(int)>& part) {
@@ -58,7 +58,7 @@ class PartThreads {
   std::condition_variable work_;
   std::condition_variable done_;
   int threads_ = 0;
-  // The function of the current Run, which calls it for the indices from next_
+  // The function of the current Run. It is called with the indices from next_
   // to count_ - 1.
   const std::function<void(int)>* part_ = nullptr;
   int next_ = 0;
@@ -95,7 +95,8 @@ namespace {
 constexpr int kMax = 1 << 16;
 
 // The value of the environment variable `variable` as a number; 0: not set, or
-// not a number. Of a list, as OpenMP allows it, the first number counts.
+// not a number. If the value is a list, which OpenMP allows, the first number
+// counts.
 int NumberIn(const char* variable) {
   const char* const text = std::getenv(variable);
   if (text == nullptr) return 0;
@@ -109,8 +110,8 @@ int AllottedCores(int machine_cores) {
   return CPU_COUNT(&set);
 }
 
-// The control group's CPU quota in cores; 0: unlimited, which the file
-// expresses as "max 100000".
+// The control group's CPU quota in cores; 0: unlimited, which the kernel's file
+// shows as "max 100000".
 int Quota() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   double microseconds = 0;
@@ -137,8 +138,8 @@ int ChooseMatrixThreads(const MatrixThreadFacts& facts) {
   if (facts.omp > 0) {
     return std::max(1, std::min(facts.omp, facts.allotted_cores));
   }
-  // A process that is bound to some cores uses all of them; otherwise the
-  // processes share the machine's cores.
+  // A process that is bound to some cores uses all of these. Otherwise the
+  // job's processes on this machine share its cores.
   int cores = facts.allotted_cores < facts.machine_cores
                   ? facts.allotted_cores
                   : facts.allotted_cores / processes;

@@ -6,19 +6,20 @@
 namespace muster::models {
 
 // Calls part(0) to part(count - 1), some on the calling thread and the others
-// on threads that are kept for later calls. Returns when all calls have
-// returned. Thread-safe: concurrent calls take turns. A forked child starts its
-// own threads.
+// on a pool of threads that is kept between calls. Returns when all these calls
+// have returned. Thread-safe: concurrent calls take turns. A forked child
+// starts its own pool.
 void RunParts(int count, const std::function<void(int)>& part);
 
 // The facts that determine the number of threads for a process's matrix
 // products.
 struct MatrixThreadFacts {
-  // Values of OPENBLAS_NUM_THREADS and OMP_NUM_THREADS; 0: not set to a number.
+  // Values of OPENBLAS_NUM_THREADS and OMP_NUM_THREADS; 0: not set, or not a
+  // number.
   int openblas = 0;
   int omp = 0;
   // Number of cores on which this process may run, and number of cores of the
-  // machine.
+  // whole machine.
   int allotted_cores = 1;
   int machine_cores = 1;
   // CPU quota of the control group, in cores; 0: unlimited.
@@ -27,23 +28,24 @@ struct MatrixThreadFacts {
   int processes = 1;
 };
 
-// The number of threads, at least 1. A number in the environment is used first;
-// OpenMP's number only up to the number of cores (launch sets it to a rank's
-// share). Otherwise the number is that of the cores to which the process is
-// bound or, if it is not bound, its share of all cores. Pure.
+// Chooses the number of threads, at least 1. A number in the environment takes
+// precedence; OpenMP's number is limited to the number of cores (launch sets it
+// to a rank's share). Without one, the number is that of the cores to which the
+// process is bound or, if it is not bound, its share of all cores. Pure.
 int ChooseMatrixThreads(const MatrixThreadFacts& facts);
 
-// The facts of this process, which is one of `processes` on this host.
+// Reads the facts of this process, which is one of `processes` processes of the
+// job on this host.
 MatrixThreadFacts ReadMatrixThreadFacts(int processes);
 
-// Sets the number of threads of all later products in this process. The number
-// does not change the results: matrix_product.h divides the work itself and
-// limits OpenBLAS, whose rounding depends on its number of threads, to one
+// Sets the number of threads of all later matrix products in this process. The
+// number does not change the results: matrix_product.h divides the work itself
+// and limits OpenBLAS, whose rounding depends on its number of threads, to one
 // thread (openblas_set_num_threads). Any thread.
 void UseMatrixThreads(int count);
 
-// The last argument of UseMatrixThreads; before the first call, OpenBLAS's own
-// number of threads. Any thread.
+// The current number of threads: the last argument of UseMatrixThreads or,
+// before the first call, OpenBLAS's own number of threads. Any thread.
 int MatrixThreads();
 
 }  // namespace muster::models

@@ -106,13 +106,13 @@ TYPED_TEST_SUITE(MatrixThreadsTest, Types);
 
 // Products of tall, wide and deep matrices, with and without remainders of a
 // kernel's tiles. The last shape is so small that OpenBLAS would use another
-// kernel, with other rounding, for parts of it.
+// kernel, with other rounding, if a part of it were multiplied separately.
 TYPED_TEST(MatrixThreadsTest, ChangeNoBit) {
   using Shape = typename TestFixture::Shape;
   for (const Shape& shape :
        {Shape{601, 129, 520}, Shape{256, 777, 300}, Shape{389, 96, 1001},
         Shape{768, 128, 128}, Shape{224, 7, 704}}) {
-    // The forms that linear layers use.
+    // the forms of the factors in linear layers
     for (const auto& [a_form, b_form, beta] :
          {std::tuple(Form::kPlain, Form::kPlain, TypeParam{0}),
           std::tuple(Form::kPlain, Form::kTransposed, TypeParam{0}),
@@ -120,7 +120,8 @@ TYPED_TEST(MatrixThreadsTest, ChangeNoBit) {
       const std::vector<TypeParam> alone =
           this->Product(a_form, b_form, beta, shape, 1);
       for (const int threads : {2, 3, 4}) {
-        // The elements are not printed, because they would fill pages.
+        // EXPECT_TRUE instead of EXPECT_EQ, which would print pages of
+        // elements.
         EXPECT_TRUE(this->Product(a_form, b_form, beta, shape, threads) ==
                     alone)
             << shape.rows << " x " << shape.inner << " x " << shape.columns

@@ -11,7 +11,7 @@
 namespace muster::models {
 namespace {
 
-// The number of times that each of `count` parts ran.
+// Runs `count` parts, and returns the number of times that each part ran.
 std::vector<int> Runs(int count) {
   std::vector<std::atomic<int>> runs(static_cast<size_t>(count));
   RunParts(count, [&](int part) { ++runs[static_cast<size_t>(part)]; });

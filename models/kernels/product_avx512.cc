@@ -5,7 +5,7 @@
 
 #if defined(__x86_64__)
 
-// All code below is compiled for AVX-512: see kernel_table.h.
+// The compiler may use AVX-512 in all code below; see kernel_table.h.
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma")
 #pragma GCC target("prefer-vector-width=512")
@@ -14,24 +14,27 @@
 namespace muster::models {
 namespace {
 
-// The method of Goto and van de Geijn (Anatomy of High-Performance Matrix
-// Multiplication, 2008): panels of b are packed to fit the L1 cache, and a tile
-// of c is summed in registers. If a is stored by rows, a tile reads its rows in
-// place, because they are few streams; if a is stored by columns, it is packed.
+// This is the method of Goto and van de Geijn (Anatomy of High-Performance
+// Matrix Multiplication, 2008): panels of b are packed to fit the L1 cache, and
+// a tile of c is summed in registers. If a is stored by rows, a tile reads its
+// rows of a in place, because they are only a few streams. If a is stored by
+// columns, it is packed.
 constexpr int64_t kLanes = 16;
-// The size of a tile of c; its 12 x 2 sums use 24 of the 32 registers.
+// The number of rows of a tile of c. Its 12 x 2 sums use 24 of the 32
+// registers.
 constexpr int kTileRows = 12;
 constexpr int kTileVectors = 2;
 constexpr int64_t kPanel = kTileVectors * kLanes;
-// The number of rows that packing prefetches.
+// The number of rows by which packing prefetches ahead.
 constexpr int64_t kAhead = 16;
-// The number of rows of a packed panel of b, which then has 32 KiB.
+// The number of rows of a packed panel of b. The panel then has 32 KiB.
 constexpr int64_t kDepth = 256;
 
 struct Tile {
   int64_t depth;
   float alpha;
-  // Address of the first element of a, and the distances between its elements.
+  // The address of the tile's first element of a, and the distances between
+  // neighbouring elements in a column and in a row.
   const float* a;
   int64_t a_row;
   int64_t a_column;
@@ -40,18 +43,18 @@ struct Tile {
   float beta;
   float* c;
   int64_t stride;
-  // Mask for the last vector of a row.
+  // Mask of the columns in the last vector of a row.
   __mmask16 mask;
-  // To prefetch the next tile's part of a: its first element; the number of
-  // cache lines of one row (of the whole part, if it is packed); the number of
-  // cache lines of the whole part (0: none is prefetched).
+  // For prefetching the next tile's part of a: its first element; the number of
+  // cache lines per row (or of the whole part, if it is packed); the number of
+  // cache lines of the whole part (0: no prefetching).
   const float* next;
   int64_t lines;
   int64_t all_lines;
 };
 
-// Prefetches the next tile's part of a, one line per step of this tile, because
-// its streams are too short for the processor's prefetcher.
+// Prefetches the next tile's part of a, one cache line per step of this tile.
+// The rows of that part are too short for the processor's own prefetcher.
 struct Ahead {
   const float* stream;
   int64_t step;
@@ -129,8 +132,8 @@ void MultiplyRows(const Tile& tile) {
   }
 }
 
-// Computes all rows of c for one panel. The first elements of a in two
-// consecutive tiles are `tile_step` apart.
+// Computes all rows of c for one panel of b. `tile_step`: distance between the
+// first elements of a in two consecutive tiles.
 template <int kVectors>
 void MultiplyPanel(int64_t rows, int64_t tile_step, Tile tile) {
   int64_t i = 0;
@@ -141,7 +144,7 @@ void MultiplyPanel(int64_t rows, int64_t tile_step, Tile tile) {
     tile.c += count * tile.stride;
   };
   while (i + kTileRows <= rows) {
-    // After the last whole tile, the first tile of the next panel is
+    // During the last whole tile, the first tile of the next panel is
     // prefetched.
     tile.next = i + 2 * kTileRows <= rows ? tile.a + tile_step : first;
     MultiplyRows<kTileRows, kVectors>(tile);
@@ -162,7 +165,7 @@ void MultiplyPanel(int64_t rows, int64_t tile_step, Tile tile) {
   }
 }
 
-// Packs rows of a panel from rows of b, which are contiguous.
+// Packs a panel whose rows are contiguous in b.
 void PackRows(const float* b, int64_t step, int64_t depth, int64_t columns,
               float* panel) {
   const auto low =
@@ -181,7 +184,8 @@ void PackRows(const float* b, int64_t step, int64_t depth, int64_t columns,
   }
 }
 
-// Packs a panel from columns of b: transposes 16 x 16 elements in registers.
+// Transposes 16 x 16 elements in registers. Used to pack a panel whose columns
+// are contiguous in b.
 void Transpose16(__m512* r) {
   __m512 t[16];
   for (int i = 0; i < 16; i += 2) {
@@ -231,17 +235,17 @@ void PackColumns(const float* b, int64_t step, int64_t depth, int64_t columns,
   }
 }
 
-// Packs rows of a, whose columns are contiguous, into tiles: unpacked columns
-// are so far apart that few fit into the cache's sets. `packed` must have
-// PackedCount elements.
+// Packs rows of a, whose columns are contiguous, into tiles. Without packing,
+// the columns are so far apart that few fit into the cache's sets. `packed`
+// must have PackedCount elements.
 void PackTiles(const float* a, int64_t step, int64_t rows, int64_t depth,
                float* packed) {
   for (int64_t i = 0; i < rows; i += kTileRows) {
     const int64_t here = rows - i < kTileRows ? rows - i : kTileRows;
     const auto mask = static_cast<__mmask16>((1u << here) - 1);
     for (int64_t k = 0; k < depth; ++k) {
-      // The store writes 16 elements for 12 rows. The last four are overwritten
-      // by the next store, or are beyond the end of the tile.
+      // The store writes 16 elements for a tile of 12 rows. The last four are
+      // overwritten by the next store, or are beyond the end of the tile.
       _mm512_storeu_ps(packed, _mm512_maskz_loadu_ps(mask, a + k * step + i));
       packed += kTileRows;
     }

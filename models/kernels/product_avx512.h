@@ -5,7 +5,7 @@
 
 namespace muster::models {
 
-// A factor of a product: element (i, j) is data[i * row + j * column], where
+// A matrix a or b of a product: element (i, j) is data[i * row + j * column].
 // `row` or `column` is 1.
 struct ProductFactor {
   const float* data;
@@ -13,15 +13,16 @@ struct ProductFactor {
   int64_t column;
 };
 
-// c = alpha a b + beta c on the calling thread, where a is rows x inner, b is
-// inner x columns and the rows of c are `stride` apart. Each element of c is
-// bit-identical for any number of rows and columns.
+// Computes c = alpha a b + beta c on the calling thread, where a is rows x
+// inner, b is inner x columns, and the rows of c are `stride` elements apart.
+// Each element of c is bit-identical for any number of rows and columns.
 using SingleProduct = void (*)(int64_t rows, int64_t columns, int64_t inner,
                                float alpha, const ProductFactor& a,
                                const ProductFactor& b, float beta, float* c,
                                int64_t stride);
 
-// The product for ProcessorKind::kAvx512; null if the target is not x86.
+// Returns the product for ProcessorKind::kAvx512; null if the target is not
+// x86.
 SingleProduct Avx512Product();
 
 }  // namespace muster::models

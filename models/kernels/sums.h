@@ -7,9 +7,9 @@
 
 namespace muster::models {
 
-// term(0) + ... + term(count - 1), in eight interleaved sums: this is faster
-// and more exact than one sum, and the order is the same on every machine.
-// Static: see kernel_table.h.
+// Returns term(0) + ... + term(count - 1), in eight interleaved sums. This is
+// faster and more exact than one sum, and the order is the same on every
+// machine. Static for the reason given in kernel_table.h.
 template <typename Term>
 static inline auto SumOf(int64_t count, Term term) {
   constexpr int64_t kLanes = 8;
@@ -24,7 +24,7 @@ static inline auto SumOf(int64_t count, Term term) {
          ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
 }
 
-// The largest of `count` values; `count` must be at least 1.
+// Returns the largest of `count` values; `count` must be at least 1.
 template <typename T>
 static inline T LargestOf(const T* values, int64_t count) {
   constexpr int64_t kLanes = 8;
@@ -43,19 +43,21 @@ static inline T LargestOf(const T* values, int64_t count) {
   return most;
 }
 
-// e^x to within 2 units in the last place, without branches or tables, so that
-// compilers vectorise it. Below -87.3 the result is about 1e-38, above 88 about
-// 1.7e38; a NaN gives a NaN. Static: see kernel_table.h.
+// Returns e^x to within 2 units in the last place, without branches or tables,
+// so that compilers vectorise it. Below -87.3 the result is about 1e-38, above
+// 88 about 1.7e38; a NaN gives a NaN. Static for the reason given in
+// kernel_table.h.
 [[maybe_unused]] static inline float Exponential(float x) {
-  // Clamps x; each line is one instruction. A NaN stays a NaN.
+  // Clamps x to [-87.3, 88]; each line is one instruction. A NaN stays a NaN.
   const float above = -87.3f > x ? -87.3f : x;
   const float clamped = 88.0f < above ? 88.0f : above;
-  // e^x = 2^n e^r with integer n and |r| <= ln 2 / 2. Adding 1.5 * 2^23 rounds
-  // to an integer, which is then in the low bits.
+  // e^x = 2^n e^r with an integer n and |r| <= ln 2 / 2. Adding kRound = 1.5 *
+  // 2^23 rounds to an integer, which is then in the low bits of the sum.
   constexpr float kRound = 12582912.0f;
   const float shifted = clamped * 1.44269504089f + kRound;
   const float n = shifted - kRound;
-  // ln 2 in two parts; the product of n and the first part is exact.
+  // r = x - n ln 2. ln 2 is split into two parts, so that the product of n and
+  // the first part is exact.
   float r = clamped - n * 0.693145751953125f;
   r = r - n * 1.42860677e-6f;
   float p = 1.9875691500e-4f;
@@ -68,7 +70,8 @@ static inline T LargestOf(const T* values, int64_t count) {
   int32_t exponent;
   std::memcpy(&exponent, &shifted, sizeof(exponent));
   // kRound's bit pattern ends in zeros, so the low bits of `shifted` are the
-  // integer exponent. Moved to the exponent field, they make 2 to its power.
+  // integer exponent. Moved to the exponent field of a float, they give 2 to
+  // this power.
   const uint32_t bits = (static_cast<uint32_t>(exponent) + 127u) << 23;
   float power;
   std::memcpy(&power, &bits, sizeof(power));

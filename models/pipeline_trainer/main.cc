@@ -30,7 +30,8 @@
 namespace muster::models {
 namespace {
 
-// A picture that cannot be written does not fail the training.
+// Collective. A picture that cannot be written causes a warning only: the
+// training does not fail.
 absl::Status KeepPicture(const PictureFile& file, PipelineTrainer& trainer,
                          GptReporter& reporter, int rank) {
   const absl::StatusOr<std::string> picture = trainer.Picture();
@@ -60,8 +61,8 @@ absl::Status Train(PipelineTrainingOptions options, Session& session) {
   const PipelineShape shape = schedule->shape;
   const auto world = NewWorld(session);
   if (!world.ok()) return world.status();
-  // Listen is not called earlier: until all ranks have arrived, a signal should
-  // end the process.
+  // Listen is called only after NewWorld: until all ranks have arrived, a
+  // signal should end the process.
   StopRequest::Listen();
   const auto trainer = PipelineTrainer::Create(options, *std::move(schedule),
                                                text->tokens, **world);

@@ -1,5 +1,5 @@
-// Checkpoints of a training by pipelines, resumed by the same ranks, by other
-// numbers of ranks, and by a training without pipelines.
+// Tests checkpoints of a training by pipelines, which are resumed by the same
+// ranks, by other numbers of ranks, and by a training without pipelines.
 
 #include <cstdint>
 #include <cstdlib>
@@ -41,7 +41,7 @@ struct Mesh {
   int world() const { return pipelines * ranks; }
 };
 
-// Eight micro-batches per step, whatever the distribution.
+// A step has eight micro-batches in any distribution.
 PipelineTrainingOptions OptionsOf(const Mesh& mesh) {
   PipelineTrainingOptions options;
   options.training = SmallTraining();
@@ -68,8 +68,8 @@ class PipelineCheckpoint : public testing::Test {
   }
   ~PipelineCheckpoint() override { std::filesystem::remove_all(folder_); }
 
-  // Resumes from the newest checkpoint of `name`, trains to step `last` and
-  // saves there. Returns the losses.
+  // Resumes from the newest checkpoint in the folder `name`, trains to step
+  // `last` and saves a checkpoint there. Returns the losses.
   std::vector<double> TrainTo(
       int64_t last, const std::string& name,
       const PipelineTrainingOptions& options, int world,
@@ -95,8 +95,8 @@ class PipelineCheckpoint : public testing::Test {
     return TrainTo(last, name, OptionsOf(mesh), mesh.world());
   }
 
-  // Trains without pipelines and returns the losses. Disturbs the state after
-  // each step, unless `disturb` is null.
+  // Trains without pipelines to step `last` and returns the losses. Calls
+  // `disturb`, unless it is null, on the state after each step.
   std::vector<double> TrainWholeTo(int64_t last, const std::string& name,
                                    Sharding sharding, int world,
                                    Disturbance* disturb = nullptr) {
@@ -182,7 +182,7 @@ TEST_F(PipelineCheckpoint, TheSameRanksGoOnAsIfNothingHadHappened) {
 }
 
 // Over a network, the order in which three ranks' gradients are added depends
-// on their position in the bucket. So a resumed training must make the same
+// on their position in the bucket. So a resumed training must form the same
 // buckets to get the same losses.
 TEST_F(PipelineCheckpoint, SoTheyDoOverANetwork) {
   PipelineTrainingOptions options = OptionsOf({.ranks = 1});
@@ -193,16 +193,17 @@ TEST_F(PipelineCheckpoint, SoTheyDoOverANetwork) {
   TrainTo(3, "disturbed", options, 3, Tcp());
   TrainTo(5, "disturbed", options, 3, Tcp());
   const Tensors undisturbed = ReadAll("undisturbed");
-  // The weights, and two optimizer tensors for each.
+  // A checkpoint has 52 weight tensors, and two optimizer tensors for each of
+  // them.
   EXPECT_EQ(undisturbed.size(), 3 * 52u);
   for (const auto& [name, values] : ReadAll("disturbed")) {
     EXPECT_TRUE(values == undisturbed.at(name)) << name;
   }
 }
 
-// Another split into stages, other numbers of pipelines and ranks, sharded and
-// replicated state, and ranks with the whole model: the training must be the
-// same up to the order of sums.
+// A training that is resumed with another split into stages, other numbers of
+// pipelines and ranks, sharded or replicated state, or the whole model on each
+// rank must give the same losses up to the order of sums.
 TEST_F(PipelineCheckpoint, AnyRanksGoOnWhereOthersStopped) {
   int runs = 0;
   const RoundingReference whole([&](Disturbance disturb) {
@@ -235,7 +236,7 @@ TEST_F(PipelineCheckpoint, AnyRanksGoOnWhereOthersStopped) {
 }
 
 // The names and types of the tensors must be those of checkpoints without
-// pipelines, so that each trainer can read the other's checkpoints.
+// pipelines, so that each kind of training can resume the other.
 TEST_F(PipelineCheckpoint, HoldsWhatOneWithoutPipelinesHolds) {
   // The tensors' values as lists, in the order of the tensors' names.
   const auto lists = [](const Tensors& tensors) {

@@ -105,8 +105,8 @@ GptTrainingOptions AsWhole(const PipelineTrainingOptions& options,
 
 std::string DescribeSplit(const PipelineTrainingOptions& options,
                           const PipelineSchedule& schedule) {
-  // A schedule from a file is described by a hash of its content, because the
-  // file may differ between hosts.
+  // A schedule that was read from a file is described by a hash of its content,
+  // because the file may differ between hosts.
   const std::string name =
       options.schedule_csv.empty()
           ? options.schedule

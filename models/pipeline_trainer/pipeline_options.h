@@ -9,10 +9,10 @@
 
 namespace muster::models {
 
-// Options of a transformer's training by pipelines.
+// Options of a transformer's training with pipeline parallelism.
 struct PipelineTrainingOptions {
-  // The options of `gpt train`, with its defaults. AsWhole sets the options
-  // that depend on the number of pipelines.
+  // The options of `gpt train`, with its defaults. Options that depend on the
+  // number of pipelines are set by AsWhole.
   GptTrainingOptions training;
   // File for a picture of the last step's timeline; empty: none.
   std::string svg;
@@ -22,36 +22,37 @@ struct PipelineTrainingOptions {
   // Number of stages per rank.
   int chunks = 1;
   std::string schedule = "1f1b";
-  // A CSV file with a schedule, which replaces the three options above and
-  // `micro_batches`.
+  // A CSV file with a schedule; empty: none. It replaces `ranks`, `chunks`,
+  // `schedule` and `micro_batches`.
   std::string schedule_csv;
   // Number of micro-batches per pipeline and step.
   int micro_batches = 8;
 };
 
-// Parses the command line. InvalidArgument: the message names the flag and says
-// what is wrong; or it is the requested help, with `exit_code` 0.
+// Parses the command line. InvalidArgument: a flag is wrong; the message names
+// the flag and the problem. If help was requested, the message is the help text
+// and `exit_code` is 0.
 absl::StatusOr<PipelineTrainingOptions> ReadPipelineOptions(int argc,
                                                             char** argv,
                                                             int* exit_code);
 
-// The requested schedule in a world of `world` ranks. InvalidArgument,
-// NotFound: the message says why there is none.
+// Returns the requested schedule for a world of `world` ranks. InvalidArgument,
+// NotFound: no such schedule can be made; the message says why.
 absl::StatusOr<PipelineSchedule> ChosenSchedule(
     const PipelineTrainingOptions& options, int world);
 
-// A text such as "2 pipelines of 2 ranks with 1 stage each".
+// Returns a text such as "2 pipelines of 2 ranks with 1 stage each".
 std::string DescribePipelines(const PipelineShape& shape, int world);
 
-// The options of the equivalent training without pipelines: its micro-batches
-// are those of all pipelines together. Every division into pipelines computes
-// this training, up to the order of sums, so checkpoints have these options.
-// Pure.
+// Returns the options of the equivalent training without pipelines, whose
+// micro-batches are those of all pipelines together. Every division into
+// pipelines computes this training, up to the order of sums, so checkpoints
+// contain these options. Pure.
 GptTrainingOptions AsWhole(const PipelineTrainingOptions& options,
                            const PipelineShape& shape, int world);
 
-// The division into pipelines, which must be equal on all ranks, in lines like
-// those of DescribeHyperparameters: "pp 2". Pure.
+// Describes the division into pipelines, which must be equal on all ranks, in
+// lines like those of DescribeHyperparameters: "pp 2". Pure.
 std::string DescribeSplit(const PipelineTrainingOptions& options,
                           const PipelineSchedule& schedule);
 

@@ -93,8 +93,8 @@ TEST(PipelineHyperparametersTest, MicroBatchesAreThoseOfAllPipelines) {
   EXPECT_EQ(whole.batch, options.training.batch);
 }
 
-// The description distinguishes two schedule files of one shape by their
-// contents.
+// Two schedule files of the same shape have different descriptions, because the
+// description has a hash of the content.
 TEST(PipelineHyperparametersTest, ASplitIsWhatRanksMustHaveAlike) {
   const auto split = [](std::vector<std::string> words) {
     const PipelineTrainingOptions options = Options(std::move(words));

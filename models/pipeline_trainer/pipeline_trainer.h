@@ -17,8 +17,8 @@
 
 namespace muster::models {
 
-// One rank's part of a training by pipelines: it chooses the data of each
-// micro-batch and the learning rate; GptPipeline does the rest.
+// One rank's part of a training by pipelines. This class chooses the data of
+// each micro-batch and the learning rate; GptPipeline does the rest.
 class PipelineTrainer : public ResumableTrainer {
  public:
   // Collective. InvalidArgument: the text is too short. FailedPrecondition:
@@ -31,22 +31,22 @@ class PipelineTrainer : public ResumableTrainer {
   // OutOfRange: the gradient is not finite.
   absl::StatusOr<GptStep> Step(int64_t step) override;
 
-  // The mean loss over the validation windows: as many as a step has, always
-  // the same, from the last tenth of the text.
+  // Returns the mean loss over the validation windows, which are the same in
+  // every call: as many as a step has, from the last tenth of the text.
   absl::StatusOr<double> Validate() override;
 
-  // The checkpointed state. Names and types are those of a training without
-  // pipelines, whatever the division into pipelines.
+  // Returns the state to checkpoint. Names and types are those of a training
+  // without pipelines, whatever the division into pipelines.
   absl::StatusOr<std::vector<CheckpointSlice>> State() override {
     return pipeline_->State();
   }
   const GptProgress& progress() const override { return progress_; }
   absl::Status Restore(const GptProgress& progress) override;
 
-  // The result of AsWhole for this training.
+  // The options of the equivalent training without pipelines (AsWhole).
   const GptTrainingOptions& training() const { return training_; }
 
-  // Whether this object has done any step.
+  // Whether Step has been called on this object.
   bool has_stepped() const { return step_ >= 0; }
   // The measured timeline of this rank's pipeline as SVG. Collective; call it
   // after a step.
@@ -61,9 +61,9 @@ class PipelineTrainer : public ResumableTrainer {
   const PipelineTrainingOptions options_;
   const GptTrainingOptions training_;
   const GptBatches batches_;
-  // The kind of the current pass.
+  // Whether the current pass draws training or validation data.
   enum class Pass { kTraining, kValidation } pass_ = Pass::kTraining;
-  // The last step; -1: none.
+  // The number of the last step; -1: none.
   int64_t step_ = -1;
   GptProgress progress_;
   std::unique_ptr<GptPipeline> pipeline_;

@@ -30,8 +30,8 @@ struct TrainingResult {
   std::string picture;
 };
 
-// Trains `steps` steps and returns the results. Disturbs the state after each
-// step, unless `disturb` is null.
+// Trains `steps` steps and returns the results. Calls `disturb`, unless it is
+// null, on the state after each step.
 TrainingResult Train(const PipelineTrainingOptions& options, int world,
                      int steps, Disturbance* disturb = nullptr) {
   std::vector<TrainingResult> results(static_cast<size_t>(world));
@@ -132,8 +132,8 @@ TEST(PipelineTrainerTest, InvalidOptionsAreRefused) {
   EXPECT_THAT(complaint(options, 1), HasSubstr("a text of 500 tokens"));
 }
 
-// All ranks get the error when they create the trainer, before a rank waits for
-// another in a pipeline.
+// If the options of one rank differ, all ranks get an error when they create
+// the trainer, before any rank waits for another in a pipeline.
 TEST(PipelineTrainerTest, ARankWithOtherOptionsIsNamed) {
   const auto complaint =
       [](const std::function<void(PipelineTrainingOptions&)>& change) {

@@ -35,7 +35,8 @@ constexpr std::array<int, 256> MakeCharacters() {
 }
 
 constexpr std::array<int, 256> kCharacters = MakeCharacters();
-// The end of the substitutes: GPT-2 spells 68 bytes by other characters.
+// The character after the last substitute: GPT-2 spells 68 bytes by substitute
+// characters.
 constexpr int kEnd = kFirstStandIn + 68;
 
 constexpr std::array<int, kEnd> MakeBytes() {
@@ -76,7 +77,7 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{64} << 20;
 
-// The number of each token, by its spelling in the file.
+// Key: a token's spelling in the file; value: the token's number.
 using TokenNumbers = std::unordered_map<std::string, int32_t>;
 
 // Parses {"token": number, ...} and nothing else, without building a tree.
@@ -115,7 +116,7 @@ class TokenReader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool parse_error(size_t, const std::string&,
                    const nlohmann::json::exception& error) override {
-    // Skips the JSON library's prefix "[json.exception.parse_error.101] ".
+    // The JSON library's prefix "[json.exception.parse_error.101] " is skipped.
     const std::string what = error.what();
     const size_t begin = what.find("] ");
     error_ = begin == std::string::npos ? what : what.substr(begin + 2);
@@ -154,13 +155,13 @@ absl::StatusOr<TokenNumbers> ParseTokens(std::string_view json) {
   return std::move(reader.numbers());
 }
 
-// The tokens' texts, indexed by number. Fails if a number has no token.
+// Returns the tokens' texts, indexed by number. Fails if a number has no token.
 absl::StatusOr<std::vector<std::string>> TextsOf(const TokenNumbers& numbers) {
   std::vector<std::string> texts(numbers.size());
   for (const auto& [characters, number] : numbers) {
     const auto place = static_cast<size_t>(number);
     if (place < texts.size() && texts[place].empty() && !characters.empty()) {
-      // Special tokens may contain characters that spell no byte. The text of
+      // A special token may contain characters that spell no byte. The text of
       // such a token is its spelling.
       texts[place] = BytesOfCharacters(characters).value_or(characters);
     }
@@ -226,7 +227,8 @@ absl::StatusOr<std::vector<BpeMerge>> ParseMerges(std::string_view text,
     std::string_view line = text.substr(0, length);
     text.remove_prefix(std::min(length + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
-    // The line "#version: 0.2". A merge may begin with '#' too.
+    // Skips the line "#version: 0.2". On other lines '#' may be part of a
+    // merge.
     if (number == 1 && line.starts_with("#version")) continue;
     if (line.empty() && text.empty()) break;
     const auto wrong = [&](const std::string& what) {
@@ -245,7 +247,8 @@ absl::StatusOr<std::vector<BpeMerge>> ParseMerges(std::string_view text,
   return merges;
 }
 
-// `vocabulary` and `merges`: names of the two texts in messages.
+// Parses both texts. `vocabulary` and `merges` are the names of the texts in
+// error messages.
 absl::StatusOr<std::unique_ptr<BpeVocabulary>> Parse(
     std::string_view vocabulary_json, std::string_view merges_text,
     const std::string& vocabulary, const std::string& merges) {

@@ -15,11 +15,11 @@ namespace muster::models {
 // are printable in Latin-1 as themselves, the other 68 bytes as U+0100 and the
 // following characters, in order. A space is "Ġ", a newline "Ċ".
 
-// The character of a byte, in UTF-8.
+// Returns the character that spells `byte`, in UTF-8.
 std::string CharacterOfByte(unsigned char byte);
 
-// The bytes that `characters` spell; nullopt if a character spells no byte or
-// the text is not UTF-8.
+// Returns the bytes that `characters` spell; nullopt if a character spells no
+// byte or the text is not UTF-8.
 std::optional<std::string> BytesOfCharacters(std::string_view characters);
 
 // Parses a byte-level BPE in the published form of GPT-2, which Hugging Face

@@ -18,8 +18,8 @@
 namespace muster::models {
 namespace {
 
-// The maximum length for which a scan of all tokens for each merge is faster
-// than the heap.
+// The maximum number of tokens of a piece for which the next merge is found by
+// a scan of all tokens. In longer pieces a heap is faster.
 constexpr size_t kShort = 24;
 constexpr uint32_t kEnd = ~uint32_t{0};
 // Marks a token that was merged into an earlier one.
@@ -55,8 +55,8 @@ void BpeMerger::MergeShort(std::vector<int32_t>* tokens) {
     places_.push_back(table_.Find((*tokens)[i], (*tokens)[i + 1]));
   }
   while (!places_.empty()) {
-    // The merge with the highest priority, which has the smallest index; the
-    // leftmost one if it is possible at several positions.
+    // This is the merge with the highest priority, that is the smallest index.
+    // If it is possible at several positions, it is the leftmost one.
     const auto least = std::min_element(places_.begin(), places_.end());
     if (*least == BpeMergeTable::kNone) return;
     const auto at = static_cast<size_t>(least - places_.begin());
@@ -115,8 +115,8 @@ void BpeMerger::MergeLong(std::vector<int32_t>* tokens) {
 
 namespace {
 
-// The longest piece whose tokens are cached: words recur, and a longer piece is
-// not a word. The number of cached pieces is bounded.
+// The maximum size in bytes of a piece whose tokens are cached: words recur,
+// and a longer piece is not a word. The number of cached pieces is limited too.
 constexpr size_t kRememberedBytes = 64;
 constexpr size_t kRememberedPieces = 1 << 16;
 
@@ -181,7 +181,7 @@ absl::Status CheckMerges(const BpeVocabulary::Parts& parts) {
   return absl::OkStatus();
 }
 
-// InvalidArgument: two merges have the same pair.
+// Returns InvalidArgument if two merges have the same pair.
 absl::Status CheckDistinct(const BpeVocabulary::Parts& parts) {
   const std::vector<BpeMerge>& merges = parts.merges;
   std::vector<size_t> order(merges.size());
@@ -224,7 +224,8 @@ absl::StatusOr<std::vector<int32_t>> BpeVocabulary::Encode(
     size_t end;
   };
   std::vector<int32_t> tokens;
-  // For each earlier piece, the range of its tokens in `tokens`.
+  // Key: an earlier piece of the text; value: the range of its tokens in
+  // `tokens`.
   std::unordered_map<std::string_view, Place> seen;
   BpeMerger merger(table_);
   std::vector<int32_t> merged;
@@ -234,7 +235,7 @@ absl::StatusOr<std::vector<int32_t>> BpeVocabulary::Encode(
     if (remember) {
       if (const auto found = seen.find(piece); found != seen.end()) {
         // The tokens are copied element by element, because `tokens` may be
-        // reallocated as it grows.
+        // reallocated while it grows.
         for (size_t i = found->second.begin; i < found->second.end; ++i) {
           tokens.push_back(tokens[i]);
         }

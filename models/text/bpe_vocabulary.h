@@ -32,8 +32,8 @@ class BpeMergeTable {
 
   static constexpr uint32_t kNone = ~uint32_t{0};
 
-  // The priority (index in the list) of the merge of these two tokens; kNone if
-  // there is none.
+  // Returns the priority (index in the list) of the merge of these two tokens;
+  // kNone if no such merge exists.
   uint32_t Find(int32_t left, int32_t right) const {
     size_t slot = SlotOf(left, right);
     for (;; slot = (slot + 1) & mask_) {
@@ -53,41 +53,42 @@ class BpeMergeTable {
   }
 
   std::vector<BpeMerge> merges_;
-  // Hash table of indices into merges_, at most half full.
+  // A hash table of indices into merges_, at most half full. `mask_` is its
+  // size minus 1.
   size_t mask_;
   std::vector<uint32_t> slots_;
 };
 
-// Merges the tokens of one piece of text until no merge applies: each time the
-// pair whose merge has the highest priority, the leftmost of several equal
-// pairs. The time is nearly linear in the length of the piece (a heap of merges
-// over a linked list), so long runs of one letter are no problem. The object
-// reuses its memory. Not thread-safe.
+// Merges the tokens of one piece of text until no merge applies. Each time it
+// merges the pair whose merge has the highest priority; of several equal pairs
+// the leftmost one. The time is nearly linear in the length of the piece (a
+// heap of merges over a linked list), so long runs of one letter are no
+// problem. The object reuses its memory. Not thread-safe.
 class BpeMerger {
  public:
   // `table` must outlive this object.
   explicit BpeMerger(const BpeMergeTable& table) : table_(table) {}
 
-  // Merges `tokens` in place. At most 2^31 - 1 tokens.
+  // Merges `tokens` in place; at most 2^31 - 1 tokens.
   void Merge(std::vector<int32_t>* tokens);
 
  private:
   void MergeShort(std::vector<int32_t>* tokens);
   void MergeLong(std::vector<int32_t>* tokens);
-  // Adds the merge of the token at `at` and its successor to the heap, if there
-  // is one.
+  // Adds the merge of the token at position `at` with its successor to the
+  // heap, if such a merge exists.
   void Offer(const std::vector<int32_t>& tokens, uint32_t at);
 
   const BpeMergeTable& table_;
-  // Indexed by position: the positions of the next and the previous remaining
-  // token.
+  // Linked list of the remaining tokens, indexed by position: the positions of
+  // the next and of the previous token.
   std::vector<uint32_t> next_;
   std::vector<uint32_t> previous_;
-  // Possible merges. An entry combines the priority of the merge and the
+  // Heap of possible merges. An entry combines the merge's priority and the
   // token's position, so the smallest entry is the next merge.
   std::vector<uint64_t> heap_;
-  // For short pieces, indexed by token: the priority of the merge of the token
-  // with its successor.
+  // Used for short pieces. Indexed by position: the priority of the merge of
+  // the token with its successor.
   std::vector<uint32_t> places_;
 };
 
@@ -108,9 +109,9 @@ class BpeVocabulary : public Vocabulary {
     std::vector<BpeMerge> merges;
   };
 
-  // InvalidArgument: there are too many tokens or bytes; the token of a byte
-  // has another text; the token of a merge does not have the text of its parts;
-  // or a pair is merged twice.
+  // Makes a vocabulary from its parts. InvalidArgument: there are too many
+  // tokens or bytes; the token of a byte has another text; the token of a merge
+  // does not have the text of its parts; or a pair is merged twice.
   static absl::StatusOr<std::unique_ptr<BpeVocabulary>> Create(Parts parts);
 
   const Parts& parts() const { return parts_; }
@@ -119,8 +120,8 @@ class BpeVocabulary : public Vocabulary {
   int64_t size() const override {
     return static_cast<int64_t>(parts_.tokens.size());
   }
-  // The text of a special token ("<|endoftext|>") is encoded like any other
-  // text.
+  // Encodes a text. The text of a special token ("<|endoftext|>") is encoded
+  // like any other text.
   absl::StatusOr<std::vector<int32_t>> Encode(
       std::string_view text) const override;
   std::string Decode(std::span<const int32_t> tokens) const override;

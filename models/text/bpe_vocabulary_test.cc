@@ -47,7 +47,7 @@ TEST(BpeVocabularyTest, AnyBytesComeBack) {
   }
 }
 
-// Encodes more distinct pieces than are cached, each of them twice.
+// Encodes more distinct pieces than the cache holds, each of them twice.
 TEST(BpeVocabularyTest, CacheIsBounded) {
   std::string text;
   for (int round = 0; round < 2; ++round) {
@@ -118,7 +118,7 @@ std::vector<int32_t> Merged(const Merges& merges, std::vector<int32_t> tokens) {
   return tokens;
 }
 
-// Merges tokens by the literal definition.
+// Merges tokens by the literal definition, as the reference.
 std::vector<int32_t> MergedPlainly(const Merges& merges,
                                    std::vector<int32_t> tokens) {
   for (;;) {
@@ -163,7 +163,7 @@ TEST(BpeMergerTest, MergedTokenIsMergedAgain) {
   EXPECT_THAT(Merged({{1, 1, 2}}, {1}), ElementsAre(1));
 }
 
-// Tests all lengths around kShort, at which BpeMerger changes its method.
+// Tests all lengths around kShort, above which BpeMerger uses the heap.
 TEST(BpeMergerTest, IsTheDefinitionAtEveryLength) {
   std::mt19937 draw(7);
   for (int round = 0; round < 60; ++round) {
@@ -190,7 +190,8 @@ TEST(BpeMergerTest, IsTheDefinitionAtEveryLength) {
   }
 }
 
-// Encoding a long piece must end soon: quadratic time would mean hours.
+// The time to encode a long piece must be nearly linear: quadratic time would
+// mean hours.
 TEST(BpeMergerTest, ALongPieceIsNoTrap) {
   const size_t length = 1 << 19;
   const std::vector<int32_t> tokens = Merged({{1, 1, 2}, {2, 2, 3}, {3, 3, 4}},

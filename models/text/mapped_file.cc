@@ -23,7 +23,7 @@ absl::Status Unreadable(const std::string& path, const char* why) {
 }  // namespace
 
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
-  // O_NONBLOCK is set, because opening a named pipe would block.
+  // Without O_NONBLOCK, opening a named pipe would block.
   const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat facts = {};
   if (!file.open() || fstat(file.get(), &facts) != 0) {

@@ -13,8 +13,8 @@ namespace muster::models {
 // the file is truncated while it is mapped, an access kills the process.
 class MappedFile {
  public:
-  // Maps the file. NotFound: the file cannot be read; the message says why. An
-  // empty file is valid.
+  // Maps the file. NotFound: the file cannot be read; the message gives the
+  // reason. An empty file is valid.
   static absl::StatusOr<MappedFile> Open(const std::string& path);
 
   MappedFile(MappedFile&& other) noexcept;

@@ -22,7 +22,8 @@ absl::Status Short() {
   return absl::InvalidArgumentError("the vocabulary is cut short");
 }
 
-// Reads integers from a text that may end early.
+// Reads integers from a text. If the text ends early, the results are 0 or
+// empty, and cut_short() is true.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -69,8 +70,8 @@ absl::StatusOr<std::unique_ptr<Vocabulary>> ParseBpe(std::string_view bytes) {
   Reader reader(bytes);
   const auto tokens = reader.Take<uint32_t>();
   const auto merges = reader.Take<uint32_t>();
-  // Counts that exceed the text are rejected here, before memory is reserved
-  // for as many tokens and merges.
+  // Counts that exceed the text's size are rejected here, before memory for so
+  // many tokens and merges is reserved.
   if (reader.left() / sizeof(uint32_t) < tokens ||
       reader.left() / sizeof(BpeMerge) < merges) {
     return Short();

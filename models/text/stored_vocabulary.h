@@ -9,8 +9,8 @@
 
 namespace muster::models {
 
-// The vocabulary whose Serialize returned `bytes`. InvalidArgument: the bytes
-// are no vocabulary, or an inconsistent one.
+// Returns the vocabulary that Vocabulary::Serialize has written as `bytes`.
+// InvalidArgument: the bytes are not a vocabulary, or an inconsistent one.
 absl::StatusOr<std::unique_ptr<Vocabulary>> ParseVocabulary(
     std::string_view bytes);
 

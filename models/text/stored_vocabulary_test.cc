@@ -44,7 +44,7 @@ TEST(StoredVocabularyTest, AnythingElseIsRefused) {
   for (size_t length = 0; length < bpe.size(); length += 7) {
     EXPECT_FALSE(ParseVocabulary(bpe.substr(0, length)).ok()) << length;
   }
-  // Counts that are too large do not reserve memory.
+  // Counts that exceed the text's size must not cause a large allocation.
   EXPECT_THAT(Refusal("muster bpe\n" + std::string(8, '\xff')),
               HasSubstr("cut short"));
 }

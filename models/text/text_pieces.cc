@@ -78,8 +78,8 @@ Character First(std::string_view text) {
   return {ClassOf(character), static_cast<size_t>(length)};
 }
 
-// The length of 's 't 're 've 'm 'll 'd at the beginning of `text`; 0 for any
-// other text.
+// Returns the length of the contraction ('s 't 're 've 'm 'll 'd) at the
+// beginning of `text`; 0 if there is none.
 size_t Contraction(std::string_view text) {
   if (text.size() < 2 || text[0] != '\'') return 0;
   switch (text[1]) {
@@ -98,9 +98,10 @@ size_t Contraction(std::string_view text) {
   }
 }
 
-// The length of a run of white space: all of it at the end of the text; else
-// all but the last character, which belongs to the next piece, or is a piece if
-// it is the only one.
+// Returns the length of the first piece of a text that begins with white space.
+// At the end of the text the piece is the whole run of white space. Otherwise
+// the run's last character belongs to the next piece, unless it is the only
+// one.
 size_t SpaceRun(std::string_view text) {
   size_t end = 0;
   size_t last = 0;
@@ -128,11 +129,12 @@ size_t PieceLength(std::string_view text) {
   return end;
 }
 
-// Whether a character that is not white space ends directly before `at`.
+// Whether the character that ends directly before `at` is valid and not white
+// space.
 bool EndsWithVisible(std::string_view text, size_t at) {
   for (size_t begin = at; begin > 0 && at - begin < 4;) {
     --begin;
-    // Continuation bytes belong to a character that begins earlier.
+    // A continuation byte of UTF-8 belongs to a character that begins earlier.
     if ((static_cast<unsigned char>(text[begin]) & 0xc0) == 0x80) continue;
     const Character last = First(text.substr(begin));
     return begin + last.length == at && last.kind != CharacterClass::kSpace;
@@ -151,8 +153,8 @@ std::string_view TakePiece(std::string_view* text) {
 
 size_t WholePieces(std::string_view text, size_t most) {
   if (text.size() <= most) return text.size();
-  // A piece has white space only at its beginning, so the text can be split
-  // before white space that follows another character.
+  // A piece can have white space only at its beginning, so the text can be
+  // split before white space that follows another character.
   for (size_t at = most; at > 0; --at) {
     if (IsAsciiSpace(static_cast<unsigned char>(text[at])) &&
         EndsWithVisible(text, at)) {

@@ -29,8 +29,8 @@ TEST(TextPiecesTest, ContractionsComeOff) {
   EXPECT_THAT(PiecesOf("I'm you're"), ElementsAre("I", "'m", " you", "'re"));
   EXPECT_THAT(PiecesOf("'ve'll'd's't"),
               ElementsAre("'ve", "'ll", "'d", "'s", "'t"));
-  // Contractions are not recognised in capitals, after a space, or within other
-  // characters.
+  // A contraction is not recognised in capitals, after a space, or among other
+  // punctuation.
   EXPECT_THAT(PiecesOf("I'M"), ElementsAre("I", "'", "M"));
   EXPECT_THAT(PiecesOf(" 's"), ElementsAre(" '", "s"));
   EXPECT_THAT(PiecesOf("!'s"), ElementsAre("!'", "s"));
@@ -58,18 +58,19 @@ TEST(TextPiecesTest, LettersNumbersAndSpacesAreUnicodes) {
   EXPECT_THAT(PiecesOf("a\u3000\u00a0b"),
               ElementsAre("a", "\u3000", "\u00a0", "b"));
   EXPECT_THAT(PiecesOf("a\u0085"), ElementsAre("a", "\u0085"));
-  // A combining mark is not a letter.
+  // A combining mark (U+0301) is not a letter.
   EXPECT_THAT(PiecesOf("e\u0301x"), ElementsAre("e", "\u0301", "x"));
   EXPECT_THAT(PiecesOf("\U0001f600\U0001f3fd!"),
               ElementsAre("\U0001f600\U0001f3fd!"));
-  // White space is that of Unicode, not that of C or Perl.
+  // The definition of white space is Unicode's, not that of C or Perl.
   EXPECT_THAT(PiecesOf("\x1c\u180e."), ElementsAre("\x1c\u180e."));
 }
 
 TEST(TextPiecesTest, BytesThatAreNoUtf8AreOthers) {
   EXPECT_THAT(PiecesOf("a\xff\xfe.b"), ElementsAre("a", "\xff\xfe.", "b"));
   EXPECT_THAT(PiecesOf("a \x80"), ElementsAre("a", " \x80"));
-  // A truncated character, an overlong encoding, and half of a surrogate pair.
+  // Invalid UTF-8: a truncated character, an overlong encoding, and half of a
+  // surrogate pair.
   EXPECT_THAT(PiecesOf("a\xe4\xbd"), ElementsAre("a", "\xe4\xbd"));
   EXPECT_THAT(PiecesOf("\xc0\xa0 x"), ElementsAre("\xc0\xa0", " x"));
   EXPECT_THAT(PiecesOf("\xed\xa0\x80x"), ElementsAre("\xed\xa0\x80", "x"));

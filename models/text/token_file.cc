@@ -22,7 +22,8 @@
 namespace muster::models {
 namespace {
 
-// Larger than any serialized vocabulary, so that offsets cannot overflow.
+// A limit above the size of any serialized vocabulary, so that offsets in the
+// file cannot overflow.
 constexpr uint64_t kMaxVocabularyBytes = uint64_t{1} << 40;
 
 absl::StatusOr<TokenFileHeader> ParseHeader(std::string_view bytes) {
@@ -119,8 +120,8 @@ absl::Status TokenFile::Copy(int64_t begin, std::span<int32_t> out) const {
   for (size_t i = 0; i < out.size(); ++i) {
     Stored token;
     std::memcpy(&token, first + i * sizeof(Stored), sizeof(Stored));
-    // Tokens are checked when they are read, because the file may be larger
-    // than the memory.
+    // Tokens are checked when they are read, not when the file is opened,
+    // because the file may be larger than the memory.
     if (token >= vocabulary) {
       return absl::DataLossError(absl::StrCat(
           "'", path_, "' is damaged: token ", begin + static_cast<int64_t>(i),
@@ -174,8 +175,9 @@ absl::Status TokenFileWriter::WriteAll(const void* data, size_t bytes) {
 }
 
 absl::Status TokenFileWriter::Begin() {
-  // If another process is writing PATH.part, it keeps its own file, which is
-  // unlinked here. This writer creates a new file.
+  // PATH.part may belong to another process that is writing it. That process
+  // keeps its file, which is only unlinked here; this writer creates a new
+  // file.
   unlink(part_.c_str());
   file_ = OwnedFd(
       open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
@@ -229,7 +231,7 @@ absl::StatusOr<int64_t> WriteTokenFile(
   while (done < text.size()) {
     const std::string_view rest = text.substr(done);
     size_t portion = 0;
-    // If the text has no position to split within `most` bytes, a longer
+    // If the text cannot be split within the first `most` bytes, a longer
     // portion is tried.
     for (size_t most = kPortionBytes; portion == 0; most *= 2) {
       portion = WholePieces(rest, most);

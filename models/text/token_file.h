@@ -50,19 +50,19 @@ constexpr uint32_t StoredTokenBytes(uint64_t vocabulary_tokens) {
   return vocabulary_tokens <= (1 << 16) ? 2 : 4;
 }
 
-// A tokenised text, written by WriteTokenFile and mapped into memory: the time
+// A tokenised text, written by WriteTokenFile and mapped into memory. The time
 // to open the file does not depend on its size, and the ranks of a host share
 // its pages. If the file is truncated while it is mapped, an access kills the
 // process; therefore writers replace files instead of changing them.
 class TokenFile : public Tokens {
  public:
-  // Opens a token file. NotFound: the file cannot be read; the message says
-  // why. InvalidArgument: the file is no token file or is incomplete.
+  // Opens a token file. NotFound: the file cannot be read; the message gives
+  // the reason. InvalidArgument: the file is not a token file or is incomplete.
   static absl::StatusOr<std::unique_ptr<TokenFile>> Open(
       const std::string& path);
 
-  // Whether the file at `path` has the magic number of a token file, which no
-  // text has. False if the file cannot be read.
+  // Whether the file at `path` begins with the magic number of a token file,
+  // with which no text begins. False if the file cannot be read.
   static bool Is(const std::string& path);
 
   // The vocabulary of the tokens.
@@ -74,7 +74,8 @@ class TokenFile : public Tokens {
  private:
   TokenFile(std::string path, MappedFile file);
 
-  // Finds the parts of the mapped file.
+  // Parses the header, and finds the vocabulary and the tokens in the mapped
+  // file.
   absl::Status Parse();
   template <typename Stored>
   absl::Status Copy(int64_t begin, std::span<int32_t> out) const;
@@ -92,18 +93,18 @@ class TokenFile : public Tokens {
 class TokenFileWriter {
  public:
   // `vocabulary` must outlive the writer. Unavailable: the file cannot be
-  // written; the message says why.
+  // written; the message gives the reason.
   static absl::StatusOr<std::unique_ptr<TokenFileWriter>> Create(
       const std::string& path, const Vocabulary& vocabulary);
 
-  // Removes the file if Finish was not called.
+  // Removes PATH.part if Finish was not called.
   ~TokenFileWriter();
   TokenFileWriter(const TokenFileWriter&) = delete;
   TokenFileWriter& operator=(const TokenFileWriter&) = delete;
 
   // Appends tokens of the vocabulary. Unavailable: the file cannot be written.
   absl::Status Append(std::span<const int32_t> tokens);
-  // Syncs the file to the disk and renames it to its final name.
+  // Syncs PATH.part to the disk and renames it to PATH.
   absl::Status Finish();
 
   int64_t count() const { return count_; }

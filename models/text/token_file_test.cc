@@ -67,7 +67,8 @@ TEST_F(TokenFileTest, ComesBackWithItsVocabulary) {
 TEST_F(TokenFileTest, IsTheSameInPortionsAsInOne) {
   const auto vocabulary = SmallBpe();
   std::string text;
-  // The first 1.2 MB have no white space and so no position to split.
+  // The first 1.2 MB have no white space and so no position at which the text
+  // can be split.
   while (text.size() < 1200u << 10) text += "hello,world1";
   while (text.size() < 4u << 20) text += " hello world\n  hell,";
   std::vector<int64_t> done;
@@ -171,7 +172,7 @@ TEST_F(TokenFileTest, DamagedFilesAreRefused) {
   EXPECT_THAT(Refusal(), HasSubstr("header is damaged"));
   with(offsetof(TokenFileHeader, vocabulary_bytes) + 1, 1);
   EXPECT_THAT(Refusal(), HasSubstr("not what its header says"));
-  // A count of 0 is left by a writer that was killed before it finished.
+  // A writer that was killed before Finish leaves a count of 0.
   with(offsetof(TokenFileHeader, count), 0);
   EXPECT_THAT(Refusal(), HasSubstr("not what its header says"));
   for (size_t length = 0; length < sound.size(); ++length) {

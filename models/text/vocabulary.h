@@ -49,7 +49,7 @@ class Vocabulary {
  public:
   virtual ~Vocabulary() = default;
 
-  // The kind of vocabulary: "characters" or "bpe".
+  // The kind of the vocabulary: "characters" or "bpe".
   virtual const char* kind() const = 0;
   // The number of tokens.
   virtual int64_t size() const = 0;
@@ -62,14 +62,14 @@ class Vocabulary {
   // aborts the process.
   virtual std::string Decode(std::span<const int32_t> tokens) const = 0;
 
-  // The complete vocabulary in the form that ParseVocabulary
-  // (stored_vocabulary.h) reads. Equal vocabularies give equal bytes. Stored in
-  // token files and checkpoints, so that no other file is needed to read and
-  // write text.
+  // Returns the complete vocabulary in the form that ParseVocabulary
+  // (stored_vocabulary.h) reads. Equal vocabularies give equal bytes. The bytes
+  // are stored in token files and checkpoints, so that no other file is needed
+  // to encode and decode text.
   virtual std::string Serialize() const = 0;
 
-  // A description for logs, equal for equal vocabularies: "characters, 65
-  // tokens (5d1b0c8a)".
+  // Returns a description for logs: "characters, 65 tokens (5d1b0c8a)". Equal
+  // vocabularies have equal descriptions.
   std::string Describe() const;
 };
 
@@ -77,7 +77,7 @@ class Vocabulary {
 // in nanoGPT's character data.
 class CharVocabulary : public Vocabulary {
  public:
-  // Makes tokens for the bytes that occur in `text`.
+  // Makes one token for each distinct byte of `text`.
   explicit CharVocabulary(std::string_view text);
 
   // The byte of each token, indexed by token.
@@ -92,7 +92,7 @@ class CharVocabulary : public Vocabulary {
 
  private:
   std::string bytes_;
-  // Indexed by byte: the byte's token; -1: none.
+  // Indexed by byte: the token of the byte; -1: none.
   std::array<int32_t, 256> tokens_;
 };
 

@@ -54,7 +54,8 @@ absl::StatusOr<std::unique_ptr<GptTrainer>> NewTrainer(
   return HostGptTrainer::Create(options, std::move(tokens), world);
 }
 
-// Collective. A timeline that cannot be written does not fail the training.
+// Collective. A timeline that cannot be written causes a warning only: the
+// training does not fail.
 absl::Status KeepTimeline(const PictureFile& file, GptTrainer& trainer,
                           GptReporter& reporter, int rank) {
   if (file.path.empty()) return absl::OkStatus();
@@ -85,8 +86,8 @@ absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
   options.text_fingerprint = *fingerprint;
   const auto world = NewWorld(session);
   if (!world.ok()) return world.status();
-  // Listen is not called earlier: until all ranks have arrived, a signal should
-  // end the process.
+  // Listen is called only after NewWorld: until all ranks have arrived, a
+  // signal should end the process.
   StopRequest::Listen();
   const auto trainer = NewTrainer(options, text->tokens, session, **world);
   if (!trainer.ok()) return trainer.status();
@@ -124,8 +125,8 @@ absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
 
 namespace {
 
-// Opens a checkpoint, and prints its folder to stderr, separately from the
-// output.
+// Opens the newest checkpoint. Prints its folder to stderr, because stdout is
+// for the results.
 absl::StatusOr<TrainedGpt> Open(const std::string& directory) {
   absl::StatusOr<TrainedGpt> trained = OpenTrainedGpt(directory);
   if (trained.ok()) {

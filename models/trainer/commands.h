@@ -8,11 +8,12 @@
 
 namespace muster::models {
 
-// `gpt train`: trains to the last step, or until any rank is asked to stop.
+// Performs `gpt train`: trains to the last step, or until any rank is requested
+// to stop.
 absl::Status TrainGpt(GptTrainingOptions options, Session& session);
 
-// Run the commands that use a checkpoint in one process. They print their
-// results to stdout.
+// Perform the commands that use a checkpoint. They run in one process and print
+// their results to stdout.
 absl::Status ValidateGpt(const GptValidation& validation);
 absl::Status SampleGpt(const GptSampleCommand& command);
 absl::Status ExportGpt(const GptExport& exported);

@@ -21,12 +21,12 @@
 namespace muster::models {
 namespace {
 
-// The number of rows of the matrices with which the GPU's peak speed is
-// measured; large enough to reach this speed.
+// The number of rows of the matrices with which the GPU's peak FLOP/s is
+// measured. The matrices are large enough to reach the peak.
 constexpr int64_t kMatrixSize = 8192;
 
-// Records a span for the work that is enqueued while this object lives; nothing
-// if the timeline is null.
+// Records a timeline span for the work that is enqueued while this object
+// lives. Records nothing if the timeline is null.
 class NotedSpan {
  public:
   NotedSpan(cuda::CudaStepTimeline* timeline, SpanKind kind, int64_t number = 0)
@@ -60,8 +60,8 @@ CudaGptTrainer<T>::CudaGptTrainer(const GptTrainingOptions& options,
       host_(options.model, {0, options.model.layers}),
       arrays_(*device_),
       parts_(GptPartsOf(host_.tensors(), options.model)),
-      // This trainer uses no loss scale, but its checkpoints have one, because
-      // a training that resumes in float16 needs it.
+      // This trainer uses no loss scale, but its checkpoints contain one, which
+      // a training that resumes in float16 needs.
       progress_{.scaler = LossScaler(options.loss_scale).state()} {}
 
 template <typename T>
@@ -116,8 +116,8 @@ absl::Status CudaGptTrainer<T>::MakeReducer() {
                      .order = BucketOrder::kReverse,
                      .observer = timeline_};
   if (is_sharded()) options = ForSharding(options);
-  // With one rank there is no group for gradients. Then the reducer does not
-  // use the group that it gets.
+  // With one rank there is no group for gradients. The reducer then gets
+  // `world_` and does not use it.
   auto reducer = Reducer::Create(group_ == nullptr ? world_ : *group_,
                                  weights_->DeviceTensors(), options);
   if (!reducer.ok()) return reducer.status();
@@ -142,8 +142,8 @@ absl::Status CudaGptTrainer<T>::MakeOptimizer() {
     optimizer_ = std::move(whole);
   }
   if constexpr (std::is_same_v<T, float>) return absl::OkStatus();
-  // Copies the host's initial weights to the master weights, because those of
-  // the device have been rounded to T.
+  // The master weights are copied from the host's initial weights, because the
+  // weights on the device have already been rounded to T.
   const std::string master = "master/";
   for (const CheckpointSlice& slice : optimizer_->State()) {
     if (!slice.tensor.name.starts_with(master)) continue;
@@ -171,8 +171,8 @@ absl::Status CudaGptTrainer<T>::Pass(int64_t step, int64_t index) {
   {
     const NotedSpan forward(timeline_.get(), SpanKind::kForward, index);
     stage_->Forward(micro_batch_.get(), nullptr);
-    // The factor divides by this rank's number of micro-batches; the reducer
-    // divides by the number of ranks.
+    // The loss's factor divides by this rank's number of micro-batches; the
+    // reducer divides by the number of ranks.
     stage_->Loss(micro_batch_.get(), 1.0f / static_cast<float>(mine));
     stage_->CopyLoss(*micro_batch_, losses_ + index);
   }
@@ -212,8 +212,8 @@ absl::StatusOr<GptStep> CudaGptTrainer<T>::Step(int64_t step) {
   }
   if (absl::Status status = device_->status(); !status.ok()) return status;
   if (is_sharded()) {
-    // The next step and checkpoints use the weights that the optimizer gathers
-    // from all ranks, so this must have succeeded.
+    // Confirms that the optimizer has gathered the weights from all ranks: the
+    // next step and checkpoints use them.
     if (absl::Status status = reducer_->Confirm(); !status.ok()) return status;
   }
   const absl::StatusOr<double> mean = MeanLoss(world_, std::move(losses));
@@ -286,7 +286,7 @@ absl::Status CudaGptTrainer<T>::Restore(const GptProgress& progress) {
 template <typename T>
 absl::StatusOr<double> CudaGptTrainer<T>::MeasurePeak() {
   // All ranks measure at the same time, because ranks that share a GPU share
-  // its speed.
+  // its FLOP/s.
   absl::Status status = world_.Run(Barrier());
   if (!status.ok()) return status;
   const absl::StatusOr<double> own = cuda::MeasureDeviceMatrixRate(

@@ -23,8 +23,8 @@ namespace muster::models {
 
 // A training on a GPU. Weights, gradients and AdamW's state (or this rank's
 // share of it) stay in device memory; a Reducer averages gradients on a second
-// stream. The checkpoints have the same format as HostGptTrainer's, so each
-// trainer can resume from checkpoints of the other.
+// stream. The checkpoints have the same format as HostGptTrainer's, so each of
+// the two trainers can resume from the other's checkpoints.
 //
 // T is the type in which the passes compute: float, or Bfloat16 with float32
 // master weights and gradients. A rank adds the gradients of its micro-batches
@@ -33,7 +33,7 @@ template <typename T>
 class CudaGptTrainer final : public GptTrainer {
  public:
   // Collective over `world`, which uses host memory and must outlive the
-  // trainer. `gradients` is a group of the same ranks whose operations accept
+  // trainer. `gradients`: a group of the same ranks whose operations accept
   // device memory on the device's side stream; null for one rank. Errors are
   // those of CheckTraining and FirstWeights; ResourceExhausted: not enough
   // device memory.
@@ -67,25 +67,25 @@ class CudaGptTrainer final : public GptTrainer {
   int64_t micro_batches_of_rank() const {
     return options_.micro_batches / world_.size();
   }
-  // Enqueues the passes of this rank's micro-batch `index` (from 0), and the
-  // copy of its loss to losses_.
+  // Enqueues the forward and backward pass of this rank's micro-batch number
+  // `index` (from 0), and the copy of its loss to losses_.
   absl::Status Pass(int64_t step, int64_t index);
-  // Updates the weights by the averaged gradients; returns their norm.
+  // Updates the weights by the averaged gradients. Returns the gradient's norm.
   absl::StatusOr<double> Update(int64_t step, double learning_rate);
   void Fill(GptMicroBatch* from);
 
   const GptTrainingOptions options_;
   const GptBatches batches_;
   ProcessGroup& world_;
-  // The device. Declared first, so that it is destroyed after all objects that
-  // use it.
+  // The device. Declared before the objects that use it, so that it is
+  // destroyed after them.
   const std::unique_ptr<cuda::Device> device_;
   const std::unique_ptr<ProcessGroup> group_;
-  // A copy of the weights in host memory, as of the last call of State or
+  // A copy of the weights in host memory, updated by each call of State or
   // Weights.
   GptWeights host_;
   std::unique_ptr<cuda::CudaGptWeights<T>> weights_;
-  // Records the timeline; null: no timeline is recorded.
+  // The recorder of the timeline; null: no timeline is recorded.
   std::shared_ptr<cuda::CudaStepTimeline> timeline_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Optimizer> optimizer_;

@@ -26,7 +26,8 @@ namespace {
 
 using Device = GptTrainingOptions::Device;
 
-// The model is smaller than SmallTraining's, because kernels are emulated.
+// Options for a model that is smaller than SmallTraining's, because the kernels
+// are emulated.
 GptTrainingOptions OnCpu() {
   GptTrainingOptions options = SmallTraining();
   options.model.layers = 1;
@@ -72,8 +73,8 @@ struct TrainingResult {
   std::vector<float> weights;
 };
 
-// Trains `steps` steps and returns the results of each rank. Disturbs the state
-// after each step, unless `disturb` is null.
+// Trains `steps` steps and returns each rank's results. Calls `disturb`, unless
+// it is null, on the state after each step.
 std::vector<TrainingResult> Train(const GptTrainingOptions& options, int world,
                                   int64_t steps,
                                   Disturbance* disturb = nullptr) {
@@ -114,9 +115,9 @@ absl::Status StatusOf(const GptTrainingOptions& options) {
   }));
 }
 
-// The losses, the norms, the validation, and the weights by tensor, for
-// comparisons. The bias of the keys is left out: it changes no probability, so
-// its gradient consists of rounding errors.
+// Returns the results as lists for comparisons: the losses, the norms, the
+// validation, and the weights by tensor. The attention's key bias is left out:
+// it changes no probability, so its gradient consists of rounding errors.
 std::vector<std::vector<double>> NumbersOf(const TrainingResult& result) {
   std::vector<std::vector<double>> lists = {
       result.losses, result.norms, {result.validation}};
@@ -134,7 +135,7 @@ std::vector<std::vector<double>> NumbersOf(const TrainingResult& result) {
   return lists;
 }
 
-// The CPU's training on one rank, as the reference.
+// Trains on the CPU with one rank, as the reference.
 RoundingReference OfTheHost(const GptTrainingOptions& options, int64_t steps) {
   return RoundingReference([&](Disturbance disturb) {
     return NumbersOf(Train(options, 1, steps, &disturb)[0]);
@@ -165,7 +166,8 @@ TEST(CudaGptTrainerTest, AllRanksStayAlike) {
   }
 }
 
-// The sum of squares is exact, so that clipping changes no bit either.
+// Sharded state gives the bit-identical training. The gradient's sum of squares
+// is exact, so this holds with clipping too.
 TEST(CudaGptTrainerTest, SharedStateIsDdpToTheLastBit) {
   for (const DType precision : {DType::kFloat32, DType::kBFloat16}) {
     GptTrainingOptions options = OnGpu(precision);
@@ -191,8 +193,8 @@ TEST(CudaGptTrainerTest, SharedStateIsDdpToTheLastBit) {
 
 TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   GptTrainingOptions options = OnCpu();
-  // The bound of the norm is so low that AdamW's epsilon matters: the updates
-  // then depend on the size of the clipped gradient.
+  // The maximum norm is so low that AdamW's epsilon matters: only then do the
+  // updates depend on the size of the clipped gradient.
   options.clip = 1e-4;
   const RoundingReference host = OfTheHost(options, 4);
   EXPECT_GT(host.lists()[1][0], 0.1);
@@ -202,8 +204,8 @@ TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   for (const TrainingResult& result : Train(options, 2, 4)) {
     EXPECT_EQ(host.WrongList<float>(operations, NumbersOf(result)), -1);
   }
-  // A planted defect: clips as if the norm were half as large, such as the norm
-  // of only one rank's part.
+  // A planted defect: clipping as if the norm were half as large, as if only
+  // one rank's share had been counted.
   options.clip *= 2;
   EXPECT_NE(
       host.WrongList<float>(operations, NumbersOf(Train(options, 2, 4)[0])), -1)
@@ -248,14 +250,14 @@ TEST(CudaGptTrainerTest, AGradientThatIsNoNumberEndsIt) {
   EXPECT_EQ(statuses[0].code(), absl::StatusCode::kOutOfRange) << statuses[0];
 }
 
-// A device that breaks `group` during a wait. When the group breaks, the work
-// on the device's streams ends, as NCCL's operations do.
+// A device that aborts `group` while the host waits for the device. As with
+// NCCL, the work on the device's streams then ends.
 class DeviceOfABrokenGroup final : public cuda::EmulatedDevice {
  public:
   explicit DeviceOfABrokenGroup(ProcessGroup& group) : group_(group) {}
 
-  // From now on, the group breaks during wait number `waits` (from 1) of the
-  // host for the device.
+  // Makes the group break during wait number `waits`, counted from 1 at this
+  // call.
   void BreakIn(int waits) { waits_ = waits; }
 
   void CopyOut(void* to, const void* from, int64_t bytes) override {
@@ -276,8 +278,8 @@ class DeviceOfABrokenGroup final : public cuda::EmulatedDevice {
   int waits_ = 0;
 };
 
-// Runs `act` on two ranks whose group breaks during wait number `waits` of
-// `act`. Returns the ranks' statuses.
+// Runs `act` on two ranks. Their group breaks when the host waits for the
+// device for the `waits`-th time. Returns the ranks' statuses.
 std::vector<absl::Status> WhileTheGroupBreaks(
     int waits, const GptTrainingOptions& options,
     const std::function<absl::Status(GptTrainer&)>& act) {
@@ -314,8 +316,8 @@ TEST(CudaGptTrainerTest, NoStepIsMadeOfGradientsThatWereNotAveraged) {
   ExpectItIsTold(WhileTheGroupBreaks(1, OnGpu(), FirstStep));
 }
 
-// The step must fail if the group breaks in any of the six waits for the
-// device: for the gradient's sum of squares on this rank and on all ranks,
+// A step must fail in whichever of its six waits for the device the group
+// breaks: for the gradient's sum of squares on this rank and on all ranks,
 // twice for the confirmation of this sum, for the losses, and for the gathered
 // weights.
 TEST(CudaGptTrainerTest, NoStepEndsWithWeightsThatWereNotGathered) {
@@ -338,7 +340,7 @@ TEST(CudaGptTrainerTest, ARankKeepsItsShareOfTheStateOnly) {
     options.sharding = GptTrainingOptions::Sharding::kZero1;
     std::mutex mutex;
     int64_t weights = 0;
-    // Key: the kind of state per weight; value: the number of elements on each
+    // Key: a kind of optimizer state; value: its number of elements on each
     // rank.
     std::map<std::string, std::vector<int64_t>> kept;
     const auto statuses = RunWorld(
@@ -413,7 +415,8 @@ TEST(CudaGptTrainerTest, ATimelineHasTheLastStepsOfAllRanks) {
     ASSERT_EQ(counts.size(), 2u);
     for (const int64_t step : {3, 4}) {
       EXPECT_EQ(counts[step][SpanKind::kStep], 1);
-      // Two micro-batches per rank, reduced once.
+      // A rank runs two micro-batches per step, and their gradients are reduced
+      // once.
       EXPECT_EQ(counts[step][SpanKind::kForward], 2);
       EXPECT_EQ(counts[step][SpanKind::kBackward], 2);
       EXPECT_EQ(counts[step][SpanKind::kReduce], 1);
@@ -431,8 +434,8 @@ class CudaGptCheckpointTest : public testing::Test {
   }
   ~CudaGptCheckpointTest() override { std::filesystem::remove_all(folder_); }
 
-  // Resumes from the newest checkpoint in `name`, trains to step `last` and
-  // saves there. Returns the losses.
+  // Resumes from the newest checkpoint in the folder `name`, trains to step
+  // `last` and saves a checkpoint there. Returns the losses.
   std::vector<double> TrainTo(int64_t last, GptTrainingOptions options,
                               int world, const std::string& name) {
     options.checkpoint_directory = folder_ + "/" + name;
@@ -451,7 +454,7 @@ class CudaGptCheckpointTest : public testing::Test {
   }
 
   std::string folder_;
-  // The differing options that the last TrainTo reported.
+  // The differing options that were reported by the last TrainTo.
   std::string told_;
 };
 
@@ -478,15 +481,16 @@ TEST_F(CudaGptCheckpointTest, SharedStateGoesOnOnAnyNumberOfRanks) {
   GptTrainingOptions on_host = OnCpu();
   on_host.micro_batches = 4;
   on_host.clip = 0;
-  // The factor by which rounding errors in the state grow in the losses.
+  // The factor by which rounding errors in the state grow until they reach the
+  // losses.
   const double condition = OfTheHost(on_host, 7).conditions()[0];
   for (const DType precision : {DType::kFloat32, DType::kBFloat16}) {
     GptTrainingOptions options = OnGpu(precision);
     options.micro_batches = 4;
     options.clip = 0;
     const std::string name = Name(precision);
-    // bfloat16: both trainings round the weights and, between two weights, the
-    // output of a normalization, of a product and of the addition to the
+    // With bfloat16 both trainings round four kinds of values: the weights, and
+    // the outputs of a normalization, of a product and of the addition to the
     // residual stream.
     const double growth = 2 * (precision == DType::kFloat32
                                    ? RoundingGrowth<float>(RoundingsOf(options))
@@ -505,13 +509,13 @@ TEST_F(CudaGptCheckpointTest, SharedStateGoesOnOnAnyNumberOfRanks) {
     go_on(5, 2);
     options.sharding = GptTrainingOptions::Sharding::kNone;
     go_on(6, 2);
-    // Continues on the CPU, with sharded state.
+    // The last steps run on the CPU, with sharded state.
     options.sharding = GptTrainingOptions::Sharding::kZero1;
     options.device = Device::kCpu;
     go_on(7, 2);
     EXPECT_LE(Distance(losses, undisturbed), growth * condition) << name;
-    // A wrong factor must be detected: 1.001 in float32, and 1.1 in bfloat16,
-    // which has larger rounding errors.
+    // The bound must detect losses with a wrong factor: 1.001 in float32, and
+    // 1.1 in bfloat16, which has larger rounding errors.
     for (double& loss : losses) {
       loss *= precision == DType::kFloat32 ? 1.001 : 1.1;
     }
@@ -537,8 +541,9 @@ TEST_F(CudaGptCheckpointTest, CpusAndGpusGoOnFromEachOther) {
   EXPECT_GT(Distance(losses, host), bound) << "planted";
 }
 
-// A bfloat16 checkpoint holds the master weights, from which a CPU resumes. For
-// other uses, the weights are rounded to bfloat16.
+// A bfloat16 checkpoint contains the master weights, with which a CPU can
+// resume. For other uses of the checkpoint, the weights are rounded to
+// bfloat16.
 TEST_F(CudaGptCheckpointTest, MasterWeightsAreInIt) {
   GptTrainingOptions host = OnGpu(DType::kBFloat16);
   host.device = Device::kCpu;

@@ -76,7 +76,8 @@ absl::Status FirstWeights(const GptTrainingOptions& options,
   for (int i = 0; i < static_cast<int>(weights->tensors().size()); ++i) {
     tensors.push_back(weights->tensor(i));
   }
-  // All ranks get rank 0's weights, because the file may differ between hosts.
+  // All ranks get rank 0's weights, because the file of initial weights may
+  // differ between hosts.
   return BroadcastParameters(world, tensors);
 }
 

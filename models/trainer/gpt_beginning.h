@@ -11,9 +11,9 @@
 
 namespace muster::models {
 
-// Checks that the options, the text and the number of ranks are compatible,
-// before large memory is allocated. Collective. InvalidArgument: the text is
-// too short, the micro-batches are not a multiple of the number of ranks, or an
+// Checks, before large memory is allocated, that the options, the text and the
+// number of ranks are compatible. Collective. InvalidArgument: the text is too
+// short, the micro-batches are not a multiple of the number of ranks, or an
 // option is not supported on GPUs. FailedPrecondition: ranks have other options
 // or another text than rank 0.
 absl::Status CheckTraining(const GptTrainingOptions& options,

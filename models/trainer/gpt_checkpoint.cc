@@ -18,8 +18,8 @@ std::string Described(const std::string& vocabulary) {
   return parsed.ok() ? (*parsed)->Describe() : "of no known kind";
 }
 
-// All differences that keep a training from resuming, such as "layers 3, there
-// 2"; empty: none.
+// Returns all differences for which the training cannot resume from a
+// checkpoint with this `state`, such as "layers 3, there 2"; empty: it can.
 std::string Obstacle(const GptTrainingOptions& options,
                      const std::string& vocabulary,
                      const GptCheckpointState& state) {
@@ -27,8 +27,8 @@ std::string Obstacle(const GptTrainingOptions& options,
   GptConfig there = state.model;
   std::vector<std::string> obstacles;
   if (state.vocabulary != vocabulary) {
-    // The number of tokens is not compared, because the vocabulary's
-    // description contains it.
+    // The number of tokens is not compared separately, because the description
+    // of the vocabulary contains it.
     there.vocabulary = options.model.vocabulary;
     obstacles.push_back(absl::StrCat("vocabulary ", Described(vocabulary),
                                      kThere, Described(state.vocabulary)));
@@ -43,7 +43,8 @@ std::string Obstacle(const GptTrainingOptions& options,
   return absl::StrJoin(obstacles, "; ");
 }
 
-// The folder, and the checkpoints that were skipped because they are damaged.
+// Returns the checkpoint's folder, and the newer checkpoints that were skipped
+// because they are damaged.
 std::string DescribeSource(const CheckpointReader& reader) {
   std::string told = reader.folder();
   for (const SkippedCheckpoint& skipped : reader.skipped()) {

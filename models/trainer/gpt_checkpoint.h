@@ -17,7 +17,7 @@
 
 namespace muster::models {
 
-// The checkpoints of a training.
+// Saves and restores the checkpoints of a training.
 class GptCheckpoints {
  public:
   // Collective. All arguments must outlive this object.
@@ -25,26 +25,28 @@ class GptCheckpoints {
       const GptTrainingOptions& options, const Vocabulary& vocabulary,
       ResumableTrainer& trainer, ProcessGroup& world);
 
-  // Collective: restores the trainer from the newest checkpoint. Returns the
+  // Collective. Restores the trainer from the newest checkpoint. Returns the
   // number of steps done; 0 if there is no checkpoint. FailedPrecondition: the
-  // checkpoint has another model, precision or vocabulary; the message says
-  // what differs.
+  // checkpoint has another model, precision or vocabulary; the message names
+  // the differences.
   absl::StatusOr<int64_t> Resume();
-  // A message about the checkpoint: its folder, and the checkpoints that were
-  // skipped.
+  // A message about the checkpoint that was resumed: its folder, and the
+  // damaged checkpoints that were skipped.
   const std::string& resumed_from() const { return resumed_from_; }
-  // The options that differ from those of the saved training; empty: none.
+  // The options that differ from those of the saved training, as a message;
+  // empty: none.
   const std::string& other_options() const { return other_options_; }
 
-  // Unfinished checkpoints of dead writers that could not be removed.
+  // Folders of unfinished checkpoints, whose writers have died, that could not
+  // be removed.
   const std::vector<std::string>& left_over() const {
     return writer_->left_over();
   }
 
-  // Collective: saves the state after `step`. The files are written in the
-  // background.
+  // Collective. Saves the state after `step` steps. The files are written in
+  // the background.
   absl::Status Save(int64_t step);
-  // Blocks until the pending checkpoint is written.
+  // Blocks until the checkpoint of the last Save is written.
   absl::Status Wait() { return writer_->Wait(); }
 
  private:
@@ -62,17 +64,17 @@ class GptCheckpoints {
   std::string other_options_;
 };
 
-// The content of a checkpoint, for use without training.
+// The content of a checkpoint, for uses other than training.
 struct TrainedGpt {
   int64_t step = 0;
-  // The folder, and the checkpoints that were skipped because they are damaged.
+  // The checkpoint's folder, and the damaged checkpoints that were skipped.
   std::string from;
   std::unique_ptr<GptWeights> weights;
   std::unique_ptr<Vocabulary> vocabulary;
 };
 
-// Opens the newest intact checkpoint. NotFound, DataLoss, InvalidArgument: the
-// message says why there is none.
+// Opens the newest intact checkpoint. NotFound, DataLoss, InvalidArgument:
+// there is none; the message says why.
 absl::StatusOr<TrainedGpt> OpenTrainedGpt(const std::string& directory);
 
 }  // namespace muster::models

@@ -30,8 +30,8 @@ class GptCheckpoint : public testing::Test {
     std::filesystem::remove_all(options_.checkpoint_directory);
   }
 
-  // Resumes from the newest checkpoint, trains to step `last` and saves there.
-  // Returns the losses.
+  // Resumes from the newest checkpoint, trains to step `last` and saves a
+  // checkpoint. Returns the losses.
   std::vector<double> TrainTo(int64_t last, int world) {
     ResumedTraining result;
     const auto statuses = RunWorld(
@@ -65,8 +65,9 @@ class GptCheckpoint : public testing::Test {
   GptTrainingOptions options_;
 };
 
-// Saved by four ranks, resumed with two, then one, then four: the losses are
-// those of an uninterrupted training, with sharded and with replicated state.
+// A training that is saved by four ranks and resumed by two, by one and by four
+// has the same losses as an uninterrupted one, with sharded and with replicated
+// state.
 TEST_F(GptCheckpoint, GoesOnWithAnyNumberOfRanksAsIfNothingHadHappened) {
   const std::string folder = options_.checkpoint_directory;
   options_.checkpoint_directory = folder + "/undisturbed";
@@ -87,7 +88,8 @@ TEST_F(GptCheckpoint, GoesOnWithAnyNumberOfRanksAsIfNothingHadHappened) {
   }
 }
 
-// Sharded and replicated state read each other's checkpoints.
+// A training with sharded state can resume from a checkpoint of one with
+// replicated state, and vice versa.
 TEST_F(GptCheckpoint, ShardedAndWholeStateAreTheSameCheckpoint) {
   const std::string folder = options_.checkpoint_directory;
   options_.checkpoint_directory = folder + "/undisturbed";
@@ -115,7 +117,7 @@ TEST_F(GptCheckpoint, HoldsAllThatWritingNeeds) {
   EXPECT_EQ(trained->vocabulary->Serialize(), Vocabulary11().Serialize());
 }
 
-// All differences are reported.
+// The error reports all differences, not only the first.
 TEST_F(GptCheckpoint, OfAnotherModelOrVocabularyIsRefused) {
   TrainTo(3, 2);
   const CharVocabulary capitals("ABCDEFGHIJK");
@@ -137,8 +139,8 @@ TEST_F(GptCheckpoint, OfAnotherModelOrVocabularyIsRefused) {
   EXPECT_THAT(std::string(other_model.message()),
               HasSubstr("training: biases off, there on; layers 1, there 2; "
                         "width 32, there 16; precision bf16, there fp32; "));
-  // A text with other characters has another vocabulary, which is reported
-  // once.
+  // A text with other characters has another vocabulary. The error reports only
+  // that, not also the other number of tokens.
   options_.model.vocabulary = 12;
   const CharVocabulary more("abcdefghijkl");
   EXPECT_THAT(std::string(ResumeWith(more).message()),

@@ -12,13 +12,13 @@
 
 namespace muster::models {
 
-// `gpt prepare`: tokenises a text once and writes the tokens.
+// Options of `gpt prepare`, which tokenises a text once and writes the tokens.
 struct GptPreparation {
   GptTextFiles text;
   std::string out;
 };
 
-// `gpt validate`: computes the loss of the newest checkpoint.
+// Options of `gpt validate`, which computes the loss of the newest checkpoint.
 struct GptValidation {
   GptTextFiles text;
   std::string checkpoint_directory;
@@ -27,26 +27,27 @@ struct GptValidation {
   uint64_t seed = 1337;
 };
 
-// `gpt sample`: generates text with the newest checkpoint.
+// Options of `gpt sample`, which generates text with the newest checkpoint.
 struct GptSampleCommand {
   std::string checkpoint_directory;
   std::string prompt = "\n";
   GptSampling sampling;
 };
 
-// `gpt export`: writes the weights of the newest checkpoint in the form of
-// Hugging Face's GPT2LMHeadModel.
+// Options of `gpt export`, which writes the weights of the newest checkpoint in
+// the format of Hugging Face's GPT2LMHeadModel.
 struct GptExport {
   std::string checkpoint_directory;
   std::string out;
 };
 
-// The options of a command; GptTrainingOptions are those of `gpt train`.
+// The options of one command. GptTrainingOptions are those of `gpt train`.
 using GptCommand = std::variant<GptTrainingOptions, GptPreparation,
                                 GptValidation, GptSampleCommand, GptExport>;
 
-// Parses the command line. InvalidArgument: the message names the flag and says
-// what is wrong; or it is the requested help, with `exit_code` 0.
+// Parses the command line. InvalidArgument: a flag is wrong; the message names
+// the flag and the problem. If help was requested, the message is the help text
+// and `exit_code` is 0.
 absl::StatusOr<GptCommand> ReadGptCommand(int argc, char** argv,
                                           int* exit_code);
 

@@ -10,7 +10,7 @@
 namespace muster::models {
 namespace {
 
-// The logits of the token that follows `tokens`.
+// Computes the logits of the token that follows `tokens`.
 std::vector<float> NextTokenLogits(GptWeights& weights,
                                    const std::vector<int32_t>& tokens) {
   const auto length = std::min<int64_t>(weights.config().context,
@@ -25,7 +25,8 @@ std::vector<float> NextTokenLogits(GptWeights& weights,
   return {batch.logits.end() - weights.config().vocabulary, batch.logits.end()};
 }
 
-// The smallest logit whose token may be drawn.
+// Returns the smallest of the `most_likely` largest logits. Tokens with a
+// smaller logit are not drawn.
 float Least(std::vector<float> logits, int64_t most_likely) {
   if (most_likely <= 0 || most_likely >= static_cast<int64_t>(logits.size())) {
     return *std::min_element(logits.begin(), logits.end());

@@ -15,14 +15,16 @@ struct GptSampling {
   // Sampling temperature, greater than 0. Values below 1 make likely tokens
   // more likely.
   double temperature = 1;
-  // Number of most likely tokens from which each token is drawn; 0: all tokens.
+  // Each token is drawn from this number of most likely tokens; 0: from all
+  // tokens.
   int64_t most_likely = 0;
   uint64_t seed = 1337;
 };
 
-// Returns `tokens`, at least one, followed by generated tokens. Each token is
-// drawn from the distribution that the model computes from the tokens before
-// it, at most as many as the context. `weights` must be those of a whole model.
+// Returns `tokens`, at least one, followed by generated tokens. Each of these
+// is drawn from the distribution that the model computes from the preceding
+// tokens, as many as fit into the context. `weights` must be those of a whole
+// model.
 std::vector<int32_t> Sample(GptWeights& weights, const GptSampling& sampling,
                             std::vector<int32_t> tokens);
 

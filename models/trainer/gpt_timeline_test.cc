@@ -1,4 +1,4 @@
-// A training's timeline, from the ranks' recording to the file.
+// Tests a training's timeline, from the recording on each rank to the file.
 
 #include <fstream>
 #include <map>
@@ -27,7 +27,8 @@ TransportFactory Gloo() {
   };
 }
 
-// Enough gradients for a second bucket, and two micro-batches per rank.
+// Options with enough gradients for a second bucket, and two micro-batches per
+// rank.
 GptTrainingOptions Recorded() {
   GptTrainingOptions options = SmallTraining();
   options.model.width = 96;
@@ -37,7 +38,7 @@ GptTrainingOptions Recorded() {
   return options;
 }
 
-// Rank 0's timeline of the last of `steps`.
+// Trains `steps` steps and returns rank 0's timeline of the last steps.
 Timeline Train(const GptTrainingOptions& options, int64_t steps, int ranks,
                const TransportFactory& factory) {
   Timeline timeline;
@@ -74,7 +75,8 @@ Stretch StretchOf(const Json& event) {
   return {begin, begin + event["dur"].get<double>()};
 }
 
-// The events of one rank's step, by name, in order.
+// The events of one rank's step. Key: the event's name; value: the events with
+// this name, in order.
 using Names = std::map<std::string, std::vector<Json>>;
 
 Names InFile(const std::string& path, int rank, int64_t step) {
@@ -100,13 +102,13 @@ TEST_P(GptTimelineTest, BucketsLieBetweenBackwardAndUpdate) {
                   {.kind = "timeline", .path = options.timeline},
                   [&](std::ostream& out) { WriteTraceEvents(timeline, out); })
                   .ok());
-  // The file does not contain the first two of four steps.
+  // Only the last two of the four steps are in the file.
   EXPECT_TRUE(InFile(options.timeline, 0, 2).empty());
   for (int rank = 0; rank < kRanks; ++rank) {
     for (const int64_t step : {3, 4}) {
       Names names = InFile(options.timeline, rank, step);
       ASSERT_EQ(names["step " + std::to_string(step)].size(), 1u);
-      // SmallTraining's four micro-batches are two per rank.
+      // A step has four micro-batches, two per rank.
       ASSERT_EQ(names["forward"].size(), 2u);
       ASSERT_EQ(names["backward"].size(), 2u);
       for (const char* part :
@@ -115,8 +117,8 @@ TEST_P(GptTimelineTest, BucketsLieBetweenBackwardAndUpdate) {
       }
       ASSERT_EQ(names["wait for gradients"].size(), 1u);
       ASSERT_EQ(names["update"].size(), 1u);
-      // Gradients are reduced only in the backward pass of the last of the two
-      // micro-batches.
+      // The gradients of both micro-batches are reduced together, during the
+      // backward pass of the second one.
       const Stretch backward = StretchOf(names["backward"][1]);
       const Stretch wait = StretchOf(names["wait for gradients"][0]);
       const Stretch update = StretchOf(names["update"][0]);

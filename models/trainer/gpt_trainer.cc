@@ -67,7 +67,7 @@ std::string ToBytes(const GptCheckpointState& state) {
       {"updates", state.progress.updates},
       {"loss_scale", state.progress.scaler.scale},
       {"good_steps", state.progress.scaler.good_steps},
-      // The key is that of existing checkpoints.
+      // The key "course" must not change, because existing checkpoints have it.
       {"course", state.hyperparameters}};
   return absl::StrCat(json.dump(), "\n", state.vocabulary);
 }
@@ -108,8 +108,8 @@ absl::StatusOr<GptCheckpointState> ParseGptCheckpointState(
 
 absl::StatusOr<double> MeanLoss(ProcessGroup& world,
                                 std::vector<double> losses) {
-  // Each loss is set on one rank and 0 on the others, so their sum is the loss,
-  // whichever rank computed it.
+  // Each loss is set on the rank that computed it and 0 on the others, so the
+  // sum over the ranks is the loss.
   absl::Status status = world.Run(AllReduce(losses.data(), losses.data(),
                                             static_cast<int64_t>(losses.size()),
                                             DType::kFloat64));

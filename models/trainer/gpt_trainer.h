@@ -19,28 +19,28 @@ namespace muster::models {
 
 // The progress of the optimizer, in addition to its tensors.
 struct GptProgress {
-  // Number of steps that changed weights; less than the number of steps if the
-  // loss scale was too high in some.
+  // Number of steps that changed the weights. Less than the number of steps if
+  // steps were skipped because the loss scale was too high.
   int64_t updates = 0;
   LossScaler::State scaler;
 };
 
-// A checkpoint's state besides its tensors: sufficient to resume, and to
-// generate text without any other file.
+// The state of a checkpoint besides its tensors. With the tensors it is
+// sufficient to resume, and to generate text without any other file.
 struct GptCheckpointState {
   GptConfig model;
   GptProgress progress;
-  // The text of DescribeHyperparameters; used to report options that differ
-  // when a training resumes.
+  // The result of DescribeHyperparameters for the saved training; used to
+  // report options that differ when a training resumes.
   std::string hyperparameters;
-  // The result of Vocabulary::Serialize.
+  // The vocabulary as bytes: the result of Vocabulary::Serialize.
   std::string vocabulary;
 };
 
-// Encodes the state: one line of JSON, followed by the vocabulary.
+// Encodes the state as one line of JSON, followed by the vocabulary.
 std::string ToBytes(const GptCheckpointState& state);
-// Decodes a state. InvalidArgument: the bytes are no such state; the message
-// says what is wrong.
+// Decodes a state. InvalidArgument: the bytes are not a state; the message
+// names the problem.
 absl::StatusOr<GptCheckpointState> ParseGptCheckpointState(
     std::string_view bytes);
 
@@ -54,52 +54,53 @@ struct GptStep {
   double gradient_norm = 0;
 };
 
-// The mean of `losses`, which is indexed by micro-batch. Each rank sets the
-// losses that it computed; the others are 0. Collective.
+// Returns the mean of all ranks' `losses`, which are indexed by micro-batch.
+// Each rank sets the losses that it computed; the others must be 0. Collective.
 absl::StatusOr<double> MeanLoss(ProcessGroup& world,
                                 std::vector<double> losses);
 
-// The error of a step whose gradient is not finite: OutOfRange.
+// Returns the error of a step whose gradient is not finite: OutOfRange.
 absl::Status GradientIsNoNumber(int64_t step);
 
 // One rank's part of a training that runs step by step and can resume from a
-// checkpoint, whatever the distribution of the model and the data. All methods
+// checkpoint, however the model and the data are distributed. All methods
 // except progress and State are collective. Not thread-safe.
 class ResumableTrainer {
  public:
   virtual ~ResumableTrainer() = default;
 
-  // Performs a step. Steps count from 0. OutOfRange: the gradient is not
-  // finite, and the loss scale is not the cause.
+  // Performs a step. Steps count from 0. OutOfRange: the gradient is not finite
+  // for another reason than the loss scale.
   virtual absl::StatusOr<GptStep> Step(int64_t step) = 0;
 
-  // The mean loss over validation windows, always the same, from the last tenth
-  // of the text.
+  // Returns the mean loss over the validation windows, which are the same in
+  // every call, from the last tenth of the text.
   virtual absl::StatusOr<double> Validate() = 0;
 
-  // This rank's part of the state that the next step depends on, in host
-  // memory, for checkpoints. The addresses stay the same. Call Restore after
-  // the memory was changed. Names and types do not depend on the device or the
-  // distribution.
+  // Returns this rank's part of the state that the next step depends on, in
+  // host memory, for checkpoints. The addresses stay the same. The caller may
+  // overwrite the memory and must then call Restore. Names and types do not
+  // depend on the device or the distribution.
   virtual absl::StatusOr<std::vector<CheckpointSlice>> State() = 0;
   virtual const GptProgress& progress() const = 0;
   virtual absl::Status Restore(const GptProgress& progress) = 0;
 };
 
-// One rank's part of a data-parallel training on any device: the rank computes
+// One rank's part of a data-parallel training on any device. The rank computes
 // its share of each step's micro-batches, averages gradients during the
 // backward pass, and runs AdamW, so that all ranks keep equal weights.
 class GptTrainer : public ResumableTrainer {
  public:
-  // The current weights in host memory; valid until the next call.
+  // Returns the current weights in host memory; valid until the next call.
   virtual absl::StatusOr<GptWeights*> Weights() = 0;
 
-  // The FLOP/s that all ranks together reach with matrix products only, for
-  // MFU.
+  // Measures the FLOP/s that all ranks together reach with matrix products
+  // only, as the peak for MFU (model FLOPs utilisation).
   virtual absl::StatusOr<double> MeasurePeak() = 0;
 
-  // The timelines of the last steps of all ranks, on rank 0; empty on other
-  // ranks. FailedPrecondition: the options name no file for a timeline.
+  // Returns the timelines of the last steps of all ranks on rank 0, and an
+  // empty timeline on other ranks. FailedPrecondition: the options name no file
+  // for a timeline.
   virtual absl::StatusOr<Timeline> GatherTimelines() = 0;
 };
 

@@ -118,14 +118,15 @@ absl::Status HostGptTrainer::MakeOptimizer() {
         rule, TensorsToTrain(),
         [this](int parameter) { return reducer_->average(parameter); });
   }
-  // Rounds the weights to the training's precision before the first step.
+  // OnStateLoaded rounds the weights to the training's precision, before the
+  // first step.
   return optimizer_->OnStateLoaded();
 }
 
 void HostGptTrainer::PlaceGradients() {
-  // The backward pass writes gradients directly into the reducer's buckets,
-  // except if gradients of several micro-batches are computed separately, or if
-  // the buckets have another type.
+  // The backward pass writes gradients directly into the reducer's buckets. The
+  // exceptions are several micro-batches, whose gradients are computed
+  // separately, and buckets of another type.
   if (is_mixed() || micro_batches_of_rank() > 1) return;
   for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
     weights_.PlaceGradient(i, static_cast<float*>(reducer_->gradient(i)));
@@ -163,7 +164,7 @@ absl::StatusOr<double> HostGptTrainer::Pass(int64_t step, int64_t index) {
   {
     const RecordedSpan forward(recorder_.get(), SpanKind::kForward, index);
     model_.Forward(&*micro_batch, &stream);
-    // The factor of the loss has the loss scale and this rank's number of
+    // The loss's factor contains the loss scale and this rank's number of
     // micro-batches; the reducer divides by the number of ranks.
     const double scale =
         options_.precision == DType::kFloat16 ? scaler_.scale() : 1;
@@ -195,7 +196,7 @@ absl::StatusOr<GptStep> HostGptTrainer::Step(int64_t step) {
     if (!loss.ok()) return loss.status();
     losses[world_.rank() * mine + i] = *loss;
   }
-  // The reducer may have moved its buckets in the first step.
+  // In the first step the reducer may have moved its buckets.
   PlaceGradients();
   const double learning_rate = options_.learning_rate.At(step);
   const absl::StatusOr<double> norm = Update(step, learning_rate);

@@ -22,14 +22,14 @@
 
 namespace muster::models {
 
-// A training on CPUs; a Reducer averages gradients.
+// A training on CPUs, in which a Reducer averages gradients.
 //
 // N ranks with one micro-batch each give the bit-identical result of one rank
-// that accumulates N. For that, each micro-batch's gradient is computed
-// separately and then added in the order in which the transport adds those of
-// ranks. This holds if N is a power of two, for which division is exact, and
-// gradients are float32. With pairwise addition, the result is bit-identical
-// for any number of ranks that is a power of two.
+// that accumulates N. For this, each micro-batch's gradient is computed
+// separately, and the gradients are added in the order in which the transport
+// adds those of ranks. This holds if N is a power of two, for which division is
+// exact, and gradients are float32. With pairwise addition, the result is
+// bit-identical for any number of ranks that is a power of two.
 //
 // With bfloat16 and float16, weights are rounded to that type and gradients are
 // averaged in it, but products and sums are in float32, because the CPU kernels
@@ -66,13 +66,13 @@ class HostGptTrainer final : public GptTrainer {
   bool is_mixed() const { return options_.precision != DType::kFloat32; }
   std::vector<Tensor> TensorsToTrain();
   void PlaceGradients();
-  // Runs this rank's micro-batch `index` (from 0) of the step. Returns the
-  // micro-batch's loss.
+  // Runs the forward and backward pass of this rank's micro-batch number
+  // `index` (from 0) of the step. Returns the micro-batch's loss.
   absl::StatusOr<double> Pass(int64_t step, int64_t index);
-  // Adds the gradient of `tensor` in micro-batch `index` to the gradients of
-  // earlier micro-batches.
+  // Adds the gradient of `tensor` in micro-batch number `index` to the
+  // gradients of earlier micro-batches.
   void Accumulate(int tensor, int64_t index);
-  // Updates the weights by the averaged gradients; returns their norm.
+  // Updates the weights by the averaged gradients. Returns the gradient's norm.
   absl::StatusOr<double> Update(int64_t step, double learning_rate);
 
   const GptTrainingOptions options_;
@@ -80,17 +80,17 @@ class HostGptTrainer final : public GptTrainer {
   ProcessGroup& world_;
   GptWeights weights_;
   GptStage model_;
-  // The sum of several micro-batches' gradients, used if the type of the
-  // buckets has too few bits for sums.
+  // The sum of several micro-batches' gradients in float32. Used if the
+  // buckets' type is too narrow for sums.
   std::vector<float> accumulated_;
-  // Adds gradients in pairs; null: gradients are added in order.
+  // The pairwise sum of gradients; null: gradients are added in order.
   std::unique_ptr<PairwiseSum> pairs_;
-  // The group of the reducer and the optimizer, which use it one after the
-  // other. Separate from the group of operations that run concurrently.
+  // The group that the reducer and the optimizer use, one after the other. It
+  // is separate from world_, whose operations may run at the same time.
   std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Optimizer> optimizer_;
-  // Records the timeline; null: no timeline is recorded.
+  // The recorder of the timeline; null: no timeline is recorded.
   std::shared_ptr<TimelineRecorder> recorder_;
   // Indexed by tensor: the index of the model's part that contains the tensor
   // (GptPartsOf).

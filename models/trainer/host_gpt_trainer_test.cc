@@ -20,10 +20,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// One rank's results.
+// The results of one rank.
 struct TrainingResult {
   std::vector<double> losses;
-  // Hashes of the weights after each step.
+  // The hash of the weights after each step.
   std::vector<uint64_t> hashes;
   std::vector<double> norms;
   double validation = 0;
@@ -40,11 +40,12 @@ struct Training {
   int64_t steps = 8;
   GptTrainingOptions options = SmallTraining();
   TransportFactory factory = SharedMemory();
-  // Disturbs the state after each step, if it is not null.
+  // Called on the state after each step, unless it is null.
   Disturbance* disturb = nullptr;
 };
 
-// A hash of all weights, which must be equal on all ranks after every step.
+// Returns a hash of all weights, which must be equal on all ranks after every
+// step.
 uint64_t WeightsHash(HostGptTrainer& trainer) {
   const GptWeights& weights = **trainer.Weights();
   FnvHash hash;
@@ -99,9 +100,9 @@ std::vector<std::vector<double>> NumbersOf(const TrainingResult& result) {
   return {result.losses, result.norms, {result.validation}};
 }
 
-// Expects that rounding explains the differences between the results of several
-// ranks and those of a training on one rank, and that a learning rate with a
-// wrong factor would cause larger differences.
+// Expects that rounding explains the differences between these results and
+// those of a training on one rank, and that it would not explain the
+// differences caused by a slightly wrong learning rate.
 void ExpectResultOfOneRank(const std::vector<TrainingResult>& results,
                            const GptTrainingOptions& options) {
   const RoundingReference alone([&](Disturbance disturb) {
@@ -162,8 +163,9 @@ TEST(HostGptTrainerTest, AnyNumberOfRanksGivesTheSameResult) {
   }
 }
 
-// With pairwise addition, the training is bit-identical on any number of ranks,
-// over any transport, with sharded and replicated state.
+// With pairwise addition, the training is bit-identical on any number of ranks
+// that is a power of two, over any transport, with sharded and replicated
+// state.
 TEST(HostGptTrainerTest, InPairsTheNumberOfRanksDoesNotMatter) {
   Training training{.options = WithMicroBatches(8)};
   training.options.order = GptTrainingOptions::GradientOrder::kPairwise;
@@ -200,7 +202,7 @@ TEST(HostGptTrainerTest, PairsNeedAPowerOfTwo) {
 }
 
 // Sharded state gives the bit-identical training for every type of weights,
-// even if the elements are not a multiple of the ranks.
+// even if the number of elements is not a multiple of the number of ranks.
 TEST(HostGptTrainerTest, ZeroGivesTheSameBits) {
   for (const DType precision :
        {DType::kFloat32, DType::kBFloat16, DType::kFloat16}) {
@@ -229,8 +231,8 @@ TEST(HostGptTrainerTest, LearnsIn16Bits) {
   }
 }
 
-// The first loss scale is too high for these gradients: the step is skipped on
-// every rank, and the next one uses half the scale.
+// The initial loss scale is too high for these gradients. So the first step is
+// skipped on every rank, and the next step uses half the scale.
 TEST(HostGptTrainerTest, AnOverflowLeavesTheStepOut) {
   Training training{.world = 2, .steps = 12};
   training.options.precision = DType::kFloat16;
@@ -246,7 +248,8 @@ TEST(HostGptTrainerTest, AnOverflowLeavesTheStepOut) {
   EXPECT_EQ(results[0].hashes, results[1].hashes);
 }
 
-// The error also occurs with a loss scale, if halving it has not helped.
+// A loss scale does not hide the error: it is returned if halving the scale has
+// not helped.
 TEST(HostGptTrainerTest, AGradientThatIsNoNumberIsAnError) {
   for (const DType precision : {DType::kFloat32, DType::kFloat16}) {
     GptTrainingOptions options = SmallTraining();
@@ -270,7 +273,7 @@ TEST(HostGptTrainerTest, RecomputedActivationsAreTheSame) {
 }
 
 // A training that continues from another trainer's State and progress() has the
-// same results as an uninterrupted one.
+// same results as an uninterrupted training.
 TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
   for (const DType precision : {DType::kFloat32, DType::kFloat16}) {
     Training training{.world = 2, .steps = 10};
@@ -300,8 +303,9 @@ TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
           status = (*second)->Restore((*first)->progress());
           if (!status.ok()) return status;
           EXPECT_EQ(WeightsHash(**second), whole[0].hashes[5]);
-          // The first trainer continues with the progress of the second. The
-          // second cannot: its seed differs, and the data depends on the seed.
+          // The first trainer continues, with the progress of the second. The
+          // second trainer cannot continue: its seed differs, and the data
+          // depends on the seed.
           status = (*first)->Restore((*second)->progress());
           if (status.ok()) status = TakeSteps(**first, 6, 10, &result);
           EXPECT_EQ(result.hashes, whole[0].hashes) << Name(precision);

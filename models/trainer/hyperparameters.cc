@@ -15,7 +15,7 @@
 namespace muster::models {
 namespace {
 
-// Key: name of a line; value: its value.
+// Parses lines of the form "name value". Key of the map: the name.
 std::map<std::string, std::string> ByName(const std::string& text) {
   std::map<std::string, std::string> values;
   for (const auto& line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
@@ -41,7 +41,7 @@ absl::StatusOr<std::string> OfRank0(ProcessGroup& world,
   return theirs;
 }
 
-// Collects the text that describes a run's settings, one line per option.
+// Builds a text that describes a run's settings, one line per option.
 class Lines {
  public:
   template <typename T>
@@ -71,8 +71,8 @@ const char* PrecisionFlag(DType precision) {
   }
 }
 
-// Describes the decay of the learning rate. Without decay the number of steps
-// is left out, so a resumed run may have a larger one.
+// Describes the decay of the learning rate. Without a decay the number of steps
+// is left out, so that a resumed run may have a larger one.
 std::string DescribeDecay(const LearningRateSchedule& schedule) {
   if (schedule.decay == LearningRateSchedule::Decay::kNone) return "none";
   const bool is_cosine = schedule.decay == LearningRateSchedule::Decay::kCosine;
@@ -126,9 +126,9 @@ std::string DescribeJointWork(const GptTrainingOptions& options) {
   Lines lines;
   lines.AddFlag("zero",
                 options.sharding == GptTrainingOptions::Sharding::kZero1);
-  // The initial loss scale must be equal on all ranks. It is no part of the
-  // saved training, because a training that resumes uses the scale in the
-  // checkpoint.
+  // The initial loss scale must be equal on all ranks. It is not one of the
+  // hyperparameters in a checkpoint, because a training that resumes uses the
+  // scale in the checkpoint instead.
   lines.Add("loss-scale", options.loss_scale.initial);
   lines.Add("steps", options.steps);
   lines.Add("validate-every", options.validate_every);

@@ -10,28 +10,29 @@
 
 namespace muster::models {
 
-// The options that determine the losses of a training, one per line: "seed
-// 1337". Stored in checkpoints, so that a resumed training can report
-// differences. Pure.
+// Returns the options that determine the losses of a training, one per line:
+// "seed 1337". The text is stored in checkpoints, so that a resumed training
+// can report differences. Pure.
 std::string DescribeHyperparameters(const GptTrainingOptions& options);
-// Those lines of DescribeHyperparameters that must match for a checkpoint to be
-// usable. Pure.
+// Returns those lines of DescribeHyperparameters that must match for a training
+// to resume from a checkpoint. Pure.
 std::string DescribeModel(const GptConfig& model);
 std::string DescribePrecision(const GptTrainingOptions& options);
 
-// Further options that must be equal on all ranks, although no loss depends on
-// them. One per line, as in DescribeHyperparameters. Pure.
+// Returns further options that must be equal on all ranks although no loss
+// depends on them. One per line, as in DescribeHyperparameters. Pure.
 std::string DescribeJointWork(const GptTrainingOptions& options);
 
-// The differences of two texts of DescribeHyperparameters: "batch 12, was 8;
-// seed 1337, was 7"; empty: none. Lines that are missing in `is` are ignored.
-// Pure.
+// Returns the differences between two texts of DescribeHyperparameters: "batch
+// 12, was 8; seed 1337, was 7"; empty: none. Lines that are missing in `is` are
+// ignored. Pure.
 std::string HyperparameterDifference(const std::string& is,
                                      const std::string& was,
                                      const char* between = ", was ");
 
-// Collective. FailedPrecondition on every rank: the lines of a rank differ from
-// rank 0's; the message names the rank and the differences.
+// Compares the lines on all ranks. Collective. FailedPrecondition on every
+// rank: the lines of a rank differ from rank 0's; the message names the rank
+// and the differences.
 absl::Status CheckSameHyperparameters(ProcessGroup& world,
                                       const std::string& text);
 

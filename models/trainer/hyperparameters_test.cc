@@ -13,7 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The differences between the default training and one with `change`.
+// Returns the differences between the default options and those changed by
+// `change`.
 std::string DifferenceAfter(
     const std::function<void(GptTrainingOptions&)>& change) {
   GptTrainingOptions options;
@@ -54,8 +55,8 @@ TEST(HyperparametersTest, SaysSoInTheFlagsWords) {
             "bf16, was fp32; text 3 tokens (00ff), was ");
 }
 
-// These options must be equal on all ranks because they affect all ranks, but
-// changing them later continues the same training.
+// These options must be equal on all ranks, because they affect what the ranks
+// do together. But a training that resumes may change them.
 TEST(HyperparametersTest, OptionsWithoutEffectOnLossesAreLeftOut) {
   const auto change = [](GptTrainingOptions& options) {
     options.sharding = GptTrainingOptions::Sharding::kZero1;
@@ -76,7 +77,7 @@ TEST(HyperparametersTest, OptionsWithoutEffectOnLossesAreLeftOut) {
 }
 
 // If the learning rate decays, --steps is also the end of the decay, so another
-// value is another training.
+// number of steps means another training.
 TEST(HyperparametersTest, MoreStepsAreAnotherTrainingWhereTheRateDecays) {
   const auto longer = [](GptTrainingOptions& options) {
     options.steps = options.learning_rate.decay_until = 5000;
@@ -91,8 +92,8 @@ TEST(HyperparametersTest, MoreStepsAreAnotherTrainingWhereTheRateDecays) {
             "");
 }
 
-// Each rank gets an error that names the rank; the rank that differs also gets
-// the differences.
+// If a rank's options differ, each rank gets an error that names this rank. The
+// error on the rank itself also lists the differences.
 TEST(HyperparametersTest, RanksHaveRank0sOptions) {
   for (const int strange : {-1, 0, 2}) {
     const auto statuses = RunWorld(3, [&](ProcessGroup& world) {

@@ -30,7 +30,8 @@ absl::Status Prepare(const GptPreparation& preparation) {
   return absl::OkStatus();
 }
 
-// Performs a command: one overload for the options of each command.
+// Performs one command: a visitor with one overload for the options of each
+// command.
 struct Do {
   absl::Status operator()(const GptTrainingOptions& options) const {
     return InSession(

@@ -24,7 +24,8 @@ absl::StatusOr<std::unique_ptr<cuda::Device>> OpenDevice(Session& session) {
   return *std::move(device);
 }
 
-// A group for gradients; null for one rank, which needs no averaging.
+// Creates the group that averages gradients; null for one rank, which needs
+// none.
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewGradientGroup(
     Session& session) {
   if (session.world_size() == 1) return nullptr;

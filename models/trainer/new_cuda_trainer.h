@@ -13,9 +13,10 @@
 namespace muster::models {
 
 // Makes a trainer on this rank's GPU that averages gradients over NCCL.
-// Collective; `session` and `world` must outlive the trainer. Errors are those
-// of CudaGptTrainer, ChooseDevice and the transport; Unavailable: there is no
-// GPU, with CUDA's message; Unimplemented: built without a CUDA toolkit.
+// Collective; `session` and `world` must outlive the trainer. Unavailable:
+// there is no GPU; the message is CUDA's. Unimplemented: built without a CUDA
+// toolkit. Other errors are those of CudaGptTrainer, ChooseDevice and the
+// transport.
 absl::StatusOr<std::unique_ptr<GptTrainer>> NewCudaTrainer(
     const GptTrainingOptions& options, std::shared_ptr<const Tokens> tokens,
     Session& session, ProcessGroup& world);

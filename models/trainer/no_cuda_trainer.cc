@@ -1,6 +1,6 @@
 #include "models/trainer/new_cuda_trainer.h"
 
-// NewCudaTrainer for builds without a CUDA toolkit.
+// The version of NewCudaTrainer for builds without a CUDA toolkit.
 
 namespace muster::models {
 

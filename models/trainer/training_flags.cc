@@ -14,7 +14,7 @@
 namespace muster::models {
 namespace {
 
-// Parses all of `text` as a number.
+// Parses `text` as a number. Fails if characters are left over.
 template <typename Number>
 bool Parse(const std::string& text, Number* number) {
   const char* const end = text.data() + text.size();
@@ -72,7 +72,7 @@ CLI::Validator WholeFromZero() {
 
 namespace {
 
-// Removes the bounds from the help text.
+// Omits the bounds from the help text of a flag.
 CLI::Validator Quiet(CLI::Validator bounds) { return bounds.description(""); }
 // Validators of counts: Some accepts 1 and more, Any accepts 0 and more.
 CLI::Validator Some() { return WholeBetween(1, 1 << 30); }
@@ -134,8 +134,8 @@ void AddOptimizerFlags(CLI::App& app, GptTrainingOptions* options) {
       "backward pass (activation checkpointing)");
 }
 
-// Adds the flags that need the whole model on each rank, such as --device and
-// --precision. A training by pipelines does not have them.
+// Adds the flags that a training by pipelines does not have, such as --device
+// and --precision, because they need the whole model on each rank.
 void AddArithmeticFlags(CLI::App& app, GptTrainingOptions* options) {
   app.add_option("--device", options->device,
                  "what computes: cpu, or cuda: a GPU for each rank, gradients "
@@ -157,7 +157,7 @@ void AddArithmeticFlags(CLI::App& app, GptTrainingOptions* options) {
       app.add_option("--loss-scale", options->loss_scale.initial,
                      "the first one of fp16; it grows and shrinks as needed")
           ->check(AboveZero());
-  // Runs after all flags are parsed.
+  // CLI11 runs this callback after all flags are parsed.
   app.callback([scale, options] {
     if (scale->count() > 0 && options->precision != DType::kFloat16) {
       throw CLI::ValidationError("--loss-scale", "is for --precision fp16");

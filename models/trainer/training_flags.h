@@ -11,9 +11,9 @@
 
 namespace muster::models {
 
-// For CLI::Option::transform: accepts one of the words `words` as a value of an
-// enumeration. CLI11's CheckedTransformer also accepts numbers, and shows them
-// in its error.
+// For CLI::Option::transform: converts one of the given words to a value of an
+// enumeration. CLI11's own CheckedTransformer would also accept numbers, and
+// show them in its error.
 template <typename T>
 CLI::Validator Choice(std::vector<std::pair<std::string, T>> words) {
   const auto choose = [words = std::move(words)](std::string& word) {
@@ -30,27 +30,27 @@ CLI::Validator Choice(std::vector<std::pair<std::string, T>> words) {
   return CLI::Validator(choose, "");
 }
 
-// For CLI::Option::check: the range of a number, with an error message in
-// words. CLI11's own checks accept nan and print their bounds with all 309
-// digits. None of the checks here accepts an infinity.
+// For CLI::Option::check: checks the range of a number, with an error message
+// in words. CLI11's own checks accept nan and print their bounds with all 309
+// digits. None of these checks accepts an infinity.
 CLI::Validator FromZero();
 CLI::Validator AboveZero();
-// A number in [0, 1), such as AdamW's betas.
+// Accepts a number in [0, 1), such as AdamW's betas.
 CLI::Validator FromZeroToBelowOne();
 
-// An integer of at most 32 bits. CLI11's error message would only be "not in
-// range".
+// Accepts an integer of at most 32 bits between the bounds. CLI11's own error
+// message would only be "not in range".
 CLI::Validator WholeBetween(int least, int most);
 
-// An integer of 64 bits that is not negative. CLI11 would convert -1 to the
-// largest value.
+// Accepts an integer of 64 bits that is not negative. CLI11 would convert -1 to
+// the largest value.
 CLI::Validator WholeFromZero();
 
-// Adds --data, --vocab and --merges. `files` is set when the flags are parsed.
+// Adds --data, --vocab and --merges, which set `files`.
 void AddTextFlags(CLI::App& app, GptTextFiles* files);
 
-// Adds the flags of every training of a GPT, whatever its distribution: text,
-// model, optimizer, checkpoints, log.
+// Adds the flags that every training of a GPT has, however it is distributed:
+// text, model, optimizer, checkpoints, log.
 void AddCommonFlags(CLI::App& app, GptTrainingOptions* options);
 
 // Adds all flags of `gpt train`.

@@ -16,7 +16,7 @@ absl::Status InSession(const std::function<absl::Status(Session&)>& train) {
   if (!session.ok()) return session.status();
   absl::Status status = train(**session);
   if (status.ok()) return status;
-  // Some errors already begin with the rank.
+  // The rank is added only to errors that do not begin with the rank already.
   const std::string rank = absl::StrCat("rank ", (*session)->rank());
   if (status.message().substr(0, rank.size()) == rank) return status;
   return absl::Status(status.code(),
@@ -45,8 +45,8 @@ bool IsOfTheDisk(const absl::Status& status) {
          status.code() == absl::StatusCode::kInternal;
 }
 
-// A full disk does not fail the training: the failure of a checkpoint is
-// reported when the next one is due, which is tried again.
+// Saves a checkpoint. A full disk does not fail the training: the failure of a
+// checkpoint is reported when the next one is due, and then that one is saved.
 absl::Status Save(int64_t step, GptCheckpoints& checkpoints,
                   GptReporter& reporter) {
   absl::Status status = checkpoints.Save(step);
@@ -55,8 +55,8 @@ absl::Status Save(int64_t step, GptCheckpoints& checkpoints,
   return checkpoints.Save(step);
 }
 
-// Performs the steps from `step` on. If `checkpoints` is null, no checkpoint is
-// saved.
+// Performs the remaining steps, beginning with number `step`. If `checkpoints`
+// is null, no checkpoint is saved.
 absl::Status TakeSteps(int64_t step, const TrainingRun& run,
                        GptCheckpoints* checkpoints) {
   const GptTrainingOptions& options = run.options;
@@ -87,7 +87,8 @@ absl::Status TakeSteps(int64_t step, const TrainingRun& run,
   return absl::OkStatus();
 }
 
-// The step of the newest checkpoint; 0: there is none.
+// Resumes from the newest checkpoint. Returns the number of its steps; 0: there
+// is no checkpoint.
 absl::StatusOr<int64_t> Resume(const TrainingRun& run,
                                GptCheckpoints& checkpoints) {
   for (const std::string& path : checkpoints.left_over()) {

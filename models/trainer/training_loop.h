@@ -17,11 +17,11 @@ namespace muster::models {
 // name the rank. Other errors are those of Session::FromEnvironment.
 absl::Status InSession(const std::function<absl::Status(Session&)>& train);
 
-// Runs `command` and returns its status. ResourceExhausted: there was not
-// enough memory; the message says which options need less.
+// Runs `command` and returns its status. ResourceExhausted: not enough memory;
+// the message says which options need less.
 absl::Status WithinMemory(const std::function<absl::Status()>& command);
 
-// The parts of a training.
+// The parts that RunTraining needs.
 struct TrainingRun {
   const GptTrainingOptions& options;
   const Vocabulary& vocabulary;
@@ -30,10 +30,10 @@ struct TrainingRun {
   GptReporter& reporter;
 };
 
-// Collective. Trains from the newest checkpoint, or from the beginning if there
-// is none, to the last step in the options, or until any rank is asked to stop.
-// Makes reports, validations and checkpoints. All checkpoints are written when
-// it returns. A full disk is reported, but is no error.
+// Collective. Trains to the last step in the options, or until a stop is
+// requested on any rank. Begins with the newest checkpoint, if there is one.
+// Makes reports, validations and checkpoints. All checkpoints are written on
+// return. A full disk is reported, but is not an error.
 absl::Status RunTraining(const TrainingRun& run);
 
 }  // namespace muster::models

@@ -27,7 +27,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Limits the size of a file that this process may write, to simulate a full
+// Limits the size of files that this process may write, to simulate a full
 // disk.
 void LimitFiles(rlim_t bytes) {
   rlimit limit{};
@@ -36,8 +36,9 @@ void LimitFiles(rlim_t bytes) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-// A trainer with one tensor that is larger than LimitFiles allows. Each element
-// counts all steps ever taken.
+// A trainer with one tensor, which is larger than LimitFiles allows. Each
+// element counts the steps of the training, including those before it was
+// resumed.
 class CountingTrainer : public ResumableTrainer {
  public:
   explicit CountingTrainer(std::function<void(int64_t)> on_step)
@@ -118,7 +119,7 @@ class TrainingLoop : public testing::Test {
     return trainer;
   }
 
-  // The path of the file that asks the trainer to stop.
+  // The path of the file that requests the trainer to stop.
   std::string notice() const { return folder_ + "/notice"; }
   const std::string& said() const { return said_; }
   const std::string& warned() const { return warned_; }
@@ -148,8 +149,8 @@ TEST_F(TrainingLoop, GoesOnBehindItsLastStep) {
   EXPECT_THAT(second->taken(), ElementsAre(5, 6));
   EXPECT_EQ(second->value(), 7);
   EXPECT_EQ(second->progress().updates, 7);
-  // Two validations: one after step 6, because validate_every is 3, and one at
-  // the end.
+  // One validation after step 6, because validate_every is 3, and one at the
+  // end.
   EXPECT_EQ(second->validations(), 2);
   EXPECT_THAT(said(), HasSubstr("resuming after step 5 from "));
   EXPECT_THAT(warned(), HasSubstr("no longer the training that was begun: "

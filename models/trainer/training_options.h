@@ -18,7 +18,7 @@ namespace muster::models {
 // CPU: 4 layers, 4 heads, width 128, 12 windows of 64 characters, 2,000 steps.
 struct GptTrainingOptions {
   GptTextFiles text;
-  // The TextFingerprint of the files' content; empty: texts of ranks and
+  // The TextFingerprint of the files' content; empty: the texts of ranks and of
   // checkpoints are not compared.
   std::string text_fingerprint;
   // File to which JSON lines are appended; empty: none.
@@ -52,35 +52,37 @@ struct GptTrainingOptions {
   DType precision = DType::kFloat32;
   LossScalerOptions loss_scale;
   GptStage::Checkpointing checkpointing = GptStage::Checkpointing::kNone;
-  // Whether every rank keeps the whole optimizer state or a share of it.
+  // Whether every rank keeps the whole optimizer state (kNone) or a share of it
+  // (kZero1).
   enum class Sharding { kNone, kZero1 } sharding = Sharding::kNone;
   // The order in which the gradients of a step's micro-batches are added.
-  // Either those of a rank first, and then over the ranks as the transport
-  // does; or in pairs, which makes the training bit-identical on any number of
-  // ranks (powers of two, float32).
+  // kByRank: first those of each rank, then over the ranks in the transport's
+  // order. kPairwise: in pairs, which makes the training bit-identical on any
+  // number of ranks (powers of two, float32).
   enum class GradientOrder {
     kByRank,
     kPairwise
   } order = GradientOrder::kByRank;
 
-  // Number of windows per micro-batch, and of micro-batches of all ranks per
-  // step.
+  // Number of windows per micro-batch, and number of micro-batches of all ranks
+  // per step.
   int64_t batch = 12;
   int64_t micro_batches = 1;
   int64_t steps = 2000;
   LearningRateSchedule learning_rate{
       .peak = 1e-3, .floor = 1e-4, .warmup = 100, .decay_until = 2000};
   AdamWOptions adamw{.beta2 = 0.99, .weight_decay = 0.1};
-  // Bound for the norm of the gradient (gradient clipping); 0: none.
+  // Maximum norm of the gradient (gradient clipping); 0: no clipping.
   double clip = 1;
   uint64_t seed = 1337;
 
   int64_t log_every = 10;
   int64_t validate_every = 250;
   int64_t validation_batches = 20;
-  // Peak FLOP/s of all ranks, for MFU; 0: the peak is measured.
+  // Peak FLOP/s of all ranks, for MFU (model FLOPs utilisation); 0: the peak is
+  // measured.
   double peak = 0;
-  // Number of tokens of text to generate at the end; 0: none.
+  // Number of tokens of text to generate after the training; 0: none.
   int64_t sample = 0;
 };
 

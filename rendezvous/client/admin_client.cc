@@ -25,7 +25,8 @@ namespace muster::rendezvous {
 
 namespace {
 
-// Longer than a takeover with rendezvousd's defaults.
+// How long a call is repeated while another coordinator may be taking over:
+// longer than a takeover with the default options of rendezvousd.
 constexpr Duration kTakeover = std::chrono::seconds(5);
 constexpr Duration kPause = std::chrono::milliseconds(100);
 
@@ -37,14 +38,15 @@ class AdminClient::Impl {
       : options_(std::move(options)),
         dialer_(options_.endpoints, options_.tls, options_.token) {}
 
-  // Calls `call` on each of the coordinator's addresses until one is reached.
-  // With several endpoints, or at a standby, another coordinator may be taking
-  // over: then tries them for kTakeover.
+  // Makes `call` at each address of the coordinator in turn until one answers.
+  // If another coordinator may be taking over (there are several endpoints, or
+  // a standby answered), repeats the attempts for kTakeover.
   template <typename Call>
   absl::Status OnFirstReached(const Call& call) {
     const Instant until = MonotonicNow() + kTakeover;
     while (true) {
-      // HOST:PORT that a standby has named; nullopt: no standby has answered.
+      // The coordinator's HOST:PORT as a standby names it (empty: the standby
+      // does not know it); nullopt: no standby has answered.
       std::optional<std::string> named;
       absl::Status status = TryOnce(&dialer_, call, &named);
       const absl::StatusOr<Endpoint> there = ParseEndpoint(named.value_or(""));
@@ -62,7 +64,8 @@ class AdminClient::Impl {
     }
   }
 
-  // `named`: see OnFirstReached.
+  // Makes `call` at each address that `dialer` finds, until one answers. Sets
+  // `named` to the coordinator's HOST:PORT if a standby answers.
   template <typename Call>
   absl::Status TryOnce(Dialer* dialer, const Call& call,
                        std::optional<std::string>* named) {
@@ -84,7 +87,8 @@ class AdminClient::Impl {
             *named = std::string(it->second.data(), it->second.size());
             return {.answered = true, .end = status};
           }
-          // Unimplemented: another gRPC server, such as etcd, answers there.
+          // The code Unimplemented comes from another gRPC server, such as
+          // etcd, so it does not count as a coordinator's answer.
           return {.answered = !absl::IsUnavailable(status) &&
                               !absl::IsUnimplemented(status),
                   .end = WithTlsReason(
@@ -93,7 +97,7 @@ class AdminClient::Impl {
         });
   }
 
-  // Whether a job's coordinator may be at another endpoint after a while.
+  // Whether another endpoint may become the job's coordinator later.
   bool may_move() const {
     return options_.endpoints.size() > 1 || met_standby_;
   }
@@ -191,7 +195,7 @@ absl::Status AdminClient::WatchJob(
   v1::WatchJobRequest request;
   request.set_run_id(run_id);
   absl::Status unsound;
-  bool heard = false;  // whether this search for a coordinator was successful
+  bool heard = false;  // whether this attempt has received an update of the job
   const auto follow = [&](v1::Admin::Stub* stub, grpc::ClientContext* context) {
     const auto reader = stub->WatchJob(context, request);
     v1::JobUpdate wire;

@@ -17,11 +17,12 @@
 namespace muster::rendezvous {
 
 // Operators' calls to a coordinator: `launch status|watch|cancel|drain`. Each
-// call goes to the first endpoint that answers, as Dialer finds it; if that is
-// a standby inside a `launch`, the call goes on to the coordinator that it
-// names. With several endpoints, or at a standby, a call that reaches no
-// coordinator is tried again for 5 s, because another coordinator may be taking
-// over; a call whose connection broke may then have been carried out twice.
+// call goes to the first endpoint that answers, as Dialer finds it. If that
+// endpoint is a standby inside a `launch`, the call is repeated at the
+// coordinator that the standby names. With several endpoints, or at a standby,
+// a call that reaches no coordinator is repeated for 5 s, because another
+// coordinator may be taking over. A call whose connection broke may therefore
+// be carried out twice.
 //
 // Blocking; thread-safe. Every call may fail with: Unavailable (not reached, or
 // lost), DeadlineExceeded (no answer within `timeout`), Unauthenticated (job
@@ -30,8 +31,8 @@ namespace muster::rendezvous {
 class AdminClient {
  public:
   struct Options {
-    std::vector<Endpoint> endpoints;  // of the coordinator; at least one
-    TlsFiles tls;                     // not given: clear text
+    std::vector<Endpoint> endpoints;  // the coordinator's; at least one
+    TlsFiles tls;                     // not given: unencrypted connections
     std::string token;                // job token; empty: none
     Duration timeout = std::chrono::seconds(10);
   };
@@ -44,35 +45,37 @@ class AdminClient {
 
   // Returns the status of every job, without `nodes`.
   absl::StatusOr<std::vector<JobStatus>> ListJobs();
-  // NotFound: no such job; the message lists the existing jobs.
+  // Returns the status of one job. NotFound: no such job; the message lists the
+  // existing jobs.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id);
-  // `reason`: who asks for the cancel, and why. NotFound: no such job.
+  // Ends a job. `reason`: who asks for it, and why. NotFound: no such job.
   // FailedPrecondition: the job is over.
   absl::Status CancelJob(const std::string& run_id, const std::string& reason);
-  // `node`: a node id or a host name. NotFound: no such job or node.
-  // FailedPrecondition: too few nodes would remain.
+  // Removes a node from a job. `node`: a node id or a host name. NotFound: no
+  // such job or node. FailedPrecondition: too few nodes would remain.
   absl::Status DrainNode(const std::string& run_id, const std::string& node);
 
   struct Caller {
     // This process's address as the coordinator sees it; empty: unknown.
     std::string address;
-    std::string version;  // version of the coordinator's program
-    // Time by which the coordinator's wall clock is ahead of ours; the error is
-    // at most half the round trip.
+    std::string version;  // version of the coordinator
+    // How far the coordinator's wall clock is ahead of this process's; the
+    // error is at most half the round-trip time.
     Duration clock_ahead = Duration::zero();
     Duration round_trip = Duration::zero();
   };
-  // Unimplemented: the coordinator's version is too old for this call.
+  // Returns how the coordinator sees this caller. Unimplemented: the
+  // coordinator's version is too old for this call.
   absl::StatusOr<Caller> WhoAmI();
 
   struct Update {
-    // The decisions since the last update, in the order in which the
+    // The decisions since the previous update, in the order in which the
     // coordinator made them.
     std::vector<Decision> decisions;
-    // Number of decisions that the coordinator dropped before `decisions`,
-    // because this client read too slowly.
+    // Number of decisions that the coordinator dropped before the ones in
+    // `decisions`, because this client read too slowly.
     int decisions_dropped = 0;
-    JobStatus status;  // state after `decisions`, without `nodes`
+    JobStatus status;  // the job's state after `decisions`, without `nodes`
   };
   enum class Watching { kGoOn, kEnough };
   // Blocks, and calls `on_update` from this thread: once at the start, then for

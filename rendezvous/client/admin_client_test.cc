@@ -1,4 +1,4 @@
-// Operators' calls to a coordinator over real gRPC.
+// Tests of AdminClient with a real coordinator over gRPC.
 
 #include "rendezvous/client/admin_client.h"
 
@@ -59,7 +59,7 @@ class AdminClientTest : public ::testing::Test {
     return std::make_unique<AdminClient>(To(server_->address(), token));
   }
 
-  // Adds a node to a job of 1 to `nodes` nodes.
+  // Adds a node to a job that accepts 1 to `nodes` nodes.
   std::unique_ptr<ScriptedNode> Join(const std::string& run_id,
                                      const std::string& host, int nodes) {
     Report report = FirstReport(run_id, host, nodes);
@@ -78,7 +78,7 @@ TEST_F(AdminClientTest, WhoAmIReturnsTheCaller) {
   ASSERT_TRUE(caller.ok()) << caller.status();
   EXPECT_EQ(caller->address, "127.0.0.1");
   EXPECT_EQ(caller->version, kVersion);
-  // Client and coordinator use the same clock.
+  // Client and coordinator run on one machine, so their clocks are equal.
   EXPECT_LE(std::chrono::abs(caller->clock_ahead), caller->round_trip);
   EXPECT_EQ(Client("wrong")->WhoAmI().status().code(),
             absl::StatusCode::kUnauthenticated);
@@ -205,7 +205,7 @@ TEST_F(AdminClientTest, WatchesUntilTheJobIsOver) {
   JobPhase last = JobPhase::kGathering;
   const absl::Status end = Client()->WatchJob("job", [&](const Update& update) {
     if (b == nullptr) {
-      // Decisions of earlier updates are not repeated.
+      // An update holds only the decisions since the previous update.
       EXPECT_THAT(update.decisions, IsEmpty());
       EXPECT_EQ(update.status.phase, JobPhase::kGathering);
       b = Join("job", "node-b", 2);
@@ -333,7 +333,7 @@ TEST_F(AdminClientTest, GivesUpAfterItsTimeout) {
             absl::StatusCode::kDeadlineExceeded);
 }
 
-// A `launch` that stands by.
+// A coordinator inside a `launch` process that is a standby of `coordinator_`.
 class StandbyTest : public AdminClientTest {
  protected:
   void SetUp() override {
@@ -376,7 +376,7 @@ TEST_F(StandbyTest, SendsCallsToTheCoordinatorThatItFollows) {
                   .ok());
   EXPECT_EQ(updates, 1);
   EXPECT_TRUE(client.CancelJob("job", "me").ok());
-  // The standby answers this itself.
+  // A standby answers WhoAmI itself instead of naming the coordinator.
   EXPECT_TRUE(client.WhoAmI().ok());
 }
 

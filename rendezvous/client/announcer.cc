@@ -18,11 +18,12 @@
 namespace muster::rendezvous {
 namespace {
 
-// Time limits of one look-up and of the calls, which run at the same time.
+// Time limits of one name look-up and of one call; all calls run at the same
+// time.
 constexpr Duration kResolveTimeout = std::chrono::milliseconds(500);
 constexpr std::chrono::milliseconds kCallTimeout(700);
 
-// One call, until its end.
+// One call to one endpoint, kept until the call ends.
 struct Call {
   std::string endpoint;
   std::shared_ptr<grpc::Channel> channel;
@@ -99,11 +100,11 @@ void Announcer::Announce(const Coordinator::Announcement& announcement) {
                                   });
     calls.push_back(std::move(call));
   }
-  // A connection that failed is made anew: gRPC would wait longer and longer
-  // before it tries it again.
+  // Drop the connections whose call failed: gRPC would wait longer and longer
+  // before it connects again, a new connection does not.
   channels_.clear();
   for (const auto& call : calls) {
-    // Ends by the call's deadline.
+    // Blocks until the call's deadline at most.
     if (!call->reached.get_future().get()) continue;
     channels_[call->endpoint] = call->channel;
     const v1::KnownCoordinator& known = call->known;

@@ -21,18 +21,20 @@ class Channel;
 
 namespace muster::rendezvous {
 
-// While the coordinator of this process has something to announce or to ask
-// (Coordinator::Announcing), calls the endpoints at which nodes look for the
-// job first, and its standbys, and tells it what they answer. Owns one thread.
-// A call that fails is not told: the next one follows.
+// Exchanges announcements between this process's coordinator and other ones.
+// While the coordinator has something to announce or to ask
+// (Coordinator::Announcing), calls the job's configured endpoints and the
+// standbys once per `interval`, and passes their answers to the coordinator.
+// Failed calls are ignored, because the next call follows soon. Owns one
+// thread.
 class Announcer {
  public:
   struct Options {
-    std::vector<Endpoint>
-        endpoints;      // those that the nodes are configured with
-    TlsFiles tls;       // not given: clear text
-    std::string token;  // the job's token; empty: none
-    // At most a third of Standby::kToldFor.
+    std::vector<Endpoint> endpoints;  // endpoints configured for the nodes
+    TlsFiles tls;                     // not given: unencrypted connections
+    // the job token for each call; empty: none
+    std::string token;
+    // Time between two announcements; at most a third of Standby::kToldFor.
     Duration interval = std::chrono::seconds(1);
   };
 
@@ -46,13 +48,13 @@ class Announcer {
  private:
   void Run();
   void Announce(const Coordinator::Announcement& announcement);
-  // The connection to `endpoint`, made if there is none; null: its name does
-  // not resolve.
+  // Returns the connection to `endpoint`, and opens one if there is none. Null:
+  // the name of `endpoint` cannot be resolved.
   std::shared_ptr<grpc::Channel> ChannelTo(const Endpoint& endpoint);
 
   Coordinator* const coordinator_;
   const Options options_;
-  // The connections whose newest call succeeded, by HOST:PORT; used on thread_
+  // The connections whose newest call succeeded, by HOST:PORT. Used by thread_
   // only.
   std::map<std::string, std::shared_ptr<grpc::Channel>> channels_;
   std::mutex mutex_;

@@ -1,4 +1,5 @@
-// Announcements over real gRPC, and links that tell standbys whom to follow.
+// Announcements over real gRPC, and agents' links that set which coordinator a
+// standby follows.
 
 #include "rendezvous/client/announcer.h"
 
@@ -20,7 +21,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A coordinator that others take over from, and its server.
+// A gRPC server with a coordinator that takes part in takeovers.
 class Hosted {
  public:
   Hosted(Standby::Kind kind, const std::string& token)
@@ -38,7 +39,8 @@ class Hosted {
 
   Coordinator& coordinator() { return coordinator_; }
   const Endpoint& address() const { return server_->address(); }
-  // Where it knows the coordinator; empty: nowhere.
+  // The endpoint at which this coordinator believes the job's coordinator to
+  // be; empty: unknown.
   std::string leader() const {
     const auto elsewhere = coordinator_.WhereElse();
     return elsewhere.has_value() ? elsewhere->endpoint : "";
@@ -60,7 +62,7 @@ std::unique_ptr<GrpcLink> LinkTo(const Endpoint& endpoint,
       GrpcLink::Options{.endpoints = {endpoint}, .token = token});
 }
 
-// A node of a round of three, which has lost its coordinator.
+// The report of a node of a three-node round that has lost its coordinator.
 Report SurvivorReport(const std::string& host, int rank) {
   Report report = FirstReport("job", host, 3);
   report.phase = NodePhase::kRunning;
@@ -83,7 +85,7 @@ Report SurvivorReport(const std::string& host, int rank) {
 
 class AnnouncerTest : public ::testing::Test {
  protected:
-  // Lets `successor` take over.
+  // Lets `successor_` win the election and take the job over.
   void TakeOver() {
     for (int rank = 0; rank < 2; ++rank) {
       nodes_[rank] =
@@ -119,7 +121,7 @@ TEST_F(AnnouncerTest, TheConfiguredEndpointLearnsOfTheSuccessor) {
 }
 
 TEST_F(AnnouncerTest, ACoordinatorThatLacksAMajorityAsks) {
-  // The founder begins the job again, and nobody announces the successor.
+  // The founder starts the job anew, and `successor_` does not announce itself.
   auto fresh = Node(LinkTo(founder_.address(), "s3cret"),
                     FirstReport("job", "node-a", 3));
   fresh->WaitFor(DirectiveKind::kWait);

@@ -40,7 +40,7 @@ constexpr Sign kSigns[] = {
     {"Broken pipe", "it broke the connection"},
     {"Socket closed", "it closed the connection"},
     {"GOAWAY", "it closed the connection"},
-    // A coordinator that ends, or no longer leads.
+    // The coordinator is shutting down, or is no longer the leader.
     {"Cancelling all calls", "it closed the connection"},
     {"last error: OK",
      "something answers there and hangs up: is it another program?"},
@@ -94,7 +94,7 @@ absl::Status ExplainCallError(const absl::Status& status,
       return absl::ResourceExhaustedError(
           absl::StrCat("coordinator ", endpoint, ": ", message));
     case absl::StatusCode::kCancelled:
-      // The server has cancelled the call, because it is shutting down.
+      // The server cancels its calls when it shuts down.
       return absl::UnavailableError(
           absl::StrCat("coordinator ", endpoint, ": it closed the connection"));
     default:
@@ -164,7 +164,7 @@ absl::Status WithTlsReason(const absl::Status& status,
                            const Endpoint& coordinator,
                            const SocketAddress& address, const TlsFiles& tls,
                            const std::string& token) {
-  // Only a peer that accepts connections can have refused a handshake.
+  // A TLS handshake can have failed only if the peer accepts connections.
   const bool accepted = absl::IsUnavailable(status) &&
                         !absl::StrContains(status.message(), "refused") &&
                         !absl::StrContains(status.message(), "no route") &&
@@ -184,16 +184,18 @@ std::shared_ptr<grpc::Channel> OpenChannel(
   // Do not share subchannels with other channels of this process: their
   // back-off would delay this channel.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  // Despite its name, this option limits the duration of one connection
+  // Despite its name, this gRPC option limits the duration of one connection
   // attempt.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
-  // Proxies of the environment are meant for the web, not for connections
-  // within the cluster.
+  // The environment's proxy variables are meant for the web, not for
+  // connections within the cluster.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  // The server must permit pings at this rate; grpc_server.cc does.
+  // The interval of keepalive pings and the wait for an answer, in
+  // milliseconds: a coordinator whose machine is gone is lost after 5 s. The
+  // server must permit this rate; grpc_server.cc does.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 2'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 3'000);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);

@@ -23,32 +23,32 @@ namespace muster::rendezvous {
 // named it.
 //
 // Unavailable: the coordinator cannot be reached, or was lost.
-// ResourceExhausted: it is at its limit. For these two, a retry may help.
-// Unauthenticated: the job token is missing or wrong. PermissionDenied: the
-// certificate does not allow the call. FailedPrecondition: the
-// peer is no Muster coordinator, or one that does not understand this program.
-// Other codes (NotFound, InvalidArgument…) are the coordinator's own and are
-// returned unchanged.
+// ResourceExhausted: the coordinator is at its limit. A retry may help after
+// these two. Unauthenticated: the job token is missing or wrong.
+// PermissionDenied: the certificate does not allow the call.
+// FailedPrecondition: the peer is no Muster coordinator, or a coordinator that
+// does not understand this program. Other codes (NotFound, InvalidArgument…)
+// come from the coordinator and are returned unchanged.
 absl::Status ExplainCallError(const absl::Status& status,
                               const std::string& endpoint);
 
 // The delays between attempts to reach the coordinator. Pure.
 //
 // During the first ten seconds: 5 ms, doubling to 100 ms, since a job's nodes
-// start at about the same time as the coordinator that one of them hosts.
-// A stream that broke after a long time is opened again at once; then for five
-// seconds: 50 ms, doubling to 200 ms, since another coordinator takes over or
-// the same is started again. Later: doubling to 1 s, since the coordinator is
-// down and thousands of nodes may be retrying.
+// start at about the same time as the coordinator that one of them hosts. A
+// stream that breaks after it was up for a second or more is opened again at
+// once. For five seconds after that: 50 ms, doubling to 200 ms, since another
+// coordinator takes over or the coordinator is restarted. Later: doubling to 1
+// s, since the coordinator is down and thousands of nodes may be retrying.
 class RetryPace {
  public:
   explicit RetryPace(Instant start) : start_(start) {}
 
-  // Returns the delay after an attempt that brought no stream.
+  // Returns the delay after an attempt that failed to open a stream.
   Duration AfterFailure(Instant now);
-  // Returns the delay after a stream that was up for `lasted`. A short one
-  // counts as a failure, so that a coordinator that breaks every stream is not
-  // flooded with attempts.
+  // Returns the delay after a stream that was up for `lasted`. A stream shorter
+  // than a second counts as a failure, so that agents do not flood a
+  // coordinator that breaks every stream.
   Duration AfterStream(Instant now, Duration lasted);
 
  private:
@@ -56,32 +56,35 @@ class RetryPace {
 
   const Instant start_;
   bool reached_ = false;
-  // When the newest stream that had been up for long broke; nullopt: none did.
+  // When the newest stream broke that had been up for a second or more;
+  // nullopt: there was none.
   std::optional<Instant> lost_;
   Duration last_ = Duration::zero();
 };
 
-// The credentials of a client of the coordinator that the user named `host`:
-// mutual TLS with `tls` if it is given, else by `token` if it is not empty,
-// else clear text. `token` is one of ReadCallerToken
-// (token_identity.h).
+// The credentials for calls to the coordinator that the user named `host`:
+// mutual TLS with the files `tls` if given; else mutual TLS derived from
+// `token` if not empty; else none (clear text). `token` comes from
+// ReadCallerToken (token_identity.h).
 std::shared_ptr<grpc::ChannelCredentials> ClientCredentials(
     const TlsFiles& tls, const std::string& token, const std::string& host);
 
-// The token that each call carries: `token` inside TLS with `tls`, else none.
-// Mutual TLS by the token itself proves the token without sending it.
+// The token to send as a header with each call: `token` if TLS uses the files
+// `tls`, else empty, because mutual TLS that is derived from the token proves
+// the token without sending it.
 std::string BearerToken(const TlsFiles& tls, const std::string& token);
 
-// Returns the reason that TLS gives for `status`, the explained error of a call
-// that reached nobody; `status` itself if TLS is not the reason.
-// Unauthenticated (see ExplainTls). Blocks for up to 2 s.
+// Returns the TLS error that explains `status`, the explained error of a call
+// that reached no coordinator; Unauthenticated, as ExplainTls describes.
+// Returns `status` itself if TLS is not the reason. Blocks for up to 2 s.
 absl::Status WithTlsReason(const absl::Status& status,
                            const Endpoint& coordinator,
                            const SocketAddress& address, const TlsFiles& tls,
                            const std::string& token);
 
-// Creates a connection to `address` that is not shared with other channels; it
-// connects at the first call. A dead peer is noticed within 15 s.
+// Returns a channel to `address` whose connection is not shared with other
+// channels. The connection is opened at the first call. A dead peer is noticed
+// within 15 s.
 std::shared_ptr<grpc::Channel> OpenChannel(
     const SocketAddress& address,
     const std::shared_ptr<grpc::ChannelCredentials>& credentials);

@@ -21,7 +21,7 @@ std::string Explained(const absl::Status& status, absl::StatusCode code) {
 
 TEST(CallErrorTest, SaysWhyTheCoordinatorWasNotReached) {
   const struct {
-    const char* words;  // error message as gRPC gives it
+    const char* words;  // the error message as gRPC returns it
     const char* meaning;
   } cases[] = {
       {"failed to connect to all addresses; last error: UNKNOWN: "

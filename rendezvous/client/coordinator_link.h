@@ -16,25 +16,25 @@ namespace muster::rendezvous {
 // Close has returned.
 struct LinkEvents {
   // A stream is up; the agent must answer with Send. `own_address`: the local
-  // IP address of this connection, which therefore reaches the coordinator;
-  // empty for a link inside one process. `peer_address`: the coordinator's
-  // address. `endpoint`: HOST:PORT of the endpoint that answered; empty for a
-  // link inside one process.
+  // IP address of this connection, which is thus known to reach the
+  // coordinator; empty for a link inside one process. `peer_address`: the
+  // coordinator's IP address. `endpoint`: HOST:PORT of the endpoint that
+  // answered; empty for a link inside one process.
   std::function<void(std::string own_address, std::string peer_address,
                      std::string endpoint)>
       on_connected;
   std::function<void(Directive)> on_directive;
-  // The stream broke or an attempt failed; the link tries again by itself.
+  // The stream broke or an attempt failed; the link retries by itself.
   // Unauthenticated and FailedPrecondition (not a coordinator, or an
-  // incompatible version) are permanent, so the agent gives up.
+  // incompatible version) are permanent errors, so the agent gives up.
   std::function<void(absl::Status)> on_disconnected;
 };
 
-// An agent's connection to the coordinator: one stream, opened again when it
-// breaks: at once the first time, then after 50 ms, doubling to 1 s. Before the
-// first stream the delays are shorter; see RetryPace.
+// An agent's connection to the coordinator: one stream, which is opened again
+// when it breaks: at once the first time, then after 50 ms, doubling to 1 s.
+// Before the first stream the delays are shorter; see RetryPace.
 //
-// Every report is complete, so a link keeps only the newest unsent one.
+// Every report is complete, so a link keeps only the newest unsent report.
 // Thread-safe.
 class CoordinatorLink {
  public:
@@ -47,18 +47,18 @@ class CoordinatorLink {
   // unsent report.
   virtual void Send(const Report& report) = 0;
 
-  // Replaces the endpoints, HOST:PORT, that are called besides the configured
-  // ones. The coordinator that is connected has told them. A malformed one is
-  // left out.
+  // Replaces the list of standby endpoints (HOST:PORT), which are tried besides
+  // the configured endpoints. The connected coordinator sends the list.
+  // Malformed endpoints are ignored.
   virtual void SetStandbys(const std::vector<std::string>& /*standbys*/) {}
 
-  // Called if the peer is the wrong coordinator, or stands by. Ends the stream
+  // Leaves a peer that is the wrong coordinator or a standby: ends the stream
   // without an event, and connects again after `pause`, first to `endpoint`
   // (HOST:PORT) or, if that is empty, to the next endpoint and address.
   virtual void Reconnect(Duration /*pause*/, const std::string& /*endpoint*/) {}
 
-  // Sends the unsent report (for at most half a second), ends the stream, and
-  // returns once no more events can come.
+  // Sends the unsent report, if any (waits for at most half a second), ends the
+  // stream, and returns once no more events can be reported.
   virtual void Close() = 0;
 };
 

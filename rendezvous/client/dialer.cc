@@ -16,8 +16,9 @@
 namespace muster::rendezvous {
 namespace {
 
-// Linux sends a lost SYN again after 1 s. A leader whose backlog was full for a
-// moment gets this second SYN, too.
+// Time limit of one TCP connection attempt. Linux sends a lost SYN again after
+// 1 s, so a leader whose backlog was full for a moment still receives this
+// second SYN.
 constexpr Duration kReachTimeout = std::chrono::milliseconds(1200);
 
 absl::Status ReachByTcp(const SocketAddress& address, Instant deadline) {
@@ -28,8 +29,8 @@ bool IsRefusal(const absl::Status& error) {
   return absl::IsUnauthenticated(error) || absl::IsPermissionDenied(error);
 }
 
-// Returns the error of a pass in which no endpoint answered. `errors`: that of
-// each endpoint, in the order of the user's list.
+// Returns one error for a Dial in which no endpoint answered. `errors`: the
+// error of each endpoint, in the order of the user's list.
 absl::Status Combined(const std::vector<absl::Status>& errors) {
   absl::StatusCode code = errors.front().code();
   for (const absl::Status& error : errors) {
@@ -159,16 +160,17 @@ Dialer::Outcome Dialer::DialTarget(const Target& target, Reached reached,
                      OpenChannel(address, target.credentials));
     }
     if (outcome.answered) return outcome;
-    // The error of the preferred (first) address is the one shown to the user.
+    // The user sees the error of the preferred address, which is the first one.
     if (i == 0) first = std::move(outcome);
     if (limits.given_up != nullptr && limits.given_up()) break;
   }
   return first;
 }
 
-// gRPC's limit is one for connection and handshakes together. A short one would
-// end the handshakes of a leader that thousands of nodes call at once, so only
-// the connection is tried with a short one.
+// Tests by a TCP connection whether the address accepts connections. gRPC has
+// only one time limit for connection and handshakes together; a short one would
+// break the handshakes with a leader that thousands of nodes call at once, so
+// the short limit applies to this test only.
 absl::Status Dialer::CheckReachable(const Target& target,
                                     const SocketAddress& address) {
   const absl::Status reached = reach_(address, MonotonicNow() + kReachTimeout);

@@ -24,16 +24,16 @@ class ChannelCredentials;
 namespace muster::rendezvous {
 
 // Finds the coordinator among its endpoints: those that the user has configured
-// and, once a coordinator has told them, those of its standbys. Several
-// configured endpoints belong to daemons that share their state: one of them
+// and, once a coordinator has sent them, those of its standbys. Several
+// configured endpoints belong to daemons that share their state: one daemon
 // leads and listens, and the ports of the others are closed. Thread-safe.
 class Dialer {
  public:
-  // The result of one call at one address.
+  // The result of one call to one address.
   struct Outcome {
     // Whether a coordinator answered, so that no other address is called.
     bool answered = false;
-    absl::Status end;  // how the call ended, for the user
+    absl::Status end;  // the call's status, explained for the user
   };
   // Makes one call over `channel`, a new connection to `address`, which is one
   // of the addresses of `endpoint`.
@@ -45,40 +45,40 @@ class Dialer {
   using Reach = std::function<absl::Status(const SocketAddress& address,
                                            Instant deadline)>;
 
-  // `endpoints`: at least one. `tls` and `token`: as in ClientCredentials.
+  // `endpoints`: at least one. `tls` and `token`: see ClientCredentials
+  // (channel.h).
   Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
          const std::string& token);
-  // For tests: `reach` replaces the attempt to connect.
+  // For tests: `reach` replaces the TCP connection attempt.
   Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
          const std::string& token, Reach reach);
 
-  // Calls `call` at every address of every endpoint in turn until one answers:
-  // the endpoint that answered last, then the ones that follow it in the cycle
-  // of the configured endpoints, the one that has told the standbys, and the
-  // standbys. `limits` are those of the
-  // look-up of one name. Once limits.given_up returns true, no further address
-  // is called.
+  // Makes `call` at every address of every endpoint in turn until one answers.
+  // Dial begins with the endpoint that answered last and follows the cycle: the
+  // configured endpoints, the coordinator that sent the list of standbys, and
+  // the standbys. `limits` apply to each name look-up. Once limits.given_up
+  // returns true, no further address is called.
   //
-  // With several addresses, one that does not accept a connection within 1.2 s
-  // is passed over, so that a host that drops all packets does not keep the
-  // caller from the others. A single address has gRPC's time limit, 5 s.
+  // With several addresses, an address that does not accept a connection within
+  // 1.2 s is skipped, so that a host that drops all packets does not block the
+  // others. A single address has gRPC's time limit, 5 s.
   //
-  // Returns the end of the call that was answered. If none was: the error of
-  // the only endpoint (that of its first address, the preferred one); of
-  // several endpoints the first refusal (Unauthenticated, PermissionDenied), or
-  // one line with the reason of each endpoint, in the order of the list. The
-  // code of that line is the common code of all reasons, else Unavailable.
+  // Returns the status of the call that was answered. If no address answered:
+  // the error of the only endpoint (that of its first address, the preferred
+  // one); with several endpoints the first refusal (Unauthenticated,
+  // PermissionDenied), or one line with the reason of each endpoint, in the
+  // order of the list. The code of that line is the common code of all reasons,
+  // else Unavailable.
   absl::Status Dial(const ResolveLimits& limits, const Call& call);
 
-  // Replaces the endpoints that are called besides the configured ones. The
-  // coordinator of the newest call has told them.
+  // Replaces the standbys' endpoints, which are called besides the configured
+  // ones. The list comes from the coordinator of the newest call.
   void SetStandbys(std::vector<Endpoint> standbys);
 
-  // Lets the next Dial begin with the next endpoint and the next address,
-  // because the coordinator that answered is another job's, or stands by.
+  // Makes the next Dial begin with the next endpoint and the next address,
+  // because the coordinator that answered serves another job, or is a standby.
   void Advance();
-  // Lets the next Dial begin with `endpoint`, whether or not it is in the
-  // cycle.
+  // Makes the next Dial begin with `endpoint`, which need not be in the cycle.
   void BeginWith(const Endpoint& endpoint);
 
  private:
@@ -87,12 +87,15 @@ class Dialer {
     std::shared_ptr<grpc::ChannelCredentials> credentials;
   };
 
-  // How an address is found to be reachable. kByCall: the only endpoint.
+  // How an address is tested. kByCall: by the call itself, for a single
+  // endpoint. kByConnection: by a TCP connection before the call.
   enum class Reached { kByCall, kByConnection };
 
-  // The endpoints in the order of the cycle. Requires mutex_.
+  // Returns the endpoints in the order in which Dial tries them. Requires
+  // mutex_.
   std::vector<Endpoint> Cycle() const;
-  // The targets of one Dial, in the order of the cycle. Requires mutex_.
+  // Returns the endpoints with their credentials, in the order of Cycle.
+  // Requires mutex_.
   std::vector<Target> Targets() const;
   Outcome DialTarget(const Target& target, Reached reached,
                      const ResolveLimits& limits, const Call& call);
@@ -103,16 +106,17 @@ class Dialer {
   const TlsFiles tls_;
   const std::string token_;
   const Reach reach_;
-  // Index of the address that is called first.
+  // Index of the address that is called first at each endpoint.
   std::atomic<size_t> first_address_ = 0;
 
   std::mutex mutex_;
-  Endpoint first_;   // the endpoint that is called first
-  Endpoint called_;  // the endpoint of the newest call
-  // The endpoint that has told `standbys_`; nullopt: none has.
+  Endpoint first_;   // the endpoint that the next Dial calls first
+  Endpoint called_;  // the endpoint that was called last
+  // The endpoint of the coordinator that sent `standbys_`; nullopt: no
+  // coordinator has sent any.
   std::optional<Endpoint> leader_;
   std::vector<Endpoint> standbys_;
-  std::vector<Target> targets_;  // those of the newest Dial
+  std::vector<Target> targets_;  // targets of the newest Dial
 };
 
 }  // namespace muster::rendezvous

@@ -1,5 +1,5 @@
-// The order of the endpoints and the errors, without a network: calls and
-// connections are the test's own.
+// The order in which Dialer calls endpoints, and its errors. No network: the
+// test replaces connections and calls.
 
 #include "rendezvous/client/dialer.h"
 
@@ -58,9 +58,10 @@ class DialerTest : public ::testing::Test {
         });
   }
 
-  std::string leader_;  // address of the coordinator
+  std::string leader_;  // IP address of the coordinator that answers calls
   std::map<std::string, absl::Status> errors_;
-  std::map<std::string, std::string> unreachable_;  // with the system's error
+  // System errors by the IP address that cannot be reached.
+  std::map<std::string, std::string> unreachable_;
   bool given_up_ = false;
   std::function<void()> while_called_;
   std::vector<std::string> called_, reached_;
@@ -167,7 +168,8 @@ TEST_F(DialerTest, StandbysFollowTheCoordinatorThatToldThem) {
   leader_ = "10.0.0.3";
   EXPECT_TRUE(Dial(dialer).ok());
   EXPECT_THAT(called_, ElementsAre("10.0.0.1", "10.0.0.2", "10.0.0.3"));
-  // The new coordinator stays in the cycle, although it does not name itself.
+  // The new coordinator stays in the cycle, although its list of standbys does
+  // not contain its own endpoint.
   dialer.SetStandbys(*ParseEndpoints("10.0.0.4"));
   leader_.clear();
   EXPECT_FALSE(Dial(dialer).ok());

@@ -6,7 +6,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// Whether the directive is that of the job's coordinator.
+// Whether the job's coordinator sent the directive, not a standby or a
+// coordinator that refuses the node.
 bool ComesFromCoordinator(const Directive& directive) {
   switch (directive.kind) {
     case DirectiveKind::kStandBy:

@@ -11,13 +11,15 @@
 
 namespace muster::rendezvous {
 
-// The link of an agent whose process can take over from the coordinator: passes
-// everything on to another link, and tells the coordinator of this process
-// where the agent has its own (Coordinator::Follow). A standby that answers is
-// not the agent's coordinator.
+// The link of an agent whose own process hosts a coordinator that can take over
+// the job. Forwards everything to another link, and informs the local
+// coordinator which coordinator the agent is connected to
+// (Coordinator::Follow). A standby that answers does not count as the agent's
+// coordinator.
 class FollowingLink : public CoordinatorLink {
  public:
-  // `own` must outlive the link; it has Coordinator::Options::takeover.
+  // `own`: the coordinator in this process, with
+  // Coordinator::Options::takeover; it must outlive the link.
   FollowingLink(std::unique_ptr<CoordinatorLink> link, Coordinator* own);
 
   void Open(LinkEvents events) override;
@@ -30,7 +32,9 @@ class FollowingLink : public CoordinatorLink {
   const std::unique_ptr<CoordinatorLink> link_;
   Coordinator* const own_;
   LinkEvents events_;
-  std::string connected_to_;  // used by the events, which come one at a time
+  // HOST:PORT of the coordinator that the link is connected to. Used only in
+  // the link's events, which never overlap.
+  std::string connected_to_;
 };
 
 }  // namespace muster::rendezvous

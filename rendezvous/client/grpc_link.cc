@@ -29,8 +29,8 @@ namespace muster::rendezvous {
 
 // gRPC may call OnRead… and OnWrite… at the same time, but never from within
 // StartWrite, so StartWrite may be called with the lock held. One read is
-// always pending until a read fails. Nothing is started after that, so OnDone
-// comes once all started operations have ended.
+// always pending until a read fails. No operation is started after that, so
+// gRPC calls OnDone once all started operations have ended.
 class AgentStream::Impl
     : public grpc::ClientBidiReactor<v1::Report, v1::Directive> {
  public:
@@ -107,8 +107,8 @@ class AgentStream::Impl
   }
 
  private:
-  // Starts the next write, or closes the sending side, if no write is in
-  // flight. Requires mutex_.
+  // If no write is in flight, starts the next write or closes the sending side.
+  // Requires mutex_.
   void Go() {
     if (!up_ || over_ || writing_ || said_done_) return;
     if (unsent_.has_value()) {
@@ -132,12 +132,12 @@ class AgentStream::Impl
   bool writing_ = false;  // a write of `leaving_` is in flight
   bool over_ = false;     // a read has failed: the stream is over
   bool closing_ = false;
-  bool said_done_ = false;  // whether StartWritesDone was called
+  bool said_done_ = false;  // StartWritesDone was called
   absl::Status unsound_;
   v1::Report leaving_;
   std::optional<Report> unsent_;
 
-  // held during each call of `listener_`, so that calls do not overlap
+  // held during each call of `listener_`, so that its calls do not overlap
   std::mutex listening_;
 };
 
@@ -154,7 +154,7 @@ void AgentStream::Cancel() { impl_->Cancel(); }
 namespace {
 
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
-// Time that Close waits until the coordinator has received the last report.
+// How long Close waits for the coordinator to receive the last report.
 constexpr Duration kFarewell = std::chrono::milliseconds(500);
 
 }  // namespace
@@ -210,7 +210,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
   }
 
  private:
-  // The arguments of Reconnect.
+  // The arguments of the last call of Reconnect.
   struct HangUp {
     Duration pause;
     std::string endpoint;
@@ -223,7 +223,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
     std::optional<Duration> lasted;
   };
 
-  // --- AgentStream::Listener, from gRPC's threads
+  // --- AgentStream::Listener: called from gRPC's threads
   void OnUp() override {
     std::lock_guard<std::mutex> lock(mutex_);
     up_ = news_up_ = true;
@@ -284,8 +284,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
     directive_.reset();
     ended_.reset();
     lock.unlock();
-    // Create the stream without holding the lock: it may call OnUp, which takes
-    // the lock, at once.
+    // Create the stream without holding the lock: its constructor may call
+    // OnUp, which takes the lock.
     auto stream = std::make_unique<AgentStream>(
         channel, BearerToken(options_.tls, options_.token),
         static_cast<AgentStream::Listener*>(this));
@@ -300,14 +300,17 @@ class GrpcLink::Impl : private AgentStream::Listener {
     if (attempt.lasted.has_value() || !may_be_tls || Closing()) return attempt;
     absl::Status reason = WithTlsReason(attempt.end, endpoint, address,
                                         options_.tls, options_.token);
-    // After a first stream, certificates may be about to be renewed, and a
-    // coordinator may be started again with the right token: go on trying.
+    // Once a stream has been up, a TLS error is not permanent: certificates may
+    // be about to be renewed, or the coordinator may be restarted with the
+    // right token. Keep the code of a temporary error, so that the agent
+    // retries.
     attempt.end = was_up_ ? absl::Status(attempt.end.code(), reason.message())
                           : std::move(reason);
     return attempt;
   }
 
-  // Passes the stream's events on until the stream ends. Requires mutex_.
+  // Passes the stream's events on to the agent until the stream ends. Requires
+  // mutex_.
   Attempt Follow(std::unique_lock<std::mutex>* lock, const Endpoint& endpoint,
                  const SocketAddress& address) {
     std::optional<Instant> up_since;
@@ -341,8 +344,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
     }
   }
 
-  // Closes the stream, or cancels it if the coordinator does not end it within
-  // kFarewell. Requires mutex_. Returns once the stream has ended.
+  // Closes the stream, and cancels it if the coordinator does not end it within
+  // kFarewell. Returns once the stream has ended. Requires mutex_.
   void SayGoodbye(std::unique_lock<std::mutex>* lock) {
     const auto has_ended = [this] { return ended_.has_value(); };
     if (up_) {
@@ -351,7 +354,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
     }
     if (has_ended()) return;
     stream_->Cancel();
-    // No deadline is needed: a cancelled call ends on this side, whatever the
+    // No deadline is needed: a cancelled call ends locally, whatever the
     // coordinator does.
     changed_.wait(*lock, has_ended);
   }
@@ -362,15 +365,16 @@ class GrpcLink::Impl : private AgentStream::Listener {
       return ExplainCallError(absl::CancelledError(), endpoint);
     }
     if (status.code() == absl::StatusCode::kInvalidArgument) {
-      // A field of a report or a directive is outside of its bounds. A retry
-      // would bring the same message.
+      // InvalidArgument: a field of a report or directive is out of its bounds.
+      // A retry would bring the same error, so it is permanent.
       return absl::FailedPreconditionError(absl::StrCat(
           "coordinator ", endpoint, ": ", absl::string_view(status.message())));
     }
     return ExplainCallError(status, endpoint);
   }
 
-  // The call of Reconnect that ended the stream, since the last TakeHangUp.
+  // Returns the arguments of the Reconnect call that ended the stream, once;
+  // nullopt: Reconnect was not called.
   std::optional<HangUp> TakeHangUp() {
     std::lock_guard<std::mutex> lock(mutex_);
     return std::exchange(hanging_up_, std::nullopt);
@@ -392,21 +396,23 @@ class GrpcLink::Impl : private AgentStream::Listener {
 
   const Options options_;
   Dialer dialer_;
-  bool was_up_ = false;  // whether a stream has come up; used by thread_ alone
+  // Whether a stream was ever up. Used by thread_ only.
+  bool was_up_ = false;
   LinkEvents events_;
-  std::minstd_rand random_;  // used on thread_ only
+  std::minstd_rand random_;  // used by thread_ only
   std::thread thread_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   bool closing_ = false;
   std::optional<HangUp> hanging_up_;
-  // stream of the current attempt; null between attempts
+  // the stream of the current attempt; null between attempts
   AgentStream* stream_ = nullptr;
   bool up_ = false;
-  // newest report of the agent while no stream is up
+  // the agent's newest report, kept until a stream is up
   std::optional<Report> unsent_;
-  // Events of the stream that were not yet passed to events_.
+  // Events of the stream that were not yet passed to events_: a new connection,
+  // a directive, the end.
   bool news_up_ = false;
   std::optional<Directive> directive_;
   std::optional<absl::Status> ended_;

@@ -20,8 +20,8 @@ class Channel;
 
 namespace muster::rendezvous {
 
-// One call of Attach: a stream to the coordinator, which is not reopened after
-// its end. Thread-safe.
+// One call of the RPC Attach: a stream to the coordinator, which is not
+// reopened after it ends. Thread-safe.
 class AgentStream {
  public:
   // Callbacks, called from gRPC's threads, one at a time. They must neither
@@ -31,17 +31,16 @@ class AgentStream {
     virtual ~Listener() = default;
     virtual void OnUp() = 0;
     virtual void OnDirective(Directive directive) = 0;
-    // The last callback; the stream may be destroyed from now on, by another
-    // thread. `status` is gRPC's status, or InvalidArgument with "directive" in
-    // its message if a directive from the coordinator was outside of its
-    // bounds.
+    // The last callback; another thread may destroy the stream from now on.
+    // `status` is gRPC's status, or InvalidArgument with "directive" in its
+    // message if a field of a directive was out of its bounds.
     virtual void OnEnded(absl::Status status) = 0;
   };
 
   // `token`: the job token; empty: none. `listener` must outlive the stream.
   AgentStream(const std::shared_ptr<grpc::Channel>& channel,
               const std::string& token, Listener* listener);
-  // The stream must not be destroyed before OnEnded.
+  // Must not run before OnEnded was called.
   ~AgentStream();
 
   AgentStream(const AgentStream&) = delete;
@@ -61,15 +60,15 @@ class AgentStream {
   std::unique_ptr<Impl> impl_;
 };
 
-// A link over gRPC. Owns one thread, from which all events come. Each attempt
-// resolves the names again and tries every address of every endpoint and
+// A link over gRPC. Owns one thread, which makes all callbacks. Each attempt
+// resolves the host names again and tries every address of every endpoint and
 // standby in turn, as Dialer does. Close takes up to 1.2 s while an address
 // does not answer.
 class GrpcLink : public CoordinatorLink {
  public:
   struct Options {
-    std::vector<Endpoint> endpoints;  // the configured ones; at least one
-    TlsFiles tls;                     // not given: clear text
+    std::vector<Endpoint> endpoints;  // of the coordinator; at least one
+    TlsFiles tls;                     // not given: unencrypted connections
     // The job token that is sent with the call; empty: none.
     std::string token;
   };

@@ -1,4 +1,4 @@
-// Links and a coordinator over real gRPC.
+// Tests of GrpcLink with a real coordinator over gRPC.
 
 #include "rendezvous/client/grpc_link.h"
 
@@ -55,7 +55,7 @@ class GrpcLinkTest : public ::testing::Test {
   std::unique_ptr<Coordinator> coordinator_;
   std::unique_ptr<GrpcServer> server_;
   Endpoint endpoint_;
-  // Endpoints of the nodes before endpoint_; nothing listens there.
+  // Endpoints that nodes try before endpoint_; nothing listens on them.
   std::vector<Endpoint> first_endpoints_;
 };
 
@@ -112,8 +112,8 @@ TEST_F(GrpcLinkTest, ReconnectsAfterTheCoordinatorWasStartedAnew) {
   a->WaitUntilDisconnected(absl::StatusCode::kUnavailable);
   Serve(endpoint_.port);
   a->WaitUntilConnected(2);
-  // A new coordinator has another epoch and does not know the round, so it
-  // stops the workers.
+  // A restarted coordinator has another epoch and does not know the round, so
+  // it stops the workers.
   EXPECT_NE(a->WaitFor(DirectiveKind::kStop).epoch, first.epoch);
 }
 
@@ -205,7 +205,8 @@ TEST_F(GrpcLinkTest, AReportBeyondBoundsNamesTheField) {
 TEST_F(GrpcLinkTest, ABrokenStreamIsNoticedAtOnce) {
   Serve();
   Report report = FirstReport("job", "node-a", 2);
-  // The lease is long, so only the end of the stream can reveal the loss.
+  // The lease is long, so the coordinator can notice the loss only by the end
+  // of the stream.
   report.spec.keep_alive_interval = std::chrono::hours(1);
   report.spec.reconnect_grace = Duration::zero();
   auto a = Node(report);
@@ -248,7 +249,8 @@ TEST_F(GrpcLinkTest, ABrokenConnectionIsMadeAgainAndTheRoundGoesOn) {
   relay.Cut();
   a->WaitUntilDisconnected(absl::StatusCode::kUnavailable);
   a->WaitUntilConnected(2);
-  // The new stream repeats the directive: the same place, no newer revision.
+  // The coordinator sends the directive again on the new stream, with the same
+  // place and revision.
   const Directive again = a->WaitFor(DirectiveKind::kRun);
   EXPECT_EQ(again.epoch, run.epoch);
   EXPECT_EQ(again.revision, run.revision);
@@ -330,7 +332,7 @@ TEST_F(GrpcLinkTest, ReconnectsWhereItIsTold) {
   a->link().Reconnect(Duration::zero(), (*there)->address().ToString());
   a->WaitUntilConnected(2);
   EXPECT_EQ(a->endpoint(), (*there)->address().ToString());
-  // The next one is the configured one.
+  // Without an endpoint, the next connection goes to the configured endpoint.
   a->link().Reconnect(Duration::zero(), "");
   a->WaitUntilConnected(3);
   EXPECT_EQ(a->endpoint(), endpoint_.ToString());

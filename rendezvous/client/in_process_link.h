@@ -13,7 +13,7 @@
 namespace muster::rendezvous {
 
 // A link to a coordinator in the same process, without gRPC; it never breaks.
-// Owns one thread, from which all events come, without a lock held.
+// Owns one thread, which makes all callbacks without holding a lock.
 class InProcessLink : public CoordinatorLink, private DirectiveSink {
  public:
   // `coordinator` must outlive the link.
@@ -33,15 +33,15 @@ class InProcessLink : public CoordinatorLink, private DirectiveSink {
   LinkEvents events_;
   std::thread thread_;
 
-  // Held during calls of the coordinator, so that two of this link's calls do
-  // not overlap; not held during callbacks.
+  // Held while this link calls the coordinator, so that its calls do not
+  // overlap; not held during callbacks.
   std::mutex reporting_;
   std::optional<StreamId> stream_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   bool closing_ = false;
-  // Newest directive that was not yet passed to `events_`.
+  // The newest directive that was not yet passed to `events_`.
   std::optional<Directive> directive_;
   DirectiveOrder order_;
 };

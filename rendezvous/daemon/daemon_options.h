@@ -16,29 +16,32 @@ namespace muster::rendezvous {
 struct DaemonOptions {
   enum class Request { kServe, kShow };
 
-  // kShow: print `text` and exit with 0; all other fields are unused.
+  // The action that the command line requests. kShow: print `text` and exit
+  // with 0; all other fields are unused.
   Request request = Request::kServe;
   std::string text;
 
   Endpoint listen{"0.0.0.0", kDefaultPort};
   std::string token_file;
   TlsFiles tls;
-  // Limits for each principal; nullopt: none.
+  // Limits of unfinished jobs and of nodes for each principal; nullopt:
+  // unlimited.
   std::optional<int> max_jobs_per_principal = 1000;
   std::optional<int> max_nodes_per_principal;
   Duration keep_finished = std::chrono::minutes(10);
   std::string event_log;
   std::string port_file;
   std::string state_dir;  // folder of the journal; empty: none
-  // The cluster that keeps the state, without user and password; nullopt: none.
-  // Not both this and `state_dir`.
+  // The etcd cluster that stores the jobs' state, without user and password;
+  // nullopt: none. Excludes `state_dir`.
   std::optional<EtcdAccess> etcd;
   std::string etcd_user_file;
-  // Address for probes; nullopt: no probes.
+  // The address at which HTTP probes are answered; nullopt: none.
   std::optional<Endpoint> probe_listen;
 };
 
-// InvalidArgument: one line that names the option and the error.
+// Parses the command line. InvalidArgument: one line that names the option and
+// the error.
 absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
                                                  const char* const* argv);
 

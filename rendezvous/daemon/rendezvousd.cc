@@ -42,12 +42,12 @@ namespace muster::rendezvous {
 namespace {
 
 constexpr int kBadUsage = 2;
-// Limits of a coordinator without token and TLS, which takes jobs from every
-// host: unfinished jobs of one address, and the time that a job may wait for
-// nodes.
+// Limits of a coordinator without token and TLS, which accepts jobs from every
+// host: the number of unfinished jobs of one IP address, and the time that a
+// job may wait for nodes.
 constexpr int kMaxJobsPerPeer = 1000;
 constexpr Duration kMaxJoinTimeout = std::chrono::hours(24);
-// Time that operators' calls in progress have to end at shutdown.
+// How long operators' calls in progress may continue at shutdown.
 constexpr Duration kShutdownGrace = std::chrono::milliseconds(100);
 
 void Say(const std::string& sentence) {
@@ -59,20 +59,20 @@ int Fail(const absl::Status& status, int code) {
   return code;
 }
 
-// This host's name, for people.
+// This host's name, for messages.
 std::string HostName() {
   char name[HOST_NAME_MAX + 1] = {};
   gethostname(name, sizeof(name) - 1);
   return name;
 }
 
-// The exit code for an error of ServeJobs.
+// The exit code of the daemon for an error of ServeJobs.
 int CodeOf(const absl::Status& error) {
   return absl::IsInvalidArgument(error) ? kBadUsage : 1;
 }
 
-// Writes the file atomically, so that a program that waits for it never reads
-// half a port.
+// Writes the port to a temporary file and renames it, so that a program that
+// waits for the file never reads half a port number.
 absl::Status WritePortFile(const std::string& path, int port) {
   const std::string fresh = path + ".new";
   std::FILE* file = std::fopen(fresh.c_str(), "we");
@@ -85,16 +85,18 @@ absl::Status WritePortFile(const std::string& path, int port) {
       "cannot write the port file ", path, ": ", std::strerror(errno)));
 }
 
-// What the probes look at.
+// The daemon's state, as the HTTP probes report it. Thread-safe.
 class Health {
  public:
-  // This daemon serves with the two, until Leave.
+  // Starts reporting the health of `coordinator` and `server`, which must live
+  // until Leave is called.
   void Serve(Coordinator* coordinator, GrpcServer* server) {
     const std::lock_guard<std::mutex> lock(mutex_);
     coordinator_ = coordinator;
     server_ = server;
   }
-  // `why` it does not serve.
+  // Reports the daemon as not ready from now on. `why`: the reason for the
+  // probe's answer.
   void Leave(const std::string& why) {
     const std::lock_guard<std::mutex> lock(mutex_);
     coordinator_ = nullptr;
@@ -102,15 +104,15 @@ class Health {
     why_ = why;
   }
 
-  // The coordinator answers, so a lock that is never released is found, and its
-  // listener takes connections.
+  // OK while the coordinator answers (a deadlock would block this call) and its
+  // listener accepts connections. A daemon that does not serve is live, too.
   absl::Status Live() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (coordinator_ == nullptr) return absl::OkStatus();
     coordinator_->ListJobs();
     return server_->Check();
   }
-  // Agents are accepted.
+  // OK while this daemon serves agents; Unavailable with the reason otherwise.
   absl::Status Ready() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return coordinator_ == nullptr ? absl::UnavailableError(why_)
@@ -124,7 +126,7 @@ class Health {
   std::string why_ = "the daemon is starting";
 };
 
-// Starts the probes' server; null if none was asked for.
+// Starts the HTTP server for probes; null if the options name no probe address.
 absl::StatusOr<std::unique_ptr<ProbeServer>> ServeProbes(
     const DaemonOptions& options, Health* health) {
   if (!options.probe_listen) return nullptr;
@@ -135,7 +137,7 @@ absl::StatusOr<std::unique_ptr<ProbeServer>> ServeProbes(
   return ProbeServer::Start(*options.probe_listen, std::move(probes));
 }
 
-// The signals that this process handles, and the log that SIGHUP reopens.
+// The signals that this process handles. SIGHUP reopens the event log.
 class Signals {
  public:
   // Blocks the signals. Must be called before the first thread starts, so that
@@ -144,15 +146,17 @@ class Signals {
     sigset_t signals;
     sigemptyset(&signals);
     for (int one : WithoutIgnored({SIGTERM, SIGINT})) sigaddset(&signals, one);
-    // Add SIGHUP even if nohup ignores it: here it only reopens the log.
+    // Handle SIGHUP even if nohup has set it to be ignored: here it only
+    // reopens the log.
     sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     signal(SIGPIPE, SIG_IGN);
     fd_ = OwnedFd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   }
 
-  // Blocks until SIGTERM or SIGINT, and returns the signal; 0: `other_fd` is
-  // readable (-1: none). SIGHUP reopens `log`.
+  // Blocks until SIGTERM or SIGINT arrives, and returns its number, or until
+  // `other_fd` is readable, and returns 0. `other_fd` -1: none. SIGHUP reopens
+  // `log`.
   int Wait(EventLog* log, int other_fd) {
     while (true) {
       pollfd files[] = {{.fd = fd_.get(), .events = POLLIN, .revents = 0},
@@ -173,7 +177,7 @@ class Signals {
   OwnedFd fd_;
 };
 
-// All that the daemon has whether or not it leads.
+// The state that the daemon keeps both as the leader and as a standby.
 struct Daemon {
   const DaemonOptions& options;
   std::vector<std::string> tokens;
@@ -183,9 +187,9 @@ struct Daemon {
   std::unique_ptr<ProbeServer> probes;
 };
 
-// Serves jobs with the journal `state` until a signal to end, or until the
-// leadership that `election` has won is over (null: there is no other daemon).
-// Returns the signal, 0 for the latter.
+// Serves jobs with the journal `state` until a signal ends the daemon, or until
+// the leadership that `election` has won is over. `election` is null if there
+// is no other daemon. Returns the signal's number; 0: the leadership is over.
 absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
                               LeaderElection* election) {
   const DaemonOptions& options = daemon.options;
@@ -215,8 +219,8 @@ absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
   serving.max_nodes_per_principal = options.max_nodes_per_principal;
   serving.tokens = daemon.tokens;
   auto server = GrpcServer::Start(&coordinator, serving);
-  // InvalidArgument stands for a mistake of usage; an address that cannot be
-  // bound is none.
+  // InvalidArgument would mean wrong command line options (exit code 2), but an
+  // address that cannot be bound is no such error.
   if (!server.ok()) {
     return absl::UnavailableError(server.status().message());
   }
@@ -249,7 +253,8 @@ void SayContinued(const OpenedJournal& state, const std::string& place) {
                    place));
 }
 
-// The only daemon of its jobs. Returns the exit code.
+// Runs the daemon without other daemons that share its jobs. Returns the exit
+// code.
 int ServeAlone(Daemon& daemon) {
   OpenedJournal state;
   if (!daemon.options.state_dir.empty()) {
@@ -263,12 +268,12 @@ int ServeAlone(Daemon& daemon) {
   return signal.ok() ? 0 : Fail(signal.status(), CodeOf(signal.status()));
 }
 
-// Reads the jobs of the leader of `term`, which this daemon is.
+// Reads the jobs from etcd, as the leader of `term`.
 absl::StatusOr<OpenedJournal> OpenSharedJournal(EtcdClient* etcd,
                                                 const EtcdTerm& term) {
   Journal::Limits limits;
   limits.on_trouble = PendingRecords::OnTrouble::kHold;
-  // Each call of etcd has its own deadline.
+  // Each call to etcd has its own, shorter deadline.
   limits.hung_after = std::chrono::seconds(10);
   limits.retry_after = std::chrono::milliseconds(100);
   limits.close_within = std::chrono::seconds(1);
@@ -280,8 +285,8 @@ absl::StatusOr<OpenedJournal> OpenSharedJournal(EtcdClient* etcd,
       limits);
   if (!journal.ok()) return journal.status();
   OpenedJournal jobs = ReadJobs(*std::move(journal));
-  // All jobs would end if each daemon in turn refused the damaged record of
-  // one.
+  // Skip damaged records. If each daemon in turn refused to start because of
+  // one damaged record, all jobs would end.
   for (const std::string& why : jobs.damaged) {
     Say(absl::StrCat(why,
                      "; the daemon goes on without it, and that job from "
@@ -292,7 +297,8 @@ absl::StatusOr<OpenedJournal> OpenSharedJournal(EtcdClient* etcd,
   return jobs;
 }
 
-// Waits until the election is decided. Returns 0, or the signal to end.
+// Waits until this daemon is elected or the election has failed. Returns 0, or
+// the number of the signal that ends the daemon.
 int StandBy(Daemon& daemon, LeaderElection& election,
             const std::string& place) {
   std::string told;
@@ -314,13 +320,13 @@ int StandBy(Daemon& daemon, LeaderElection& election,
   return 0;
 }
 
-// One of several daemons that share their state in etcd: stands by, leads,
-// stands by again if it lost the leadership. Returns the exit code.
+// Runs one of several daemons that share their state in etcd: it stands by,
+// leads, and stands by again if it lost the leadership. Returns the exit code.
 int ServeInTurn(Daemon& daemon) {
   for (bool is_first = true;; is_first = false) {
     EtcdAccess access = *daemon.options.etcd;
     if (!daemon.options.etcd_user_file.empty()) {
-      // The password may have been changed.
+      // Read the file again, because the password may have changed.
       const absl::Status read =
           ReadEtcdUser(daemon.options.etcd_user_file, access);
       if (!read.ok()) return Fail(read, kBadUsage);
@@ -328,7 +334,8 @@ int ServeInTurn(Daemon& daemon) {
     EtcdClient etcd(std::move(access));
     const std::string place = etcd.access().ToString();
     if (is_first) {
-      // Later, what was right at the start becomes right again.
+      // Check the election's settings only at the start: settings that were
+      // right at the start are right later, too.
       const absl::Status usable = LeaderElection::Check(&etcd);
       if (!usable.ok()) return Fail(usable, 1);
     }
@@ -360,7 +367,7 @@ int ServeInTurn(Daemon& daemon) {
   }
 }
 
-// Measured without nodes: 11 threads and 12 descriptors.
+// The needs of a daemon without nodes. Measured: 11 threads and 12 descriptors.
 constexpr ResourceNeed kNeed = {.threads = 13, .descriptors = 18};
 
 int Serve(const DaemonOptions& options) {

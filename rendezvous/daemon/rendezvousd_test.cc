@@ -1,4 +1,4 @@
-// The daemon as a process: its output, its files and its exit code.
+// Tests of rendezvousd as a process: its output, its files and its exit code.
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -60,8 +60,8 @@ class Daemon {
     if (out_ >= 0) close(out_);
   }
 
-  // Reads once and keeps the output; returns without output if the daemon has
-  // ended or closed its stdout.
+  // Reads from the daemon's stdout once and appends to the output so far;
+  // appends nothing if the daemon has ended or closed its stdout.
   void ReadMore() {
     if (out_ < 0) return;
     pollfd ready = {.fd = out_, .events = POLLIN, .revents = 0};
@@ -90,7 +90,8 @@ class Daemon {
   std::string ReadAll() { return ReadUntil(std::string(1, '\0')); }
   void StopReading() { close(std::exchange(out_, -1)); }
   void Signal(int signal) { kill(pid_, signal); }
-  // The exit code, or minus the number of the signal that ended it.
+  // Waits for the daemon to end. Returns its exit code, or minus the number of
+  // the signal that ended it.
   int Wait() {
     int status = 0;
     ReadAll();
@@ -155,7 +156,7 @@ TEST(RendezvousdTest, RunsAJobAndLogsItsDecisions) {
   EXPECT_THAT(daemon.ReadAll(), HasSubstr("job token asked for"));
 }
 
-// The first line of the HTTP response for `path`.
+// Returns the first line of the HTTP response for `path`.
 std::string Probe(int port, const std::string& path) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in to = {};

@@ -26,7 +26,7 @@ struct Endpoint {
 // InvalidArgument: `text` is malformed; the message says how.
 absl::StatusOr<Endpoint> ParseEndpoint(const std::string& text);
 
-// Maximum number of endpoints at which one coordinator is looked for.
+// Maximum number of endpoints that may be configured for one coordinator.
 inline constexpr size_t kMaxEndpoints = 8;
 
 // Parses endpoints that are separated by commas: 1 to kMaxEndpoints, each in a

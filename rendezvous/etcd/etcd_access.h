@@ -10,22 +10,22 @@
 
 namespace muster::rendezvous {
 
-// Where an etcd cluster is, and how to be let in.
+// The address of an etcd cluster, and the credentials for it.
 struct EtcdAccess {
   std::vector<Endpoint> members;  // at least one
-  // Every key of one group of coordinators begins with this.
+  // Prefix of every key of one group of coordinators.
   std::string prefix = "/muster/";
-  // TLS: `authority` alone, or all three; not given: clear text.
+  // TLS files: `authority` alone, or all three; none given: clear text.
   TlsFiles tls;
   std::string user;  // empty: no user
   std::string password;
 
-  // For messages: "etcd://HOST:PORT,HOST:PORT/muster".
+  // Returns "etcd://HOST:PORT,HOST:PORT/muster", for messages.
   std::string ToString() const;
 };
 
 // Parses etcd://HOST[:PORT],HOST[:PORT]…[/PREFIX]; PORT is 2379 by default, and
-// PREFIX "muster". InvalidArgument: what is wrong with `url`.
+// PREFIX "muster". InvalidArgument: `url` is malformed; the message says how.
 absl::StatusOr<EtcdAccess> ParseEtcdUrl(const std::string& url);
 
 // Reads user and password from a file with the line "NAME:PASSWORD" into

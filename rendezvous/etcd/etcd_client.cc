@@ -30,21 +30,22 @@ namespace {
 
 namespace pb = ::etcdserverpb;
 
-// The number of keys of one answer to Read; one value is 1.5 MiB at most.
+// Maximum number of keys in one answer to Read; one value is 1.5 MiB at most.
 constexpr int kKeysPerRead = 32;
 constexpr int kMaxAnswerBytes = 64 << 20;
 constexpr int kConnectTimeoutMs = 5000;
-// The pauses between attempts to connect to a member that does not answer.
+// The shortest and the longest pause between attempts to connect to a member
+// that does not answer.
 constexpr int kLeastPauseMs = 50;
 constexpr int kLongestPauseMs = 250;
 constexpr Duration kLookUpTimeout = std::chrono::seconds(1);
-// How long a call that has failed at once goes on with the next attempt to
-// connect.
+// How long a failed call waits, so that gRPC can continue its next connection
+// attempt.
 constexpr Duration kAdvanceFor = std::chrono::milliseconds(20);
-// A connection that fails is made anew after that time.
+// A connection whose calls still fail after this time is replaced by a new one.
 constexpr Duration kKeepFailing = std::chrono::seconds(10);
 
-// The end of the range of keys that begin with `prefix`.
+// The first key after all keys that begin with `prefix`, as the end of a range.
 std::string EndOf(std::string prefix) {
   while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
   MUSTER_CHECK(!prefix.empty());
@@ -52,8 +53,9 @@ std::string EndOf(std::string prefix) {
   return prefix;
 }
 
-// The text of `path`, which `flag` names. gRPC takes an empty text of the
-// authorities for "those of the system", so that an empty file is an error.
+// Returns the content of the file `path`, which the option `flag` names. An
+// empty file is an error: gRPC treats an empty authority text as "use the
+// system's authorities".
 absl::StatusOr<std::string> TextOf(absl::string_view flag,
                                    const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -83,7 +85,8 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> CredentialsOf(
   return grpc::SslCredentials(options);
 }
 
-// `host`: the member's name, for which its certificate must have been issued.
+// Returns a channel to an etcd member. `host`: the member's name, for which its
+// certificate must be issued.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(
     const SocketAddress& address, const std::string& host,
     const TlsFiles& tls) {
@@ -116,9 +119,10 @@ void SetDeadline(grpc::ClientContext& context, Instant deadline) {
   context.set_deadline(TimeOf(deadline));
 }
 
-// gRPC attempts to connect again by itself, but handles the events of that
-// connection only while some call waits, and no call waits after the first
-// attempt has failed: all fail at once. So this waits for a moment.
+// Gives gRPC a moment to connect again after a failed call. gRPC starts a new
+// attempt by itself, but handles the events of that connection only while some
+// call waits. After the first failed attempt no call waits, because all calls
+// fail at once.
 void AdvanceConnection(grpc::Channel& channel, Instant deadline) {
   const grpc_connectivity_state state =
       channel.GetState(/*try_to_connect=*/true);
@@ -140,7 +144,7 @@ absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
     case grpc::StatusCode::UNAVAILABLE:
     case grpc::StatusCode::CANCELLED:
     case grpc::StatusCode::UNKNOWN:
-      // The words of gRPC if it could not read the certificates or the key.
+      // gRPC reports this if it could not read the certificates or the key.
       if (absl::StartsWith(said, "empty address list")) {
         return error(absl::StatusCode::kUnavailable,
                      "not called: --etcd-ca, --etcd-cert or --etcd-key is no "
@@ -157,10 +161,10 @@ absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
       if (absl::StrContains(said, "too large")) {
         return error(absl::StatusCode::kResourceExhausted, said);
       }
-      // "user name is empty", "authentication failed, …"
+      // etcd's texts: "user name is empty", "authentication failed, …"
       return error(absl::StatusCode::kUnauthenticated, said);
     case grpc::StatusCode::FAILED_PRECONDITION:
-      // "authentication is not enabled"
+      // etcd's text: "authentication is not enabled"
       return error(absl::StatusCode::kFailedPrecondition, said);
     default:
       return error(
@@ -183,7 +187,7 @@ class EtcdClient::Impl {
   const EtcdAccess& access() const { return access_; }
 
   // Calls `method` of `Service` with `request`. After an error the next call
-  // goes to the next member.
+  // goes to the next member of the cluster.
   template <typename Service, typename Request, typename Answer>
   absl::Status Call(grpc::Status (Service::Stub::*method)(grpc::ClientContext*,
                                                           const Request&,
@@ -211,22 +215,25 @@ class EtcdClient::Impl {
   }
 
  private:
-  // The connection to one member.
+  // The connection to one member of the etcd cluster.
   struct Connection {
     size_t member = 0;
     std::shared_ptr<grpc::Channel> channel;
     Instant made;
-    std::string token;  // of the user; empty: not logged in
+    std::string token;  // etcd's login token; empty: not logged in
   };
   struct Member {
     Endpoint endpoint;
-    Connection connection;   // without channel: not made yet
-    size_t connections = 0;  // that were made so far
-    size_t addresses = 0;    // of its name, as of the newest look-up
+    // The current connection; its channel is null: none is open.
+    Connection connection;
+    // Number of connections made so far, so that each uses the next address.
+    size_t connections = 0;
+    // Number of addresses that the newest look-up of the name found.
+    size_t addresses = 0;
   };
 
-  // Returns the connection to the current member. Makes it if there is none,
-  // after a look-up of the member's name.
+  // Returns the connection to the current member. If there is none, looks up
+  // the member's name and opens one.
   absl::StatusOr<Connection> Current() {
     std::unique_lock<std::mutex> lock(mutex_);
     const size_t index = current_;
@@ -235,8 +242,7 @@ class EtcdClient::Impl {
     }
     const Endpoint endpoint = members_[index].endpoint;
     lock.unlock();
-    // The resolver of the system, not gRPC's, which does not know all of its
-    // sources.
+    // Use the system's resolver: gRPC's own does not know all of its sources.
     const auto addresses =
         Resolve(endpoint.host, endpoint.port, {.timeout = kLookUpTimeout});
     lock.lock();
@@ -250,7 +256,7 @@ class EtcdClient::Impl {
     if (member.connection.channel == nullptr) {
       const size_t turn = member.connections++ % addresses->size();
       member.addresses = addresses->size();
-      // The files of TLS are read again, because they may have been renewed.
+      // Read the TLS files again, because they may have been renewed.
       auto channel =
           Connect((*addresses)[turn], endpoint.ToString(), access_.tls);
       if (!channel.ok()) return channel.status();
@@ -262,9 +268,11 @@ class EtcdClient::Impl {
     return member.connection;
   }
 
-  // Makes the next call go to the next member, unless another thread has done
-  // so. The connection is kept for a while, because a handshake may need longer
-  // than one call has, unless another address of the member can be tried.
+  // After a failed call: makes the next call go to the next member, unless
+  // another thread has already changed the current member. The failed
+  // connection is kept for a while, because a TLS handshake may need longer
+  // than one call may take; but it is dropped at once if the member has another
+  // address to try.
   void Leave(const Connection& failed) {
     const std::lock_guard<std::mutex> lock(mutex_);
     Member& member = members_[failed.member];
@@ -301,9 +309,8 @@ class EtcdClient::Impl {
 
   const EtcdAccess access_;
   std::mutex mutex_;
-  // Guarded by mutex_:
-  std::vector<Member> members_;  // in the order of access_.members
-  size_t current_ = 0;           // the member that is called next
+  std::vector<Member> members_;  // same order as access_.members
+  size_t current_ = 0;           // index of the member that is called next
 };
 
 EtcdClient::EtcdClient(EtcdAccess access)

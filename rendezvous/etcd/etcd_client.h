@@ -14,24 +14,25 @@
 
 namespace muster::rendezvous {
 
-// Blocking calls of an etcd cluster, one member at a time: the one that
-// answered last, and after an error the next one. The look-up of a member's
-// name may block for a second beyond a call's deadline. Thread-safe.
+// Blocking calls to an etcd cluster. Each call goes to one member: the member
+// that answered last or, after an error, the next one. The look-up of a
+// member's name may block for a second beyond a call's deadline. Thread-safe.
 //
-// Errors of all calls, one clause that names the member: Unavailable (the
-// member cannot be reached, or does not answer in time, or has no majority: the
-// call may have been carried out; or a file of TLS cannot be used),
+// Errors of all calls are one clause that names the member: Unavailable (the
+// member cannot be reached, does not answer in time, or has no majority, and
+// the call may have been carried out; or a TLS file cannot be used),
 // Unauthenticated and PermissionDenied (user, password or certificate),
 // ResourceExhausted (etcd is full, or the request is too large),
-// FailedPrecondition (no etcd of version 3 answers).
+// FailedPrecondition (the server is no etcd of version 3).
 class EtcdClient {
  public:
   struct Value {
     std::string bytes;
-    int64_t revision = 0;  // of the key's newest change
+    int64_t revision = 0;  // revision of the key's newest change
   };
-  // One transaction: if each key in `expected` was last changed at its revision
-  // (0: there is no such key), changes all of `changes`, else nothing.
+  // One transaction: if each key in `expected` was last changed at the given
+  // revision (0: the key does not exist), applies all of `changes`, else
+  // nothing.
   struct Transaction {
     std::map<std::string, int64_t> expected;
     // The new values by key; nullopt: the key is removed.
@@ -45,11 +46,11 @@ class EtcdClient {
 
   const EtcdAccess& access() const;
 
-  // All keys that begin with `prefix`, as of one moment.
+  // Returns all keys that begin with `prefix`, as of one revision of etcd.
   absl::StatusOr<std::map<std::string, Value>> Read(const std::string& prefix,
                                                     Instant deadline);
-  // Returns the revision of the changes, which no earlier change had; nullopt:
-  // a key was not as expected, and nothing was changed.
+  // Returns the revision of the changes, which is greater than all earlier
+  // ones; nullopt: a key was not as expected, and nothing was changed.
   absl::StatusOr<std::optional<int64_t>> Commit(const Transaction& transaction,
                                                 Instant deadline);
 

@@ -22,7 +22,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The error of a read from a port at which nothing listens.
+// Returns the error of a read from a port on which nothing listens.
 absl::Status ReadWith(const TlsFiles& tls) {
   EtcdClient client(
       {.members = {{.host = "127.0.0.1", .port = 1}}, .tls = tls});
@@ -30,7 +30,7 @@ absl::Status ReadWith(const TlsFiles& tls) {
       .status();
 }
 
-// With an empty text gRPC would trust the system's authorities.
+// gRPC would treat an empty authority file as "use the system's authorities".
 TEST(EtcdClientTest, AMissingOrEmptyFileOfTlsIsNamed) {
   const std::string empty = testing::TempDir() + "/empty.pem";
   std::ofstream(empty) << "";
@@ -50,9 +50,9 @@ TEST(EtcdClientTest, AFileThatIsNoPemIsNamed) {
   EXPECT_THAT(std::string(error.message()), HasSubstr("--etcd-ca"));
 }
 
-// gRPC connects again without a call of its user, but goes on with a connection
-// only during one, and a call fails at once until then. etcd listens for half a
-// second before it answers.
+// gRPC starts to connect again by itself, but continues a connection attempt
+// only during a call, and calls fail at once until it succeeds. In this test
+// etcd only starts to listen after the first call has failed.
 TEST(EtcdClientTest, AConnectionThatIsMadeBetweenCallsIsUsed) {
   const OwnedFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -74,8 +74,8 @@ TEST(EtcdClientTest, AConnectionThatIsMadeBetweenCallsIsUsed) {
       PollUntil(listener.get(), POLLIN, begin + std::chrono::seconds(30)));
   const OwnedFd accepted(
       accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  // Less than gRPC's limit of an attempt to connect, after which it would make
-  // another one.
+  // Shorter than gRPC's limit for one connection attempt, after which gRPC
+  // would start another attempt.
   const Instant end = MonotonicNow() + std::chrono::seconds(3);
   bool has_sent = false;
   while (!has_sent && MonotonicNow() < end) {

@@ -3,21 +3,22 @@
 
 namespace muster::rendezvous {
 
-// The keys of a group of coordinators in etcd, after EtcdAccess::prefix.
+// The keys of a group of coordinators in etcd. EtcdAccess::prefix precedes each
+// of them.
 
-// The keys of the election begin with this.
+// Prefix of the keys of the leader election.
 inline constexpr char kElectionFolder[] = "election/";
 // Version of the keys and values. A change of their meaning raises it.
 inline constexpr char kFormatKey[] = "election/format";
 inline constexpr char kFormat[] = "1";
-// The leader, as people read it: "HOST, process PID". Set when the leader takes
-// the lock, and removed when it gives the lock back.
+// The leader, for people: "HOST, process PID". Set when the leader takes the
+// lock, and removed when the leader releases it.
 inline constexpr char kLeaderKey[] = "election/leader";
-// Changed by each renewal of the lock.
+// A key that each renewal of the lock changes.
 inline constexpr char kRenewalKey[] = "election/renewal";
 // The newest leader's epoch, a decimal number. Never removed.
 inline constexpr char kEpochKey[] = "election/epoch";
-// PREFIXjobs/RUN_ID: a job's record.
+// Prefix of the jobs' records: jobs/RUN_ID is the key of one job's record.
 inline constexpr char kJobsFolder[] = "jobs/";
 
 }  // namespace muster::rendezvous

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Duration kReadTimeout = std::chrono::seconds(10);
 constexpr Duration kWriteTimeout = std::chrono::milliseconds(500);
-// The bounds of one transaction: those of etcd are 128 changes and 1.5 MiB.
+// Limits of one transaction, within those of etcd: 128 changes and 1.5 MiB.
 constexpr size_t kMaxChanges = 64;
 constexpr size_t kMaxBytes = 1 << 20;
 

@@ -13,23 +13,26 @@
 
 namespace muster::rendezvous {
 
-// What a leader is allowed to write under, as the election gave it.
+// A leader's term: every write of the leader is conditional on it. The election
+// assigns it.
 struct EtcdTerm {
-  int64_t revision = 0;  // of the key PREFIXleader when this leader took it
-  uint64_t epoch = 0;    // greater than those of all earlier leaders
+  // The revision at which this leader set the key PREFIXelection/leader.
+  int64_t revision = 0;
+  uint64_t epoch = 0;  // greater than the epochs of all earlier leaders
 };
 
-// The records of a leader's jobs in etcd: the key PREFIXjobs/RUN_ID each. Each
-// write succeeds only while this process is the leader of its term. So no
+// The job records of a leader in etcd, one key PREFIXjobs/RUN_ID each. Each
+// write succeeds only while this process is the leader of its term, so no
 // former leader can change a record after its successor has read it.
 class EtcdRecords : public JournalBackend {
  public:
-  // Reads all records. `client` must outlive the object. Errors are those of
-  // EtcdClient, as one sentence.
+  // Reads all records. `client` must outlive the object. The errors are those
+  // of EtcdClient, as one sentence.
   static absl::StatusOr<std::unique_ptr<EtcdRecords>> Open(EtcdClient* client,
                                                            EtcdTerm term);
 
-  // FailedPrecondition: another process leads.
+  // Writes the batch in transactions. FailedPrecondition: another process
+  // leads.
   absl::Status Write(const PendingRecords::Batch& batch) override;
   std::map<std::string, std::string> TakeRecords() override;
   uint64_t epoch() const override { return term_.epoch; }

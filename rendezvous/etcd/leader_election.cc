@@ -19,14 +19,15 @@
 namespace muster::rendezvous {
 namespace {
 
-// Less than a third of a lease, so that a leader can renew through another
-// member of etcd if one does not answer.
+// Time limit of one call: less than a third of a lease, so that a leader can
+// renew its lease through another etcd member if one does not answer.
 constexpr Duration kCallTimeout = std::chrono::milliseconds(300);
 constexpr Duration kFirstReadTimeout = std::chrono::seconds(2);
 constexpr size_t kMaxName = 200;
 constexpr Duration kReleaseTimeout = std::chrono::milliseconds(500);
 
-// Epochs grow even if the keys were removed meanwhile.
+// The least epoch of a new leader, so that epochs grow even if somebody removed
+// the keys.
 uint64_t MillisecondsSince1970() {
   return static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -34,7 +35,8 @@ uint64_t MillisecondsSince1970() {
           .count());
 }
 
-// `text` for people, whoever has written it.
+// Returns `text` shortened and with unprintable characters replaced, because
+// another process has written it.
 std::string Printable(std::string text) {
   text.resize(std::min(text.size(), kMaxName));
   for (char& c : text) {
@@ -84,7 +86,8 @@ LeaderElection::~LeaderElection() {
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
   if (core_.stage() != Leadership::Stage::kLeading) return;
-  // An error does no harm: a standby takes the lock over after a while.
+  // Release the lock. An error does no harm: a standby takes the lock over once
+  // the lease has expired.
   client_
       ->Commit({.expected = {{Key(kLeaderKey), core_.term()}},
                 .changes = {{Key(kLeaderKey), std::nullopt}}},
@@ -167,7 +170,7 @@ void LeaderElection::Run() {
     Publish();
     const std::optional<Instant> next = core_.NextDeadline();
     lock.lock();
-    if (!next.has_value()) return;  // the leadership is over
+    if (!next.has_value()) return;  // the leadership has ended
     changed_.wait_until(lock, ToSteady(*next), [this] { return closing_; });
   }
 }

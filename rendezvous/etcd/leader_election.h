@@ -21,52 +21,54 @@
 namespace muster::rendezvous {
 
 // This process's part in the election of one leader among the coordinators that
-// share an etcd prefix: stands by, leads one term at most, and is then over
-// (Leadership). Owns one thread. Thread-safe.
+// share an etcd prefix. The object stands by, leads one term at most, and is
+// over after that term (see Leadership). Owns one thread. Thread-safe.
 class LeaderElection {
  public:
   struct Options {
-    std::string self;  // this process, for people: "HOST, process PID"
+    std::string self;  // name of this process: "HOST, process PID"
     Leadership::Limits limits;
-    // Receives whole sentences, from the election's thread.
+    // Receives messages for the operator, each a sentence, from the election's
+    // thread.
     std::function<void(const std::string& sentence)> say;
   };
   enum class Stage { kStandby, kLeading, kOver };
 
-  // Reads the keys of the election once, to find mistakes of configuration.
-  // Errors, one sentence: Unauthenticated, PermissionDenied,
-  // FailedPrecondition: as EtcdClient; or a newer Muster uses the prefix. An
-  // etcd that does not answer is no error. Blocks for 2 s at most, and for the
-  // look-up of a name.
+  // Reads the election's keys once, to find configuration errors. Returns one
+  // sentence: Unauthenticated or PermissionDenied as EtcdClient;
+  // FailedPrecondition as EtcdClient, or because a newer Muster uses the
+  // prefix. An etcd that does not answer is no error. Blocks for at most 2 s
+  // plus the look-up of a name.
   static absl::Status Check(EtcdClient* client);
 
-  // Stands by from now on, whatever etcd answers. `client` must outlive the
+  // Starts to stand by, even if etcd does not answer. `client` must outlive the
   // object. ResourceExhausted: no thread or descriptor is left.
   static absl::StatusOr<std::unique_ptr<LeaderElection>> Begin(
       EtcdClient* client, Options options);
-  // Gives the lock back if this process leads, so that a standby leads at once.
+  // Releases the lock if this process leads, so that a standby can lead at
+  // once.
   ~LeaderElection();
 
   LeaderElection(const LeaderElection&) = delete;
   LeaderElection& operator=(const LeaderElection&) = delete;
 
   Stage stage() const;
-  // Whether this process leads at this moment and may give orders. Unlike
-  // stage(), it does not depend on the election's thread, which begins to run
-  // at the same time as the caller if the process was stopped. A leadership
-  // that it finds to be over is over: stage() is kOver then.
+  // Whether this process leads now and may send directives. Unlike stage(), the
+  // result does not depend on the election's thread, which may not have run yet
+  // after the process was stopped (SIGSTOP) and continued. An expired lease
+  // ends the leadership for good: stage() is then kOver.
   bool Leads();
-  // From kLeading on.
+  // The leader's term; set once stage() has become kLeading.
   EtcdTerm term() const;
-  // The other process that leads; empty: none is known.
+  // The leader's name if another process leads; empty: no leader is known.
   std::string leader() const;
-  // A descriptor that is readable after each change of stage() and leader(),
-  // until Drain.
+  // A descriptor that becomes readable when stage() or leader() changes, until
+  // Drain is called.
   int changed_fd() const { return changed_fd_.get(); }
   void Drain();
 
  private:
-  // The election's keys as the newest read has found them.
+  // The content of the election's keys.
   struct Seen {
     Leadership::Lock lock;
     std::string leader;
@@ -74,24 +76,25 @@ class LeaderElection {
   };
 
   LeaderElection(EtcdClient* client, Options options);
-  // FailedPrecondition: the keys are not those of this version.
+  // Reads the election's keys. FailedPrecondition: another version of Muster
+  // wrote the keys.
   static absl::StatusOr<Seen> Read(EtcdClient* client, Instant deadline);
   std::string Key(const char* name) const;
   void Run();
-  // Sends the request that is due, and tells the core the answer.
+  // Sends `request` to etcd and passes the answer to `core_`.
   void Perform(Leadership::Request request);
   void Claim(Instant deadline);
   void Renew(Instant deadline);
   void Fail(const absl::Status& status);
-  // Publishes the core's stage.
+  // Publishes the stage of `core_` to the other threads.
   void Publish();
-  // Publishes `stage`. Requires mutex_.
+  // Sets `stage_` and makes `changed_fd_` readable. Requires mutex_.
   void Publish(Stage stage);
 
   EtcdClient* const client_;
   const Options options_;
   OwnedFd changed_fd_;
-  // Used on thread_ only:
+  // The following fields are used by the election's thread only.
   Leadership core_;
   Seen seen_;
   uint64_t epoch_ = 0;
@@ -101,7 +104,7 @@ class LeaderElection {
   std::condition_variable changed_;
   bool closing_ = false;
   Stage stage_ = Stage::kStandby;
-  Instant leads_until_;  // a copy of the core's
+  Instant leads_until_;  // copy of core_.leads_until()
   EtcdTerm term_;
   std::string leader_;
   std::thread thread_;

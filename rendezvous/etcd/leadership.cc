@@ -71,7 +71,8 @@ void Leadership::OnRefused() {
 }
 
 void Leadership::OnFailed(Instant now) {
-  // A claim without answer may have changed the lock.
+  // The store may have carried out a claim that failed, so the lock must be
+  // read again.
   if (std::exchange(in_flight_, Request::kNone) == Request::kClaim) {
     seen_.reset();
   }

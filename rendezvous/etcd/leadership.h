@@ -10,19 +10,21 @@
 namespace muster::rendezvous {
 
 // One candidate's view of an election in a shared store: decides which request
-// the candidate sends next, and whether it leads. Pure. Not thread-safe.
+// the candidate sends next, and whether the candidate leads. Pure. Not
+// thread-safe.
 //
 // The store has one lock. A leader renews the lock every `renew_every`. A
 // standby reads the lock as often, and claims it when it is free or has not
 // changed for `takeover_after`. The claim succeeds only if the lock is still as
 // the standby has read it.
 //
-// At most one candidate leads at a time. A leader's lease begins when it sends
-// a claim or renewal, and counts only if that succeeds. A standby sees the
-// success later, and then waits longer than a lease: `takeover_after` is 5/4 of
-// `lease`, so that clocks whose rates differ by a fifth do no harm. A leader
-// that stands still goes on when its lease is over; therefore each of its
-// writes must also name its term, and the store refuses a term that is over.
+// At most one candidate leads at a time. A leader's lease begins when the
+// leader sends a claim or renewal, and counts only if that request succeeds. A
+// standby sees the success later than that, and then waits longer than a lease:
+// `takeover_after` is 5/4 of `lease`, so clock rates may differ by a fifth. A
+// leader process may be suspended and resume after its lease is over; therefore
+// each of its writes must also name its term, and the store refuses a term that
+// is over.
 class Leadership {
  public:
   struct Limits {
@@ -31,11 +33,11 @@ class Leadership {
     Duration takeover_after = std::chrono::milliseconds(1250);
   };
 
-  // The lock. Each change gives `holding` or `renewal` a value that the lock
-  // never had before.
+  // The state of the lock in the store. Each change sets `holding` or `renewal`
+  // to a value that the field never had before.
   struct Lock {
-    int64_t holding = 0;  // the holder's term; 0: nobody holds the lock
-    int64_t renewal = 0;  // number of the newest renewal
+    int64_t holding = 0;  // the holder's term; 0: the lock is free
+    int64_t renewal = 0;  // number of the lock's newest renewal
     bool operator==(const Lock&) const = default;
   };
 
@@ -43,39 +45,41 @@ class Leadership {
   enum class Request {
     kNone,
     kRead,
-    kClaim,  // take the lock if it is as seen() says
-    kRenew,  // renew the lock if its holder's term is term()
+    kClaim,  // take the lock if it still equals seen()
+    kRenew,  // renew the lock if the holder's term is term()
   };
 
   explicit Leadership(const Limits& limits) : limits_(limits) {}
 
-  // Returns the request to send now; kNone: nothing is due, or a request has
-  // not ended yet. Each request must end by one of the functions below.
+  // Returns the request to send now; kNone: no request is due, or a request is
+  // still in flight. The caller must end each request by one of the On…
+  // functions below.
   Request Next(Instant now);
-  // The time at which Next or Leads may change without an event; nullopt: no
-  // such time.
+  // The time at which the result of Next or Leads may change without an event;
+  // nullopt: never.
   std::optional<Instant> NextDeadline() const;
 
   void OnRead(Instant now, const Lock& lock);
-  // The claim succeeded: this candidate leads `term`.
+  // The claim succeeded: this candidate now leads the term `term`.
   void OnClaimed(int64_t term);
   void OnRenewed();
-  // The lock was not as the request says.
+  // The claim or renewal was refused: the lock was not as the request expected.
   void OnRefused();
-  // The request brought no answer; the store may or may not have carried it
-  // out.
+  // The request got no answer; the store may or may not have carried it out.
   void OnFailed(Instant now);
 
-  // Whether this candidate leads and may give orders. After a leadership it
-  // stays false.
+  // Whether this candidate leads and may send directives. Stays false once a
+  // leadership has ended.
   bool Leads(Instant now) const {
     return stage_ == Stage::kLeading && now < leads_until_;
   }
-  // kOver: the leadership is over. Only Next and OnRefused end a leadership.
+  // Returns the stage; kOver: the leadership has ended. Only Next and OnRefused
+  // end a leadership.
   Stage stage() const { return stage_; }
   const Lock& seen() const { return *seen_; }
   int64_t term() const { return term_; }
-  // Until when the leader may give orders without another renewal.
+  // The end of the lease: the leader may send directives until then without
+  // another renewal.
   Instant leads_until() const { return leads_until_; }
 
  private:
@@ -83,11 +87,11 @@ class Leadership {
   Stage stage_ = Stage::kStandby;
   Request in_flight_ = Request::kNone;
   Instant sent_;  // when the newest request was sent
-  Instant due_;   // the next read or renewal
+  Instant due_;   // when to send the next read or renewal
   int64_t term_ = 0;
   Instant leads_until_;
-  // Standby: the lock as last read, and since when it has been so; nullopt: it
-  // must be read before a claim.
+  // While standing by: the lock as last read, and the time since which it is
+  // unchanged. nullopt: the lock must be read before a claim.
   std::optional<Lock> seen_;
   Instant seen_since_;
 };

@@ -25,7 +25,7 @@ Instant At(int64_t ms) { return Instant(milliseconds(ms)); }
 
 constexpr Leadership::Lock kHeld = {.holding = 7, .renewal = 9};
 
-// A candidate that leads term 5 since a claim that was sent at 0.
+// Returns a candidate that leads term 5 after a claim that was sent at time 0.
 Leadership Leader() {
   Leadership leader{Leadership::Limits()};
   EXPECT_EQ(leader.Next(At(0)), Request::kRead);
@@ -139,7 +139,7 @@ TEST(LeadershipTest, ALeaderWhoseRenewalIsRefusedStopsAtOnce) {
   EXPECT_EQ(leader.Next(At(5000)), Request::kNone);
 }
 
-// --- Three candidates and a store, with faults of all kinds.
+// --- A simulation: three candidates and a store, with random faults.
 
 // Times are in microseconds of a global clock that no candidate can read.
 using Micros = int64_t;
@@ -152,14 +152,15 @@ class Election {
       candidates_[i].offset = static_cast<Micros>(Uniform(0, 1e12));
       Start(i);
     }
-    // In a third of the elections the network is fast, in a third slow.
+    // The longest message delay in microseconds: a third of the elections has a
+    // slow network, a third a moderate one, a third a fast one.
     slowest_ = random_() % 3 == 0   ? Micros{4000000}
                : random_() % 2 == 0 ? Micros{200000}
                                     : Micros{3000};
   }
 
-  // Runs until `end`; faults happen until `faults_end`. Returns what was wrong,
-  // or nothing.
+  // Simulates until `end`, with faults until `faults_end`; both in
+  // microseconds. Returns a description of the violation, or an empty string.
   std::string Run(Micros faults_end, Micros end) {
     for (Micros t = 500000; t < faults_end; t += Draw(1500000)) {
       After(t, [this] { Fault(); });
@@ -195,7 +196,7 @@ class Election {
   }
   void SetFast() { slowest_ = 3000; }
   Micros now() const { return now_; }
-  // When the newest leadership began.
+  // Simulated time in microseconds at which the newest leadership began.
   Micros newest_leader_since() const { return newest_leader_since_; }
 
  private:
@@ -206,9 +207,9 @@ class Election {
     std::unique_ptr<Leadership> core;
     double rate = 1;  // of its clock
     Micros offset = 0;
-    int life = 0;         // counts its starts
-    int request = 0;      // counts its requests
-    Micros wakes_at = 0;  // stands still until then
+    int life = 0;         // number of times it was started
+    int request = 0;      // number of its newest request
+    Micros wakes_at = 0;  // suspended until this time
     bool is_cut = false;  // from the store
   };
 
@@ -243,8 +244,8 @@ class Election {
     After(now_, [this, i, life] { Look(i, life); });
   }
 
-  // Runs `act` once candidate `i` does not stand still, unless it was started
-  // anew meanwhile.
+  // Runs `act` as soon as candidate `i` is not suspended, unless the candidate
+  // was restarted in between (its `life` differs).
   void When(int i, int life, const std::function<void()>& act) {
     Candidate& one = candidates_[i];
     if (one.life != life) return;
@@ -306,7 +307,8 @@ class Election {
     });
   }
 
-  // The store carries the request out; returns the answer.
+  // Carries out the request in the simulated store. Returns a function that
+  // delivers the answer to the candidate.
   std::function<void(Leadership&, Instant)> Carry(Request request,
                                                   Leadership::Lock seen,
                                                   int64_t term) {
@@ -364,7 +366,7 @@ class Election {
   }
 
   std::mt19937_64 random_;
-  Micros slowest_ = 3000;  // the longest way of a message
+  Micros slowest_ = 3000;  // longest delay of a message
   Micros now_ = 0;
   std::multimap<Micros, std::function<void()>> events_;
   Candidate candidates_[kCandidates];
@@ -374,7 +376,8 @@ class Election {
   std::string wrong_;
 };
 
-// MUSTER_SEEDS: how many elections; MUSTER_FIRST_SEED: the first one.
+// Reads a number from the environment: MUSTER_SEEDS is the number of elections
+// to simulate, MUSTER_FIRST_SEED the first seed.
 uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
   const char* const text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
@@ -395,8 +398,8 @@ TEST(LeadershipSimulation, AStandbyLeadsSoonAfterTheLeadersDeath) {
     constexpr Micros kDeath = 5000000;
     election.After(kDeath, [&] { election.Kill(election.leader()); });
     ASSERT_EQ(election.Run(0, 12000000), "") << "seed " << seed;
-    // The standby reads within 0.2 s, waits for 1.25 s, and claims; its clock
-    // may be slow by a twentieth.
+    // The standby reads the lock within 0.2 s of the death, waits for 1.25 s,
+    // and claims the lock; its clock may be slow by 5%.
     EXPECT_GT(election.newest_leader_since(), kDeath) << "seed " << seed;
     EXPECT_LT(election.newest_leader_since(), kDeath + 1600000)
         << "seed " << seed;

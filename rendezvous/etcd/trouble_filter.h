@@ -10,15 +10,15 @@
 
 namespace muster::rendezvous {
 
-// Decides which errors of a call that is repeated several times a second are
-// told, so that an etcd that is down for days does not fill the log: a text
-// once a minute, and kMaxTexts texts a minute. Pure.
+// Rate limit for the log messages of a call that is repeated several times a
+// second, so that an etcd that is down for days does not fill the log. Admits
+// each text once a minute, and at most kMaxTexts texts a minute. Pure.
 class TroubleFilter {
  public:
   static constexpr Duration kInterval = std::chrono::minutes(1);
   static constexpr size_t kMaxTexts = 8;
 
-  // Returns whether `text` is told at `now`, which must not decrease.
+  // Returns whether to log `text` at `now`, which must not decrease.
   bool Admit(Instant now, const std::string& text) {
     std::erase_if(
         told_, [&](const auto& one) { return now - one.second >= kInterval; });
@@ -27,7 +27,8 @@ class TroubleFilter {
   }
 
  private:
-  std::map<std::string, Instant> told_;  // in the last minute, and when
+  // Texts logged in the last minute, and the time of each.
+  std::map<std::string, Instant> told_;
 };
 
 }  // namespace muster::rendezvous

@@ -12,7 +12,8 @@ TEST(TroubleFilterTest, ATextIsToldOnceAMinute) {
   TroubleFilter filter;
   const Instant start(std::chrono::hours(1));
   int told = 0;
-  // Three members that refuse in turn, five times a second.
+  // Three etcd members return different errors in turn, five times a second,
+  // for ten minutes.
   for (int i = 0; i < 5 * 60 * 10; ++i) {
     const Instant now = start + i * std::chrono::milliseconds(200);
     if (filter.Admit(now, std::string(1, static_cast<char>('a' + i % 3)))) {

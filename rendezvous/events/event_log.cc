@@ -21,7 +21,8 @@ struct Civil {
 };
 
 bool IsDate(double unix_seconds) {
-  return unix_seconds > 0 && unix_seconds < kEndOf9999;  // also false for NaN
+  // the comparison is also false for NaN
+  return unix_seconds > 0 && unix_seconds < kEndOf9999;
 }
 
 Civil ToCivil(double unix_seconds) {
@@ -71,7 +72,7 @@ std::string DecisionJson(const std::string& run_id, const Decision& decision,
       {"kind", decision.kind},
       {"node", decision.node_id.empty() ? Json() : Json(decision.node_id)},
       {"reason", decision.reason}};
-  // Names and reasons may hold bytes that are not UTF-8.
+  // Names and reasons may contain bytes that are not valid UTF-8.
   return json.dump(-1, ' ', /*ensure_ascii=*/true,
                    Json::error_handler_t::replace) +
          "\n";

@@ -15,8 +15,8 @@
 
 namespace muster::rendezvous {
 
-// Formats seconds since 1970 for people, always in UTC, since a job's nodes may
-// be in several time zones: "2026-03-01 14:05:09 UTC". Returns "unknown" for 0
+// Formats seconds since 1970 for people: "2026-03-01 14:05:09 UTC". Always UTC,
+// because a job's nodes may be in several time zones. Returns "unknown" for 0
 // and for values outside of the years 1970 to 9999. Pure.
 std::string UtcText(double unix_seconds);
 
@@ -33,18 +33,19 @@ std::string DecisionJson(const std::string& run_id, const Decision& decision,
 // A file of the coordinator's decisions, one JSON object per line, for later
 // analysis.
 //
-// Thread-safe. A failure to write is reported once, through `on_trouble`, until
-// writing works again. It never stops the job.
+// Thread-safe. A failure to write is reported once through `on_trouble`, and
+// again only after writing has worked in between. It never stops the job.
 //
-// A thread of its own writes the file, so that no caller waits for the file
-// system; decisions beyond kMaxWaitingBytes are dropped and counted.
+// A thread of its own writes the file, so that callers do not wait for the file
+// system. Decisions that exceed kMaxWaitingBytes of unwritten text are dropped
+// and counted.
 class EventLog {
  public:
   // The mechanism that limits the size of the file.
   enum class Rotation {
-    kOwn,  // EventLog rotates the file: at most 4 x 16 MiB.
-    // Another program (logrotate) renames the file; Reopen must follow. If it
-    // does not, EventLog rotates the file: at most 4 x 256 MiB.
+    kOwn,  // EventLog rotates the file, at most 4 x 16 MiB
+    // Another program (logrotate) renames the file and then calls for Reopen.
+    // If that does not happen, EventLog rotates the file: at most 4 x 256 MiB.
     kOutside,
   };
 
@@ -52,28 +53,29 @@ class EventLog {
   // How long Reopen waits for the file system.
   static constexpr Duration kTimeout = std::chrono::seconds(5);
 
-  // `root`: see RotatingFile::Limits. Does not access the file system yet.
+  // `root`: see RotatingFile::Limits. Does not access the file system.
   EventLog(std::string path, Rotation rotation,
            std::function<void(const std::string& sentence)> on_trouble,
            std::string root = "");
 
   // Creates the file and its parent folders now, so that the file exists even
-  // if there is never a decision.
+  // if no decision is ever written.
   void Create() { file_.Open(); }
 
-  // Waits until all decisions are written, as FileQueue::Finish does.
+  // Waits until all decisions are written, with the time limit of
+  // FileQueue::Finish.
   bool Finish() { return queue_.Finish(); }
 
-  // Opens the path again, or for the first time if its folder exists. On
-  // failure returns the reason, and keeps an open file open. DeadlineExceeded:
-  // the file system does not answer.
+  // Opens the path again after a rename, or for the first time if its folder
+  // exists. On failure returns the reason, and keeps the file open that is open
+  // now. DeadlineExceeded: the file system does not answer.
   absl::Status Reopen() { return file_.Reopen(kTimeout); }
 
-  // Writes the counts of the omitted decisions, if any, and calls Finish.
+  // Writes the counts of the dropped decisions, if any, and calls Finish.
   ~EventLog();
 
-  // Appends one line with the current time, unless there are too many of them
-  // (EventThrottle).
+  // Appends one line with the current time, unless EventThrottle's rate limit
+  // drops the decision.
   void Append(const std::string& run_id, const Decision& decision);
 
  private:

@@ -128,7 +128,7 @@ TEST_F(EventLogTest, FullDiskIsReportedOnce) {
   EXPECT_THAT(troubles_, SizeIs(1));
 }
 
-// A FIFO without a reader stands for a file on a file system that hangs.
+// Opening a FIFO without a reader blocks, as a hung file system does.
 TEST_F(EventLogTest, AHungFileSystemDelaysNoDecision) {
   const std::string path = folder_ + "/events";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);

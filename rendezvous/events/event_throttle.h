@@ -11,36 +11,39 @@
 
 namespace muster::rendezvous {
 
-// Bounds the rate at which decisions are written to an event log, so that
-// agents that join, are refused and leave without end neither fill the disk nor
-// rotate the earlier lines away. Pure.
+// Limits the rate at which decisions are written to an event log, so that
+// agents that join, are refused and leave again and again neither fill the disk
+// nor push earlier lines out of the rotated files. Pure.
 //
-// Two classes of decisions have an allowance each: those that one node causes
-// alone (join, refuse, leave, lost, …), and those of a whole job (assign,
-// break, failure, finish, …). An allowance is a burst, as of 10,000 nodes that
-// join together, and a rate. Decisions beyond it are counted by kind, and the
-// counts written as one decision of the kind "omitted", once a second at most.
+// Each of two classes of decisions has its own allowance: decisions that one
+// node can cause alone (join, refuse, leave, lost, …), and decisions about a
+// whole job (assign, break, failure, finish, …). An allowance is a burst,
+// enough for 10,000 nodes that join together, plus a steady rate. Decisions
+// that exceed it are counted by kind, and the counts are written as one
+// decision of the kind "omitted", at most once a second.
 class EventThrottle {
  public:
   static constexpr int kBurst = 20'000;
-  // Interval of the decisions beyond a burst.
+  // Minimum interval between decisions once the burst is used up.
   static constexpr Duration kNodeInterval = std::chrono::seconds(1);
   static constexpr Duration kJobInterval = std::chrono::milliseconds(100);
   static constexpr Duration kSummaryInterval = std::chrono::seconds(1);
 
   struct Result {
-    // Written before the decision; nullopt: nothing to tell now.
+    // A decision with the counts of omitted decisions, to be written first;
+    // nullopt: none is due.
     std::optional<Decision> omitted;
     bool written = true;  // whether the decision itself is written
   };
-  // `now` must not decrease.
+  // Decides whether `decision` is written. `now` must not decrease.
   Result Add(Instant now, const Decision& decision);
-  // The counts that have not been told yet; nullopt: none.
+  // Returns the counts that no earlier result contained, and resets them;
+  // nullopt: no decision was omitted.
   std::optional<Decision> Rest();
 
  private:
-  // The generic cell rate algorithm: the time at which the allowance would be
-  // full again.
+  // The generic cell rate algorithm. `full_at`: the time at which the whole
+  // burst is available again.
   struct Allowance {
     Instant full_at;
     bool Take(Instant now, Duration interval);
@@ -48,7 +51,8 @@ class EventThrottle {
 
   Allowance nodes_;
   Allowance jobs_;
-  std::map<std::string, int64_t> omitted_;  // number of decisions by kind
+  // number of omitted decisions by kind
+  std::map<std::string, int64_t> omitted_;
   Instant next_summary_;
 };
 

@@ -15,8 +15,8 @@ Decision Of(const char* kind) { return {kind, 1, "node", "because"}; }
 
 class EventThrottleTest : public ::testing::Test {
  protected:
-  // Adds `count` decisions of `kind` at the same time; returns how many of them
-  // are written. Counts the summaries.
+  // Adds `count` decisions of `kind` at the same time and counts the summaries.
+  // Returns how many of the decisions are written.
   int Add(const char* kind, int count) {
     int written = 0;
     for (int i = 0; i < count; ++i) {
@@ -64,7 +64,7 @@ TEST_F(EventThrottleTest, StrangersDoNotKeepAJobsDecisionsOut) {
   }
 }
 
-// A day of strangers.
+// Strangers join without end for a day.
 TEST_F(EventThrottleTest, ADayOfJoinsIsBounded) {
   int written = 0;
   for (int i = 0; i < 24 * 3600; ++i) {

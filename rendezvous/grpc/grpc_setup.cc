@@ -33,7 +33,7 @@ void SetUpGrpc() {
     if (std::getenv("GRPC_VERBOSITY") == nullptr) {
       gpr_set_log_function([](gpr_log_func_args*) {});
     }
-    grpc_init();  // without grpc_shutdown, see grpc_setup.h
+    grpc_init();  // never shut down: see SetUpGrpc's comment
   });
 }
 

@@ -15,25 +15,27 @@ inline constexpr char kBearer[] = "Bearer ";
 // directive. A stream that ends without this header was never accepted.
 inline constexpr char kWelcome[] = "muster-welcome";
 
-// The trailer of an answer to an operator from a process that only stands by:
-// HOST:PORT of the job's coordinator; empty: not known at this time.
+// The trailer with which a process that is only a standby answers an operator's
+// call. Its value is HOST:PORT of the job's coordinator; empty: unknown now.
 inline constexpr char kCoordinatedAt[] = "muster-coordinated-at";
 
-// Both types use the same numeric codes.
+// Convert a status between Abseil and gRPC, which use the same numeric codes.
 grpc::Status ToGrpc(const absl::Status& status);
 absl::Status FromGrpc(const grpc::Status& status);
 
 // Configures the gRPC library for the whole process. Idempotent. Call it before
 // any other use of gRPC.
 //
-// - Turns off the search for lock cycles in Debian's Abseil. Its cost at each
-//   lock grows with the number of streams: starting 10,000 takes 2.5 times as
-//   long.
+// - Turns off the search for lock cycles in Debian's Abseil. The search costs
+//   more at each lock the more streams there are: starting 10,000 streams takes
+//   2.5 times as long with it.
 // - Silences gRPC's own lines on stderr unless GRPC_VERBOSITY is set. They
-//   would appear amid the workers' output and repeat what our statuses say.
+// would
+//   appear between the workers' output and repeat what our messages contain.
 // - Keeps the library initialised until the process ends. Otherwise gRPC stops
-//   its threads with the last channel, and gRPC 1.51 was seen to wait for ever
-//   for a thread that had already ended (stop_threads in its timer_manager.cc).
+//   its threads when the last channel is closed, and gRPC 1.51 was seen to wait
+//   for ever for a thread that had already ended (stop_threads in its
+//   timer_manager.cc).
 void SetUpGrpc();
 
 }  // namespace muster::rendezvous

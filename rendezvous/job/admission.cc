@@ -91,7 +91,8 @@ std::optional<std::string> Unsound(const Report& report) {
     return absl::StrCat("progress of local rank ", worker.local_rank,
                         " from a node with ", node.slots, " workers");
   }
-  // One more than an agent sends: the coordinator adds the one that it sees.
+  // An agent sends at most kMaxNodeAddresses addresses; the coordinator adds
+  // the address that it sees the agent's connection come from.
   if (std::ssize(report.addresses) > kMaxNodeAddresses + 1) {
     return absl::StrCat(report.addresses.size(),
                         " addresses of a node; at most ", kMaxNodeAddresses);

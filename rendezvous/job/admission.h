@@ -10,10 +10,10 @@
 
 namespace muster::rendezvous {
 
-// Upper bound of the number of a round that an earlier coordinator of the job
-// began. A coordinator that was started again knows of that round only from the
-// nodes. The bound is far above any real job's: a million restarts with the
-// longest back-off take a year.
+// Upper bound of the round number that a report may name. A restarted
+// coordinator knows of rounds that an earlier coordinator began only from the
+// nodes' reports. The bound is far above any real job's: a million restarts
+// with the longest back-off take a year.
 inline constexpr int kMaxClaimedRound = 1'000'000;
 
 // Checks a report regardless of the job's state: the protocol version, the
@@ -21,15 +21,15 @@ inline constexpr int kMaxClaimedRound = 1'000'000;
 // the person who started that node, or nullopt if the report is valid.
 std::optional<std::string> Unsound(const Report& report);
 
-// Checks the round that a report names against `newest`, the newest round that
+// Checks the round number in a report against `newest`, the newest round that
 // this coordinator has begun (0: none). Returns a sentence if no coordinator of
-// this job can have begun the report's round, else nullopt. The next round's
-// number is above every round that a node names: without this check a single
-// report could use the numbers up.
+// this job can have begun the report's round, else nullopt. A new round's
+// number is higher than every number that any node has reported, so without
+// this check a single report could exhaust the numbers.
 std::optional<std::string> ImpossibleRound(const Report& report, int newest);
 
-// The one node that a stream of reports speaks for: that of its first valid
-// report.
+// The only node from which a stream may carry reports: the node of the stream's
+// first valid report.
 struct StreamOwner {
   std::string run_id;
   std::string node_id;
@@ -38,13 +38,14 @@ struct StreamOwner {
 StreamOwner OwnerOf(const Report& report);
 
 // Returns a sentence if `report` came on the stream of another node, else
-// nullopt. Otherwise one connection could join as any number of nodes, and the
-// limits on connections would not limit the nodes.
+// nullopt. Without this check one connection could join as any number of nodes,
+// and the limit on connections would not limit the nodes.
 std::optional<std::string> ForeignReport(const StreamOwner& owner,
                                          const Report& report);
 
-// Whether `report` comes from the agent with this place key. Every report of an
-// older agent, which has no key, does. Constant time.
+// Whether `report` contains the place key `place_key`, the secret of the agent
+// that holds the place. Older agents have no key (it is empty); any report
+// matches that. Compares in constant time.
 bool ShowsPlaceKey(const Report& report, const std::string& place_key);
 
 // Checks whether the node of a valid report may join a job with `spec`. Returns

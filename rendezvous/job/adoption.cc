@@ -13,17 +13,17 @@ namespace {
 using Reports = std::map<std::string, Report>;
 using WorldKey = std::tuple<uint64_t, int, int, int, int, std::string, int>;
 
-// The values on which all nodes of one world agree.
+// Returns the values that are equal on all nodes of one world.
 WorldKey KeyOf(const Place& place) {
   return {place.epoch,      place.round,         place.group_world_size,
           place.world_size, place.restart_count, place.master_address,
           place.master_port};
 }
 
-// The reports of the newest coordinator's newest world, by group rank. A
-// coordinator without a record may give a number to a round that an earlier one
-// has used. If nodes name different worlds of one coordinator and round, the
-// world that most nodes name is chosen.
+// Returns the reports from the newest world of the newest coordinator, by group
+// rank. A coordinator without a record may reuse the number of an earlier
+// coordinator's round. If nodes name different worlds for one coordinator and
+// round, returns the world that most nodes name.
 std::map<int, const Report*> NewestWorld(const Reports& reports) {
   std::vector<const Report*> all;
   for (const auto& [id, report] : reports) all.push_back(&report);

@@ -11,38 +11,41 @@
 
 namespace muster::rendezvous {
 
-// The adoption of a round that an earlier coordinator began and of which this
-// coordinator has no record. Collects the newest report of each node that had a
-// place in a round, until a majority of the newest round's nodes have come, or
-// the deadline passes. Pure.
+// The adoption of a running round that an earlier coordinator began and of
+// which this coordinator has no record. Collects the newest report of each node
+// that had a place in a round, until a majority of the newest round's nodes
+// have reported, or the deadline passes. Pure.
 //
-// A majority is needed because a minority may be the remains of a world from
-// which the job went on without these nodes.
+// A majority is needed because a minority may be left over from a world that
+// the job has replaced by another one without these nodes.
 class Adoption {
  public:
   enum class Decision { kWait, kAdopt, kGiveUp };
 
-  // Begins to collect. No effect after the first call.
+  // Starts collecting reports until `deadline`. Only the first call has an
+  // effect.
   void Begin(Instant deadline);
   bool pending() const { return stage_ == Stage::kPending; }
-  // Postpones the deadline to `now` + `lease`, once: while the coordinator
-  // stood still, it read no report. No effect unless the adoption is pending.
+  // Postpones the deadline to `now` + `lease`, at most once, because the
+  // coordinator's process was suspended and read no reports meanwhile. No
+  // effect unless the adoption is pending.
   void ForgiveStandstill(Instant now, Duration lease);
   Instant deadline() const { return deadline_; }
 
-  // Replaces the node's earlier report. O(log n).
+  // Stores a node's report in place of the node's earlier report. O(log n).
   void Hear(const Report& report);
   void Forget(const std::string& node_id) { reports_.erase(node_id); }
-  // Whether the node has processes of a round that may be adopted.
+  // Whether the node runs processes of a round that may still be adopted.
   bool Holds(const std::string& node_id) const;
 
-  // O(n) of the number of reports.
+  // Returns the decision for the reports so far. O(n), n: the number of
+  // reports.
   Decision Decide(Instant now) const;
   // Ends the collection, and returns the reports by node id.
   std::map<std::string, Report> End();
 
-  // The newest round of the reports, the number of nodes in its world, and the
-  // number of its nodes that have reported. All 0 without reports.
+  // The newest round in the reports, the number of nodes in that round's world,
+  // and how many of these nodes have reported. All 0 without reports.
   struct Progress {
     int round = 0;
     int world = 0;
@@ -62,9 +65,9 @@ class Adoption {
 // Whether two places belong to one world of one round.
 bool IsSameWorld(const Place& a, const Place& b);
 
-// The world of the newest round of these reports. Members that have not
-// reported have an empty node id. The world has no NCCL id and no store
-// clients, because reports do not contain them.
+// Builds the world of the newest round from the nodes' reports. Members that
+// have not reported have an empty node id. The world has no NCCL id and no
+// store clients, because reports do not contain them.
 World WorldOf(const std::map<std::string, Report>& reports);
 
 }  // namespace muster::rendezvous

@@ -9,8 +9,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// Parts, in lower case, of the messages of failed communication: from PyTorch
-// (DistError and its subclasses), Gloo, the c10d store and sockets.
+// Lower-case texts that occur in messages about failed communication: from
+// PyTorch (DistError and its subclasses), Gloo, the c10d store and sockets.
 constexpr std::string_view kPhrases[] = {
     "connection closed",
     "connection reset",
@@ -37,10 +37,11 @@ constexpr std::string_view kPhrases[] = {
     "network is unreachable",
 };
 
-// Whether `cause` may follow from an exception that a worker raised before.
-// A failed exit is explained by an earlier exception on the same node. Clocks
-// of two nodes cannot be compared, so on another node the exception explains
-// only a broken connection. SIGABRT is how PyTorch's watchdog ends a worker.
+// Whether `cause` may be a consequence of an exception that a worker on the
+// node `raised_on` raised earlier. A failed exit may follow from an earlier
+// exception on the same node. The clocks of two nodes cannot be compared, so an
+// exception on another node explains only a broken connection. A worker that
+// PyTorch's watchdog ends dies of SIGABRT.
 bool MayFollow(const Failure& cause, const std::string& raised_on) {
   const bool same_node = cause.node_id == raised_on;
   if (cause.kind == FailureKind::kSignal) {
@@ -65,7 +66,8 @@ void FailureLog::Add(const Failure& failure) {
     cause_ = failure;
   } else if (static_cast<int>(collateral_.size()) < kMaxCollateral) {
     collateral_.push_back(failure);
-    // Only the cause is shown with its details; collateral is one line each.
+    // Drop the details: the verdict shows them only for the cause, and one line
+    // for each collateral failure.
     collateral_.back().traceback.clear();
     collateral_.back().stderr_tail.clear();
     collateral_.back().stack.clear();

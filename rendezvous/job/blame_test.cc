@@ -100,7 +100,7 @@ TEST(ExitCodeOf, IsTheCauses) {
   Failure failure = Of(FailureKind::kExitCode, 0);
   failure.exit_code = 3;
   EXPECT_EQ(ExitCodeOf(failure), 3);
-  // Only a preempted job may end with kPreemptedExitCode.
+  // The exit code kPreemptedExitCode is reserved for preempted jobs.
   failure.exit_code = kPreemptedExitCode;
   EXPECT_EQ(ExitCodeOf(failure), 1);
   failure.exit_code = 0;
@@ -117,7 +117,7 @@ TEST(ExitCodeOf, IsTheCauses) {
   EXPECT_EQ(ExitCodeOf(failure), 1);
 }
 
-constexpr uint64_t kRevision = 5;  // newest revision at the time of the break
+constexpr uint64_t kRevision = 5;  // newest directive at the break
 
 Instant At(int second) { return Instant(seconds(second)); }
 
@@ -146,8 +146,8 @@ Failure RaisedFirst(const std::string& node_id, const std::string& message) {
   return failure;
 }
 
-// A connected member that runs its workers and has seen no directive since the
-// break.
+// Returns a connected node that runs its workers and whose newest seen
+// directive is older than the break.
 Node Member(const std::string& id) {
   Node node;
   node.identity.node_id = id;
@@ -212,7 +212,7 @@ TEST_F(BlameTest, AConnectedNodeThatReportsExplainsNothing) {
   Node node = Member("b");
   node.heard = At(105);
   EXPECT_FALSE(blame_.LossExplains(node, At(106)));
-  EXPECT_TRUE(blame_.LossExplains(node, At(110)));  // b's lease is over
+  EXPECT_TRUE(blame_.LossExplains(node, At(110)));  // b's lease has expired
   node.heard = At(100);  // b has been silent since the break
   EXPECT_TRUE(blame_.LossExplains(node, At(106)));
 }
@@ -260,7 +260,8 @@ TEST_F(BlameTest, TheHangThatBeganEarlierIsLikelier) {
   EXPECT_EQ(blame_.why(), "b hangs");
   EXPECT_EQ(blame_.failures().cause()->node_id, "b");
   EXPECT_FALSE(blame_.MovesTo(Hung("c", seconds(35)), At(101)));
-  // The cause is now b's hang, so b outlived it; a's node may have died before.
+  // The cause is now b's hang, so b was alive after the break; a's node may
+  // have died before it.
   EXPECT_TRUE(blame_.LossExplains(LostStream(Member("a"), At(101)), At(102)));
   EXPECT_FALSE(blame_.LossExplains(LostStream(Member("b"), At(101)), At(102)));
 }
@@ -301,13 +302,13 @@ TEST_F(BlameTest, OnAnotherNodeAnExceptionExplainsOnlyABrokenConnection) {
 }
 
 TEST_F(BlameTest, AnExceptionExplainsNoCauseThatIsNoWorker) {
-  // A failure of the node itself (no rank) is not in the failure log.
+  // A failure of the node itself (rank -1) is not in the failure log.
   const Failure node_failure = OnNode(Of(FailureKind::kStartFailed, -1), "a");
   blame_.Break(At(100), kRevision, "why", &node_failure);
   EXPECT_FALSE(blame_.MovesTo(RaisedFirst("a", "KeyError: 1"), At(101)));
 }
 
-// A SIGKILL ends a worker of node "a".
+// A worker of node "a" is killed by SIGKILL.
 class BlameKillTest : public BlameTest {
  protected:
   BlameKillTest() {
@@ -367,7 +368,7 @@ TEST_F(BlameTest, OnlyAnUnseenSigkillIsSuspected) {
   EXPECT_EQ(blame_.NextDeadline(At(101)), std::nullopt);
   blame_.SuspectKill(Member("b"), Killed("b"), At(101));
   EXPECT_EQ(blame_.NextDeadline(At(101)), At(101) + Blame::kKillSpread);
-  // Of two suspected SIGKILLs the first one counts.
+  // If several SIGKILLs are suspected, the first one counts.
   blame_.SuspectKill(Member("c"), Killed("c"), At(102));
   EXPECT_EQ(blame_.NextDeadline(At(102)), std::nullopt);
 }

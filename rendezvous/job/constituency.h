@@ -12,35 +12,36 @@ namespace muster::rendezvous {
 
 WorldId IdOf(const Place& place);
 
-// The electorate that the newest coordinator told, as far as these nodes know.
-// Without any: a default Electorate. `rank` has no meaning. O(n).
+// Returns the electorate from the newest coordinator that any of these reports
+// knows; a default Electorate if there is none. `rank` has no meaning. O(n).
 Electorate NewestElectorate(const std::vector<const Report*>& reports);
 
-// Whether the world of `place` can never begin on all of its nodes any more: it
-// is older than the electorate, or was formed by a coordinator before the one
-// that told the electorate.
+// Whether the world of `place` can no longer begin on all of its nodes: it is
+// older than the electorate, or a coordinator before the one that sent the
+// electorate formed it.
 bool IsVoid(const Place& place, const Electorate& newest);
 
-// A world that takes part in an election of a coordinator.
+// A world whose nodes vote in the election of a coordinator.
 struct Constituency {
   WorldId world;
   int nodes = 0;
-  int voters = 0;  // number of its nodes that vote and remember it
-  // Number of its nodes that were started again, so that they have forgotten
-  // both the world and what they have promised. They are known by their ids.
+  int voters = 0;  // number of the world's nodes that vote and remember it
+  // Number of the world's nodes that vote after a restart. They have forgotten
+  // the world and their promises, and are recognised by their node ids.
   int returned = 0;
 
-  // Whether these nodes may elect: more than half of the world, and at least
-  // half of it remembers. Any other majority of the world then contains a node
-  // that remembers, and the promise of that node is known here.
+  // Whether these nodes may elect: more than half of the world votes, and at
+  // least half of it remembers. Any other majority of the world then contains a
+  // node that remembers, and the promise of this node is known here.
   bool has_majority() const;
 };
 
-// Returns the newest electorate that `known` contains, and every newer world
-// that a report of `known` has a place in and that is not void: it may have
-// begun on all of its nodes. In ascending order. `voting`: the reports of the
-// nodes that vote. With Takeover::kAuto, nodes that were started again vote in
-// the electorate that lists them. O(n log n).
+// Returns the worlds whose majorities are needed to elect a coordinator, in
+// ascending order: the newest electorate in `known`, and every newer world in
+// which a report of `known` has a place and that is not void, because it may
+// have begun on all of its nodes. `voting`: the reports of the nodes that vote.
+// With Takeover::kAuto, restarted nodes vote in the electorate that lists them.
+// O(n log n).
 std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,
     const std::vector<const Report*>& voting);

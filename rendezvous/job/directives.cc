@@ -24,7 +24,8 @@ StopOrder StopOrderFor(const JobState& state, int round) {
                            : std::nullopt};
 }
 
-// The value of Directive::prints_for_job for a directive of `key`.
+// Returns Directive::prints_for_job for a directive with this key: whether the
+// node prints the message for the whole job.
 bool PrintsForJob(const JobState& state, const Node& node,
                   const DirectiveKey& key) {
   const bool is_speaker = node.identity.node_id == state.speaker;
@@ -33,11 +34,11 @@ bool PrintsForJob(const JobState& state, const Node& node,
       return node.group_rank == 0;
     case DirectiveKind::kStop:
       // A node of an earlier round stops alone, so it prints the reason itself.
-      // After a restart of the coordinator, all nodes are of an earlier round.
+      // After a coordinator restart, every node belongs to an earlier round.
       return is_speaker || key.round < state.round ||
              (key.round == state.round && state.phase != JobPhase::kStopping);
     case DirectiveKind::kWait:
-      // While a round runs, the wait concerns this node alone: it is a spare.
+      // While a round runs, only spares wait, and each prints its own reason.
       return is_speaker || state.phase == JobPhase::kRunning;
     case DirectiveKind::kHold:
     case DirectiveKind::kStandBy:
@@ -58,8 +59,8 @@ std::optional<PreemptionNotice> PreemptionAt(const JobState& state,
   return notice;
 }
 
-// Returns why `node` has to wait. null: for the job's status, which also lists
-// the absent nodes.
+// Returns why `node` has to wait. `node` null: returns the reason for the job's
+// status, which also lists the absent nodes.
 std::string WaitReason(const JobState& state, const Node* node, Instant now) {
   const JobSpec& spec = state.spec;
   const Membership& nodes = state.nodes;
@@ -104,8 +105,8 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
     absl::StrAppend(&reason, first ? "" : "at least ", spec.min_nodes,
                     " nodes here, waiting for ", spec.min_nodes - nodes.ready(),
                     " more",
-                    // Absent nodes are listed only in a status: a directive
-                    // must not cost O(n) of the nodes.
+                    // Only a status lists absent nodes: the cost of a directive
+                    // must not be O(n) in the number of nodes.
                     node == nullptr ? Absent(state) : std::string());
   } else {
     const std::string backoff = BackoffText(state, now);
@@ -117,8 +118,8 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
   return absl::StrCat(reason, KeptOut(state, node));
 }
 
-// Lists the agents that wait until another incarnation of their node has ended,
-// each with its host and node id.
+// Lists the agents that wait for the end of another agent with the same node
+// id, each with its host and node id.
 std::string SuccessorsText(const JobState& state) {
   std::string text;
   size_t named = 0;
@@ -151,8 +152,9 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
   return status;
 }
 
-// Whether the node is an elector that was lost and is back while a verdict
-// waits for a majority that knows it.
+// Whether the node must receive the verdict's stop order: it is an elector that
+// was lost and has returned while the verdict waits until enough electors know
+// it.
 bool MustKnowVerdict(const JobState& state, const Node& node) {
   if (node.going || !state.stopping.consequence.verdict().has_value()) {
     return false;
@@ -186,8 +188,8 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
     key.exit_code = StopOrderFor(state, key.round).exit_code;
     key.preempted = state.preemption.has_value();
   } else if (HasProcesses(node.phase)) {
-    // The node runs a round that is not (or no longer) its own: it lost its
-    // lease, or the round belongs to an earlier coordinator.
+    // The node runs a round that it does not belong to (any more): the node
+    // lost its lease, or the round belongs to an earlier coordinator.
     key.kind = DirectiveKind::kStop;
     key.round = node.round;
   } else if (node.going) {
@@ -274,7 +276,7 @@ JobStatus SummaryOf(const JobState& state, Instant now) {
   JobStatus status;
   status.run_id = state.run_id;
   status.spec = state.spec;
-  status.spec.command.clear();  // hidden, because arguments may hold secrets
+  status.spec.command.clear();  // hidden: may contain secrets
   status.phase = state.phase;
   status.reason = state.phase == JobPhase::kGathering
                       ? WaitReason(state, nullptr, now)

@@ -14,7 +14,8 @@ using ::testing::SizeIs;
 
 Instant At(int second) { return Instant(seconds(second)); }
 
-// Round 3 of the nodes "a" and "b" at second 100; "c" is a spare.
+// A job at second 100 that runs round 3 on the nodes "a" and "b"; "c" is a
+// spare.
 class DirectivesTest : public ::testing::Test {
  protected:
   DirectivesTest() {
@@ -132,7 +133,7 @@ TEST_F(DirectivesTest, AReportIsAnsweredOnlyIfSomethingIsNew) {
   outbox_.Begin();
   EXPECT_EQ(outbox_.Unanswered(), std::nullopt);
   outbox_.Await(node("c"), 0);
-  EXPECT_EQ(outbox_.Unanswered(), "c");  // "c" has had no directive yet
+  EXPECT_EQ(outbox_.Unanswered(), "c");  // "c" has received no directive yet
   outbox_.Tell(node("c"));
   EXPECT_EQ(outbox_.Unanswered(), std::nullopt);
 
@@ -144,7 +145,7 @@ TEST_F(DirectivesTest, AReportIsAnsweredOnlyIfSomethingIsNew) {
 
   outbox_.Begin();
   outbox_.Tell(node("c"));
-  outbox_.Await(node("c"), 0);  // 0: "c" has a new stream
+  outbox_.Await(node("c"), 0);  // 0: nothing seen on a new stream
   EXPECT_EQ(outbox_.Unanswered(), "c");
 }
 

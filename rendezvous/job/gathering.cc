@@ -41,12 +41,14 @@ Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
     if (timed_out) {
       form = true;
     } else if (nodes.being_checked > 0) {
-      // A node under check is about to be ready or unhealthy: wait for it.
+      // The health check of a node will soon show whether the node is ready, so
+      // wait for it.
     } else if (first_) {
       form = form || now >= *enough_since_ + spec.last_call;
     } else if (nodes.broken == 0) {
-      // A node whose stream has just broken is about to be back or lost.
-      // Waiting for its short grace avoids breaking the next round again.
+      // No node is about to reconnect. A node whose stream has just broken
+      // either returns within its short reconnect grace or is lost; a world
+      // that forms before it returns would have to be broken again.
       form = form || nodes.ready >= nodes.previous_world ||
              now >= clock.since + spec.wait_for_replacement;
     }

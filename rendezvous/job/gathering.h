@@ -8,18 +8,19 @@
 
 namespace muster::rendezvous {
 
-// The start of a job's current phase, and the postponement of the phase's
-// limit. Pure.
+// The start of a job's current phase, and how long the phase's time limit is
+// postponed. Pure.
 struct PhaseClock {
   Instant since;
-  // The phase's limit does not expire before this time; nullopt: not postponed.
+  // The time limit does not expire before this time; nullopt: not postponed.
   std::optional<Instant> postponed_until;
 
-  // The time at which a phase limit of `limit` expires.
+  // Returns when a time limit expires that would expire at `limit` if it were
+  // not postponed.
   Instant Postponed(Instant limit) const;
-  // Postpones a limit that has passed, or would pass within `delay`, to now +
-  // `delay`. Postpones once in each phase; a later limit is left as it is.
-  // `limit` is the phase's current one; nullopt: the phase has none.
+  // Postpones a limit that has passed, or would pass within `delay`, to `now` +
+  // `delay`. Works once in each phase; later limits are left as they are.
+  // `limit`: the phase's current limit; nullopt: the phase has none.
   void Postpone(Instant now, std::optional<Instant> limit, Duration delay);
 };
 
@@ -39,35 +40,35 @@ struct PhaseClock {
 //                       present for the rejoin time-out.
 class Gathering {
  public:
-  // The numbers of nodes on which the decision depends.
+  // The node counts on which the decision depends.
   struct Nodes {
-    int present = 0;        // number of nodes of the job, ready or not
-    int ready = 0;          // nodes that can be given a place now
+    int present = 0;        // number of the job's nodes, ready or not
+    int ready = 0;          // nodes that can get a rank now
     int being_checked = 0;  // nodes that become ready or unhealthy soon
     int broken = 0;         // nodes without a stream that are not lost yet
     int previous_world = 0;
   };
   enum class Decision { kWait, kForm, kTimeOut, kGiveUp };
 
-  // Whether no world has formed yet.
+  // Whether the job has not formed any world yet.
   bool first() const { return first_; }
-  // Begins a later gathering, which forms no world before `not_before`.
+  // Starts a later gathering, which forms no world before `not_before`.
   void Begin(Instant not_before = Instant());
-  // Ends the gathering because a world has formed.
+  // Ends the gathering when a world has formed.
   void End() { first_ = false; }
 
-  // To be called after each change of `nodes` and at each deadline. `clock` is
-  // that of the gathering phase.
+  // Returns the next action. Call it after each change of `nodes` and at each
+  // deadline. `clock`: the clock of the gathering phase.
   Decision Decide(Instant now, const JobSpec& spec, const Nodes& nodes,
                   const PhaseClock& clock);
 
-  // The time before which no world forms.
+  // The earliest time at which a world may form.
   Instant not_before() const { return not_before_; }
 
   // The time at which the job times out or is given up.
   Instant Limit(const JobSpec& spec, const PhaseClock& clock) const;
-  // The next time at which Decide may change its result without a change of the
-  // nodes.
+  // The next time at which the result of Decide may change although the nodes
+  // do not.
   Instant NextDeadline(Instant now, const JobSpec& spec,
                        const PhaseClock& clock) const;
 

@@ -12,7 +12,7 @@ using std::chrono::seconds;
 
 Instant At(int second) { return Instant(seconds(second)); }
 
-// 2 to 4 nodes; the phase begins at second 0.
+// A job of 2 to 4 nodes whose gathering phase begins at second 0.
 class GatheringTest : public ::testing::Test {
  protected:
   GatheringTest() {
@@ -24,7 +24,7 @@ class GatheringTest : public ::testing::Test {
     spec_.wait_for_replacement = seconds(10);
   }
 
-  // Begins a later gathering, after a world of four nodes.
+  // Begins a later gathering; the previous world had four nodes.
   void Restart() {
     gathering_.End();
     gathering_.Begin();
@@ -34,7 +34,7 @@ class GatheringTest : public ::testing::Test {
   Decision Decide(int second) {
     return gathering_.Decide(At(second), spec_, nodes_, clock_);
   }
-  // Decides at `second` with `present` nodes, all of them ready.
+  // Returns the decision at `second` if `present` nodes are present and ready.
   Decision DecideWith(int present, int second) {
     nodes_.present = nodes_.ready = present;
     return Decide(second);
@@ -145,7 +145,8 @@ TEST_F(GatheringTest, BeginForgetsTheWaitsOfThePreviousGathering) {
 TEST(PhaseClockTest, PostponesANearLimitOnce) {
   PhaseClock clock;
   EXPECT_EQ(clock.Postponed(At(10)), At(10));
-  // No effect: the limit (second 20) does not expire within the delay of 5 s.
+  // This call has no effect: the limit at second 20 is more than the delay of 5
+  // s away.
   clock.Postpone(At(8), At(20), seconds(5));
   EXPECT_EQ(clock.Postponed(At(20)), At(20));
   clock.Postpone(At(8), std::nullopt, seconds(5));

@@ -14,12 +14,13 @@
 namespace muster::rendezvous {
 namespace {
 
-// The longest delay of a step after its deadline. If a step is later, the
-// coordinator itself stood still: it was stopped, swapped out, or had no CPU
-// time.
+// The longest delay of a step after its deadline in normal operation. A longer
+// delay shows that the coordinator's process itself was suspended: it was
+// stopped, swapped out, or had no CPU time.
 constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
-// Time in which a coordinator that runs is heard of: three announcements.
+// The time within which any running coordinator of the job announces itself:
+// three announcement intervals.
 constexpr Duration kToldWithin = std::chrono::seconds(3);
 
 std::string HeldBy(const Node& holder) {
@@ -39,8 +40,8 @@ Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
   state_.run_tag = std::move(run_tag);
   state_.own_endpoint = std::move(own_endpoint);
   if (!state_.own_endpoint.empty()) {
-    // If this coordinator was started again while the job runs elsewhere, the
-    // one there announces itself meanwhile.
+    // This coordinator may have been restarted while the job runs under another
+    // one. Gather long enough to receive an announcement of that one.
     state_.spec.last_call = std::max(state_.spec.last_call, kToldWithin);
   }
 }
@@ -62,7 +63,7 @@ JobStep Job::Step(Instant now, const JobEvent& event) {
   if (outbox_.deposed()) return outbox_.Take();
   ExpireLeases();
   // Repeat, because one event can lead through several phases: the last member
-  // stops, a new world forms, and a spare is already waiting to be let in.
+  // stops, a new world forms, and a spare is already waiting to join.
   for (bool changed = true; changed && !finished();) {
     const JobPhase before = phase();
     switch (before) {
@@ -81,8 +82,8 @@ JobStep Job::Step(Instant now, const JobEvent& event) {
     changed = phase() != before;
   }
   if (const auto node_id = outbox_.Unanswered(); node_id.has_value()) {
-    // Choose a new speaker only if the current one is gone, so that each text
-    // is shown once.
+    // The speaker is the node that prints for the job. Replace it only if it is
+    // disconnected, so that each text is printed once.
     const Node* speaker = state_.nodes.Find(state_.speaker);
     const bool gone = speaker == nullptr || speaker->stream == 0;
     if (gone && phase() == JobPhase::kGathering) {
@@ -106,8 +107,9 @@ std::optional<Instant> Job::NextDeadline() const {
 void Job::On(const ReportArrived& event) {
   const Report& report = event.report;
   if (!state_.own_endpoint.empty()) {
-    // Either a newer coordinator exists, or nodes of a job that runs come to a
-    // coordinator that begins it, because it was started again.
+    // Another coordinator has taken over: either the node has promised
+    // obedience to a newer epoch, or a running node reports to a coordinator
+    // that was restarted and is about to begin the job anew.
     const bool is_founding = IsFounding(state_.epoch) && state_.round == 0;
     if (report.promised_epoch > state_.epoch ||
         (is_founding && report.place.has_value())) {
@@ -116,7 +118,7 @@ void Job::On(const ReportArrived& event) {
       return;
     }
   } else if (report.promised_epoch > state_.epoch) {
-    // The clock of an earlier coordinator was ahead of this one's.
+    // The clock of an earlier coordinator was ahead of this one's clock.
     state_.epoch = report.promised_epoch + 1;
   }
   Node* node = Admit(event);
@@ -147,7 +149,8 @@ void Job::On(const ReportArrived& event) {
 void Job::Apply(Node& node, const Report& report) {
   const auto take_leave = [&] {
     if (!report.leave.has_value()) return;
-    // Until its workers have stopped, the node's world may run beside another.
+    // While the node's workers still run, its world may run beside a new one,
+    // so the node does not count as gone yet.
     if (!HasProcesses(report.phase)) CountAsGone(node);
     if (node.going || finished()) return;
     LeaveOut(node, *report.leave);
@@ -159,11 +162,11 @@ void Job::Apply(Node& node, const Report& report) {
     }
   };
   // A report's fields have no order of their own. Apply success first, because
-  // a node that has succeeded may leave without a break. Apply preemption
-  // before leave and failures: a node that leaves or is preempted has also
-  // signalled its workers, and their failures are a consequence. But with a
-  // cancel in the same report, the cancel comes first, since it is the reason
-  // to leave.
+  // a node that has succeeded may leave without breaking the round. Apply
+  // preemption before leave and failures: a node that leaves or is preempted
+  // has also signalled its workers, and their failures are a consequence. But
+  // apply a cancel in the same report before leave, since the cancel is the
+  // reason to leave.
   if (report.phase == NodePhase::kSucceeded) FollowMember(node, report);
   if (report.preemption.has_value()) Preempt(node, *report.preemption);
   if (!report.cancel.has_value()) take_leave();
@@ -172,15 +175,16 @@ void Job::Apply(Node& node, const Report& report) {
     CancelFrom(node, *report.cancel);
     take_leave();
   }
-  // The node's phase comes last: a node that stops its workers by itself breaks
-  // the round, but not if this report has already given the order to stop.
+  // Apply the node's phase last: a node that stops its workers by itself breaks
+  // the round, but not if another field of this report has already stopped the
+  // round.
   FollowMember(node, report);
 }
 
 void Job::CancelFrom(Node& node, const CancelWish& wish) {
   const bool has_workers = node.part != Part::kNone;
   if (state_.preemption.has_value() && wish.signal == SIGTERM) {
-    // A signal to stop that follows the notice ends the grace now.
+    // SIGTERM after the preemption notice ends the grace at once.
     Instant& deadline = state_.preemption->deadline;
     deadline = std::min(deadline, state_.now);
     if (phase() == JobPhase::kStopping && wish.at_once &&
@@ -191,7 +195,7 @@ void Job::CancelFrom(Node& node, const CancelWish& wish) {
     Cancel(absl::StrCat(SignalName(wish.signal), " at ", node.identity.host),
            wish);
   } else if (!node.going) {
-    // SIGTERM or Ctrl-C at a spare ends only that spare.
+    // SIGTERM or Ctrl-C at a spare node ends only that spare.
     LeaveOut(node, SignalName(wish.signal));
   }
 }
@@ -216,8 +220,8 @@ Node* Job::Admit(const ReportArrived& event) {
     return holder;
   }
   if (finished()) {
-    // A node that had a part in the job, or waits for one, gets the verdict;
-    // any other node is refused.
+    // A node that took part in the job, or waits for a place in it, gets the
+    // verdict; any other node is refused.
     if (report.round > 0 || state_.successors.contains(stream)) {
       outbox_.TellStream(stream, DirectiveKind::kFinished, state_.why);
     } else {
@@ -226,8 +230,8 @@ Node* Job::Admit(const ReportArrived& event) {
           {.told = absl::StrCat("job ", state_.run_id, " is over (", state_.why,
                                 "); start a new one under another "
                                 "--rdzv-id"),
-           // The nodes of a job that succeeded do not start the job
-           // again.
+           // another_job lets the refused node try again. If the job succeeded,
+           // the node must not start it again.
            .another_job = state_.verdict->outcome != Outcome::kSucceeded});
     }
     return nullptr;
@@ -271,12 +275,12 @@ Node* Job::Admit(const ReportArrived& event) {
       rank >= 0) {
     state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
   }
-  // The node has talked to a coordinator before, so the NCCL id that it offers
-  // may have been given to a round that the node never began. The agent makes
-  // another id if this one is not used.
+  // The node has reported to a coordinator before, so the NCCL id that it
+  // offers may have been used for a round that the node never began. If this id
+  // is not used, the agent makes another one.
   if (report.sequence > 1) node.spent_nccl_id = report.offered_nccl_id;
-  // The tag comes from an earlier coordinator. The run continues under that
-  // tag, so that its logs stay in one folder.
+  // An earlier coordinator chose this run tag. Keep it, so that the logs of the
+  // run stay in one folder.
   if (state_.gathering.first() && report.round > state_.claimed_round &&
       report.place.has_value() && !report.place->run_tag.empty()) {
     state_.run_tag = report.place->run_tag;
@@ -343,8 +347,8 @@ void Job::TakeOver(Node& node, const Report& report) {
   }
   state_.nodes.SetDeadline(node, state_.now + state_.spec.lease());
   node.forgiven = false;
-  // The coordinator before may have given the id to a round that the node never
-  // began. The record does not tell.
+  // The previous coordinator may have used the NCCL id for a round that the
+  // node never began; the job's record does not contain this.
   if (node.is_restored) node.spent_nccl_id = report.offered_nccl_id;
   node.is_restored = false;
   node.heard = state_.now;
@@ -368,8 +372,8 @@ void Job::TakeOver(Node& node, const Report& report) {
     }
     outbox_.Reword();
   }
-  // Also a node of this coordinator can name a higher round: its agent may have
-  // started the round of an earlier coordinator's last directive meanwhile.
+  // A node that is known here can report a higher round, too: its agent may
+  // have executed an earlier coordinator's last directive meanwhile.
   state_.claimed_round = std::max(state_.claimed_round, report.round);
   if (node.round != report.round) node.failures_taken = 0;
   const bool was_ready = node.ready();
@@ -379,8 +383,8 @@ void Job::TakeOver(Node& node, const Report& report) {
     n.round = report.round;
     n.health = report.health;
     n.unhealthy = report.unhealthy;
-    // On a new stream a node may report an older revision in order to get the
-    // newest directive again.
+    // On a new stream a node may report an older revision than before, in order
+    // to receive the newest directive again.
     n.seen = std::max(n.seen, seen);
   });
   if (was_ready != node.ready()) outbox_.Reword();
@@ -450,8 +454,8 @@ void Job::TakeFailures(Node& node, const Report& report) {
       state_.blame.MoveTo(failure, why, state_.now);
       continue;
     }
-    // A failure of the node itself (rank -1) blames no worker; the verdict's
-    // reason describes it.
+    // Skip a failure of the node itself (rank -1), which blames no worker; the
+    // verdict's reason describes it.
     if (failure.rank >= 0) state_.blame.Add(failure);
     if (failure.kind == FailureKind::kStoppedByUs) continue;
     outbox_.Note("failure", node.identity.node_id, Describe(failure));
@@ -468,9 +472,9 @@ void Job::FollowMember(Node& node, const Report& report) {
   const bool idle =
       report.phase == NodePhase::kIdle || report.phase == NodePhase::kSucceeded;
   if (state_.phase == JobPhase::kStopping && node.part != Part::kStopped) {
-    // A node that has seen the order to stop can no longer start the round. So
-    // if such a node never received the round's start and is idle, it has no
-    // process of the round.
+    // A node that has seen the stop order can no longer start the round. So if
+    // such a node never started the round and is idle, it has no process of the
+    // round.
     const bool knows =
         node.seen >= node.revision && node.told.kind == DirectiveKind::kStop;
     if (idle && (of_this_round || knows)) {
@@ -580,11 +584,12 @@ void Job::On(const DrainAsked& event) {
 
 void Job::On(const CoordinatorTold& event) {
   if (state_.own_endpoint.empty() || event.epoch <= state_.epoch) return;
-  // A coordinator that was started again knows nothing that a minority does not
-  // know better.
+  // A restarted coordinator that has begun no round knows less than any other
+  // coordinator, even one without a majority.
   const bool knows_nothing = IsFounding(state_.epoch) && state_.round == 0;
   if (event.backing == Backing::kMinority && !knows_nothing) return;
-  // One that was elected has the majority that this one seems to have.
+  // An elected coordinator with a majority does not give way: no other one can
+  // have a majority.
   if (MayAnnounce() && !IsFounding(state_.epoch)) return;
   outbox_.Depose("a newer coordinator announces itself");
 }
@@ -610,12 +615,13 @@ void Job::LeaveOut(Node& node, const std::string& why) {
   state_.world.RememberDeparture(node.identity.node_id, node.group_rank,
                                  absl::StrCat("left: ", node.going_why));
   if (state_.phase == JobPhase::kRunning && node.part == Part::kSucceeded) {
-    // The node's workers have succeeded, so the other members need not stop.
+    // The node's workers have succeeded, so the other members need not be
+    // stopped.
     state_.nodes.Update(node, [](Node& n) { n.part = Part::kNone; });
     outbox_.Tell(node);
   } else if (state_.phase == JobPhase::kRunning && node.part != Part::kNone) {
-    // The guardian's death leaves the node without processes: waiting for its
-    // workers is in vain.
+    // If the guardian process died (phase kIdle), the node has no processes
+    // left, so waiting for its workers is pointless.
     BreakRound(absl::StrCat(node.identity.host, " (group rank ",
                             node.group_rank, ") goes: ", why),
                {.cause = node.phase == NodePhase::kIdle ? StopCause::kBroken
@@ -655,7 +661,7 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   if (state_.phase == JobPhase::kStopping) {
     if (lost.part != Part::kStopped) --state_.world.unstopped;
     if (state_.blame.LossExplains(lost, state_.now)) {
-      // A loss, as a change of membership, spends no restart.
+      // A node loss is a change of membership, so it spends no restart.
       state_.blame.MoveToLoss(failure);
       Excuse(failure.node_id, text);
     }
@@ -678,9 +684,10 @@ Node* Job::Contend(Node& holder, const ReportArrived& event) {
   const StreamId stream = event.stream;
   const Report& report = event.report;
   if (holder.stream == 0 && holder.peer == event.peer) {
-    // The holder is disconnected and its successor is here, on the same host,
-    // so there is no need to wait for the holder's return. An agent on another
-    // host may be a stranger who names the node, and waits.
+    // The agent that holds the place is disconnected and its successor reports
+    // from the same address, so there is no need to wait for the old agent. An
+    // agent at another address may be a stranger that names this node, so it
+    // has to wait.
     Lose(holder, "its agent was started anew", Membership::Memory::kSuperseded);
     return Admit(event);
   }
@@ -723,11 +730,11 @@ Node* Job::Contend(Node& holder, const ReportArrived& event) {
   return nullptr;
 }
 
-// After a standstill of the coordinator, messages of the nodes may still be
-// unread, or the nodes stood still as well. So every lease begins anew, and the
-// phase's limit is postponed by a lease. This happens only once for each
-// silence and each phase: on a machine so busy that every step is late, a node
-// that is gone is still lost.
+// After the coordinator's process was suspended, messages of the nodes may
+// still be unread, or the nodes were suspended as well. So every lease begins
+// anew, and the phase's limit is postponed by a lease. This happens only once
+// for each silence and each phase: on a machine so busy that every step is
+// late, a dead node must still be declared lost.
 void Job::ForgiveSilence(std::optional<Instant> due) {
   if (!due.has_value() || state_.now <= *due + kMaxLate) return;
   for (auto& [id, node] : state_.nodes.nodes()) {

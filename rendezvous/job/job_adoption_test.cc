@@ -1,5 +1,5 @@
-// Tests of a job whose coordinator ended, and whose new coordinator has no
-// record of it.
+// Tests of a job that continues under a new coordinator without a record of the
+// job.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,9 +18,9 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A job whose nodes `names` have joined in this order, and have started their
-// workers if the coordinator told them to. A new coordinator without a record
-// has then replaced the old one; no node is connected to the new coordinator.
+// A job whose nodes `names` joined in this order and started their workers if
+// their directive said so. Then a new coordinator without a record replaced the
+// old one; no node is connected to the new coordinator.
 class JobWithoutRecord : public JobFixture {
  public:
   JobWithoutRecord(const JobSpec& spec, const std::vector<std::string>& names)
@@ -28,7 +28,7 @@ class JobWithoutRecord : public JobFixture {
     StartAll(names);
     ReplaceCoordinatorAndRecord();
   }
-  // Changes the next reports of `names`: the nodes have run round 2.
+  // Makes the next reports of `names` say that the nodes ran round 2.
   void RanRound2(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       agent(name).report.round = 2;
@@ -66,7 +66,8 @@ TEST(JobAdoptionTest, ARoundGoesOnOnceAMajorityOfItsNodesHasCome) {
 }
 
 TEST(JobAdoptionTest, TheNewestCoordinatorsRoundGoesOnWhateverItsNumber) {
-  // A coordinator without a record has given the number 1 again.
+  // A newer coordinator (epoch 6) without a record has used the round number 1
+  // again, for node c.
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
   job.Create("c").report.round = 1;

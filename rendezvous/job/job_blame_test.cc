@@ -1,6 +1,6 @@
-// Blame if a node dies and its peers' workers fail on their broken connections.
-// SIGKILLs of a worker that Muster did not send: perhaps the death of the whole
-// node.
+// Which event is blamed if a node dies and its peers' workers fail on their
+// broken connections, or if a worker dies of a SIGKILL that Muster did not
+// send, so that perhaps the whole node is dying.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-// b's stream breaks; a's worker fails because of it within b's reconnect grace.
+// Node b's stream breaks, and a's worker fails because of it within b's
+// reconnect grace.
 class JobBlame : public ::testing::Test {
  protected:
   explicit JobBlame(int max_restarts = 0)
@@ -50,7 +51,8 @@ TEST_F(JobBlame, TheRoundStopsAtOnceButTheJobWaitsForTheMissingNode) {
 TEST_F(JobBlame, ALostNodeIsTheCauseAndSpendsNoRestart) {
   job_.Wait(milliseconds(400));
   EXPECT_THAT(job_.Decided("blame"), HasSubstr("b (group rank 1) was lost"));
-  // With no restarts allowed, the survivor still begins a new round.
+  // A node loss spends no restart, so the survivor begins a new round although
+  // no restarts are allowed.
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
   EXPECT_EQ(job_.round(), 2);
   EXPECT_EQ(job_.status().restarts_used, 0);
@@ -88,7 +90,8 @@ TEST_F(JobBlame, ACancelInBetweenStillEndsTheJob) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
   const Verdict& verdict = job_.told("a").verdict;
   EXPECT_EQ(verdict.outcome, Outcome::kCancelled);
-  // The verdict shows the loss as the cause and the victim as collateral.
+  // The verdict shows the loss of b as the cause and a's failed worker as
+  // collateral.
   EXPECT_EQ(verdict.cause->kind, FailureKind::kNodeLost);
   EXPECT_EQ(verdict.collateral.at(0).rank, 0);
 }
@@ -123,8 +126,8 @@ TEST(JobBlameNot, AProgramThatCannotBeStartedIsNoConsequence) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 127);
 }
 
-// b dies, and a's worker fails because of it before the coordinator notices b's
-// death.
+// Node b dies, and a's worker fails because of it before the coordinator
+// notices b's death.
 class JobBlameUnheard : public ::testing::Test {
  protected:
   JobBlameUnheard()
@@ -143,8 +146,8 @@ class JobBlameUnheard : public ::testing::Test {
   JobFixture job_;
 };
 
-// The end of b's stream may be read at any time after the failure, since two
-// streams are read in any order.
+// The coordinator reads the streams of two nodes in any order, so it may notice
+// the end of b's stream long after a's failure.
 TEST_F(JobBlameUnheard, ItsStreamIsReadLater) {
   job_.Wait(seconds(2));
   job_.BreakStream("b");
@@ -154,7 +157,7 @@ TEST_F(JobBlameUnheard, ItsStreamIsReadLater) {
   EXPECT_EQ(job_.round(), 2);
 }
 
-// b's power was cut, so its stream never ends.
+// Node b loses power, so its stream stays open without data.
 TEST_F(JobBlameUnheard, SilentNodeIsLostAtItsLease) {
   job_.Wait(milliseconds(4999));
   EXPECT_EQ(job_.phase(), JobPhase::kStopping);
@@ -164,7 +167,7 @@ TEST_F(JobBlameUnheard, SilentNodeIsLostAtItsLease) {
   EXPECT_EQ(job_.round(), 2);
 }
 
-// The order to stop has a shorter deadline than b's lease.
+// The time limit for stopping is shorter than b's lease.
 TEST(JobBlameSilent, ANodeGivenUpBeforeItsLeaseIsOver) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
@@ -182,7 +185,8 @@ TEST(JobBlameSilent, ANodeGivenUpBeforeItsLeaseIsOver) {
   EXPECT_EQ(job.round(), 2);
 }
 
-// A report that b sent before it died may arrive after the order to stop.
+// A report that b sent before it died may arrive after the stop order was sent,
+// so it does not prove that b is alive.
 TEST_F(JobBlameUnheard, AReportFromBeforeTheOrderProvesNothing) {
   job_.Report("b");
   job_.BreakStream("b");
@@ -193,7 +197,7 @@ TEST_F(JobBlameUnheard, AReportFromBeforeTheOrderProvesNothing) {
 
 TEST_F(JobBlameUnheard, AnAnswerToTheOrderProvesThatItOutlivedTheFailure) {
   job_.agent("b").deaf = false;
-  job_.Report("b");  // b gets the order again
+  job_.Report("b");  // b receives the stop order again
   job_.Report("b");  // b reports that it has seen the order
   job_.BreakStream("b");
   job_.Wait(milliseconds(500));
@@ -203,7 +207,7 @@ TEST_F(JobBlameUnheard, AnAnswerToTheOrderProvesThatItOutlivedTheFailure) {
 }
 
 TEST_F(JobBlameUnheard, LiveNodeThatDoesNotStopIsLostAndNotBlamed) {
-  job_.agent("b").silent = false;  // b reports, but gets no directives
+  job_.agent("b").silent = false;  // b reports, but receives nothing
   job_.Wait(seconds(15));
   EXPECT_THAT(job_.Decided("lost"), HasSubstr("would not stop"));
   EXPECT_EQ(job_.Count("blame"), 0);
@@ -211,7 +215,8 @@ TEST_F(JobBlameUnheard, LiveNodeThatDoesNotStopIsLostAndNotBlamed) {
   EXPECT_EQ(job_.told("a").verdict.exit_code, 1);
 }
 
-// Rank 0 of a exits on a broken connection; another worker had raised before.
+// Rank 0 on node a exits because of a broken connection, after another worker
+// raised an exception.
 class JobBlameRaisedFirst : public ::testing::Test {
  protected:
   explicit JobBlameRaisedFirst(int max_restarts = 0)
@@ -240,13 +245,14 @@ class JobBlameRaisedFirst : public ::testing::Test {
     return failure;
   }
 
-  // The verdict after `first` on a and `second` on the node `on`.
+  // Returns the verdict if first `first` is reported by a and then `second` by
+  // the node `on`.
   Verdict Ends(const Failure& first, const std::string& on,
                const Failure& second) {
     job_.Fails("a", first);
     job_.Fails(on, second);
     job_.AllStop();
-    job_.Wait(seconds(1));  // the killed worker's agent must outlive the worker
+    job_.Wait(seconds(1));  // the killed worker's agent must survive
     return job_.told("b").verdict;
   }
 
@@ -282,7 +288,8 @@ TEST_F(JobBlameRaisedFirst, OnAnotherNodeItExplainsABrokenConnection) {
   EXPECT_EQ(Ends(LostItsPeer(), "b", RaisedFirst()).cause->rank, 1);
 }
 
-// The clocks of two nodes cannot be compared.
+// The clocks of two nodes cannot be compared, so it is unknown which exception
+// was raised first.
 TEST_F(JobBlameRaisedFirst, OnAnotherNodeItDoesNotExplainAnotherExit) {
   EXPECT_EQ(Ends(ExitedWith(0, 7), "b", RaisedFirst()).cause->rank, 0);
   EXPECT_EQ(job_.Count("blame"), 0);
@@ -330,9 +337,9 @@ TEST_F(JobBlameRaisedFirstWithABudget, TheRestartStaysSpent) {
   EXPECT_EQ(job_.Count("blame"), 1);
 }
 
-// b reported the failure itself, so the failure came before b's end. If the
-// loss were blamed, a job whose node always fails this way would restart for
-// ever.
+// Node b itself reported the failure, so the failure came before b was lost. If
+// the loss were blamed, a job whose node always fails this way would restart
+// for ever.
 TEST(JobBlameNot, ANodeWhoseOwnWorkerFailed) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
@@ -348,8 +355,8 @@ TEST(JobBlameNot, ANodeWhoseOwnWorkerFailed) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 3);
 }
 
-// On its new stream b reports seen_revision 0, which must not undo the earlier
-// answer.
+// On its new stream b reports seen_revision 0, which must not erase the fact
+// that b has already answered the stop order.
 TEST_F(JobBlame, ANodeThatAnsweredOnAnEarlierStreamIsNotTheCause) {
   job_.Reconnect("b");
   job_.Stopping("b");
@@ -371,8 +378,8 @@ TEST_F(JobBlameWithABudget, ACancelInBetweenStillEndsTheJob) {
   EXPECT_EQ(job_.told("a").verdict.outcome, Outcome::kCancelled);
 }
 
-// b leaves because its guardian died; a's worker noticed that before b's agent
-// did.
+// Node b leaves because its guardian process died; a's worker noticed that
+// before b's agent did.
 class JobBlameLeaving : public JobBlameUnheard {
  protected:
   void Leave() {
@@ -391,7 +398,7 @@ TEST_F(JobBlameLeaving, ANodeThatLeftBeforeTheOrderIsTheCause) {
 
 TEST_F(JobBlameLeaving, ANodeThatLeavesAfterTheOrderIsNot) {
   job_.agent("b").deaf = false;
-  job_.Report("b");  // b gets the order again
+  job_.Report("b");  // b receives the stop order again
   job_.Report("b");  // b reports that it has seen the order
   Leave();
   EXPECT_EQ(job_.Count("blame"), 0);
@@ -414,7 +421,7 @@ TEST(JobBlameNot, ANodeThatHadSucceededAndLeaves) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 1);
 }
 
-// b's last report, a success, belongs to the previous round.
+// The last report of b, a success, belongs to the previous round.
 TEST(JobBlameBeforeItsStart, ANodeThatLeavesIsTheCause) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -439,7 +446,8 @@ TEST_F(JobBlameLeaving, ASpareThatGoesIsNot) {
   EXPECT_EQ(job_.Count("blame"), 0);
 }
 
-// b's worker is killed; neither b nor a has a process of the round left.
+// The worker of node b is killed by a signal; then neither b nor a has a
+// process of the round left.
 class JobKill : public ::testing::Test {
  protected:
   explicit JobKill(int signal = SIGKILL, int max_restarts = 0)
@@ -512,8 +520,8 @@ TEST_F(JobKill, AnotherNodesLossMeanwhileIsNoCause) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
 
-// The coordinator stood still, and the end of b's stream has not been read yet:
-// the wait for b's agent begins again.
+// The coordinator's process was suspended and has not read the end of b's
+// stream yet, so the wait for b's agent starts anew.
 TEST_F(JobKill, TheMomentBeginsAnewAfterAStandstill) {
   job_.StandStill(milliseconds(351));
   job_.Step(TimePassed());
@@ -561,8 +569,8 @@ TEST(JobKillLong, AnAgentThatDiesLaterIsNoCause) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 137);
 }
 
-// As in JobKill, but a's worker failed because of the kill, and that failure is
-// read first.
+// As in JobKill, but a's worker fails because of the kill, and the coordinator
+// reads that failure first.
 class JobKillSecond : public ::testing::Test {
  protected:
   JobKillSecond()
@@ -613,7 +621,8 @@ TEST_F(JobKillSecond, OtherSignalEndsTheJobAtOnce) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
 
-// b's agent reported that it had stopped, so it did not die with its worker.
+// The agent of b reported that its workers had stopped, so it did not die
+// together with its worker.
 TEST(JobKillLong, AnAgentThatFallsSilentLaterIsNoCause) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;

@@ -1,7 +1,7 @@
-// Nodes that leave while the job continues: drained by an operator, or at their
-// own request.
-// Requests to end the whole job, and the answers of a job that has ended.
-// Preemption: the cluster takes the nodes away, and notifies one of them.
+// Three groups of tests. Nodes that leave while the job continues: drained by
+// an operator, or at their own request. Requests to end the whole job, and the
+// answers of a job that has ended. Preemption: the cluster takes the nodes
+// away, and notifies one of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST(JobLeaving, ADrainIsRefusedWhereTooFewWouldRemain) {
   EXPECT_EQ(job.Step(DrainAsked{"b"}).refusal, "");
   EXPECT_EQ(job.Step(DrainAsked{"c"}).refusal,
             "without c only 1 nodes remain, and the job needs 2");
-  // Repeating the request for a drain under way is no error.
+  // A second drain request for the same node is no error.
   EXPECT_EQ(job.Step(DrainAsked{"b"}).refusal, "");
   job.AllStop();
   EXPECT_THAT(job.World(), ElementsAre("a", "c"));
@@ -102,7 +102,7 @@ TEST(JobLeaving, ADrainedNodeThatIsLostOnTheWayDoesNotComeBackEither) {
   job.Idle("a");
   job.Reconnect("b");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kReleased);
-  // A new incarnation of the drained node may join.
+  // A restarted agent of the drained node may join again.
   job.Restart("b");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kWait);
 }
@@ -154,8 +154,8 @@ TEST(JobLeaving, ANodeThatHasSucceededLeavesWithoutABreak) {
   EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
 }
 
-// A newer report replaces an unsent one, so one report may hold both the leave
-// and the success. The effect must be that of two reports.
+// A newer report replaces an unsent one, so one report may contain both the
+// leave and the success. The effect must be that of two reports.
 TEST(JobLeaving, LeavingTogetherWithSuccessBreaksNothing) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -167,8 +167,8 @@ TEST(JobLeaving, LeavingTogetherWithSuccessBreaksNothing) {
   EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
 }
 
-// Whoever sends SIGTERM to the agent has signalled the node's workers as well,
-// so their failures do not break the round with a failure.
+// A cluster that sends SIGTERM to the agent usually signals the node's workers
+// as well, so their failures must not count as the cause of the break.
 TEST(JobLeaving, LeavingTogetherWithAFailureIsNoFailure) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
@@ -182,8 +182,8 @@ TEST(JobLeaving, LeavingTogetherWithAFailureIsNoFailure) {
   EXPECT_THAT(job.World(), ElementsAre("b"));
 }
 
-// A cancelled agent whose coordinator does not answer gives up, so its next
-// report holds both the cancel and the leave.
+// An agent that cancels the job but gets no answer from the coordinator gives
+// up, so its next report contains both the cancel and the leave.
 TEST(JobLeaving, LeavingTogetherWithACancelIsACancel) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -198,8 +198,8 @@ TEST(JobLeaving, LeavingTogetherWithACancelIsACancel) {
   EXPECT_EQ(job.told("b").verdict.exit_code, 128 + SIGINT);
 }
 
-// All workers have succeeded when the order to stop arrives: the job succeeds,
-// and no new round begins.
+// All workers have already succeeded when the stop order arrives: the job
+// succeeds, and no new round begins.
 TEST(JobLeaving, ARoundThatHadSucceededIsNotRunAgain) {
   JobFixture job(QuickSpec(1, 3));
   job.StartAll({"a", "b", "c"});
@@ -233,7 +233,7 @@ TEST(JobLeaving, LeavingAFinishedJobHasNoEffect) {
   EXPECT_EQ(job.Count("leave"), 0);
 }
 
-// A node may leave because its guardian process died, for example.
+// Here the node leaves because its guardian process died.
 TEST(JobLeaving, WhereTooFewAreLeftTheVerdictSaysWhyOneWent) {
   JobSpec spec = QuickSpec(2, 2);
   spec.rejoin_timeout = seconds(20);
@@ -268,8 +268,8 @@ TEST(JobLeaving, LeavingNodeThatIsLostHasLeft) {
               HasSubstr("absent: b (left: SIGTERM)"));
 }
 
-// A drained spare (b) once had the rank that another member (c) has now. c's
-// loss, not b's departure, must be in the verdict.
+// Node b, a drained spare, once had the rank that member c has now. The verdict
+// must name the loss of c, not the departure of b.
 TEST(JobLeaving, ASparesGoingIsNotThatOfTheMemberOfItsOldRank) {
   JobSpec spec = QuickSpec(2, 2);
   spec.rejoin_timeout = seconds(20);
@@ -338,7 +338,7 @@ TEST(JobCancel, TwiceLeavesNoGrace) {
   job.Idle("a");
   job.Wait(milliseconds(4999));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
-  // The second Ctrl-C leaves no grace; only the margin of 5 s for SIGKILL and
+  // The second Ctrl-C cancels the grace; only the margin of 5 s for SIGKILL and
   // the report remains.
   job.Wait(milliseconds(1));
   EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
@@ -405,8 +405,8 @@ TEST(JobCancel, DoesNotHideTheFailureThatHasEndedTheJobAlready) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 3);
 }
 
-// The second Ctrl-C kills the workers of that node before the coordinator has
-// received the first one.
+// The second Ctrl-C makes the agent kill its workers before the coordinator has
+// received the first Ctrl-C.
 TEST(JobCancel, IsTheReasonWhyThatNodeHasStopped) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
@@ -452,8 +452,8 @@ TEST(JobFinished, LateNodeIsRefusedAndParticipantGetsTheVerdict) {
   EXPECT_EQ(job.told("d").verdict.outcome, Outcome::kSucceeded);
 }
 
-// The refused node may belong to a later job of the same name, so it is told to
-// ask again.
+// The refused node may belong to a later job of the same name, so its agent may
+// ask again (another_job).
 TEST(JobFinished, AStrangerToAJobThatDidNotSucceedMayAskAgain) {
   JobFixture job(QuickSpec(1, 1));
   job.StartAll({"a"});
@@ -584,8 +584,8 @@ TEST(JobPreemption, AskedAgainLeavesNothingOfTheGrace) {
   EXPECT_EQ(job.Count("preempt"), 1);
 }
 
-// A later report of the same notice, here from another node, must not extend
-// the grace.
+// When another node reports the same preemption notice later, the grace must
+// not be extended.
 TEST(JobPreemption, TheGraceIsNotRenewed) {
   JobFixture job(PreemptedSpec(2, 2));
   job.StartAll({"a", "b"});
@@ -613,7 +613,8 @@ TEST(JobPreemption, WhileGatheringEndsTheJobAtOnce) {
   EXPECT_TRUE(job.told("a").acts_for_job);
 }
 
-// A new coordinator learns of the preemption from the first node that reports.
+// A new coordinator learns of the preemption from the first node that reports
+// to it.
 TEST(JobPreemption, TheFirstReportMayBringIt) {
   JobFixture job(PreemptedSpec(1, 1));
   job.Create("a").report.preemption =
@@ -709,8 +710,9 @@ TEST(JobPreemption, AVerdictThatStandsIsNotReplaced) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 9);
 }
 
-// a's workers were signalled before a's agent, and b's worker failed because of
-// them: the order in which the two reports are read proves nothing.
+// The cluster signalled a's workers before a's agent, and b's worker failed
+// because of that. The order in which the coordinator reads the two reports
+// proves nothing.
 TEST(JobPreemption, ANoticeFromBeforeTheOrderReplacesAVerdict) {
   JobSpec spec = PreemptedSpec(2, 2);
   spec.max_restarts = 0;
@@ -784,8 +786,8 @@ TEST(JobPreemption, FailuresOfARoundThatIsOverAreNone) {
   EXPECT_FALSE(job.told("b").verdict.cause.has_value());
 }
 
-// At the end of a job's time limit Slurm sends SIGTERM, also after an earlier
-// notice.
+// When a job's time limit is reached, Slurm sends SIGTERM even if it sent a
+// preemption notice before.
 TEST(JobPreemption, ATermEndsTheGraceAndNotTheJobsName) {
   JobFixture job(PreemptedSpec(2, 2));
   job.StartAll({"a", "b"});

@@ -1,5 +1,5 @@
 // Worker failures: the break of the round, the restart budget, the cause.
-// Hangs: which of several silent workers is blamed. Also the workers' progress,
+// Hangs: which of several silent workers is blamed. Progress of the workers,
 // which changes no decision.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,8 @@ TEST(JobFailure, ALostNcclRootIsTextOfALaterBreak) {
   const std::string why =
       "rank 1 on b: exit code 3; before that, the root was killed on a";
   EXPECT_EQ(job.told("a").reason, why);
-  // Round 2 has another NCCL root: its failure must not name the lost one.
+  // Round 2 has another NCCL root, so its failure message must not mention the
+  // root that was lost in round 1.
   job.agent("a").report.nccl_root_lost.clear();
   job.Idle("a");
   job.Idle("b");
@@ -67,7 +68,7 @@ TEST(JobFailure, ALostNcclRootOfAnEarlierRoundIsNotThisOnes) {
   job.Idle("b");
   ASSERT_EQ(job.round(), 2);
   job.agent("a").report.nccl_root_lost = "the root was killed";
-  // a has not started round 2: this report still describes round 1
+  // Node a has not started round 2 yet, so its report still describes round 1.
   job.Report("a");
   EXPECT_EQ(job.Count("nccl-id"), 0);
 }
@@ -127,7 +128,7 @@ TEST(JobFailure, TheRestartBudgetIsTheWholeJobs) {
   }
 }
 
-// A job of one node whose worker fails as soon as it is started.
+// A job of one node whose worker fails immediately after each start.
 class JobBackoff : public ::testing::Test {
  protected:
   static JobSpec Spec() {
@@ -264,7 +265,7 @@ TEST(JobFailure, TheFirstHeardIsTheCauseTheOthersAreCollateral) {
   ASSERT_EQ(verdict.collateral.size(), 2u);
   EXPECT_EQ(verdict.collateral[0].rank, 0);
   EXPECT_EQ(verdict.collateral[1].rank, 4);
-  // The worker that was stopped does not count as a failure.
+  // Only the two real failures count, not the worker that Muster stopped.
   EXPECT_EQ(job.Count("failure"), 2);
 }
 
@@ -323,7 +324,7 @@ TEST(JobFailure, AnEarlierRoundsFailureDoesNotCount) {
   job.Idle("b");
   ASSERT_EQ(job.round(), 2);
   job.Runs("b");
-  // `a` has not started round 2 yet: its report still describes round 1.
+  // Node a has not started round 2 yet, so its report still describes round 1.
   job.Report("a");
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_EQ(job.status().restarts_used, 1);
@@ -417,8 +418,8 @@ TEST(JobFailure, AMemberThatWouldNotStopIsLostAfterTheGrace) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_THAT(job.World(), ElementsAre("a"));
   EXPECT_THAT(job.Decided("lost"), HasSubstr("would not stop"));
-  // b still has workers of round 1: b is told to stop until they are gone, and
-  // waits to be let in afterwards.
+  // Node b still has workers of round 1, so it gets a stop directive until they
+  // have ended, and a wait directive after that.
   job.Report("b");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
   EXPECT_EQ(job.told("b").stop.round, 1);
@@ -564,8 +565,8 @@ TEST_F(JobHang, OnlyAnotherStoppedOneThatFellSilentBeforeTakesItsPlace) {
 }
 
 TEST_F(JobHang, WorkersSilentAtTheSameTimeAreCounted) {
-  // b's workers: one that fell silent a second later, one that still reports,
-  // and one that has ended.
+  // Three workers of b: one fell silent a second later than a's worker, one
+  // still reports progress, and one has ended (deadline 0).
   job_.agent("b").report.progress = {
       {.silent_for = seconds(29), .deadline = seconds(30)},
       {.silent_for = seconds(2), .deadline = seconds(30)},
@@ -634,7 +635,7 @@ TEST_F(JobHang, ProgressIsKeptAndChangesNothing) {
   EXPECT_THAT(nodes[0].progress, IsEmpty());
   ASSERT_EQ(nodes[1].progress.size(), 1u);
   EXPECT_EQ(nodes[1].progress[0].step, 7);
-  // The silence that the report gave, plus the time since the report.
+  // The silence in the report plus the time since the report.
   EXPECT_EQ(nodes[1].progress[0].silent_for, seconds(3));
   job_.agent("b").report.progress[0].step = 8;
   job_.Report("b");

@@ -11,23 +11,23 @@
 
 namespace muster::rendezvous {
 
-// A Job together with agents that a test controls, with one call for each
-// event. Messages arrive at once, unless an agent is deaf or silent.
+// A Job together with agents that the test controls; one method for each event.
+// Messages arrive at once, except to a `deaf` agent or from a `silent` one.
 class JobFixture {
  public:
   struct Agent {
-    Report report;        // report that the agent sends next
+    Report report;        // the report that the agent sends next
     StreamId stream = 0;  // the agent's stream; 0: not connected
-    std::string peer;     // address that its streams come from
-    Directive told;       // newest directive that reached the agent
+    std::string peer;     // IP address of the agent's streams
+    Directive told;       // the newest directive that the agent received
     int times_told = 0;
     bool deaf = false;    // whether directives do not reach the agent
     bool silent = false;  // whether the agent sends no keep-alives
   };
 
   explicit JobFixture(const JobSpec& spec, uint64_t epoch = 7);
-  // A job whose coordinator is in the process of node `host`, and from which
-  // every other node can take over. The endpoint of a node is its name.
+  // Returns a job whose coordinator runs in the process of node `host`, and
+  // from which every other node can take over. A node's endpoint is its name.
   static JobFixture HostedBy(const std::string& host, const JobSpec& spec);
 
   // --- time
@@ -35,33 +35,33 @@ class JobFixture {
   // Advances the time as a driver does: calls Step at each deadline, and sends
   // a report of each agent that is not silent at each keep-alive interval.
   void Wait(Duration duration);
-  // Calls Wait until a decision of this kind has been made, at most for
-  // `limit`. Returns the time that has passed, to within 100 ms.
+  // Calls Wait until a decision of this kind has been made or `limit` has
+  // passed. Returns the time that has passed, to within 100 ms.
   Duration WaitFor(const std::string& kind, Duration limit);
-  // Advances the time while the driver stands still. The next call must be the
+  // Advances the time while the driver is suspended. The next call must be the
   // first event that the driver handles afterwards.
   void StandStill(Duration duration);
 
-  // Ends the coordinator, and begins another one with the job's record after
-  // `away`. All streams are broken; the agents must reconnect.
+  // Replaces the coordinator, after `away` without one, by another that has the
+  // job's record. All streams are broken; the agents must reconnect.
   void ReplaceCoordinator(Duration away = Duration::zero());
 
-  // The same, but the new coordinator knows nothing of the job.
+  // Like ReplaceCoordinator, but the new coordinator has no record of the job.
   void ReplaceCoordinatorAndRecord(Duration away = Duration::zero());
 
-  // The process of the coordinator's node ends, and the one of node `host`
-  // takes over. All streams are broken; the agents must reconnect.
+  // Ends the coordinator with its node's process; the process of node `host`
+  // takes over after `away`. All streams are broken; the agents must reconnect.
   void TakeOver(const std::string& host, Duration away = Duration::zero());
 
-  // --- agents. `name` is both the node id and the host.
+  // --- Agents. `name` is both the node id and the host.
   Agent& agent(const std::string& name);
   // Adds an agent that has not reported yet, so that a test can change its
-  // report.
+  // first report.
   Agent& Create(const std::string& name);
   // Calls Create if the agent is new, then sends its report.
   void Join(const std::string& name);
   void Report(const std::string& name);
-  // Reports that the round of the directive has started.
+  // Reports that the agent has started the workers of its directive's round.
   void Runs(const std::string& name);
   void Stopping(const std::string& name);
   void Idle(const std::string& name);
@@ -69,40 +69,42 @@ class JobFixture {
   // Reports a worker's `failure` while the agent stops its other workers.
   void Fails(const std::string& name, const Failure& failure);
   void BreakStream(const std::string& name);
-  // Changes the next report of an agent that is not connected: `failure` has
-  // occurred, and the agent is in `phase`.
+  // Makes the next report of a disconnected agent contain `failure` and
+  // `phase`.
   void FailsUnreported(const std::string& name, const Failure& failure,
                        NodePhase phase);
-  void Reconnect(const std::string& name);  // opens a new stream and reports
+  void Reconnect(const std::string& name);  // with a new stream and a report
   void ReconnectAll(const std::vector<std::string>& names);  // in this order
-  // Simulates a new start of the agent: same place, new incarnation and stream.
+  // Simulates a restart of the agent: same place, new incarnation and stream.
   void Restart(const std::string& name);
-  // Joins all of `names`; each starts its workers if it is told to.
+  // Joins all of `names`; each agent starts its workers if its directive is
+  // kRun.
   void StartAll(const std::vector<std::string>& names);
-  // Reports idle for every member that was told to stop.
+  // Makes every member with a stop directive report that it is idle.
   void AllStop();
 
   JobStep Step(const JobEvent& event);
 
-  // --- results of the job's steps
+  // --- Results of the job's steps.
   const Directive& told(const std::string& name) { return agent(name).told; }
   DirectiveKind kind(const std::string& name) { return told(name).kind; }
   JobPhase phase() const { return job_->phase(); }
   JobStatus status() const { return job_->Status(now_); }
   const Job& job() const { return *job_; }
   int round() const { return status().round; }
-  // Ids of the members by group rank.
+  // Node ids of the current world's members, by group rank.
   std::vector<std::string> World() const;
-  // The reason of the newest decision of this kind; empty if there is none.
+  // Returns the reason of the newest decision of this kind; empty if there is
+  // none.
   std::string Decided(const std::string& kind) const;
-  // Number of decisions of this kind so far.
+  // Returns the number of decisions of this kind so far.
   int Count(const std::string& kind) const;
   const JobStep& last_step() const { return last_step_; }
 
  private:
   void SetPhase(const std::string& name, NodePhase phase);
 
-  std::string host_;  // node that hosts the coordinator; empty: none
+  std::string host_;  // node whose process is the coordinator
   JobSpec spec_;
   Instant now_;
   Instant next_keep_alive_;
@@ -119,10 +121,11 @@ class JobFixture {
 // reconnect grace 500 ms, stop grace 10 s, cool-down 5 s.
 JobSpec QuickSpec(int min_nodes, int max_nodes);
 
-// Worker `rank` exited with `code`.
+// Returns the failure of worker `rank` that exited with `code`.
 Failure ExitedWith(int rank, int code);
 
-// Worker `rank` was killed by `signal`, which no agent had sent.
+// Returns the failure of worker `rank` that died of `signal`, which no agent
+// sent.
 Failure KilledBy(int rank, int signal);
 
 }  // namespace muster::rendezvous

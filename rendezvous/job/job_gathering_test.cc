@@ -1,8 +1,7 @@
-// Gathering: how long the job waits for which nodes, and the reasons shown to
-// waiting nodes.
-// Ranks and the master over several rounds.
-// Scaling up: waiting nodes are let in.
-// Unhealthy nodes are kept out, and let in once they are healthy.
+// Tests of the gathering phase: how long a job waits for nodes, and the reasons
+// shown to waiting nodes; ranks and the master over several rounds; scaling up,
+// when waiting nodes join; unhealthy nodes, which are kept out until they are
+// healthy.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -207,8 +206,8 @@ JobSpec SpecWithoutReplacements() {
 
 TEST(JobGathering, WithoutReplacementsTheJobEndsAfterTheRejoinTimeout) {
   JobFixture job(SpecWithoutReplacements());
-  // The rejoin time-out does not apply before the first round: nodes may come
-  // late.
+  // The rejoin time-out does not apply before the first round, because nodes
+  // may start late.
   job.Join("a");
   job.Wait(seconds(50));
   job.StartAll({"a", "b"});
@@ -246,7 +245,7 @@ TEST(JobGathering, AnUnhealthyNodePreventsTheRejoinTimeout) {
   job.Reconnect("b");
   job.Wait(seconds(30));
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
-  // b is gone for good: its absence counts from now on.
+  // Node b does not return, so the rejoin time-out starts only now.
   job.BreakStream("b");
   job.Wait(milliseconds(500));
   job.Wait(milliseconds(4'000));
@@ -280,10 +279,10 @@ TEST(JobGathering, TheWaitingAreKeptUpToDate) {
   job.Join("a");
   EXPECT_EQ(job.told("a").reason, "1 of 3 nodes here, waiting for 2 more");
   job.Join("b");
-  // When a node joins, the coordinator sends nothing to the other nodes: a has
-  // an old count.
+  // When a node joins, the coordinator sends nothing to the other waiting
+  // nodes, so a still has the old count.
   EXPECT_EQ(job.told("a").reason, "1 of 3 nodes here, waiting for 2 more");
-  // The answer to a's next report has the new count.
+  // The answer to a's next report contains the new count.
   job.Report("a");
   EXPECT_EQ(job.told("a").reason, "2 of 3 nodes here, waiting for 1 more");
   const int told = job.agent("a").times_told;
@@ -382,8 +381,7 @@ TEST(JobGathering, ANodeOfAnotherRunDoesNotChangeTheTagOfOneThatHasBegun) {
   EXPECT_EQ(job.told("b").place.run_tag, "own-tag");
 }
 
-// Breaks the stream of `name`, which does not return, and stops the other
-// members.
+// Makes the node `name` lost, and stops the other members.
 void LoseForGood(JobFixture& job, const std::string& name) {
   job.BreakStream(name);
   job.Wait(milliseconds(500));
@@ -393,7 +391,8 @@ void LoseForGood(JobFixture& job, const std::string& name) {
 TEST(JobStickyRanks, AReplacementTakesTheHole) {
   JobFixture job(QuickSpec(3, 3));
   job.StartAll({"b", "c", "d"});
-  job.Join("a");  // a, which sorts before the members by name, becomes a spare
+  // Node a, which comes first in the order of names, becomes a spare.
+  job.Join("a");
   LoseForGood(job, "c");
   EXPECT_EQ(job.round(), 2);
   EXPECT_THAT(job.World(), ElementsAre("b", "a", "d"));
@@ -444,8 +443,8 @@ TEST(JobStickyRanks, TheNcclIdIsRankZerosAndServesOneWorld) {
   EXPECT_EQ(job.told("b").place.nccl_id, "id-a2");
 }
 
-// An earlier coordinator may have given the id to a round that the node never
-// heard of.
+// The NCCL id that a node offers on its first report may have been used by an
+// earlier coordinator, for a round that the node never began.
 TEST(JobStickyRanks, AnNcclIdThatANodeBringsAlongIsNotUsed) {
   JobFixture job(QuickSpec(2, 2));
   job.Create("a").report.offered_nccl_id = "id-a1";
@@ -463,7 +462,7 @@ TEST(JobStickyRanks, AnNcclIdThatARecordedNodeBringsAlongIsNotUsed) {
   job.Create("a").report.offered_nccl_id = "id-a1";
   job.Join("a");
   job.Join("b");
-  // Only b has begun round 1 when the coordinator ends.
+  // Only b has started round 1 when the coordinator ends.
   job.Runs("b");
   job.BreakStream("a");
   job.Wait(seconds(1));
@@ -699,7 +698,7 @@ TEST(JobHealth, AnUnhealthySpareDoesNotBreakTheRound) {
   EXPECT_THAT(job.World(), ElementsAre("a", "b"));
 }
 
-// A node that runs workers keeps running, whatever health it reports.
+// A node that runs workers continues to run them even if it reports bad health.
 TEST(JobHealth, IsLookedAtBetweenRoundsOnly) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
@@ -707,8 +706,8 @@ TEST(JobHealth, IsLookedAtBetweenRoundsOnly) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// Without waiting for a check of 5 s, each restart would lose the nodes whose
-// check ends last.
+// If the job did not wait for health checks of 5 s, each restart would lose the
+// nodes whose checks end last.
 TEST(JobHealth, WaitsForANodeUnderCheck) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});

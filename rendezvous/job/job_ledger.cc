@@ -62,7 +62,8 @@ void JobLedger::Add(const NodeTime& told, int sign) {
 }
 
 void JobLedger::Tell(const NodeTime& before, const NodeTime& told) {
-  // What the node has told of rounds that it does not tell of any more stays.
+  // Time that the node lost to rounds that are no longer in its report stays in
+  // the totals.
   NodeTime replaced = before;
   std::erase_if(replaced.losses, [&](const RoundLoss& loss) {
     return std::ranges::none_of(told.losses, [&](const RoundLoss& one) {

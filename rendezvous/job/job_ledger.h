@@ -10,26 +10,27 @@
 
 namespace muster::rendezvous {
 
-// Adds up the times of a job's nodes, and what the early ends of its rounds
-// have cost. Pure. Every call is O(1) in the number of nodes, unless noted.
+// Sums the times of a job's nodes, and the costs of rounds that ended early.
+// Pure. Every call is O(1) in the number of nodes, unless noted.
 class JobLedger {
  public:
   JobLedger() = default;
-  // Goes on with what another ledger's Without has returned.
+  // Continues with the totals that another ledger's Without returned.
   explicit JobLedger(const JobTime& time);
 
-  // A node tells its time; `before`: what it had told before.
+  // Replaces `before`, a node's previous times, by `told`, the times in its new
+  // report.
   void Tell(const NodeTime& before, const NodeTime& told);
-  // The round has ended early. `host`: the blamed node's; may be empty. The
-  // first cause of a round holds.
+  // Records that a round has ended early. `host`: host of the blamed node; may
+  // be empty. If called several times for a round, the first cause counts.
   void Count(int round, LossCause cause, const std::string& host,
              const std::string& why);
 
-  // The times up to now. A round before `round`, the newest, to which nodes
-  // have lost time but which was not counted has an unknown cause.
+  // Returns the totals so far. A round before `round`, the newest one, in which
+  // nodes lost time but for which Count was not called has an unknown cause.
   JobTime Read(int round) const;
-  // Read, without what these nodes have told: they will tell all of it again.
-  // O(nodes).
+  // Returns Read without the times of `nodes`, which these nodes will report
+  // again to the next coordinator. O(n).
   JobTime Without(const std::vector<const NodeTime*>& nodes, int round) const;
 
  private:
@@ -37,15 +38,16 @@ class JobLedger {
     bool is_counted = false;
     Incident incident;
   };
-  // The entry of the round; null: the round is too old.
+  // Returns the entry of the round, and creates it if needed; null: the round
+  // is older than the kMaxIncidents newest ones.
   Entry* EntryOf(int round);
   void Add(const NodeTime& told, int sign);
 
-  // Microseconds, whole numbers: their sums are exact up to 285 years, and do
-  // not overflow.
+  // Time spent on each activity, in whole microseconds: a double holds such
+  // sums exactly up to 285 years, and cannot overflow.
   std::array<double, kActivities> spent_us_ = {};
-  std::map<int, Entry> newest_;  // at most kMaxIncidents, by round
-  // the sums of older incidents, which were counted
+  std::map<int, Entry> newest_;  // key: the round; at most kMaxIncidents
+  // sums of the counted incidents that are not in `newest_`
   std::array<JobTime::Sum, kLossCauses> older_ = {};
 };
 

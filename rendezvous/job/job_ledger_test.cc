@@ -85,7 +85,8 @@ TEST(JobLedger, AnEndThatNoRoundFollowedIsNoIncident) {
   JobLedger ledger;
   ledger.Tell({}, Time(1, {Lost(5, 4)}));
   EXPECT_THAT(ledger.Read(5).newest, IsEmpty());
-  // An earlier coordinator knew the cause.
+  // Once round 6 exists, round 5 counts as an incident of unknown cause: an
+  // earlier coordinator ended it.
   const JobTime later = ledger.Read(6);
   ASSERT_THAT(later.newest, SizeIs(1));
   EXPECT_EQ(later.newest[0].cause, LossCause::kUnknown);
@@ -114,7 +115,7 @@ TEST(JobLedger, OldIncidentsStayInTheSums) {
   EXPECT_EQ(time.newest.back().round, 20);
   EXPECT_EQ(time.losses().incidents, 20);
   EXPECT_DOUBLE_EQ(time.losses().pause_s, 20);
-  // A round that is too old changes nothing.
+  // Count has no effect for a round older than the kMaxIncidents newest ones.
   ledger.Count(1, LossCause::kHang, "h", "hung");
   EXPECT_EQ(ledger.Read(21).losses().incidents, 20);
 }

@@ -1,6 +1,6 @@
-// Lost nodes, by a broken stream or by silence, and the consequences.
-// Standstills of the coordinator itself: messages that it did not read
-// meanwhile do not count as silence of the nodes.
+// Nodes that are lost because of a broken stream or silence, and the
+// consequences. Suspensions of the coordinator's own process: messages that it
+// did not read meanwhile do not count as silence of the nodes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST(JobLoss, AStaleReportIsNoSignOfLife) {
   job.agent("b").silent = true;
   job.Wait(seconds(4));
   --job.agent("b").report.sequence;
-  job.Report("b");  // repeats the sequence number of b's last report
+  job.Report("b");  // a repeated sequence number
   job.Wait(seconds(1));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
 }
@@ -85,7 +85,7 @@ TEST(JobLoss, ALateReportDoesNotBringALostNodeBack) {
   job.agent("b").silent = true;
   job.Wait(seconds(5));
   --job.agent("b").report.sequence;
-  job.Report("b");  // repeats the sequence number of b's last report
+  job.Report("b");  // a repeated sequence number
   EXPECT_EQ(job.status().nodes.size(), 1u);
   job.Report("b");
   EXPECT_EQ(job.status().nodes.size(), 2u);
@@ -173,7 +173,7 @@ TEST(JobLoss, TooFewWaitForOthersWithoutALastCall) {
 }
 
 // After a network failure several nodes reconnect, each at a slightly different
-// time. The world waits for a node whose reconnect grace is not over.
+// time. The next world waits for a node whose reconnect grace is not over.
 TEST(JobLoss, ANodeThatIsAboutToReconnectIsWorthAMoment) {
   JobFixture job(QuickSpec(1, 3));
   job.StartAll({"a", "b", "c"});
@@ -181,7 +181,7 @@ TEST(JobLoss, ANodeThatIsAboutToReconnectIsWorthAMoment) {
   job.Wait(milliseconds(400));
   job.BreakStream("c");
   job.Wait(milliseconds(100));
-  job.Idle("a");  // b is lost; c may be back within 400 ms
+  job.Idle("a");  // b is lost; c may return within 400 ms
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
   job.Reconnect("c");
   job.Idle("c");
@@ -248,7 +248,8 @@ TEST(JobLoss, LossOfOneThatHasStoppedIsNotCountedTwice) {
   job.BreakStream("a");
   job.Wait(milliseconds(500));
   job.Idle("b");
-  EXPECT_EQ(job.phase(), JobPhase::kStopping);  // c still stops its workers
+  // c is still stopping its workers
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
   job.Idle("c");
   EXPECT_THAT(job.World(), ElementsAre("c", "b"));
 }
@@ -271,7 +272,7 @@ TEST(JobLoss, ALostNodeThatStillRunsIsStoppedAndLetInAgain) {
   job.Idle("a");
   ASSERT_EQ(job.round(), 2);
   job.Runs("a");
-  job.Report("b");  // b continues after SIGCONT
+  job.Report("b");  // b, stopped by SIGSTOP, continues
   ASSERT_EQ(job.kind("b"), DirectiveKind::kStop);
   EXPECT_EQ(job.told("b").stop.round, 1);
   job.agent("b").silent = false;
@@ -283,8 +284,8 @@ TEST(JobLoss, ALostNodeThatStillRunsIsStoppedAndLetInAgain) {
   EXPECT_THAT(job.World(), ElementsAre("a", "b"));
 }
 
-// A kRun that was sent before b was lost may still be in flight, so b's idle
-// phase does not prove that b stays idle.
+// A kRun directive that was sent before b was lost may still be in flight, so
+// b's idle phase does not prove that b stays idle.
 TEST(JobLoss, ANodeThatCameBackIsGivenAPlaceOnceItHasSeenTheNews) {
   JobFixture job(QuickSpec(2, 2));
   job.Join("a");
@@ -299,9 +300,9 @@ TEST(JobLoss, ANodeThatCameBackIsGivenAPlaceOnceItHasSeenTheNews) {
   job.Report("b");
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
   job.agent("b").deaf = false;
-  job.Report("b");  // b receives a kWait
+  job.Report("b");  // b receives a kWait directive
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
-  job.Report("b");  // b reports that it has seen the kWait
+  job.Report("b");  // b reports that it has seen kWait
   EXPECT_EQ(job.round(), 2);
 }
 
@@ -317,7 +318,7 @@ TEST(JobLoss, AnAgentStartedAnewTakesItsPlaceWithoutWaitingForTheGrace) {
   EXPECT_THAT(job.World(), ElementsAre("a", "b"));
 }
 
-// A job of two nodes that needs one, with leases of 5 s.
+// A job of two nodes, of which one suffices; the leases are 5 s.
 class JobStandstillTest : public ::testing::Test {
  protected:
   JobStandstillTest() : job_(QuickSpec(1, 2)) { job_.StartAll({"a", "b"}); }
@@ -373,7 +374,7 @@ TEST_F(JobStandstillTest, ABrokenStreamHasItsGraceOnceMore) {
   EXPECT_EQ(job_.Count("lost"), 1);
 }
 
-// On a machine where every step is late, a node that is gone must still be
+// On a machine where every step is late, a dead node must still be declared
 // lost.
 TEST_F(JobStandstillTest, SecondStandstillIsNotExcused) {
   job_.StandStill(seconds(60));
@@ -440,7 +441,8 @@ TEST_F(JobStandstillTest, ALaterBreakIsPutOffAgain) {
   EXPECT_EQ(job_.Count("lost"), 1);
 }
 
-// The members have 15 s to stop; the standstill takes 8 s of them.
+// The members have 15 s to stop; the coordinator's process is suspended for 8 s
+// of them, which changes no limit.
 TEST_F(JobStandstillTest, AStandstillThatTheBreakOutlastsChangesNoLimit) {
   job_.Fails("a", ExitedWith(0, 1));
   job_.StandStill(seconds(8));

@@ -1,9 +1,7 @@
-// Level-triggered messages: repeating, dropping, and the number of messages;
-// signals; a restarted coordinator.
-// The node that prints what concerns all nodes, where their outputs share a
-// console.
-// Two agents that claim one place, and agents that are incompatible with the
-// job.
+// Level-triggered messages (repeated or dropped), and their number; signals; a
+// restarted coordinator. Which node prints what concerns all nodes if their
+// outputs share a console. Two agents that claim one place, and agents that are
+// incompatible with the job.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +52,7 @@ TEST(JobMessages, StaleReportsAreDropped) {
   job.StartAll({"a", "b"});
   Report late = job.agent("a").report;
   late.phase = NodePhase::kIdle;
-  // Repeats the sequence number of a's last report.
+  // `late` has the sequence number of a's last report, so it is stale.
   job.Step(ReportArrived{job.agent("a").stream, late});
   --late.sequence;
   job.Step(ReportArrived{job.agent("a").stream, late});
@@ -73,14 +71,14 @@ TEST(JobMessages, ANewerDirectiveHasAHigherRevision) {
     last = job.told("a").revision;
   };
   job.Join("b");
-  expect_higher();  // a is told to run
+  expect_higher();  // a receives a run directive
   job.Runs("a");
   job.Runs("b");
   job.Fails("b", ExitedWith(2, 1));
-  expect_higher();  // a is told to stop
+  expect_higher();  // a receives a stop directive
   job.Idle("a");
   job.Idle("b");
-  expect_higher();  // a is told to run again
+  expect_higher();  // a receives a run directive again
   EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
 }
 
@@ -89,11 +87,11 @@ TEST(JobMessages, AStopIsConfirmedByANodeThatNeverStarted) {
   job.Join("a");
   job.Join("b");
   job.Runs("a");
-  job.agent("b").deaf = true;  // the order to stop does not reach b
+  job.agent("b").deaf = true;  // b does not receive the stop order
   job.Fails("a", ExitedWith(0, 1));
   job.Idle("a");
   job.Report("b");
-  // b has not seen the order to stop, so b might still start round 1.
+  // b has not received the stop order, so b might still start round 1.
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
   job.agent("b").deaf = false;
   job.Report("b");
@@ -123,7 +121,8 @@ TEST(JobMessages, CostOfAReportDoesNotGrowWithTheNodes) {
     EXPECT_LE(job.last_step().decisions.size(), 1u);
   }
   job.Join(absl::StrCat("n", kNodes - 1));
-  // Each member gets kRun, and the last one a kWait before.
+  // Each node gets a kRun directive, and the last node a kWait directive
+  // before.
   EXPECT_LE(job.last_step().deliveries.size(), kNodes + 1u);
   for (int i = 0; i < kNodes; ++i) {
     job.Runs(absl::StrCat("n", i));
@@ -231,7 +230,7 @@ TEST(JobRestart, AgentsOfAnEarlierCoordinatorStopAndGoOnWithTheNextRound) {
   EXPECT_THAT(job.Decided("assign"), HasSubstr("round 8 begins"));
 }
 
-// b was lost while there was no coordinator.
+// Node b died while no coordinator was running.
 TEST(JobRestart, TheVerdictCountsTheRoundsOfTheEarlierCoordinator) {
   JobFixture job(QuickSpec(2, 2), 8);
   Report& report = job.Create("a").report;
@@ -262,7 +261,8 @@ TEST(JobRestart, AClaimOfAHigherRoundDoesNotTouchTheOneThatRuns) {
   EXPECT_EQ(job.round(), 8);
 }
 
-// The stranger knows what `launch status` shows of the node.
+// A stranger can learn a node's incarnation from `launch status`, but not its
+// key.
 TEST(JobPlaceKey, AnIncarnationWithoutItsKeyIsRefused) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
@@ -305,8 +305,9 @@ TEST(JobPlaceKey, AnOlderAgentHasNoneAndReturnsByItsIncarnation) {
   EXPECT_EQ(job.round(), 1);
 }
 
-// An agent that starts elsewhere, while the holder's stream is broken, may be
-// a stranger: the holder keeps its place for the reconnect grace.
+// An agent with the same node id that starts on another host, while the stream
+// of the place's holder is broken, may be a stranger: the holder keeps its
+// place for the reconnect grace.
 TEST(JobPlaceKey, ABrokenNodesPlaceIsKeptFromOtherHosts) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
@@ -344,7 +345,8 @@ TEST(JobPlaceKey, AnAgentOnTheSameHostTakesThePlaceAtOnce) {
   EXPECT_EQ(job.round(), 2);
 }
 
-// A stranger joins by one report that names the highest round.
+// A stranger could exhaust the round numbers with one report that names the
+// highest one.
 TEST(JobRestart, AnImpossibleRoundIsRefusedAndEndsNothing) {
   JobFixture job(QuickSpec(2, 3));
   Report& stranger = job.Create("stranger").report;
@@ -370,8 +372,8 @@ TEST(JobRestart, AMemberThatNamesAnImpossibleRoundIsRefused) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// The agent's workers of round 4 were still stopping when it reported here, and
-// it had the order of an earlier coordinator to run round 5 next.
+// When the agent reported here first, its workers of round 4 were still
+// stopping, and it had an earlier coordinator's directive to run round 5 next.
 TEST(JobRestart, ARoundThatAnAgentBeganMeanwhileCountsAsWell) {
   JobFixture job(QuickSpec(1, 1), 8);
   Report& report = job.Create("a").report;
@@ -386,8 +388,8 @@ TEST(JobRestart, ARoundThatAnAgentBeganMeanwhileCountsAsWell) {
   EXPECT_EQ(job.told("a").place.round, 6);
 }
 
-// The nodes among `names` whose directive is of `kind` and has prints_for_job
-// set.
+// Returns the nodes among `names` whose directive is of `kind` and has
+// prints_for_job set.
 std::vector<std::string> Say(JobFixture& job, DirectiveKind kind,
                              const std::vector<std::string>& names) {
   std::vector<std::string> speakers;
@@ -488,13 +490,13 @@ TEST(JobSpeaker, ANodeThatStillRunsAnOldRoundPrintsTheReason) {
   job.Reconnect("b");
   EXPECT_THAT(Say(job, DirectiveKind::kStop, {"b"}), ElementsAre("b"));
   EXPECT_EQ(job.told("b").reason, "the job went on without this node");
-  // b's round is over on all other nodes: its workers would wait for them in
-  // vain.
+  // The other nodes have ended b's round, so b's workers wait for their peers
+  // in vain.
   EXPECT_EQ(job.told("b").stop.cause, StopCause::kBroken);
 }
 
-// Signal and cause of the current round's stop do not apply to the stop of an
-// earlier round.
+// The signal and the cause of the current round's stop do not apply to a node
+// that stops an earlier round.
 TEST(JobSpeaker, AStopOfAnEarlierRoundIsAsAnyOther) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -534,8 +536,8 @@ TEST(JobSpeaker, AContenderPrintsThatItWaits) {
   EXPECT_TRUE(job.told("x").prints_for_job);
 }
 
-// A job of two nodes. Node rank 1 is held by "b"; "c" was started by mistake
-// with the same rank.
+// A job of two nodes. Node "b" has node rank 1; agent "c" was started by
+// mistake with the same rank.
 class JobContentionTest : public ::testing::Test {
  protected:
   JobContentionTest() : job_(QuickSpec(2, 2)) {
@@ -565,8 +567,8 @@ TEST_F(JobContentionTest, AReportThatMayBeOlderThanTheClaimProvesNothing) {
   job_.Join("c");
   job_.Report("b");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
-  // Each report of c, the claimant, makes the coordinator ask the holder b
-  // again.
+  // Agent c claims b's place, and each report of c makes the coordinator ask b
+  // again for a sign of life.
   job_.agent("b").deaf = false;
   job_.Report("b");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
@@ -586,7 +588,7 @@ TEST_F(JobContentionTest, AdmittedOnceTheHoldersLeaseHasRunOut) {
   job_.Idle("a");
   EXPECT_EQ(job_.round(), 2);
   EXPECT_EQ(job_.told("c").place.group_rank, 1);
-  // b, the old holder, comes back too late: c has its place.
+  // The former holder b returns too late: c already has its place.
   job_.Report("b");
   EXPECT_THAT(job_.told("b").reason, HasSubstr("node c is held by c"));
   job_.Report("c");
@@ -605,11 +607,12 @@ TEST_F(JobContentionTest, TheClaimerMayReconnectMeanwhile) {
 }
 
 TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
-  job_.agent("c").peer = "";  // that of the reports below
+  // Agent c must have the same (empty) address as the reports of b below.
+  job_.agent("c").peer = "";
   job_.agent("b").silent = true;
   job_.Wait(seconds(5));
   job_.Join("c");
-  job_.Report("b");  // b was lost, and reports too late to keep its place
+  job_.Report("b");  // b was lost, and returns too late
   Report late = job_.agent("b").report;
   const StreamId stream = job_.agent("b").stream;
   job_.BreakStream("c");
@@ -620,10 +623,10 @@ TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
   EXPECT_EQ(job_.status().nodes[1].node.node_id, "b");
 }
 
-// A contender (a second node with the id of a node of the job) reconnects while
-// the coordinator still holds its old stream. A late report on the old stream
-// must not make it the node's stream: directives would be lost, and the end of
-// the new stream would not be noticed.
+// A contender (a second agent with the id of a node of the job) reconnects
+// while the coordinator still holds its old stream. A late report on the old
+// stream must not make the old stream the node's stream: directives would be
+// lost, and the end of the new stream would not be noticed.
 TEST_F(JobContentionTest, StaleReportOfAContenderDoesNotTakeThePlace) {
   job_.agent("b").silent = true;
   job_.Join("c");
@@ -731,8 +734,8 @@ TEST(JobAdmission, ANodeRankBeyondTheWorldIsRefused) {
   EXPECT_THAT(job.told("a").reason, HasSubstr("node rank 2 is out of range"));
 }
 
-// A replacement arrives while the agent that it replaces still writes a
-// checkpoint.
+// A replacement agent starts while the agent that it replaces is still writing
+// a checkpoint.
 class JobSuccession : public JobContentionTest {
  protected:
   JobSuccession() {
@@ -772,7 +775,7 @@ TEST_F(JobSuccession, IsNoLongerShownWhenThePlaceIsFree) {
   job_.agent("b").silent = true;
   job_.agent("c").silent = true;
   job_.BreakStream("b");
-  job_.Wait(seconds(1));  // more than the reconnect grace
+  job_.Wait(seconds(1));  // longer than the reconnect grace of b
   EXPECT_THAT(job_.status().reason, Not(HasSubstr("waits for the end")));
 }
 
@@ -792,7 +795,7 @@ TEST_F(JobSuccession, SuccessorGetsTheVerdict) {
   job_.Succeeds("b");
   ASSERT_EQ(job_.kind("c"), DirectiveKind::kFinished);
   EXPECT_EQ(job_.told("c").verdict.outcome, Outcome::kSucceeded);
-  // c lost its directive (simulated): the coordinator sends the directive
+  // Simulate that c lost its directive, so that the coordinator has to send it
   // again.
   job_.agent("c").told = Directive();
   job_.Report("c");

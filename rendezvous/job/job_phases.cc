@@ -1,5 +1,5 @@
-// The phases of a job: when each ends, and which phase follows. See the table
-// in job.h.
+// The phases of a job: when each phase ends, and which phase follows. See the
+// table in job.h.
 
 #include <algorithm>
 #include <chrono>
@@ -18,14 +18,14 @@
 namespace muster::rendezvous {
 namespace {
 
-// Time that a new coordinator waits for the node whose process coordinated the
-// job before. That process has most likely ended, and its workers with it.
+// How long a new coordinator waits for the node whose process was the previous
+// coordinator. That process has most likely ended, and its workers with it.
 constexpr Duration kHostGrace = std::chrono::seconds(2);
 
 constexpr char kSuccess[] = "every worker succeeded";
 
-// The reason of a verdict of nodes that were enough, but not of the worlds
-// before, for `timeout`.
+// Returns the reason of a time-out verdict: enough nodes came within `timeout`,
+// but less than half of the nodes of an earlier world.
 std::string NoMajority(const JobState& state, Duration timeout) {
   const Electors* const lacking = LackingWorld(state, Among::kReady);
   const Electors& world = lacking == nullptr ? state.electors : *lacking;
@@ -41,7 +41,8 @@ std::string NoMajority(const JobState& state, Duration timeout) {
 
 void Job::ConsiderAdoption() {
   const Adoption::Decision decision = state_.adoption.Decide(state_.now);
-  // With kAuto no more than max_nodes agents run: nobody else can come.
+  // With Takeover::kAuto at most max_nodes agents run, so no further node can
+  // come.
   const bool all_are_here =
       !state_.own_endpoint.empty() && state_.spec.takeover == Takeover::kAuto &&
       static_cast<int>(state_.nodes.size()) >= state_.spec.max_nodes;
@@ -60,8 +61,8 @@ void Job::ConsiderAdoption() {
                               "job began, are not known"));
     AdoptRound(reports);
   } else {
-    // Without an adopted world it is unknown which report has the newest count
-    // of used restarts, so the largest count applies.
+    // No round is adopted, so it is unknown which report has the newest count
+    // of used restarts. Use the largest count.
     for (const auto& [id, report] : reports) SpendAsTold(report);
     KeepElectors(reports);
     outbox_.Note(
@@ -104,14 +105,14 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
     is_alive = is_alive || report.phase != NodePhase::kIdle;
     if (!report.round_end.has_value()) continue;
     // The earlier coordinator has counted the failure that ended the round.
-    // Apply counts the failures that no coordinator has counted.
+    // Apply counts only failures that no coordinator has counted.
     SpendAsTold(report);
     if (!end.has_value()) end = report.round_end;
   }
   if (!state_.own_endpoint.empty()) Elect();
   ChooseStandbys();
   if (!is_alive && end.has_value() && !end->exit_code.has_value()) {
-    // The round is over and was counted: the next one follows.
+    // The round has ended and was counted, so the next round follows.
     state_.why = end->reason;
     state_.world.unknown = 0;
     state_.gathering.Begin(state_.now);
@@ -171,8 +172,8 @@ void Job::LoseHost() {
     BreakRound(text, {.cause = StopCause::kBroken});
   } else if (state_.phase == JobPhase::kStopping &&
              state_.stopping.consequence.IsFailure()) {
-    // The workers failed because that node's are gone: as a change of
-    // membership this spends no restart.
+    // The workers failed because the workers of the lost node died. A node loss
+    // is a change of membership and spends no restart.
     state_.blame.MoveToLoss(failure);
     Excuse("", text);
   }
@@ -205,7 +206,7 @@ void Job::KeepElectors(const std::map<std::string, Report>& reports) {
 
 void Job::JoinElectors(Node& node, const Report& report) {
   Electors& electors = state_.electors;
-  // Those that are gone stay known.
+  // Electors whose agents have left stay in the list.
   if (electors.known.contains(node.identity.node_id)) return;
   int rank = -1;
   if (report.electorate.world == electors.world) {
@@ -285,7 +286,8 @@ void Job::EndAdopted(const RoundEnd& end,
   const bool preempted = std::ranges::any_of(reports, [](const auto& one) {
     return one.second.preemption.has_value();
   });
-  // The earlier coordinator knew the cause.
+  // The earlier coordinator recorded the cause of the end, so the lost host
+  // need not be blamed.
   state_.lost_host.reset();
   if (end.exit_code == 0) {
     Conclude(NewVerdict(Outcome::kSucceeded, 0, end.reason));
@@ -293,7 +295,7 @@ void Job::EndAdopted(const RoundEnd& end,
   }
   Stopping stopping{.cause = end.cause};
   if (end.exit_code == kPreemptedExitCode && preempted) {
-    // The nodes' notices give the verdict.
+    // The preemption notices in the nodes' reports lead to the verdict.
   } else if (end.exit_code.has_value()) {
     stopping.consequence = Consequence::End(
         NewVerdict(end.cause == StopCause::kCancelled ? Outcome::kCancelled
@@ -315,7 +317,8 @@ void Job::ConsiderGathering() {
   const JobSpec& spec = state_.spec;
   const Membership& nodes = state_.nodes;
   const int present = static_cast<int>(nodes.size());
-  // Nodes without a majority of the electors are too few, however many.
+  // Without half of the electors a world must not form, so report too few nodes
+  // to the gathering, however many are here.
   const int too_few = spec.min_nodes - 1;
   const Gathering::Decision decision = state_.gathering.Decide(
       state_.now, spec,
@@ -378,7 +381,8 @@ void Job::ConsiderGathering() {
 void Job::FormWorld() {
   std::map<std::string, int> previous;
   if (state_.electors.nodes > 0) {
-    // A world that never began on all of its nodes gives no claim to a rank.
+    // Only a world that began on all of its nodes gives them a claim to their
+    // ranks.
     for (const auto& [id, elector] : state_.electors.known) {
       previous[id] = elector.rank;
     }
@@ -401,8 +405,8 @@ void Job::FormWorld() {
   std::vector<Electors> needed = state_.unsettled;
   needed.push_back(state_.electors);
   if (!state_.unsettled.empty()) {
-    // More nodes are ready than get a rank: those of the worlds that may have
-    // begun go first.
+    // More nodes may be ready than get a rank: prefer the nodes of the worlds
+    // that may have begun.
     const auto is_needed = [&](const Candidate& candidate) {
       return std::ranges::any_of(needed, [&](const Electors& world) {
         return world.RankOf(*candidate.identity, state_.spec.takeover) >= 0;
@@ -420,7 +424,8 @@ void Job::FormWorld() {
   }
   const Assignment assignment = AssignRanks(candidates, state_.spec.max_nodes);
   MUSTER_CHECK(!assignment.order.empty());
-  // Explicit node ranks may leave electors out.
+  // Requested node ranks may have displaced electors, so check each world
+  // again.
   for (const Electors& world : needed) {
     const auto is_elector = [&](size_t i) {
       return world.RankOf(nodes[i]->identity, state_.spec.takeover) >= 0;
@@ -557,7 +562,8 @@ void Job::Conclude(const Verdict& verdict) {
     Finish(verdict);
     return;
   }
-  // Nobody is left to be stopped: the order makes the verdict known.
+  // No worker is left to be stopped, but the stop order makes the verdict known
+  // to the nodes.
   ++state_.changes;
   state_.stopping = {.cause = StopCause::kAsked,
                      .consequence = Consequence::End(verdict)};
@@ -662,8 +668,8 @@ void Job::Cancel(const std::string& why, const CancelWish& wish) {
 }
 
 void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
-  // Makes the preemption the cause of a break that a failure began. Each report
-  // repeats the notice, so this is called several times.
+  // Makes the preemption, instead of a failure, the cause of the break. Each
+  // report repeats the notice, so this runs several times.
   const auto excuse = [&] {
     if (state_.blame.PreemptionExplains(by) &&
         state_.stopping.consequence.IsFailure()) {
@@ -674,17 +680,18 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
       state_.now +
       std::clamp(notice.left, Duration::zero(), state_.spec.preempt_grace);
   if (state_.preemption.has_value()) {
-    // A second signal to a node ends the grace at once. It is not recorded:
-    // each report repeats the notice.
+    // A second signal to a node ends the grace at once. It is not recorded as a
+    // decision, because each report repeats the notice.
     state_.preemption->deadline =
         std::min(state_.preemption->deadline, deadline);
-    // The node that reports now may explain the break, even if the node that
-    // reported the preemption first does not.
+    // This node's preemption may explain the break even if that of the node
+    // that reported the notice first does not.
     excuse();
     return;
   }
   ++state_.changes;
-  // While gathering, the failures of the last round have been handled already.
+  // While gathering, the failures of the last round have been handled already,
+  // so they must not appear in the preemption's verdict.
   if (state_.phase == JobPhase::kGathering) state_.blame.Clear();
   state_.preemption = Preemption{
       .notice = {.signal = notice.signal, .host = notice.host},
@@ -702,15 +709,15 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
     case JobPhase::kRunning:
       state_.why = what;
       if (state_.world.unstarted > 0) {
-        // No worker has started its work yet, and the other nodes must not
-        // start.
+        // Not all workers have started, and the other nodes must not start
+        // theirs.
         BreakRound(what, {.cause = StopCause::kAsked});
         break;
       }
       TellMembers();
       break;
     case JobPhase::kStopping:
-      // A break without a verdict ends with this preemption's verdict.
+      // If the break has no verdict, the preemption's verdict will end the job.
       excuse();
       break;
     case JobPhase::kFinished:
@@ -750,13 +757,13 @@ void Job::ConsiderStopping() {
     if (limit.has_value() && state_.now < *limit) return;
     Finish(PreemptionVerdict(state_));
   } else if (state_.world.succeeded == state_.world.size()) {
-    // All workers had succeeded when the order to stop arrived.
+    // All workers had already succeeded when the stop order arrived.
     Conclude(NewVerdict(Outcome::kSucceeded, 0, kSuccess));
   } else {
     CountIncident();
     const Duration delay = DelayOfNextRound();
     ++state_.changes;
-    // The newest unsettled world, if there is one, is the one that has stopped.
+    // The newest unsettled world is the one that has just stopped.
     if (state_.world.never_began && !state_.unsettled.empty()) {
       state_.unsettled.pop_back();
     }

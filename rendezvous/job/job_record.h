@@ -12,16 +12,16 @@
 
 namespace muster::rendezvous {
 
-// What a new coordinator must know of a job in order to go on with it. The rest
-// of a JobState comes again with the nodes' reports, each of which is complete.
-// Times are relative, because another process has another clock.
+// The state of a job that a new coordinator needs to continue the job. The rest
+// of JobState comes from the nodes' reports, each of which is complete. Times
+// are relative, because another process has another clock.
 struct JobRecord {
   // A node of the job, and its place in the newest round.
   struct Member {
     NodeIdentity identity;
     std::string place_key;
     std::string peer;
-    // of the newest report
+    // of the node's newest report
     NodePhase phase = NodePhase::kIdle;
     int round = 0;
     uint64_t newest_signal = 0;
@@ -41,8 +41,8 @@ struct JobRecord {
   int round = 0;
   int claimed_round = 0;
   int restarts_used = 0;
-  int failures_in_row = 0;  // RestartBackoff::failures
-  // While gathering: time until a world may form.
+  int failures_in_row = 0;  // see RestartBackoff::failures
+  // While gathering: the time until a world may form.
   Duration backoff_left = Duration::zero();
   std::vector<SignalNotice> signals;
   uint64_t newest_signal = 0;
@@ -50,35 +50,35 @@ struct JobRecord {
   std::optional<PreemptionNotice> preemption;
   std::optional<Verdict> verdict;
 
-  World world;  // except `began`, `unstarted` and `unstopped`
-  Duration ran = Duration::zero();  // time since the round's start
-  std::vector<Member> members;      // in the order in which they joined
+  World world;                      // without `began`, `unstarted`, `unstopped`
+  Duration ran = Duration::zero();  // time since the round began
+  std::vector<Member> members;      // by the time at which they joined
   std::vector<PastNode> past;
 
-  // the stop of the newest broken round, except its deadline
+  // how the newest broken round is stopped; without its deadline
   Stopping stopping;
   FailureLog failures;
   std::string blamed;  // Blame::why
-  // JobLedger::Without the members
+  // the job's times without those of the members (JobLedger::Without)
   JobTime time;
 };
 
-// The record of `state` at state.now. O(n).
+// Returns the record of `state` at state.now. O(n).
 JobRecord RecordOf(const JobState& state);
 
-// The state of a new coordinator with `record`, which was written `elapsed` ago
-// (an estimate, which may be wrong by the difference of two clocks). All nodes
-// are disconnected, and are lost unless they come within their lease. What the
-// coordinator had not yet decided about a break is not decided any more: its
-// cause is final. `record` must be sound (CheckRecord).
+// Returns the state for a new coordinator that continues from `record`, which
+// was written `elapsed` ago (an estimate, which may be wrong by the difference
+// of two clocks). All nodes are disconnected, and are lost unless they report
+// within their lease. If the cause of a break was provisional, it is final now.
+// `record` must be sound (CheckRecord).
 JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
                  Duration elapsed);
 
-// Whether the job of `record` is over or begins no other round.
+// Whether the job of `record` has ended or will begin no other round.
 bool IsEnding(const JobRecord& record);
 
-// OK, or why `record` cannot come from RecordOf: a damaged file must not bring
-// a coordinator into an impossible state.
+// Returns OK, or the reason why `record` cannot come from RecordOf, so that a
+// damaged file cannot bring a coordinator into an impossible state.
 absl::Status CheckRecord(const JobRecord& record);
 
 }  // namespace muster::rendezvous

@@ -1,4 +1,4 @@
-// Tests of a job that goes on under a new coordinator which has its record.
+// Tests of a job that continues under a new coordinator with the job's record.
 #include "rendezvous/job/job_record.h"
 
 #include <gmock/gmock.h>
@@ -418,7 +418,7 @@ TEST(CheckRecordTest, RefusesWhatNoJobCanHave) {
   record = sound;
   record.world.succeeded = 3;
   EXPECT_THAT(why(record), HasSubstr("succeeded wrongly"));
-  // Both members are still at work.
+  // No member has succeeded, so the record's count of 1 is wrong.
   record.world.succeeded = 1;
   EXPECT_THAT(why(record), HasSubstr("succeeded wrongly"));
 }

@@ -11,8 +11,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// Two workers fell silent together if the times differ by less than
-// 1/kTogetherDivisor of the silence.
+// Two workers count as silent at the same time if the beginnings of their
+// silences differ by at most 1/kTogetherDivisor of the silence.
 constexpr int kTogetherDivisor = 10;
 
 // Returns the earlier of two times; nullopt counts as never.
@@ -22,8 +22,8 @@ std::optional<Instant> Earlier(std::optional<Instant> a,
   return std::min(*a, *b);
 }
 
-// The node ranks or indices (`number`) of all nodes; empty unless every node
-// has one.
+// Returns the node ranks or the indices of all nodes (`number` selects which);
+// empty unless every node has one.
 std::vector<int> NumbersOf(const Membership& nodes,
                            std::optional<int> NodeIdentity::*number) {
   std::vector<int> numbers;
@@ -35,7 +35,8 @@ std::vector<int> NumbersOf(const Membership& nodes,
   return numbers;
 }
 
-// A clause that warns that a blamed hang may not be the cause, or "".
+// Returns a clause that warns that the blamed hang may not be the cause; "" if
+// there is no doubt.
 std::string DoubtAbout(const JobState& state, const Failure& failure) {
   if (failure.kind != FailureKind::kHung || IsStopped(failure)) return "";
   const Instant since = SilentSince(failure, state.now);
@@ -47,7 +48,8 @@ std::string DoubtAbout(const JobState& state, const Failure& failure) {
       continue;
     }
     for (const WorkerProgress& worker : node.progress) {
-      // Deadline 0: the worker has ended, or its silence has no limit.
+      // Deadline 0 means that the worker has ended, or that its silence is
+      // unlimited.
       if (worker.deadline == Duration::zero()) continue;
       const Instant silent = node.heard - worker.silent_for;
       if (silent >= since - window && silent <= since + window) ++together;
@@ -60,8 +62,8 @@ std::string DoubtAbout(const JobState& state, const Failure& failure) {
                       "waited for whom");
 }
 
-// The number of the world's nodes that are gone, or have seen the order to
-// stop. O(n).
+// Returns how many of the world's nodes have left for good or have seen the
+// stop order. O(n).
 int Witnesses(const JobState& state, const Electors& world) {
   int witnesses = world.gone;
   for (const auto& [id, node] : state.nodes.nodes()) {
@@ -126,8 +128,8 @@ std::optional<Instant> AwaitsWitnesses(const JobState& state) {
     return 2 * Witnesses(state, *world) >= world->nodes;
   });
   if (is_known) return std::nullopt;
-  // Neither a person who cancels nor a cluster that takes the nodes away waits
-  // for nodes that are gone.
+  // An operator who cancels and a cluster that preempts do not wait for lost
+  // nodes, so the shorter limit applies to them.
   const bool waits = verdict.has_value() &&
                      verdict->outcome != Outcome::kCancelled &&
                      !state.preemption.has_value();

@@ -22,58 +22,62 @@
 
 namespace muster::rendezvous {
 
-// A preemption: the cluster takes the job's nodes away.
+// A preemption: the cluster will take the job's nodes away.
 struct Preemption {
-  PreemptionNotice notice;  // without the field `left`
-  Instant deadline;         // time at which the workers are stopped
+  PreemptionNotice notice;  // field `left` is unused
+  Instant deadline;         // when the workers are stopped
 };
 
-// An agent that waits for the end of another incarnation of its node.
+// An agent that waits until the agent that now holds its node's place has
+// ended.
 struct Successor {
   std::string node_id;  // id of the node whose place the agent waits for
-  std::string host;     // host of the waiting agent
+  std::string host;     // host of the agent that waits
 };
 
-// The nodes of a world that began on all of its nodes, or may have. Where other
-// nodes may take over from the coordinator, no other world forms without half
-// of them: then no other coordinator has a majority.
+// The nodes of a world that has begun, or may have begun, on all of its nodes.
+// They elect the coordinator's successor. If nodes may take over, no other
+// world forms without half of them, so that no other coordinator can have a
+// majority.
 struct Electors {
   WorldId world;
-  int nodes = 0;  // 0: there was no such world
+  int nodes = 0;  // 0: no world has begun
   struct Elector {
     int rank = 0;
     uint64_t incarnation = 0;
-    // Whether the agent has left the job by its own wish, so that it elects
-    // nobody any more.
+    // Whether the agent has left the job at its own request and will not vote
+    // for a coordinator any more.
     bool is_gone = false;
   };
   std::map<std::string, Elector> known;  // by node id
-  int gone = 0;                          // number of those that are gone
-  std::vector<std::string> members;      // Electorate::members
+  int gone = 0;                          // number of electors that are gone
+  std::vector<std::string> members;      // see Electorate::members
 
-  // The group rank of the agent if it is an elector; else -1. An agent that
-  // was started again has forgotten what it promised. With Takeover::kAuto it
-  // is an elector nevertheless.
+  // Returns the agent's group rank if it is an elector; else -1. A restarted
+  // agent has forgotten its promises to coordinators, so it is no elector,
+  // except with Takeover::kAuto.
   int RankOf(const NodeIdentity& node, Takeover takeover) const;
 };
 
 // The whole state of one job, as a value. Job changes it; the functions below
-// and those of directives.h only read it.
+// and in directives.h only read it.
 struct JobState {
   std::string run_id;
   uint64_t epoch = 0;  // identifies this run of the coordinator
-  // Where this coordinator's process listens, if other nodes of the job may
-  // take over from it; empty: nobody takes over.
+  // The endpoint at which this coordinator's process listens, if other nodes of
+  // the job may take over from it; empty: no takeover is possible.
   std::string own_endpoint;
-  Electors electors;  // of the newest world that is known to have begun
-  // The worlds since then, of which a node may have begun without a report that
-  // has come.
+  Electors electors;  // the newest world known to have begun
+  // Worlds that formed after that of `electors`; all nodes of such a world may
+  // have begun it although not all of their reports have arrived.
   std::vector<Electors> unsettled;
-  // Directive::standbys and host_rank, for the newest world.
+  // The values of Directive::standbys and Directive::host_rank for the newest
+  // world.
   std::vector<std::string> standbys;
   int host_rank = -1;
-  // The adopted round's member whose process coordinated it, until it comes to
-  // this coordinator: its group rank, and when it counts as lost.
+  // Group rank of the node whose process coordinated the adopted round, while
+  // the node has not reported to this coordinator, and the time at which it
+  // counts as lost. nullopt: no such node is missing.
   std::optional<int> lost_host;
   std::string lost_host_name;  // its node id; "" if unknown
   Instant lost_host_at;
@@ -82,39 +86,45 @@ struct JobState {
   Instant now;  // time of the newest step
 
   Membership nodes;
-  std::map<StreamId, Successor> successors;  // keyed by the agent's stream
+  std::map<StreamId, Successor> successors;  // key: the agent's stream
 
   JobPhase phase = JobPhase::kGathering;
-  PhaseClock clock;   // start of `phase`, and postponement of its limit
-  std::string why;    // the reason of the current phase, a sentence
-  Adoption adoption;  // of a round that an earlier coordinator began
+  // The start of `phase`, and how long its time limit is postponed.
+  PhaseClock clock;
+  std::string why;  // reason of the current phase, a sentence
+  // The adoption of a round that an earlier coordinator began.
+  Adoption adoption;
   Gathering gathering;
-  Stopping stopping;  // stop of the newest broken round
+  Stopping stopping;  // how the newest broken round is stopped
   RestartBackoff backoff;
   Blame blame;  // failures of the newest round
   std::optional<Preemption> preemption;
   std::optional<Verdict> verdict;  // set once the job has finished
   JobLedger ledger;
-  // The highest step that any worker has reported, here or, as the nodes say,
-  // to an earlier coordinator; -1: none.
+  // The highest training step that any worker has reported, here or (as the
+  // nodes report it) to an earlier coordinator; -1: none.
   int64_t reached_step = -1;
 
   int round = 0;
-  // The highest round that any node reports to have run, under this coordinator
-  // or an earlier one. The next round's number is above it; the number of the
+  // The highest round that any node reports to have run, under this or an
+  // earlier coordinator. The next round gets a higher number; the number of the
   // current round never changes.
   int claimed_round = 0;
   std::string run_tag;  // Place::run_tag; fixed once the first world has formed
-  World world;  // the world of `round`; while gathering, the previous one
-  // The newest kMaxSignalNotices signals, which every worker of the round gets.
+  // The world of `round`; while gathering, the world of the previous round.
+  World world;
+  // The newest kMaxSignalNotices signals; all workers of the round receive
+  // them.
   std::vector<SignalNotice> signals;
-  // Ordinal of the newest signal; increases over all rounds.
+  // Ordinal of the newest signal in `signals`. It keeps increasing from round
+  // to round.
   uint64_t newest_signal = 0;
   int restarts_used = 0;
-  // Number of changes of what a JobRecord keeps, as far as a new coordinator
-  // would not learn it from the nodes' reports.
+  // Number of changes to the part of a JobRecord that a new coordinator could
+  // not learn from the nodes' reports. A change of it means that a new record
+  // must be written.
   uint64_t changes = 0;
-  // The node that prints and acts for the job while the job is gathering,
+  // Id of the node that prints for the whole job while the job is gathering,
   // stopping or finished.
   std::string speaker;
 
@@ -122,72 +132,75 @@ struct JobState {
   void Enter(JobPhase next);
 };
 
-// The number of nodes that a text names before it is cut.
+// Maximum number of nodes that a text lists before it is cut.
 inline constexpr size_t kMaxNamedNodes = 8;
 
-// Whether a node waits and the round may be broken to let it in.
+// Whether a spare waits and the round may be broken to include it.
 bool SpareWaits(const JobState& state);
 
-// The nodes on which a count depends: all of the job's, or those that are
-// ready.
+// The nodes that a count includes: all nodes of the job, or only the ready
+// ones.
 enum class Among { kAll, kReady };
-// The newest world of which too few nodes are here for a further one; null:
-// none. O(1) unless there are unsettled worlds.
+// A world of which less than half of the nodes are here or have left for good,
+// so that no new world may form; null: none. O(1) unless there are unsettled
+// worlds.
 const Electors* LackingWorld(const JobState& state, Among among);
-// The number of its nodes that are here or gone. O(n).
+// The number of nodes of `world` that are here or have left for good. O(n).
 int NodesHere(const JobState& state, const Electors& world, Among among);
 
-// The worlds of which a majority may elect another coordinator.
+// The worlds whose majorities may elect another coordinator.
 std::vector<const Electors*> WorldsThatElect(const JobState& state);
 
-// While stopping with a verdict, where other nodes may take over: the time
-// until which the verdict waits for a majority of these worlds to see the order
-// to stop, which has the verdict's exit code. A coordinator that takes over
-// then ends the job in the same way. nullopt: the verdict need not wait. O(n).
+// While stopping with a verdict, if other nodes may take over: how long the
+// verdict waits until half of the nodes of each of WorldsThatElect have seen
+// the stop order, which contains the verdict's exit code. A coordinator that
+// takes over then ends the job in the same way. nullopt: the verdict need not
+// wait. O(n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);
 
-// The time at which the members of the running round that have not started its
-// workers are given up; nullopt: all have started.
+// When members of the running round that have not started its workers are
+// declared lost; nullopt: all have started.
 std::optional<Instant> StartLimit(const JobState& state);
-// The time at which the nodes that delay this phase are given up; nullopt: the
-// phase has no such limit.
+// When the nodes that delay the current phase are given up; nullopt: the phase
+// has no such limit.
 std::optional<Instant> PhaseLimit(const JobState& state);
-// The time of the next step that the phase needs without an event.
+// The time at which the current phase needs a step even without an event;
+// nullopt: never.
 std::optional<Instant> PhaseDeadline(const JobState& state);
 
-// The id of the connected member with the lowest rank: the one node that prints
-// for the job. Without such a member, the id of any connected node; "" if there
-// is none.
+// The id of the node that prints for the job: the connected member with the
+// lowest rank or, without such a member, any connected node; "" if no node is
+// connected.
 std::string ChooseSpeaker(const JobState& state);
 
-// The failure in words: rank, host, message. A failure without a rank is a
-// node's, and its message names the host.
+// Describes the failure: rank, host, message. A failure without a rank is that
+// of a node, and its message names the host.
 std::string Describe(const Failure& failure);
-// The reason of a break by `failure`. Adds that the root of the round's NCCL id
-// was lost, if so, because a worker that waited for that root fails with a
-// message that does not mention the root. Warns if a blamed hang may not be the
-// cause: workers of several nodes that wait for one another fall silent at
-// about the same time, in an order that proves nothing. O(n).
+// The reason text of a break by `failure`. Adds that the root of the round's
+// NCCL id was lost, if so, because a worker that waited for that root fails
+// with a message that does not mention the root. Warns if a blamed hang may not
+// be the cause: workers of several nodes that wait for one another fall silent
+// at about the same time, in an order that proves nothing. O(n).
 std::string ReasonOfBreak(const JobState& state, const Failure& failure);
 
-// Why no round begins at `now` although enough nodes are ready, and when one
-// does; "" if the back-off is over.
+// Explains why no round begins at `now` although enough nodes are ready, and
+// when one will; "" if the back-off is over.
 std::string BackoffText(const JobState& state, Instant now);
 
 std::string PreemptionReason(const JobState& state);
 // The verdict of a preempted job. A failure during a preemption changes neither
 // outcome nor exit code: its worker may be a victim of the cluster's actions,
-// and the job is to be run again. The reason names the failure, because the
-// last checkpoint may be incomplete.
+// and the job is to be run again. The verdict's reason names the failure,
+// because the last checkpoint may be incomplete.
 Verdict PreemptionVerdict(const JobState& state);
 Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason);
 
 // A clause that lists the absent nodes as far as they are known: members of the
-// previous world with how each left, or before the first world the node ranks
-// or indices that no present node has. O(n log n).
+// previous world and how each of them left, or before the first world the node
+// ranks or indices that no present node has. O(n log n).
 std::string Absent(const JobState& state);
-// A clause that lists the unhealthy nodes with their reasons. Omits `except`,
-// whose own directive already has the reason; null: omits no node.
+// A clause that lists the unhealthy nodes and their reasons. Omits `except`,
+// whose own directive already contains the reason; null: omits no node.
 std::string KeptOut(const JobState& state, const Node* except);
 
 }  // namespace muster::rendezvous

@@ -12,34 +12,36 @@
 
 namespace muster::rendezvous {
 
-// The number that the driver gives to an agent's connection; never reused.
+// Number that the driver assigns to an agent's connection; never reused.
 using StreamId = uint64_t;
 
-// The events of a job.
+// An event: a report has arrived on a stream. All events of a job are the
+// alternatives of JobEvent.
 struct ReportArrived {
   StreamId stream = 0;
   Report report;
-  // The IP address that the stream comes from; empty: the coordinator's own
-  // process.
+  // The IP address from which the stream comes; empty: from the coordinator's
+  // own process.
   std::string peer;
 };
 struct StreamClosed {
   StreamId stream = 0;
 };
-// The agent of a node has died, and so have its workers, because it was in the
-// process of an earlier coordinator.
+// The agent of a node and its workers have died: it ran in the process of an
+// earlier coordinator, which has ended.
 struct AgentDied {
   std::string node_id;
 };
 struct CancelAsked {
   std::string reason;  // who asks for the cancel, and why; part of the verdict
 };
-// Removes one node, named by node id or host name, from the job for good.
+// An operator's request to remove one node, named by node id or host name, from
+// the job for good.
 struct DrainAsked {
   std::string node;
-  std::string principal;  // who asks for it; empty: unknown
+  std::string principal;  // caller's name; empty: unknown
 };
-// Another coordinator says that it coordinates the job, with this epoch.
+// Another coordinator with this epoch announces that it coordinates the job.
 struct CoordinatorTold {
   uint64_t epoch = 0;
   Backing backing = Backing::kMajority;
@@ -50,22 +52,23 @@ using JobEvent =
     std::variant<ReportArrived, StreamClosed, AgentDied, CancelAsked,
                  DrainAsked, CoordinatorTold, TimePassed>;
 
-// The actions that the driver carries out, in this order.
+// A directive to be sent. The driver carries out a step's actions in the order
+// of the fields of JobStep.
 struct Delivery {
   StreamId stream = 0;
   Directive directive;
 };
 struct JobStep {
-  // Whether the job's record has changed (Job::Record): if a journal is kept,
-  // the new record must be durable before `deliveries` leave.
+  // Whether the job's record (Job::Record) has changed. If a journal is kept,
+  // the new record must be durable before `deliveries` are sent.
   bool record_changed = false;
   std::vector<Delivery> deliveries;
   std::vector<Decision> decisions;
-  // Another coordinator has a higher epoch: this one gives no orders any more,
-  // and the driver puts a Standby in its place.
+  // Whether another coordinator has a higher epoch. If so, this one sends no
+  // more directives, and the driver replaces it by a Standby.
   bool deposed = false;
-  // The reason why a requested change (cancel, drain) was not possible; else
-  // empty.
+  // The reason why an operator's request (cancel, drain) was refused; empty: it
+  // was not.
   std::string refusal;
 };
 

@@ -1,5 +1,5 @@
-// Tests of a job whose coordinator is in the process of one of its nodes, and
-// from which other nodes take over.
+// Tests of a job whose coordinator runs in the process of one of its nodes, so
+// that other nodes can take over.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-// The job of nodes a to c (d, if named) that runs round 1, hosted by a.
+// Returns a job of nodes a to c (a to d if `max_nodes` is 4 or more) that runs
+// round 1; the coordinator runs in the process of node a.
 JobFixture RunningJob(int min_nodes, int max_nodes) {
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(min_nodes, max_nodes));
   std::vector<std::string> names = {"a", "b", "c", "d"};
@@ -101,8 +102,8 @@ TEST(JobTakeoverTest, TheRoundGoesOnIfAllItsNodesCome) {
   EXPECT_EQ(job.told("c").host_rank, 1);
   EXPECT_EQ(job.told("c").electorate.nodes, 3);
   EXPECT_EQ(job.told("c").electorate.epoch, job.told("c").epoch);
-  // The node of the lost process may not be told to others as a standby before
-  // it has come.
+  // The node whose process was the lost coordinator does not become a standby
+  // before it has reported again.
   EXPECT_THAT(job.told("c").standbys, ElementsAre("c"));
   job.Wait(milliseconds(1900));
   job.Reconnect("a");
@@ -138,7 +139,8 @@ TEST(JobTakeoverTest, ItsLossExplainsAFailureAndSpendsNoRestart) {
 }
 
 TEST(JobTakeoverTest, NoWorldBeginsWithoutAMajorityOfTheNewest) {
-  // b and c are gone; others are enough by number.
+  // Nodes b and c of the three-node world are lost. The new nodes e and f make
+  // the number of nodes sufficient, but not the majority of that world.
   JobFixture job = RunningJob(1, 3);
   job.BreakStream("b");
   job.BreakStream("c");
@@ -150,7 +152,7 @@ TEST(JobTakeoverTest, NoWorldBeginsWithoutAMajorityOfTheNewest) {
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
   EXPECT_FALSE(job.job().MayAnnounce());
   EXPECT_THAT(job.status().reason, HasSubstr("only 1 of its 3 nodes"));
-  // One of them is back, as another agent of the same node.
+  // Node b returns, as a restarted agent.
   job.Restart("b");
   job.Wait(seconds(5));
   EXPECT_EQ(job.round(), 2);
@@ -182,7 +184,7 @@ TEST(JobTakeoverTest, AShrunkWorldIsTheNextElectorate) {
   job.Runs("a");
   job.Runs("b");
   EXPECT_EQ(job.told("a").electorate.nodes, 2);
-  // The half that is left goes on: the other one alone is no majority.
+  // Half of the two-node world continues: the other node alone is no majority.
   job.BreakStream("b");
   job.Wait(seconds(1));
   job.AllStop();
@@ -205,7 +207,7 @@ TEST(JobTakeoverTest, ADeposedCoordinatorGivesNoOrders) {
   job.BreakStream("b");
   job.StandStill(milliseconds(550));
   job.agent("c").report.promised_epoch = 8;
-  job.Report("c");  // b's lease is over as well
+  job.Report("c");  // b's lease is over, too
   EXPECT_TRUE(job.last_step().deposed);
   EXPECT_THAT(job.last_step().deliveries, IsEmpty());
 }
@@ -313,8 +315,8 @@ TEST(JobTakeoverTest, AVerdictIsToldToAnElectorThatIsBack) {
 }
 
 TEST(JobTakeoverTest, AWorldOfADeposedCoordinatorIsNotAdopted) {
-  // The old coordinator a formed round 2 with b, which alone began it; b's
-  // takeover went on with round 1, and told c so.
+  // Coordinator a formed round 2 with b, and only b began it. Then b took over
+  // with round 1, and c knows that.
   JobFixture job = RunningJob(2, 3);
   job.TakeOver("c");
   Report& stray = job.agent("a").report;
@@ -337,7 +339,7 @@ TEST(JobTakeoverTest, ASuccessIsKnownToAMajorityBeforeAnyNodeLeaves) {
   job.Report("a");
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
   job.agent("b").deaf = false;
-  job.Report("b");  // asks for its directive
+  job.Report("b");  // b asks for its directive
   job.Report("b");
   EXPECT_EQ(job.phase(), JobPhase::kFinished);
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kSucceeded);
@@ -356,8 +358,8 @@ TEST(JobTakeoverTest, HalfOfTheNodesKnowASuccessBeforeAnyNodeLeaves) {
 }
 
 TEST(JobTakeoverTest, AWorldThatMayHaveBegunElectsAsWell) {
-  // All nodes have begun round 1, but two reports of it are lost, and the nodes
-  // too: they may have elected another coordinator.
+  // All nodes have begun round 1, but the reports of b and c about it are lost,
+  // and both nodes as well: they may have elected another coordinator.
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 3));
   for (const char* name : {"a", "b", "c"}) job.Join(name);
   job.Runs("a");
@@ -392,7 +394,7 @@ TEST(JobTakeoverTest, AnUnhealthyNodeOfAWorldThatMayHaveBegunIsNotReady) {
 TEST(JobTakeoverTest, AWorldThatNeverBeganElectsNobody) {
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 3));
   for (const char* name : {"a", "b", "c"}) job.Join(name);
-  // Node a has not begun round 1 when it is told to stop.
+  // Node a receives the stop order before it has begun round 1.
   job.BreakStream("b");
   job.BreakStream("c");
   job.Wait(seconds(1));
@@ -424,7 +426,8 @@ TEST(JobTakeoverTest, AFailuresVerdictNeedsAMajority) {
   JobFixture job = JobFixture::HostedBy("a", spec);
   job.StartAll({"a", "b", "c"});
   for (const char* name : {"b", "c"}) job.agent(name).deaf = true;
-  // All nodes fail, and two are gone before they are told of the end.
+  // All three nodes fail, and two of them disconnect before they learn of the
+  // job's end.
   for (const char* name : {"a", "b", "c"}) {
     job.Fails(name, ExitedWith(0, 3));
     job.Idle(name);
@@ -474,7 +477,7 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
     spec.takeover = takeover;
     JobFixture job = JobFixture::HostedBy("a", spec);
     job.StartAll({"a", "b", "c"});
-    // Both nodes of the majority that elected b were there, but c has left.
+    // Nodes b and c are the majority that elected b, but c has left since.
     job.TakeOver("b");
     job.Reconnect("b");
     job.Join("d");
@@ -482,7 +485,8 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
     ASSERT_THAT(job.Decided("adopt"), HasSubstr("is given up"));
     job.AllStop();
     job.Wait(seconds(5));
-    // With kAuto two nodes are enough: no two others exist.
+    // With Takeover::kAuto two nodes suffice, because two other nodes cannot
+    // exist.
     EXPECT_EQ(job.phase() == JobPhase::kRunning, takeover == Takeover::kAuto);
     if (takeover == Takeover::kMajority) {
       EXPECT_TRUE(job.job().MayAsk());
@@ -529,7 +533,7 @@ TEST(JobTakeoverTest, ANodeThatLeavesIsAwaitedUntilItsWorkersHaveStopped) {
   ASSERT_EQ(job.told("b").kind, DirectiveKind::kStop);
   job.Idle("b");
   job.Reconnect("a");
-  // The world of round 2 is node a, which still runs it.
+  // Only node a belongs to the world of round 2, and it still runs that round.
   job.agent("a").report.leave = "SIGTERM";
   job.Stopping("a");
   job.Wait(seconds(5));
@@ -547,13 +551,14 @@ TEST(JobTakeoverTest, ANodeThatIsGoneIsCountedOnce) {
   job.StartAll({"a", "b", "c", "d", "e"});
   job.agent("b").report.leave = "SIGTERM";
   job.Report("b");
-  job.agent("b").deaf = true;  // it repeats that it is an elector
+  // Without a new directive, b keeps reporting that it is an elector.
+  job.agent("b").deaf = true;
   for (const char* name : {"c", "d", "e"}) job.BreakStream(name);
   job.Wait(seconds(1));
   job.AllStop();
   job.Report("b");
   job.Wait(seconds(20));
-  // Nodes a and b are two of five.
+  // Only two of five electors (a and b) count, so no new world forms.
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
 }
 
@@ -564,7 +569,8 @@ TEST(JobTakeoverTest, AnElectorMayComeAfterItsRoundIsOver) {
   job.StartAll({"a", "b", "c", "d"});
   job.TakeOver("b");
   job.FailsUnreported("b", ExitedWith(2, 3), NodePhase::kIdle);
-  // The majority that is adopted stops the round at once; a comes later.
+  // The adopted majority (b, c, d) stops the round at once; node a reports
+  // later.
   job.ReconnectAll({"b", "c", "d"});
   ASSERT_EQ(job.phase(), JobPhase::kStopping);
   job.Reconnect("a");
@@ -578,8 +584,8 @@ TEST(JobTakeoverTest, AnElectorMayComeAfterItsRoundIsOver) {
 }
 
 TEST(JobTakeoverTest, AnotherExitCodeIsANewOrder) {
-  // Two nodes have seen that the job ends with 3. Then it turns out that a loss
-  // is the cause, and a cancel ends the job.
+  // Draining node c stops the round with an order without an exit code. The
+  // cancel that follows sets an exit code, so the nodes must get a new order.
   JobSpec spec = QuickSpec(1, 3);
   spec.max_restarts = 0;
   JobFixture job = JobFixture::HostedBy("a", spec);
@@ -594,7 +600,8 @@ TEST(JobTakeoverTest, AnotherExitCodeIsANewOrder) {
 }
 
 TEST(JobTakeoverTest, AVerdictWaitsForAFirstWorldThatMayHaveBegun) {
-  // Only a has reported that it runs round 1: no world is known to have begun.
+  // Only a has reported that it runs round 1, so no world is known to have
+  // begun.
   JobSpec spec = QuickSpec(1, 3);
   spec.max_restarts = 0;
   JobFixture job = JobFixture::HostedBy("a", spec);
@@ -620,7 +627,7 @@ TEST(JobTakeoverTest, NodesThatWereDrainedAreNotAwaited) {
   for (const char* name : {"b", "c"}) {
     job.Step(DrainAsked{.node = name});
     job.AllStop();
-    // The node has seen its release, and goes.
+    // The node reports that it has seen its release, and disconnects.
     job.Report(name);
     ASSERT_EQ(job.kind(name), DirectiveKind::kReleased);
     job.Report(name);

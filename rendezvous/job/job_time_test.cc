@@ -42,7 +42,8 @@ TEST(JobTime, TheTimesOfNodesThatAreGoneStay) {
   job.Wait(seconds(1));
   ASSERT_EQ(job.status().nodes.size(), 1u);
   EXPECT_EQ(job.status().time.productive_s(), 30);
-  // The same agent tells its whole time again, a new one its own.
+  // An agent that returns reports its total time again; a restarted agent
+  // reports only its own time.
   job.agent("b").report.time.ledger[Activity::kProductive] = seconds(25);
   job.Reconnect("b");
   EXPECT_EQ(job.status().time.productive_s(), 35);
@@ -150,7 +151,7 @@ TEST(JobTime, ANewCoordinatorWithTheRecordKnowsIt) {
   EXPECT_EQ(job.status().time.productive_s(), 30);
   EXPECT_EQ(job.status().time.newest.at(0).cause, LossCause::kWorker);
   EXPECT_EQ(job.status().time.newest.at(0).pause_s(), 5);
-  // Also the node that was lost before tells its whole time again.
+  // A node that was lost before also reports its total time again.
   job.Reconnect("b");
   EXPECT_EQ(job.status().time.productive_s(), 30);
 }

@@ -9,8 +9,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// Maximum number of past incarnations that are remembered, to bound the memory.
-// Far above the number of messages that can be in flight.
+// Maximum number of past incarnations that are remembered, to limit the memory.
+// It is far above the number of messages that can be in flight.
 constexpr size_t kMaxPast = 4096;
 
 }  // namespace
@@ -73,7 +73,7 @@ Node& Membership::Add(const NodeIdentity& identity, Instant now) {
   MUSTER_CHECK(added) << identity.node_id << " is there already";
   for (auto life = past_.lower_bound({identity.node_id, 0});
        life != past_.end() && life->first.first == identity.node_id; ++life) {
-    // An incarnation that was never admitted may still claim the place.
+    // An incarnation that was never admitted may still get the place.
     if (life->first.second != identity.incarnation &&
         life->second.memory != Memory::kNeverAdmitted) {
       life->second.memory = Memory::kSuperseded;

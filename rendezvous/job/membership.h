@@ -18,24 +18,25 @@
 
 namespace muster::rendezvous {
 
-// A node's progress within the current round.
+// A node's part in the current round.
 enum class Part {
   kNone,      // not a member
-  kAssigned,  // told to run; has not reported yet that it runs
+  kAssigned,  // got kRun; has not yet reported that it runs
   kRunning,
   kSucceeded,  // all workers of the node exited with 0
   kStopped,    // no process of this round is left on the node
 };
 
-// Everything that a directive says except its texts. Two directives with equal
-// keys have the same revision.
+// The content of a directive without its texts. Two directives with equal keys
+// have the same revision.
 struct DirectiveKey {
   DirectiveKind kind = DirectiveKind::kWait;
   int round = -1;
   uint64_t newest_signal = 0;
   bool at_once = false;
-  // Of an order to stop: how often the cause was replaced, and the exit code. A
-  // node that has seen the order has seen these.
+  // For a stop order: how often its cause was replaced, and the verdict's exit
+  // code. They are part of the key so that a node that has seen the revision
+  // has seen these values.
   int causes_replaced = 0;
   std::optional<int> exit_code;
   bool preempted = false;
@@ -44,88 +45,91 @@ struct DirectiveKey {
   friend bool operator==(const DirectiveKey&, const DirectiveKey&) = default;
 };
 
-// A node of a job: the last report of its agent, and the last directive to it.
+// A node of a job: the state from its agent's last report, and the last
+// directive sent to it.
 struct Node {
   NodeIdentity identity;
-  std::string place_key;  // Report::place_key
-  std::string peer;       // address that the agent's last stream came from
-  uint64_t joined = 0;    // ordinal of the node's arrival in the job
+  std::string place_key;  // see Report::place_key
+  std::string peer;       // IP address of the agent's last stream
+  uint64_t joined = 0;    // number of the node in order of arrival
   uint64_t sequence = 0;
-  // Newest revision of this coordinator that the node has seen.
+  // The newest revision of this coordinator's directives that the node has
+  // seen.
   uint64_t seen = 0;
   NodePhase phase = NodePhase::kIdle;
   int round = 0;
   int offered_master_port = 0;
   std::string offered_nccl_id;
-  std::vector<std::string> addresses;  // Report::addresses
-  std::string standby_endpoint;        // Report::standby_endpoint
-  // The node's group rank in JobState::electors; -1: it is none of them.
+  std::vector<std::string> addresses;  // see Report::addresses
+  std::string standby_endpoint;        // see Report::standby_endpoint
+  // The node's group rank in JobState::electors; -1: the node is no elector.
   int elector_rank = -1;
-  // The last of the node's NCCL ids that was used for a world, or that may have
-  // been used: by an earlier coordinator, or by this one before the node was
-  // lost.
+  // The last of the node's NCCL ids that was used for a world, or may have been
+  // used: by an earlier coordinator, or by this one before the node was lost.
   std::string spent_nccl_id;
-  // Ordinal of the node's last SignalNotice that was handled.
+  // Ordinal of the node's newest SignalNotice that was handled.
   uint64_t newest_signal = 0;
-  int failures_taken = 0;  // number of failures of `round` that were handled
-  // Progress of the workers of `round`, for the status.
+  int failures_taken = 0;  // number of handled failures of `round`
+  // Progress of the workers of `round`, for the job's status.
   std::vector<WorkerProgress> progress;
   NodeTime time;  // Report::time
   Health health = Health::kHealthy;
   std::string unhealthy;
-  bool going = false;  // the node was drained or wants to leave
+  bool going = false;  // the node was drained or asked to leave
   std::string going_why;
 
   StreamId stream = 0;  // the agent's stream; 0: not connected
   // time at which the stream broke; valid if `stream` is 0
   Instant broken_since;
   Instant heard;
-  Instant deadline;  // time at which the node is lost, unless it reports before
-  bool forgiven = false;  // the deadline was put off once (Job::ForgiveSilence)
+  Instant deadline;       // when the node is lost unless it reports
+  bool forgiven = false;  // whether Job::ForgiveSilence postponed `deadline`
   // Whether the node comes from a JobRecord and has not reported since.
   bool is_restored = false;
 
   // The stream of another agent that claims this place; 0: none. Once this node
   // proves to be alive, the claimant is refused, or keeps waiting if
-  // Report::waits_for_place is set. It is admitted by its next report after
-  // this node has ended or its lease has run out.
+  // Report::waits_for_place is set. The claimant is admitted at its next report
+  // after this node has ended or its lease has expired.
   StreamId contender = 0;
-  // The revision of the directive that was sent when `contender` came. Only a
-  // node that has seen this revision is known to be alive; an older report may
-  // have been in flight while its agent died.
+  // The revision of the directive that was sent when `contender` first claimed
+  // the place. Only a report that has seen this revision proves that the node
+  // is alive; an older report may have been in flight while its agent died.
   uint64_t proof_of_life = 0;
-  // Whether the node has reported life since `contender` came.
+  // Whether the node has proved that it is alive since `contender` claimed the
+  // place.
   bool proved_alive = false;
   uint64_t contender_incarnation = 0;
-  // Time at which `contender_incarnation` first claimed the place.
+  // Time at which the agent with `contender_incarnation` first claimed the
+  // place.
   Instant contended_since;
 
-  // The revision that the node must have seen before it is given a place. A
-  // node that was lost and came back may still receive an older kRun; until it
-  // has seen this revision, its idle phase proves nothing.
+  // The revision that the node must have seen before it gets a place. A node
+  // that was lost and returned may still receive an older kRun directive, so
+  // until it has seen this revision, its idle phase proves nothing.
   uint64_t must_have_seen = 0;
 
   Part part = Part::kNone;
   int group_rank = -1;
 
   DirectiveKey told;
-  uint64_t revision = 0;  // revision of `told`; 0: no directive was sent yet
-  uint64_t wording = 0;   // Outbox::wording_ at the last directive
+  uint64_t revision = 0;  // revision of `told`; 0: none was sent yet
+  uint64_t wording = 0;   // value of Outbox::wording_ at the last one
 
-  // Whether the node can be given a place in a world now.
+  // Whether the node can get a place in a world now.
   bool ready() const;
-  // Whether health checks are running that will make the node ready or
-  // unhealthy.
+  // Whether running health checks will soon make the node ready or unhealthy.
   bool being_checked() const;
-  // Whether the node is kept out only because it is unhealthy.
+  // Whether only its bad health excludes the node from a world.
   bool kept_out() const;
 
  private:
-  // Whether the node is ready except for its health.
+  // Whether the node could get a place if its health were good.
   bool present() const;
 };
 
-// An incarnation that is not a node of the job any more, or not yet.
+// An incarnation of a node that was removed from the job or is not admitted
+// yet.
 struct PastNode;
 
 // The nodes of one job with their streams and leases, and the counts on which
@@ -136,38 +140,39 @@ class Membership {
   const Node* Find(const std::string& node_id) const;
   Node* FindByStream(StreamId stream);
   Node* FindByNodeRank(int node_rank);
-  // Finds a node by its id, or else the only node on the host of that name;
-  // null if no node or several match. O(n).
+  // Finds a node by its id, or else the only node on the host with that name;
+  // null if no node or several nodes match. O(n).
   Node* FindByName(const std::string& name);
   // Whether any node runs on `host`. O(n).
   bool HasHost(const std::string& host) const;
 
   // Adds a node without a stream. Its node id and node rank must be unused.
   Node& Add(const NodeIdentity& identity, Instant now);
-  // The record of an incarnation that is not a node now. kSuperseded: another
-  // incarnation of its node has followed, so this one must never come back; one
-  // of its messages may still be in flight, or a partitioned network may heal.
-  // kReleased: must not come back either, although it may not have received its
-  // release.
+  // The record about an incarnation that is no node now. kSuperseded: another
+  // incarnation has replaced this one, which must never return, although a
+  // message of it may still be in flight or a partitioned network may heal.
+  // kReleased: the incarnation must not return either, although it may not have
+  // received its release.
   enum class Memory { kNeverAdmitted, kMayReturn, kSuperseded, kReleased };
   void Remove(Node& node, Memory memory);
   Memory MemoryOf(const NodeIdentity& identity) const;
-  // The place key of this incarnation when it was removed; "" if it had none or
-  // was never admitted.
+  // The place key of this incarnation when it was removed; "" if it had no key
+  // or was never admitted.
   std::string PlaceKeyOf(const NodeIdentity& identity) const;
-  // What this incarnation had told of its time when it was removed.
+  // The times that this incarnation had reported when it was removed.
   NodeTime TimeOf(const NodeIdentity& identity) const;
-  // The highest sequence number of this incarnation's reports before it was
-  // removed, or while it contended for a place; 0 if there is none. A report
-  // that is not newer is stale.
+  // The highest sequence number in this incarnation's reports before it was
+  // removed, or while it claimed a place; 0: none. A report with no higher
+  // number is stale.
   uint64_t LastSequenceOf(const NodeIdentity& identity) const;
-  // Records the sequence number of a report whose incarnation is not admitted
-  // (yet).
+  // Records the sequence number of a report from an incarnation that is not
+  // admitted (yet).
   void Hear(const NodeIdentity& identity, uint64_t sequence);
 
-  // All incarnations that are remembered, oldest first. O(n).
+  // All remembered past incarnations, oldest first. O(n).
   std::vector<PastNode> PastNodes() const;
-  // Remembers what PastNodes has returned, of at most as many. O(n log n).
+  // Restores the result of PastNodes; keeps at most kMaxPast of them. O(n log
+  // n).
   void Remember(const std::vector<PastNode>& past);
 
   // Applies `change` to `node` and updates the counts. Every change that may
@@ -181,20 +186,21 @@ class Membership {
   void SetStream(Node& node, StreamId stream);
   void SetDeadline(Node& node, Instant deadline);
 
-  // The node with the earliest deadline, null if there are no nodes.
+  // The node with the earliest deadline; null if there are no nodes.
   Node* FirstToExpire();
   std::optional<Instant> FirstDeadline() const;
 
   int ready() const { return ready_; }
-  // The numbers of electors (Node::elector_rank), and of those that are ready.
+  // The number of electors (Node::elector_rank), and of those that are ready.
   int electors() const { return electors_; }
   int ready_electors() const { return ready_electors_; }
-  // The number of nodes whose checks are running and that will be ready if they
-  // pass.
+  // The number of nodes whose running health checks decide whether they are
+  // ready.
   int being_checked() const { return being_checked_; }
-  // The ids of the nodes that are not let in because they are unhealthy.
+  // The ids of the nodes that get no place because they are unhealthy.
   const std::set<std::string>& kept_out() const { return kept_out_; }
-  // The number of nodes whose stream is broken and whose grace is not over.
+  // The number of nodes whose stream is broken and whose reconnect grace is not
+  // over.
   int broken() const { return broken_; }
   size_t size() const { return nodes_.size(); }
 
@@ -218,11 +224,10 @@ class Membership {
     std::string place_key;
     NodeTime time;
   };
-  // Evicts the oldest entry of `past_` if its newest entry, `life`, exceeds the
-  // limit.
+  // Removes the oldest entry of `past_` if adding `life` has exceeded kMaxPast.
   void Bound(const Life& life);
 
-  // Incarnations that were removed, and those that reported before admission.
+  // Incarnations that were removed, or that reported but are not admitted yet.
   std::map<Life, Past> past_;
   std::deque<Life> past_order_;  // keys of `past_`, oldest first
   uint64_t next_joined_ = 1;
@@ -238,9 +243,9 @@ struct PastNode {
   std::string node_id;
   uint64_t incarnation = 0;
   Membership::Memory memory = Membership::Memory::kNeverAdmitted;
-  uint64_t sequence = 0;  // Membership::LastSequenceOf
-  std::string place_key;  // Membership::PlaceKeyOf
-  NodeTime time;          // Membership::TimeOf
+  uint64_t sequence = 0;  // see Membership::LastSequenceOf
+  std::string place_key;  // see Membership::PlaceKeyOf
+  NodeTime time;          // see Membership::TimeOf
 };
 
 }  // namespace muster::rendezvous

@@ -11,9 +11,10 @@
 namespace muster::rendezvous {
 namespace {
 
-// The groups of nodes by their topology keys, outermost level first. At each
-// level, nodes whose keys are equal down to that level form a group. A node
-// without a key at a level belongs to no group of that level. Pure.
+// Groups of nodes by their topology keys (such as network switches), outermost
+// level first. At each level, nodes whose keys are equal down to that level
+// form a group. A node without a key at a level belongs to no group of that
+// level. Pure.
 class TopologyGroups {
  public:
   // `keys[i]` are the keys of node i.
@@ -34,24 +35,24 @@ class TopologyGroups {
   size_t group_count_ = 0;
 };
 
-// The nodes that need a free rank, each taken once. If ranks are filled one
-// after another and each Take names the neighbours, the nodes of one topology
-// group get adjacent ranks, at every level. Pure.
+// The nodes that need a free rank; Take returns each of them once. If the free
+// ranks are filled in order and each Take gets the neighbours of its rank, the
+// nodes of one topology group get adjacent ranks, at every level. Pure.
 class MoverQueue {
  public:
   // `groups` must outlive this object. `movers` are indices of nodes in
   // `groups`, in order of preference.
   MoverQueue(const TopologyGroups* groups, const std::vector<size_t>& movers);
 
-  // Removes and returns the mover that shares the most topology levels with one
-  // of the two neighbours; on a tie `left` wins. Among equal movers, and if
-  // none shares a level, returns the first in order of preference. Requires
-  // that a mover is left.
+  // Removes and returns the node that shares the most topology levels with one
+  // of the two neighbours; on a tie `left` wins. Among equal nodes, and if no
+  // node shares a level, returns the first in order of preference. Requires
+  // that a node is left.
   size_t Take(std::optional<size_t> left, std::optional<size_t> right);
 
  private:
-  // Movers in order of preference. All before index `next` are taken; some
-  // after it may be taken too.
+  // Nodes in order of preference. All before index `next` are taken; some after
+  // it may be taken, too.
   struct Line {
     std::vector<size_t> movers;
     size_t next = 0;
@@ -72,8 +73,8 @@ class MoverQueue {
 TopologyGroups::TopologyGroups(
     const std::vector<std::vector<std::string>>& keys) {
   constexpr size_t kNoGroup = static_cast<size_t>(-1);
-  // Group numbers by outer group and key: equal keys in different outer groups
-  // are different switches.
+  // Group numbers by outer group and key. Equal keys in different outer groups
+  // mean different switches.
   std::map<std::pair<size_t, std::string>, size_t> numbers;
   for (const std::vector<std::string>& node : keys) {
     std::vector<size_t>& own = groups_.emplace_back();
@@ -128,7 +129,7 @@ size_t MoverQueue::Take(std::optional<size_t> left,
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// The end of the run of digits that starts at `from`.
+// Returns the end of the run of digits that starts at `from`.
 size_t RunEnd(const std::string& text, size_t from) {
   while (from < text.size() && IsDigit(text[from])) ++from;
   return from;
@@ -160,8 +161,8 @@ int CompareNaturally(const std::string& a, const std::string& b) {
     const size_t b_end = RunEnd(b, j);
     i = SkipZeros(a, i, a_end);
     j = SkipZeros(b, j, b_end);
-    // Without leading zeros, the longer number is greater; numbers of equal
-    // length compare digit by digit.
+    // Leading zeros are skipped, so the number with more digits is greater;
+    // numbers of equal length compare digit by digit.
     if (a_end - i != b_end - j) return a_end - i < b_end - j ? -1 : 1;
     const int order = a.compare(i, a_end - i, b, j, b_end - j);
     if (order != 0) return order;
@@ -175,13 +176,13 @@ int CompareNaturally(const std::string& a, const std::string& b) {
 
 namespace {
 
-// Absent numbers sort after all others.
+// Returns the number, or a value that sorts after all numbers if it is absent.
 int OrLast(const std::optional<int>& number) {
   return number.value_or(std::numeric_limits<int>::max());
 }
 
-// The order in which candidates without a fixed rank take the free ranks, as
-// far as the topology does not decide.
+// Whether `a` gets a free rank before `b`, for candidates without a fixed rank,
+// where the topology does not decide.
 bool ComesBefore(const Candidate& a, const Candidate& b) {
   const NodeIdentity& x = *a.identity;
   const NodeIdentity& y = *b.identity;

@@ -12,22 +12,22 @@
 namespace muster::rendezvous {
 
 // Compares `a` and `b` for sorting; returns a number below, equal to or above
-// 0. Digit runs compare as numbers of any length, so that node2 sorts before
-// node10 (plain string order scatters a ring's neighbours over the machine
-// room: pytorch/pytorch#191190). Only equal strings compare equal: node02 sorts
-// after node2.
+// 0. Runs of digits compare as numbers of any length, so that node2 sorts
+// before node10 (plain string order scatters neighbours of a ring over the
+// machine room: pytorch/pytorch#191190). Only equal strings compare equal:
+// node02 sorts after node2.
 int CompareNaturally(const std::string& a, const std::string& b);
 
 // A node that could have a place in the next world.
 struct Candidate {
   const NodeIdentity* identity = nullptr;
-  uint64_t joined = 0;               // ordinal of the node's arrival in the job
+  uint64_t joined = 0;               // number of the node in order of arrival
   std::optional<int> previous_rank;  // group rank in the previous world
 };
 
-// A world: `order[r]` is the index of the candidate with group rank r. Each of
-// `notes` is a sentence that names a requested node rank that was not used, and
-// the reason.
+// A world: `order[r]` is the index of the candidate that gets group rank r.
+// Each of `notes` is a sentence that names a requested node rank that was not
+// used, and the reason.
 struct Assignment {
   std::vector<size_t> order;
   std::vector<std::string> notes;

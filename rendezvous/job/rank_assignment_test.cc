@@ -1,5 +1,6 @@
-// Counts how often a ring over all ranks crosses from one switch to another, in
-// worlds with random topology, arrival order and indices.
+// Tests of the rank assignment. Some count how often a ring over all ranks
+// crosses from one switch to another, in worlds with random topology, arrival
+// order and indices.
 #include "rendezvous/job/rank_assignment.h"
 
 #include <gmock/gmock.h>
@@ -20,8 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Adds candidates by host name; Ranked() lists the world's host names by group
-// rank.
+// Adds candidates by host name; Ranked() returns the host names by group rank.
 class RankAssignmentTest : public ::testing::Test {
  protected:
   NodeIdentity& Add(const std::string& host,
@@ -97,7 +97,7 @@ TEST_F(RankAssignmentTest, SeveralExplicitRanksBeyondKeepTheirOrder) {
 TEST_F(RankAssignmentTest, SurvivorsKeepTheirRankAndTheNewOneTakesTheHole) {
   Add("node3", 2);
   Add("node1", 0);
-  Add("node0");  // node0 sorts first by name
+  Add("node0");  // node0 comes first in name order
   EXPECT_THAT(Ranked(3), ElementsAre("node1", "node0", "node3"));
 }
 
@@ -292,8 +292,8 @@ TEST(NaturalOrder, IsAnOrder) {
 
 using Keys = std::vector<std::string>;
 
-// The node's keys down to `level`. A node with fewer keys is behind no known
-// switch; its hops are counted as if it had a switch of its own.
+// Returns the node's keys down to `level`. A node with fewer keys counts as
+// connected to a switch of its own.
 Keys Prefix(const NodeIdentity& node, size_t level) {
   if (node.topology.size() <= level) return {"alone", node.node_id};
   return {node.topology.begin(),
@@ -309,8 +309,8 @@ int HopsAt(size_t level, const std::vector<const NodeIdentity*>& ring) {
   return hops;
 }
 
-// The lower bound of hops: a ring over several groups enters each at least
-// once.
+// Returns the minimum number of hops: a ring over several groups enters each
+// group at least once.
 int LeastHopsAt(size_t level, const std::vector<const NodeIdentity*>& nodes) {
   std::set<Keys> groups;
   for (const NodeIdentity* node : nodes) groups.insert(Prefix(*node, level));
@@ -428,7 +428,7 @@ TEST(RankNeighbours, SurvivorsKeepTheirRankForAnyReplacements) {
   }
 }
 
-// A quadratic algorithm would take minutes.
+// Guards against a quadratic algorithm, which would take minutes.
 TEST(RankNeighbours, TenThousandNodes) {
   std::mt19937 random(17);
   RandomWorld nodes(&random, 10'000, 4, 12, 5);

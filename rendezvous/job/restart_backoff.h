@@ -9,36 +9,37 @@
 namespace muster::rendezvous {
 
 // The delay before a round that follows a worker's failure, so that a program
-// that fails at once does not keep all nodes busy with restarts. Pure.
+// that fails immediately does not keep all nodes busy with restarts. Pure.
 //
 //   failures in a row   delay
 //   1, 2                none
 //   3, 4, 5, …          up to 0.5 s, 1 s, 2 s, …, 30 s
 //
-// A failure counts as in a row with those before it unless the round was
-// healthy: it had run for kHealthyRound. The jitter keeps jobs apart that
-// failed together, for instance because of a file server.
+// A round that has run for kHealthyRound or longer ends a row of failures. The
+// jitter keeps jobs apart that failed together, for instance because of a file
+// server.
 class RestartBackoff {
  public:
-  // The number of failures in a row that are followed by a round at once.
+  // The number of failures in a row after which the next round still begins at
+  // once.
   static constexpr int kFreeFailures = 2;
   static constexpr Duration kFirstDelay = std::chrono::milliseconds(500);
   static constexpr Duration kMaxDelay = std::chrono::seconds(30);
   static constexpr Duration kHealthyRound = kMaxDelay;
 
-  // `failures`: number of failures in a row so far.
+  // `failures`: the number of failures in a row before.
   explicit RestartBackoff(int failures = 0) : failures_(failures) {}
 
-  // The cause of a round's end. A change of membership is no failure.
+  // Why a round ended. A change of membership is kOther, not kFailure.
   enum class End { kFailure, kOther };
   // Counts the end of a round that had run for `ran`.
   void RoundEnded(End end, Duration ran);
   // Number of failures in a row, without a healthy round between them.
   int failures() const { return failures_; }
 
-  // The delay before the next round: between half of the exponential delay and
-  // the whole. The jitter is a hash of the run's tag and the number of the
-  // round that failed.
+  // The delay before the next round: a random time between half of the
+  // exponential delay and all of it. The jitter is a hash of the run's tag and
+  // the number of the round that failed.
   Duration Delay(const std::string& run_tag, int round) const;
 
  private:

@@ -7,8 +7,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// The time after the grace that a member may take for SIGKILL, reaping and its
-// report before it is given up.
+// How long after the grace a member may take for SIGKILL, reaping and its
+// report before it is declared lost.
 constexpr Duration kStopMargin = std::chrono::seconds(5);
 
 }  // namespace

@@ -10,44 +10,44 @@
 
 namespace muster::rendezvous {
 
-// The consequence of a broken round once all its members have stopped: a new
+// The consequence of a broken round, once all its members have stopped: a new
 // round, or the end of the job with a verdict. The consequence of a worker's
-// failure is provisional: if another event turns out to be the cause (Blame),
-// it is withdrawn. Pure.
+// failure is provisional: it is withdrawn if another event turns out to be the
+// cause (Blame). Pure.
 class Consequence {
  public:
-  // A new round that spends no restart.
+  // The consequence that a new round follows and spends no restart.
   Consequence() = default;
-  // The job ends with `verdict`.
+  // The consequence that the job ends with `verdict`.
   static Consequence End(Verdict verdict);
-  // A new round that spends one restart.
+  // The consequence that a new round follows and spends one restart.
   static Consequence Restart();
 
-  // The consequence with these values; see the accessors.
+  // Constructs a consequence with these values; see the accessors.
   Consequence(std::optional<Verdict> verdict, std::optional<Verdict> otherwise,
               int restarts_spent);
 
   // Whether the cause of the break is final, or a failure that another event
   // may still replace (Blame::provisional).
   enum class Cause { kProvisional, kFinal };
-  // Ends the job with the `verdict` of a cancel, unless a verdict is set. With
-  // a provisional cause, a failure's verdict stays; if that verdict is
-  // withdrawn, the verdict of the first cancel takes effect. Returns whether
-  // `verdict` may end the job.
+  // Makes the job end with `verdict`, that of a cancel, unless another verdict
+  // is set. With a provisional cause, the verdict of a failure stays; if that
+  // verdict is withdrawn, the verdict of the first cancel takes effect. Returns
+  // whether `verdict` may end the job.
   bool Cancel(const Verdict& verdict, Cause cause);
   // Withdraws the consequence of a failure. Returns the number of restarts that
-  // it had spent and that the caller gives back.
+  // it had spent, which the caller must give back.
   int Withdraw();
   // Replaces reason and exit code of a failure's verdict by those of another
-  // failure. No effect on a verdict of a cancel.
+  // failure. No effect on the verdict of a cancel.
   void Replace(const std::string& reason, int exit_code);
 
-  // Whether the failure spends a restart or ends the job.
+  // Whether this is the consequence of a failure: a restart is spent, or the
+  // job ends.
   bool IsFailure() const;
-  // nullopt: a new round follows.
+  // The verdict that ends the job; nullopt: a new round follows.
   const std::optional<Verdict>& verdict() const { return verdict_; }
-  // The verdict that replaces verdict() if the failure's consequence is
-  // withdrawn.
+  // The verdict that takes effect if the failure's consequence is withdrawn.
   const std::optional<Verdict>& otherwise() const { return otherwise_; }
   int restarts_spent() const { return restarts_spent_; }
 
@@ -57,23 +57,23 @@ class Consequence {
   int restarts_spent_ = 0;
 };
 
-// The stop of a broken round: the order to its members, their time limit, and
-// the consequence. Pure.
+// How a broken round is stopped: the order to its members, their time limit,
+// and the consequence. Pure.
 struct Stopping {
-  int signal = 15;       // the first signal sent to the workers
+  int signal = 15;       // first signal to the workers
   bool at_once = false;  // SIGKILL at once, without the grace
   StopCause cause = StopCause::kBroken;
   Consequence consequence;
-  int causes_replaced = 0;  // how often another event became the cause
+  int causes_replaced = 0;  // how often another event replaced the cause
   // Time at which members that have not stopped count as lost.
   Instant deadline = Instant::max();
 
-  // Sets the deadline of an order that is sent now: `grace`, none if `at_once`,
-  // and a margin of 5 s for SIGKILL, reaping and the report. A later order
-  // never postpones the deadline.
+  // Sets the deadline for a stop order that is sent now: `grace` (none if
+  // `at_once`) plus a margin of 5 s for SIGKILL, reaping and the report. A
+  // later order never postpones the deadline.
   void Limit(Instant now, Duration grace);
-  // Changes the order to SIGKILL at once. Returns whether that is a change, so
-  // that the members must be told.
+  // Changes the stop order to SIGKILL at once. Returns whether that is a
+  // change, so that the members must get a new directive.
   bool Hurry(Instant now);
 };
 

@@ -12,7 +12,8 @@
 
 namespace muster::rendezvous {
 
-// The largest world that nodes may claim fits an int: LayOut cannot overflow.
+// The size of the largest world that nodes may claim fits an int, so LayOut
+// cannot overflow.
 static_assert(int64_t{kMaxNodes} * kMaxSlots <=
               std::numeric_limits<int>::max());
 
@@ -32,8 +33,8 @@ Place World::PlaceOf(int group_rank, int round) const {
   place.master_address = master_address;
   place.master_port = master_port;
   place.nccl_id = nccl_id;
-  // Only the store's node gets the list, so that the size of all other
-  // directives does not depend on the number of nodes.
+  // Only the node that serves the store gets the list, so that the size of all
+  // other directives does not depend on the number of nodes.
   if (group_rank == 0) place.store_clients = store_clients;
   return place;
 }

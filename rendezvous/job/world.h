@@ -21,8 +21,8 @@ struct World {
     int role_first_rank = 0;
     int role_world_size = 0;
     int slots = 0;
-    // How the node left or was lost since the round began, as text for people;
-    // empty: the node is present.
+    // How the node left or was lost since the round began, for messages; empty:
+    // the node is present.
     std::string departure;
   };
   std::vector<Member> members;
@@ -31,49 +31,51 @@ struct World {
   std::string master_address;
   int master_port = 0;
   std::string nccl_id;
-  // Place::store_clients of group rank 0; empty if a worker serves the store.
+  // Place::store_clients for group rank 0; empty if a worker serves the store.
   std::vector<std::string> store_clients;
-  // How the root of `nccl_id` was lost; empty: no loss is known.
+  // How the process that created `nccl_id` (the NCCL root) was lost; empty: no
+  // loss is known.
   std::string nccl_root_lost;
   int restart_count = 0;
-  int64_t reached_step = -1;  // Place::reached_step
+  int64_t reached_step = -1;  // see Place::reached_step
   Instant began;
 
-  int unstarted = 0;  // number of members in Part::kAssigned
-  // Whether a member has answered the order to stop without having started its
-  // workers of this round.
+  int unstarted = 0;  // members that have not started workers
+  // Whether a member has stopped without having started its workers of this
+  // round.
   bool never_began = false;
   int succeeded = 0;
-  // while stopping: number of members that are not in Part::kStopped
+  // while stopping: number of members that have not confirmed the stop
+  // (Part::kStopped)
   int unstopped = 0;
 
-  // Adopted world: number of members whose node has not come to this
-  // coordinator yet; their node id is empty. The round breaks if one has not
-  // come by `unknown_until`.
+  // In an adopted world: number of members whose node has not reported to this
+  // coordinator yet; their node id is empty. The round breaks if one is still
+  // missing at `unknown_until`.
   int unknown = 0;
   Instant unknown_until;
 
   int size() const { return static_cast<int>(members.size()); }
   Place PlaceOf(int group_rank, int round) const;
-  // Makes `node` the member with this place.
+  // Makes `node` the member that has this place.
   void SetMember(const Place& place, const NodeIdentity& node);
-  // Keeps for the verdict how a member left or was lost; no effect if the node
-  // is not the member of that group rank. The first departure holds: a node
-  // that leaves is lost as well, later.
+  // Records, for the verdict, how a member left or was lost; no effect if the
+  // node is not the member with that group rank. The first record stays: a node
+  // that leaves is also lost later.
   void RememberDeparture(const std::string& node_id, int group_rank,
                          const std::string& how);
 };
 
-// Returns the addresses that the round's store serves, without duplicates.
-// `by_member`: the addresses of each node, the advertised one first. If there
-// are more than `most`, the last ones of the nodes with the most addresses are
-// left out.
+// Returns the addresses from which the round's store accepts connections,
+// without duplicates. `by_member`: the addresses of each node, the advertised
+// one first. If there are more than `most`, omits the last ones of the nodes
+// with the most addresses.
 std::vector<std::string> StoreClients(
     const std::vector<std::vector<std::string>>& by_member,
     size_t most = kMaxStoreClients);
 
-// Builds a world of these members with rank offsets and role ranks. The caller
-// fills in the restart count, the master and the NCCL id.
+// Builds a world from these members, with rank offsets and role ranks. The
+// caller sets the restart count, the master and the NCCL id.
 World LayOut(const std::vector<const NodeIdentity*>& by_group_rank);
 
 }  // namespace muster::rendezvous

@@ -29,7 +29,7 @@ absl::StatusOr<std::thread> StartThread(std::function<void()> body) {
   try {
     thread = std::thread(std::move(body));
   } catch (const std::system_error&) {
-    // The error is returned.
+    // The function returns the error that `thread` holds.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread;
@@ -45,37 +45,37 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
 
   void Add(const std::string& run_id, std::optional<std::string> record,
            std::function<void()> done);
-  // Posts Write to the queue, unless no change is queued, a write is in
-  // progress, the last write failed a moment ago, or the queue is not open.
-  // Requires `mutex`.
+  // Queues the next write, unless no change is queued, a write is in progress,
+  // the last write failed a moment ago, or the queue is not open. Requires
+  // `mutex`.
   void Schedule();
-  // Writes one batch to the file, and then schedules the next write. Blocks for
-  // as long as the file system does. Runs in the queue's thread.
+  // Writes one batch to the medium, and then schedules the next write. Blocks
+  // for as long as the medium does. Runs in the queue's thread.
   void Write();
-  // The body of the thread that calls each `done`.
+  // The body of the thread that calls the `done` callbacks.
   void Call();
   // Whether the journal is being closed and begins no further write, because
   // all changes are durable, a write has failed since the close began, or
   // GiveUpAt has passed. Requires `mutex`.
   bool HasEnded(Instant now) const;
-  // The time at which HasEnded becomes true even if the file system does not
-  // answer. Requires `mutex`.
+  // The time at which HasEnded becomes true even if the medium does not answer.
+  // Requires `mutex`.
   Instant GiveUpAt() const;
 
   const std::string path;
   const Limits limits;
-  std::unique_ptr<JournalBackend> medium;  // used in the queue's thread only
+  std::unique_ptr<JournalBackend> medium;  // used by the queue's thread only
 
   std::mutex mutex;                 // guards the fields below
   std::condition_variable changed;  // wakes Call
   PendingRecords pending;
   // A change whose `done` was not called yet.
   struct Waiting {
-    uint64_t number;             // number of the change in `pending`
+    uint64_t number;             // its number in `pending`
     std::function<void()> done;  // may be empty
   };
   std::deque<Waiting> waiting;
-  FileQueue* queue = nullptr;  // null: not opened yet, or closed
+  FileQueue* queue = nullptr;  // null: not yet open, or closed
   std::optional<Instant> closing_since;
   bool last_attempt_failed = false;
 };
@@ -99,7 +99,7 @@ void Journal::State::Schedule() {
   // Post cannot fail: the queue holds at most one task, and Open has started
   // the queue's thread.
   MUSTER_CHECK(posted);
-  changed.notify_one();  // so that Call takes the new NextLook into account
+  changed.notify_one();  // Call must compute its next deadline again
 }
 
 void Journal::State::Write() {
@@ -143,7 +143,7 @@ void Journal::State::Call() {
     if (!ready.empty()) {
       lock.unlock();
       for (const std::function<void()>& done : ready) done();
-      ready.clear();  // destroys what the functions own, without the lock
+      ready.clear();  // run the functions' destructors without the lock
       lock.lock();
       continue;
     }
@@ -163,8 +163,7 @@ Journal::Journal(const std::string& path, const Limits& limits)
       limits_(limits),
       state_(std::make_shared<State>(path, limits)),
       // The only possible report is that Finish has abandoned unfinished
-      // writes. The comment of ~Journal documents this loss, so the report is
-      // dropped.
+      // writes. This loss is documented at ~Journal, so the report is dropped.
       queue_([](const std::string&) {}) {}
 
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(

@@ -19,33 +19,33 @@
 
 namespace muster::rendezvous {
 
-// Keeps one record for each job in a SQLite file or on another medium, so that
-// the next coordinator goes on with the jobs.
+// Stores one record for each job in a SQLite file or on another medium, so that
+// the next coordinator can continue the jobs.
 //
-// Only Open and the destructor wait for the medium, for a bounded time.
-// Records that are queued during a write are written together by the next
-// transaction: many records cost few fsyncs.
+// Only Open and the destructor wait for the medium, for a bounded time. Records
+// that are queued during a write are written together in the next transaction,
+// so many records cost few fsyncs.
 //
-// If the medium hangs, is full or fails, trouble() says why, and the newest
-// record of each job is written once writing works again. Meanwhile, with
-// OnTrouble::kRelease, the jobs go on: each `done` is called although the
-// record is not durable.
+// If the medium hangs, is full or fails, trouble() returns the reason, and the
+// newest record of each job is written once writing works again. Meanwhile,
+// with OnTrouble::kRelease, the jobs continue: each `done` is called although
+// the record is not durable.
 //
 // Thread-safe.
 class Journal : public RecordStore {
  public:
   struct Limits : PendingRecords::Limits {
-    // Maximum time for which Open waits for the file system.
+    // Longest time for which Open waits for the file system.
     Duration open_within = std::chrono::seconds(30);
-    // Maximum time for which the destructor waits for the last writes, and then
+    // Longest time for which the destructor waits for the last writes, and then
     // for the close of the file.
     Duration close_within = std::chrono::seconds(5);
   };
   using Trouble = JournalTrouble;
 
-  // Opens FOLDER/coordinator.journal, which only one process can have open. The
-  // folder (mode 0700) and the file (mode 0600: records hold secret keys) are
-  // created if missing.
+  // Opens FOLDER/coordinator.journal, which only one process can have open.
+  // Creates the folder (mode 0700) and the file (mode 0600, because records
+  // contain secret keys) if missing.
   //
   // An error leaves the file unchanged, and is one sentence that names the path
   // and says what to do. The codes are those of JournalFile::Open, and
@@ -55,34 +55,36 @@ class Journal : public RecordStore {
       const std::string& folder, uint64_t least_epoch);
   static absl::StatusOr<std::unique_ptr<Journal>> Open(
       const std::string& folder, uint64_t least_epoch, const Limits& limits);
-  // Opens the journal on another medium, which `open` opens in the journal's
-  // thread. `name`: the medium, for messages. The errors are those of `open`,
-  // DeadlineExceeded and ResourceExhausted.
+  // Opens a journal on another medium. The journal's thread calls `open`.
+  // `name`: the medium's name, for messages. The errors are those of `open`,
+  // DeadlineExceeded and ResourceExhausted, as for Open.
   static absl::StatusOr<std::unique_ptr<Journal>> OpenOn(
       const std::string& name,
       std::function<absl::StatusOr<std::unique_ptr<JournalBackend>>()> open,
       const Limits& limits);
-  // Writes the queued records, and calls each `done` that has not been called.
-  // If the medium hangs or the last attempt fails, the queued records are lost.
+  // Writes the queued records, and calls each `done` that has not been called
+  // yet. If the medium hangs or the last attempt fails, the queued records are
+  // lost.
   ~Journal() override;
 
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // The records that Open has found, by run id; empty after the first call.
+  // Returns the records that Open found, by run id; empty after the first call.
   std::map<std::string, std::string> TakeRecords();
-  // The number of this run of the coordinator (JournalBackend::epoch). In a
-  // file: one more than the number of the previous run, and at least Open's
+  // The number of this run of the coordinator (JournalBackend::epoch). On a
+  // file: one more than that of the previous run, and at least Open's
   // `least_epoch`.
   uint64_t epoch() const { return epoch_; }
 
-  // Calls `done` at the latest as soon as trouble() has a value.
+  // Queues a record (see RecordStore). Calls `done` as soon as trouble() has a
+  // value, at the latest.
   void Put(const std::string& run_id, std::string record,
            std::function<void()> done) override;
   void Remove(const std::string& run_id) override;
 
-  // Why records are not durable; nullopt: each record whose `done` was called
-  // is durable.
+  // The reason why records are not durable; nullopt: each record whose `done`
+  // was called is durable.
   std::optional<Trouble> trouble() const;
 
  private:
@@ -94,12 +96,12 @@ class Journal : public RecordStore {
   const Limits limits_;
   uint64_t epoch_ = 0;
   std::map<std::string, std::string> records_;  // guarded by state_->mutex
-  // Shared with the thread of `queue_`, which outlives the journal if the
-  // medium hangs.
+  // State that is shared with the thread of `queue_`, which outlives the
+  // journal if the medium hangs.
   const std::shared_ptr<State> state_;
-  // The queue of one thread, which makes all calls of the medium.
+  // The queue of the one thread that makes all calls to the medium.
   FileQueue queue_;
-  // The thread that calls each `done`, and detects a write that hangs.
+  // The thread that calls the `done` callbacks and detects writes that hang.
   std::thread caller_;
 };
 

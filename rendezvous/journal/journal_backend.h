@@ -16,15 +16,15 @@ class JournalBackend {
  public:
   virtual ~JournalBackend() = default;
 
-  // OK: all changes of `batch` are durable. An error is a clause that names the
-  // medium: "cannot write …: the disk is full"; the changes may or may not be
-  // durable, and are written again.
+  // Writes `batch`. OK: all changes are durable. An error is a clause that
+  // names the medium: "cannot write …: the disk is full"; the changes may or
+  // may not be durable, and the caller writes them again.
   virtual absl::Status Write(const PendingRecords::Batch& batch) = 0;
-  // The records that were there at first, by run id; empty after the first
-  // call.
+  // Returns the records found when the medium was opened, by run id; empty
+  // after the first call.
   virtual std::map<std::string, std::string> TakeRecords() = 0;
   // The number of this run of the coordinator, greater than those of all
-  // earlier runs with this medium. Durable.
+  // earlier runs on this medium. The number is stored durably.
   virtual uint64_t epoch() const = 0;
 };
 

@@ -22,9 +22,9 @@
 namespace muster::rendezvous {
 namespace {
 
-// Marks the file as a journal of Muster: "Mstr".
+// SQLite's application_id of a journal of Muster: "Mstr" in ASCII.
 constexpr int64_t kApplicationId = 0x4d737472;
-// The version of the tables.
+// The version of the table layout (user_version).
 constexpr int64_t kVersion = 1;
 constexpr char kCreateTables[] =
     "BEGIN IMMEDIATE;"
@@ -37,7 +37,7 @@ constexpr char kCreateTables[] =
     "COMMIT";
 static_assert(kApplicationId == 1299412082 && kVersion == 1);
 
-// The first byte of the range that SQLite locks.
+// The first byte of the range in the file that SQLite locks.
 constexpr int64_t kFirstLockedByte = 0x40000000;
 
 std::string Octal(mode_t mode) {
@@ -50,8 +50,8 @@ absl::Status WithRemedy(const absl::Status& error, const std::string& remedy) {
   return absl::Status(error.code(), std::string(error.message()) + remedy);
 }
 
-// PermissionDenied: other users can replace, read or change the file or folder
-// at `path`.
+// Checks the owner and the mode of a file or folder. PermissionDenied: other
+// users can replace, read or change `path`.
 absl::Status CheckOwner(const std::string& path, const struct stat& info) {
   if (info.st_uid != geteuid()) {
     return absl::PermissionDeniedError(
@@ -84,7 +84,7 @@ absl::Status MakeFolder(const std::string& folder) {
   if (error != 0) return PathStatus("cannot create folder", folder, error);
   const OwnedFd parent(
       open((folder + "/..").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // An error is ignored, because some file systems cannot sync a folder.
+  // Ignore an error, because some file systems cannot sync a folder.
   if (parent.open()) fsync(parent.get());
   return absl::OkStatus();
 }
@@ -104,9 +104,9 @@ absl::Status CheckFolder(const std::string& folder) {
   return CheckOwner(folder, info);
 }
 
-// Returns the size in bytes of the file at `path`; nullopt: there is no file.
-// FailedPrecondition: not a regular file. PermissionDenied: other users can
-// change the file.
+// Checks the file at `path` and returns its size in bytes; nullopt: it does not
+// exist. FailedPrecondition: not a regular file. PermissionDenied: other users
+// can change the file.
 absl::StatusOr<std::optional<int64_t>> CheckFile(const std::string& path) {
   struct stat info;
   if (lstat(path.c_str(), &info) != 0) {
@@ -125,8 +125,8 @@ absl::StatusOr<std::optional<int64_t>> CheckFile(const std::string& path) {
   return std::optional<int64_t>(info.st_size);
 }
 
-// Creates the file at `path` if it is missing. Opens no file, because the close
-// would remove the lock of a journal that this process has open.
+// Creates the file at `path` if it is missing. Opens no file: closing it would
+// release the lock of a journal that this process has open.
 absl::Status CheckOrCreateFile(const std::string& path) {
   const auto main = CheckFile(path);
   if (!main.ok()) return main.status();
@@ -134,7 +134,7 @@ absl::Status CheckOrCreateFile(const std::string& path) {
   if (!log.ok()) return log.status();
   const auto undo = CheckFile(path + "-journal");
   if (!undo.ok()) return undo.status();
-  // SQLite would delete a log whose file is missing or empty.
+  // SQLite deletes a write-ahead log if the main file is missing or empty.
   if (main->value_or(0) == 0 && log->value_or(0) > 0) {
     return absl::DataLossError("cannot use " + path + ": it is " +
                                (main->has_value() ? "empty" : "missing") +
@@ -150,15 +150,16 @@ absl::Status CheckOrCreateFile(const std::string& path) {
   return absl::OkStatus();
 }
 
-// The process on this host that has locked the file for SQLite, according to
-// /proc/locks; 0: not known. The device is not compared, because on overlayfs
-// and Btrfs it differs from the device that stat returns.
+// Returns the process on this host that has locked the file for SQLite,
+// according to /proc/locks; 0: unknown. Ignores the device number, because on
+// overlayfs and Btrfs it differs from the one that stat returns.
 int64_t LockHolder(const std::string& path) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0) return 0;
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {
-    // "5: POSIX  ADVISORY  WRITE 4711 08:01:131075 1073741824 1073742335"
+    // Format: "5: POSIX ADVISORY WRITE 4711 08:01:131075 1073741824
+    // 1073742335".
     std::istringstream words(line);
     std::string number, kind, advisory, access, place;
     int64_t pid = 0;
@@ -184,7 +185,8 @@ absl::StatusOr<std::unique_ptr<JournalFile>> JournalFile::Open(
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   absl::Status status = CheckFolder(folder);
   if (!status.ok()) return status;
-  // Symbolic links are permitted in the folder's path, but not as files.
+  // Symbolic links may occur in the folder's path, but the files must not be
+  // links.
   char resolved[PATH_MAX];
   if (realpath(folder.c_str(), resolved) == nullptr) {
     return WithRemedy(PathStatus("cannot use folder", folder, errno),
@@ -219,10 +221,11 @@ absl::Status JournalFile::Connect(const std::string& resolved) {
   if (sqlite3_db_readonly(connection_, "main") == 1) {
     return CannotOpen(SQLITE_READONLY);
   }
-  // A close before DrawEpoch leaves the log unchanged: the file may be another
-  // program's.
+  // Until DrawEpoch, closing the file must not change the write-ahead log,
+  // because the file may belong to another program.
   sqlite3_db_config(connection_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  // The locking mode must be set before the first access to the file.
+  // The locking mode must be set before the file is accessed for the first
+  // time.
   const int set = Execute(
       "PRAGMA locking_mode = EXCLUSIVE;"
       "PRAGMA synchronous = FULL;"
@@ -264,7 +267,7 @@ absl::Status JournalFile::Inspect() {
   code = Read("PRAGMA quick_check(1)", &verdict);
   if (code != SQLITE_OK) return CannotOpen(code);
   if (verdict != "ok") {
-    // The text is a heading, and one line with the problem.
+    // The result consists of a heading and one line with the problem.
     return Damaged(verdict.substr(verdict.find_last_of('\n') + 1));
   }
   return absl::OkStatus();
@@ -275,7 +278,7 @@ absl::Status JournalFile::CreateTables() {
     const int code = Execute(kCreateTables);
     if (code != SQLITE_OK) return CannotOpen(code);
   }
-  // The next statement changes the file, so that it must follow all checks.
+  // The next statement changes the file, so it must follow all checks.
   std::string mode;
   const int code = Read("PRAGMA journal_mode = WAL", &mode);
   if (code != SQLITE_OK) return CannotOpen(code);
@@ -349,7 +352,7 @@ absl::Status JournalFile::Write(const PendingRecords::Batch& batch) {
   const int code = WriteChanges(batch);
   if (code == SQLITE_OK) return absl::OkStatus();
   const std::string cause = Cause(code);
-  // After some errors SQLite itself has rolled the transaction back.
+  // After some errors SQLite has already rolled the transaction back itself.
   if (sqlite3_get_autocommit(connection_) == 0) Run(rollback_);
   return absl::UnavailableError("cannot write " + path_ + ": " + cause);
 }
@@ -392,7 +395,7 @@ int JournalFile::Read(const char* sql, std::string* text) {
       if (bytes != nullptr) *text = reinterpret_cast<const char*>(bytes);
       code = SQLITE_OK;
     } else if (code == SQLITE_DONE) {
-      code = SQLITE_CORRUPT;  // the only row of a table is missing
+      code = SQLITE_CORRUPT;  // a table has lost its only row
     }
   }
   sqlite3_finalize(query);

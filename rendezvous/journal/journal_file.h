@@ -21,23 +21,23 @@ namespace muster::rendezvous {
 //
 // Each call blocks for as long as the file system does. Not thread-safe.
 //
-// SQLite's write-ahead log (WAL) makes a commit one write and one fsync, and
-// leaves a prefix of the commits after a crash. This process locks the file for
-// as long as the file is open (locking_mode=EXCLUSIVE): SQLite then needs no
-// shared memory, which does not work on NFS. The lock is a POSIX lock of the
-// whole process: no other code of this process may open and close the file,
-// because the close would remove the lock.
+// With SQLite's write-ahead log (WAL), a commit is one write and one fsync, and
+// after a crash the file contains a prefix of the commits. This process locks
+// the file for as long as it is open (locking_mode=EXCLUSIVE): SQLite then
+// needs no shared memory, which does not work on NFS. The lock is a POSIX lock
+// of the whole process, so no other code of this process may open and close the
+// file: the close would release the lock.
 class JournalFile : public JournalBackend {
  public:
-  // The path of the journal in `folder`.
+  // Returns the path of the journal in `folder`.
   static std::string PathIn(const std::string& folder);
 
   // Opens FOLDER/coordinator.journal and draws its next epoch: one more than
-  // the last one, and at least `least_epoch`. The folder (mode 0700) and the
-  // file (mode 0600) are created if missing. An error is one sentence that
-  // names the path and says what to do, and leaves the file as it was.
+  // the last one, and at least `least_epoch`. Creates the folder (mode 0700)
+  // and the file (mode 0600) if missing. An error is one sentence that names
+  // the path and says what to do, and leaves the file unchanged.
   //   Unavailable         another process has the file open
-  //   FailedPrecondition  the file is another program's or a newer Muster's
+  //   FailedPrecondition  the file belongs to another program or a newer Muster
   //   DataLoss            the file is damaged
   //   PermissionDenied    other users own the folder or file, or can write
   //                       there; or this user has no permission
@@ -45,7 +45,7 @@ class JournalFile : public JournalBackend {
   //   Internal            another error of the file system
   static absl::StatusOr<std::unique_ptr<JournalFile>> Open(
       std::string folder, uint64_t least_epoch);
-  // Moves the write-ahead log into the file.
+  // Closes the file and moves the write-ahead log into it.
   ~JournalFile() override;
 
   JournalFile(const JournalFile&) = delete;
@@ -63,28 +63,30 @@ class JournalFile : public JournalBackend {
  private:
   explicit JournalFile(std::string path) : path_(std::move(path)) {}
 
-  // The steps of Open.
+  // The steps of Open, in this order.
   // `resolved`: the path of the file without symbolic links.
   absl::Status Connect(const std::string& resolved);
-  // Refuses a file that is not a journal of this version. Changes nothing.
+  // Refuses a file that is not a journal of this version. Does not change the
+  // file.
   absl::Status Inspect();
   absl::Status CreateTables();
   absl::Status Prepare();
   absl::Status DrawEpoch(uint64_t least_epoch);
   absl::Status ReadRecords();
 
-  // The next functions return a code of SQLite, SQLITE_OK on success.
+  // The functions below return an SQLite code, SQLITE_OK on success.
   int Execute(const char* sql);
-  // Reads the only value that a query returns.
+  // Reads the single value that the query `sql` returns.
   int Read(const char* sql, int64_t* number);
   int Read(const char* sql, std::string* text);
-  // Runs a prepared statement that returns nothing.
+  // Runs a prepared statement that returns no rows.
   int Run(sqlite3_stmt* statement);
   int WriteChanges(const PendingRecords::Batch& batch);
 
-  // Why SQLite has returned `code`: "the disk is full".
+  // Returns the cause of the SQLite error `code` as text, such as "the disk is
+  // full".
   std::string Cause(int code) const;
-  // The error of Open.
+  // Returns the status of Open for the SQLite error `code`.
   absl::Status CannotOpen(int code) const;
   absl::Status Damaged(const std::string& what) const;
 
@@ -95,7 +97,7 @@ class JournalFile : public JournalBackend {
   sqlite3_stmt* rollback_ = nullptr;
   sqlite3_stmt* put_ = nullptr;
   sqlite3_stmt* remove_ = nullptr;
-  bool is_new_ = false;  // there are no tables yet
+  bool is_new_ = false;  // the file contains no tables yet
   uint64_t epoch_ = 0;
   std::map<std::string, std::string> records_;
 };

@@ -1,6 +1,6 @@
 // Tests of Journal. A layer between SQLite and the file system simulates a disk
-// that hangs, is full or fails, and counts the syncs. For crashes, the test
-// starts itself as a process that writes a journal (main).
+// that hangs, is full or fails, and counts the syncs. In the crash tests, the
+// test program starts itself as a process that writes a journal (see main).
 #include "rendezvous/journal/journal.h"
 
 #include <fcntl.h>
@@ -56,17 +56,18 @@ constexpr std::chrono::seconds kLong(60);
 constexpr std::chrono::hours kForever(1);
 constexpr uid_t kNobody = 65534;
 
-// The layer between SQLite and the file system.
+// A simulated disk: an SQLite VFS layer over the real file system.
 class Disk {
  public:
   enum class Mode {
     kWorks,
-    kHangs,       // writes and syncs wait
+    kHangs,       // writes and syncs block
     kFull,        // writes fail
     kCannotSync,  // syncs fail
   };
 
-  // Never destroyed: an abandoned thread may use it until the process ends.
+  // Never destroyed, because an abandoned thread may use the disk until the
+  // process ends.
   static Disk& Get() {
     static Disk* const disk = new Disk;
     return *disk;
@@ -78,14 +79,14 @@ class Disk {
     steps_left_.reset();
     changed_.notify_all();
   }
-  // The next `count` writes and syncs succeed; before the one after them,
-  // `later` happens.
+  // The failure that happens at the first write or sync after `count`
+  // successful ones.
   enum class Later {
     kFull,         // the disk is full from now on
     kIsKilled,     // the process is killed
-    kLosesAll,     // power loss: also, the unsynced writes are lost
-    kLosesSome,    // power loss: also, about half of these writes are lost
-    kLosesOthers,  // the same with other random bits
+    kLosesAll,     // power loss; unsynced writes are lost
+    kLosesSome,    // power loss; half of the unsynced writes are lost
+    kLosesOthers,  // as kLosesSome, with other random bits
   };
   void WorkFor(int count, Later later) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -98,17 +99,20 @@ class Disk {
     std::lock_guard<std::mutex> lock(mutex_);
     return syncs_;
   }
-  // Waits until there were `count` syncs. Returns false after kLong.
+  // Waits until the disk has been synced `count` times. Returns false after
+  // kLong.
   bool AwaitSyncs(int count) {
     std::unique_lock<std::mutex> lock(mutex_);
     return changed_.wait_for(lock, kLong, [&] { return syncs_ >= count; });
   }
-  // Waits until a thread hangs. Returns false after kLong.
+  // Waits until a thread is blocked by a hanging disk. Returns false after
+  // kLong.
   bool AwaitHung() {
     std::unique_lock<std::mutex> lock(mutex_);
     return changed_.wait_for(lock, kLong, [this] { return hung_ > 0; });
   }
-  // Waits until no thread hangs. Returns false after kLong.
+  // Waits until no thread is blocked by a hanging disk. Returns false after
+  // kLong.
   bool AwaitNoneHung() {
     std::unique_lock<std::mutex> lock(mutex_);
     return changed_.wait_for(lock, kLong, [this] { return hung_ == 0; });
@@ -134,7 +138,7 @@ class Disk {
       if (code == SQLITE_OK) file->pMethods = &Get().methods_;
       return code;
     };
-    // Version 1: files without shared memory.
+    // Version 1 of the file methods has no shared memory.
     methods_.iVersion = 1;
     methods_.xClose = [](sqlite3_file* f) {
       Get().Forget(f);
@@ -196,7 +200,7 @@ class Disk {
     --hung_;
     changed_.notify_all();
   }
-  // Keeps the bytes that a write is about to replace.
+  // Saves the bytes that a write will replace, to undo it at a power loss.
   void Remember(sqlite3_file* file, int size, sqlite3_int64 at) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!steps_left_) return;
@@ -205,7 +209,7 @@ class Disk {
       Real(file)->pMethods->xFileSize(Real(file), &unsynced.size);
     }
     std::string bytes(static_cast<size_t>(size), '\0');
-    // Reads zeros beyond the end.
+    // Beyond the end of the file this reads zeros.
     Real(file)->pMethods->xRead(Real(file), bytes.data(), size, at);
     unsynced.replaced.emplace_back(at, std::move(bytes));
   }
@@ -262,8 +266,8 @@ class Disk {
   std::optional<int> steps_left_;
   Later later_ = Later::kFull;
   std::mt19937 random_;
-  // The changes of a file since its last sync: its size before them, and the
-  // bytes that writes have replaced.
+  // The changes of a file since its last sync: the file's size before them, and
+  // the bytes that the writes replaced.
   struct Unsynced {
     sqlite3_int64 size = 0;
     std::vector<std::pair<sqlite3_int64, std::string>> replaced;
@@ -273,7 +277,7 @@ class Disk {
   int syncs_ = 0;
 };
 
-// The callbacks that a journal has called, in their order.
+// Records the order in which a journal calls its callbacks.
 class Calls {
  public:
   std::function<void()> Note(int number) {
@@ -283,7 +287,7 @@ class Calls {
       changed_.notify_all();
     };
   }
-  // Waits for `count` calls, and returns all.
+  // Waits for `count` calls, and returns the numbers of all calls so far.
   std::vector<int> Await(size_t count) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait_for(lock, kLong, [&] { return numbers_.size() >= count; });
@@ -297,7 +301,7 @@ class Calls {
   std::vector<int> numbers_;  // guarded by mutex_
 };
 
-// Limits with which no write counts as hung.
+// Returns limits under which no write counts as hung.
 Journal::Limits Patient() {
   Journal::Limits limits;
   limits.hung_after = kForever;
@@ -352,10 +356,10 @@ class JournalTest : public ::testing::Test {
     const auto journal = Journal::Open(folder_, 0, Patient());
     return journal.status();
   }
-  // Reads the records in the file, which no journal may have open.
+  // Reads the records in the file. No journal may have the file open.
   Records Stored() { return Open()->TakeRecords(); }
 
-  // Puts the records one after the other, so that each has a commit of its own.
+  // Stores the records one after another, each with its own commit.
   static void PutEach(Journal& journal, const Records& records) {
     for (const auto& [run_id, record] : records) {
       Calls calls;
@@ -363,7 +367,7 @@ class JournalTest : public ::testing::Test {
       calls.Await(1);
     }
   }
-  // Executes SQL on the file, which no journal may have open.
+  // Executes SQL statements on the file. No journal may have the file open.
   void Sql(const std::string& sql) {
     sqlite3* connection = nullptr;
     ASSERT_EQ(
@@ -375,12 +379,13 @@ class JournalTest : public ::testing::Test {
         << sqlite3_errmsg(connection);
     sqlite3_close(connection);
   }
-  // Creates the state folder, and a file with these bytes as its journal.
+  // Creates the state folder with a journal file of exactly these bytes.
   void Plant(const std::string& bytes) {
     fs::create_directory(folder_);
     std::ofstream(file_, std::ios::binary) << bytes;
   }
-  // Opens the file, which must fail and change nothing.
+  // Opens the journal, which must fail with this error and leave the file
+  // unchanged.
   void ExpectRefused(absl::StatusCode code, const std::string& reason) {
     std::map<std::string, std::string> before;
     for (const auto& entry : fs::directory_iterator(folder_)) {
@@ -468,7 +473,7 @@ TEST_F(JournalTest, OnlyThisUserCanReadTheFiles) {
     names.push_back(entry.path().filename());
     EXPECT_EQ(Mode(entry.path()), 0600) << entry.path();
   }
-  // No shared memory and no rollback journal.
+  // SQLite creates neither a shared-memory file nor a rollback journal.
   EXPECT_THAT(names, UnorderedElementsAre("coordinator.journal",
                                           "coordinator.journal-wal"));
 }
@@ -559,7 +564,7 @@ TEST_F(JournalTest, QueuedRecordsShareOneCommit) {
   }
   Disk::Get().Set(Disk::Mode::kWorks);
   EXPECT_THAT(calls.Await(kPuts), SizeIs(kPuts));
-  // One sync for each of two commits; a checkpoint has three at most.
+  // Two commits need one sync each; a checkpoint needs three at most.
   EXPECT_LE(Disk::Get().syncs() - before, 5);
 }
 
@@ -642,7 +647,7 @@ TEST_F(JournalTest, TheDestructorDoesNotWaitForAHungDisk) {
     journal->Put("b", "1", calls.Note(2));
     ASSERT_TRUE(Disk::Get().AwaitHung());
   }
-  // The destructor has called every callback.
+  // The journal's destructor calls every callback that is left.
   EXPECT_THAT(calls.Await(2), ElementsAre(1, 2));
 }
 
@@ -673,7 +678,7 @@ TEST_F(JournalTest, ADiskThatIsFullAtAnyWriteOfOpenIsRefused) {
     fs::remove_all(folder_);
     Disk::Get().WorkFor(steps, Disk::Later::kFull);
     const absl::Status error = OpenError();
-    // The files that the failed Open leaves do not prevent the next one.
+    // The incomplete files of the failed Open must not prevent the next Open.
     Disk::Get().Set(Disk::Mode::kWorks);
     EXPECT_THAT(Stored(), IsEmpty());
     if (error.ok()) break;
@@ -717,7 +722,8 @@ TEST_F(JournalTest, ADatabaseOfAnotherProgramIsRefused) {
 }
 
 TEST_F(JournalTest, TheLogOfAnotherProgramIsLeftAsItIs) {
-  // A database whose only table is in its write-ahead log.
+  // Create a database of another program whose only table is still in the
+  // write-ahead log.
   const std::string made = top_ + "/made";
   sqlite3* connection = nullptr;
   ASSERT_EQ(sqlite3_open(made.c_str(), &connection), SQLITE_OK);
@@ -816,7 +822,7 @@ TEST_F(JournalTest, AFileInTheFoldersPlaceIsRefused) {
             "cannot use " + folder_ + ": it is not a folder; name another one");
 }
 
-// In /proc mkdir fails with ENOENT, although the parent folder exists.
+// In /proc, mkdir fails with ENOENT although the parent folder exists.
 TEST_F(JournalTest, AFolderInProcIsRefused) {
   folder_ = "/proc/state";
   EXPECT_EQ(OpenError().message(),
@@ -858,7 +864,7 @@ TEST_F(JournalTest, WhatAnotherUserOwnsIsRefused) {
   }
 }
 
-// Runs as a user other than root.
+// This test runs as a user other than root.
 TEST_F(JournalTest, MissingPermissionsAreSaid) {
   const bool is_root = geteuid() == 0;
   std::string name = "/tmp/journal-XXXXXX";
@@ -887,7 +893,7 @@ TEST_F(JournalTest, MissingPermissionsAreSaid) {
   fs::remove_all(top);
 }
 
-// A crash of the machine can leave any part of the log.
+// After a crash of the machine, any part of the write-ahead log may be missing.
 TEST_F(JournalTest, ATornLogHasThePrefixOfTheCommits) {
   constexpr int kCommits = 20;
   constexpr size_t kStep = 577;
@@ -897,7 +903,8 @@ TEST_F(JournalTest, ATornLogHasThePrefixOfTheCommits) {
   {
     const auto journal = Open();
     for (int i = 0; i < kCommits; ++i) PutEach(*journal, {{name(i), "r"}});
-    // Reading unlocks the file. No other process opens it.
+    // Reading the files releases the lock of this process, but no other process
+    // opens the journal here.
     file = Bytes(file_);
     log = Bytes(file_ + "-wal");
   }
@@ -916,7 +923,7 @@ TEST_F(JournalTest, ATornLogHasThePrefixOfTheCommits) {
     if (size == log.size()) break;
   }
   EXPECT_EQ(records_before, size_t{kCommits});
-  // The same for a log in which one page was never written.
+  // Repeat this with a log in which one page was never written.
   for (size_t at = 0; at < log.size(); at += 16384) {
     fs::remove_all(folder_);
     Plant(file);
@@ -931,7 +938,7 @@ TEST_F(JournalTest, ATornLogHasThePrefixOfTheCommits) {
   }
 }
 
-// --- other processes
+// --- Other processes.
 
 constexpr int kReportDescriptor = 3;
 
@@ -948,15 +955,17 @@ pid_t StartSelf(const std::vector<std::string>& arguments, int report) {
   return pid.ok() ? *pid : -1;
 }
 
-// The program `journal_test --open FOLDER`: prints Open's error to the report.
+// The program `journal_test --open FOLDER`: opens the journal and writes the
+// error to the report pipe.
 int OpenInAnotherProcess(const std::string& folder) {
   const auto journal = Journal::Open(folder, 0);
   WriteAll(kReportDescriptor, journal.status().ToString());
   return journal.ok() ? 0 : 1;
 }
 
-// The program `journal_test --put FOLDER FIRST`: puts records of seven jobs,
-// numbered from FIRST, without end, and reports each number that is durable.
+// The program `journal_test --put FOLDER FIRST`: writes records of seven jobs,
+// numbered from FIRST, in an endless loop, and reports each number that is
+// durable.
 int PutWithoutEnd(const std::string& folder, int first) {
   constexpr int kMaxQueued = 40;
   auto journal = Journal::Open(folder, 0, Patient());
@@ -971,7 +980,7 @@ int PutWithoutEnd(const std::string& folder, int first) {
       ++queued;
     }
     const std::string text = std::to_string(number);
-    // Sizes between a part of a page and several pages.
+    // The sizes range from part of a page to several pages.
     const auto size = static_cast<size_t>(number * 7919 % 10000);
     (*journal)->Put("job " + std::to_string(number % 7),
                     text + " " + std::string(size, 'r'), [&, text] {
@@ -984,8 +993,8 @@ int PutWithoutEnd(const std::string& folder, int first) {
 }
 
 // The program `journal_test --crash FOLDER STEPS LATER`: writes some records,
-// and reports those that are durable. `later` happens after `steps` writes and
-// syncs.
+// and reports those that are durable. After `steps` writes and syncs, the
+// failure `later` happens.
 int CrashAfter(const std::string& folder, int steps, Disk::Later later) {
   Disk::Get().WorkFor(steps, later);
   auto journal = Journal::Open(folder, 0, Patient());
@@ -1029,7 +1038,7 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
   std::mt19937 random(17);
   int first = 1;
   uint64_t epoch = 0;
-  std::map<int, int> reported;  // the newest number of each job
+  std::map<int, int> reported;  // the newest reported number of each job
   for (int kill_number = 0; kill_number < kKills; ++kill_number) {
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
@@ -1038,8 +1047,8 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
         StartSelf({"--put", folder_, std::to_string(first)}, writer.get());
     writer.Close();
     std::FILE* const reports = fdopen(ends[0], "r");
-    // The pipe holds many reports, so that the process is still writing when it
-    // is killed.
+    // The kill comes after a random number of reports. The pipe can hold many
+    // reports, so the process is still writing when it is killed.
     int until_kill = static_cast<int>(random() % 300);
     if (until_kill == 0) kill(pid, SIGKILL);
     int number = 0;
@@ -1060,7 +1069,8 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
       const auto found = records.find("job " + std::to_string(job));
       ASSERT_NE(found, records.end()) << job;
       EXPECT_GE(std::stoi(found->second), newest);
-      // The kill came between the commit of these numbers and their report.
+      // If the process was killed between a commit and its report, a stored
+      // number can be higher than all reported ones.
       first = std::max(first, std::stoi(found->second) + 1);
     }
   }
@@ -1101,7 +1111,8 @@ TEST_P(CrashTest, BeforeAnyWriteKeepsWhatWasReported) {
       return records.contains(run_id) ? std::stoi(records.at(run_id)) : 0;
     };
     EXPECT_GE(stored("a"), reported['a']) << steps;
-    // b comes after the first record of a, and goes before the second one.
+    // Job b's record is written after a's first record and removed before a's
+    // second one.
     EXPECT_TRUE(stored("b") == 0 || stored("a") == 1) << steps;
   }
   EXPECT_GT(steps, 10);

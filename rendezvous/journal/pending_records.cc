@@ -33,7 +33,8 @@ void PendingRecords::Succeeded() {
   batch_.clear();
   failing_ = false;
   released_ = std::max(released_, batch_newest_);
-  // Later changes that were released during a hang are still queued.
+  // Changes that were released early during a hang and came after the batch are
+  // still queued, and not durable.
   if (released_ == batch_newest_) trouble_.reset();
 }
 
@@ -41,7 +42,8 @@ void PendingRecords::Failed(Instant now, std::string why) {
   MUSTER_CHECK(writing_since_.has_value());
   const Instant since = *writing_since_;
   writing_since_.reset();
-  // Keeps a change that was queued meanwhile: it is newer than the batch.
+  // merge() does not replace changes that were queued meanwhile, which are
+  // newer than those of the batch.
   queued_.merge(batch_);
   batch_.clear();
   retry_at_ = now + limits_.retry_after;

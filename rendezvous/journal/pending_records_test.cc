@@ -22,7 +22,7 @@ constexpr Instant kBegin = Instant(std::chrono::hours(1));
 
 class PendingRecordsTest : public ::testing::Test {
  protected:
-  // Begins a write that hangs.
+  // Starts a write at `begin` that hangs.
   void Hang(Instant begin) {
     pending_.Begin(begin);
     pending_.Look(begin + kHungAfter);
@@ -82,7 +82,7 @@ TEST_F(PendingRecordsTest, ChangesAreReleasedOnceDurable) {
   pending_.Add("a", "1");
   pending_.Begin(kBegin);
   pending_.Add("a", "2");
-  EXPECT_FALSE(pending_.MayWrite(kBegin));  // one write at a time
+  EXPECT_FALSE(pending_.MayWrite(kBegin));  // only one write runs at a time
   EXPECT_EQ(pending_.released(), 0u);
   EXPECT_THAT(pending_.batch(), ElementsAre(Pair("a", "1")));
   pending_.Succeeded();
@@ -110,7 +110,7 @@ TEST_F(PendingRecordsTest, AHungWriteReleasesAllChanges) {
   EXPECT_EQ(pending_.trouble()->since, kBegin);
   EXPECT_EQ(Why(), "cannot write /s/journal: its file system does not answer");
   EXPECT_EQ(pending_.NextLook(), std::nullopt);
-  // The write still runs.
+  // The hung write is still in progress, so no other write may start.
   EXPECT_FALSE(pending_.MayWrite(kBegin + kHungAfter));
   EXPECT_EQ(pending_.Add("c", "3"), 3u);
   EXPECT_EQ(pending_.released(), 3u);
@@ -121,10 +121,10 @@ TEST_F(PendingRecordsTest, AHungWriteThatEndsMakesOnlyItsBatchDurable) {
   Hang(kBegin);
   pending_.Add("b", "2");
   pending_.Succeeded();
-  // The change of b was released, and is not durable.
+  // The change of b was released during the hang, but is not durable.
   EXPECT_TRUE(pending_.trouble().has_value());
-  // Writing works again: no change is released early any more, so that the
-  // trouble ends although changes keep coming.
+  // Writing works again, so no change is released early any more, and the
+  // trouble ends although new changes arrive.
   pending_.Add("c", "3");
   EXPECT_EQ(pending_.released(), 2u);
   EXPECT_TRUE(pending_.MayWrite(kBegin));
@@ -191,7 +191,7 @@ TEST_F(PendingRecordsTest, TheTroubleBeginsWithTheFirstFailure) {
   pending_.Failed(kBegin + 2 * kRetryAfter, "Input/output error");
   EXPECT_EQ(pending_.trouble()->since, kBegin);
   EXPECT_EQ(Why(), "Input/output error");
-  // A hang is noted only once.
+  // A hang is recorded only once.
   Hang(kBegin + 3 * kRetryAfter);
   EXPECT_EQ(pending_.NextLook(), std::nullopt);
 }

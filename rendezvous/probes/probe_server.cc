@@ -55,10 +55,10 @@ constexpr size_t kMaxPeers = 64;
 constexpr size_t kMaxHeaderBytes = 8 << 10;
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
 
-// One connection, which serves one request and closes.
+// A connection of one HTTP client, which is closed after one request.
 class Peer : public std::enable_shared_from_this<Peer> {
  public:
-  // `on_end` is called once, when the connection is over.
+  // `on_end` is called once, when the connection has ended.
   Peer(tcp::socket socket, const Probes* probes, std::function<void()> on_end)
       : stream_(std::move(socket)),
         probes_(probes),
@@ -76,7 +76,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
                      });
   }
 
-  // Breaks the connection; its pending operation fails.
+  // Closes the connection; its pending operation fails.
   void Break() { stream_.close(); }
 
  private:
@@ -99,7 +99,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
         });
   }
 
-  // Used, like all members, on the server's thread only.
+  // All members are used by the server's thread only.
   beast::tcp_stream stream_;
   const Probes* const probes_;
   const std::function<void()> on_end_;
@@ -108,14 +108,15 @@ class Peer : public std::enable_shared_from_this<Peer> {
   http::response<http::string_body> response_;
 };
 
-// The open connections. A newcomer beyond kMaxPeers displaces the oldest one of
-// the network with the most. Used on the server's thread only.
+// The open connections. If there are more than kMaxPeers, the oldest connection
+// of the network with the most connections is closed. Used by the server's
+// thread only.
 class Peers {
  public:
   void Serve(tcp::socket socket, const Probes* probes) {
     error_code error;
     const tcp::endpoint from = socket.remote_endpoint(error);
-    if (error) return;  // already closed by the peer
+    if (error) return;  // the peer has already closed it
     const auto address =
         NumericAddress(from.address().to_string(), from.port());
     const ConnectionCrowd::Id id = ++last_;
@@ -146,7 +147,7 @@ std::vector<tcp::endpoint> Candidates(
     const Endpoint& listen, const std::vector<SocketAddress>& addresses) {
   std::vector<tcp::endpoint> candidates;
   const auto port = static_cast<unsigned short>(listen.port);
-  // One socket for both families, if the kernel has IPv6.
+  // One IPv6 socket serves both address families, if the kernel has IPv6.
   if (listen.host == "0.0.0.0") candidates.emplace_back(tcp::v6(), port);
   for (const SocketAddress& address : addresses) {
     error_code error;
@@ -187,8 +188,8 @@ class ProbeServer::Impl {
 
   void Serve() {
     Accept();
-    // The server's thread starts with all signals blocked, so that other
-    // threads handle them.
+    // Start the server's thread with all signals blocked, so that other threads
+    // handle them.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -203,8 +204,8 @@ class ProbeServer::Impl {
         peers_.Serve(std::move(socket), &probes_);
         return Accept();
       }
-      // Most likely there are no free descriptors: an immediate retry would
-      // fail too.
+      // Most likely no descriptor is free, so an immediate retry would fail,
+      // too.
       later_.expires_after(kWithoutDescriptors);
       later_.async_wait([this](error_code stopped) {
         if (!stopped) Accept();
@@ -213,8 +214,8 @@ class ProbeServer::Impl {
   }
 
   const Probes probes_;
-  // Declared before context_, whose destructor ends the connections, which tell
-  // peers_.
+  // Declared before context_, because the destructor of context_ ends the
+  // connections, and each calls peers_.
   Peers peers_;
   asio::io_context context_{1};
   tcp::acceptor acceptor_{context_};

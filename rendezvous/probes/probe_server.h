@@ -11,14 +11,15 @@
 
 namespace muster::rendezvous {
 
-// The three probes of Kubernetes. Each returns OkStatus or the reason in one
-// line, without blocking, from any thread.
+// The three probes of Kubernetes. Each function returns OK or a one-line
+// reason. They must not block, and must be callable from any thread.
 struct Probes {
-  // If not OK: Kubernetes restarts the container.
+  // Liveness probe: on an error Kubernetes restarts the container.
   std::function<absl::Status()> live;
-  // Until this returns OK, no other probe is made.
+  // Startup probe: Kubernetes makes no other probe until this returns OK.
   std::function<absl::Status()> started;
-  // OK while the program accepts work; else Kubernetes sends it no traffic
+  // readiness probe: OK while the program accepts work; otherwise Kubernetes
+  // sends it no traffic
   std::function<absl::Status()> ready;
 };
 
@@ -28,24 +29,24 @@ struct ProbeAnswer {
   std::string body;
 };
 
-// Answers GET and HEAD of /livez, /startupz and /readyz (a query string is
-// ignored) with 200, or 503 and the reason. Otherwise 404 or 405.
+// Answers GET and HEAD of /livez, /startupz and /readyz (ignoring a query
+// string): 200, or 503 and the reason. Other paths get 404, other methods 405.
 ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
                         const std::string& target);
 
 // Answers probes over HTTP/1.1 on its own thread. Needs no authentication,
-// since the answers hold no secrets and requests change nothing. A peer has 5 s
-// for its request. At most 64 peers are served at a time: a further one takes
-// the place of the oldest one of the network with the most, so that slow peers
-// do not keep the kubelet out.
+// since the answers contain no secrets and requests change nothing. A client
+// has 5 s for its request. At most 64 clients are served at a time: another one
+// replaces the oldest client of the network with the most clients, so that slow
+// clients do not keep the kubelet out.
 class ProbeServer {
  public:
-  // Listens when it returns. Port 0: any free port. Host 0.0.0.0: all
-  // addresses, IPv6 included. `probes` are called from the server's thread
-  // until the server is destroyed.
+  // Starts the server, which listens when Start returns. Port 0: any free port.
+  // Host 0.0.0.0: all addresses, IPv6 included. The server's thread calls
+  // `probes` until the server is destroyed.
   //
-  // Unavailable: it cannot listen there; the message gives the reason in one
-  // line.
+  // Unavailable: the server cannot listen there; the message gives the reason
+  // in one line.
   static absl::StatusOr<std::unique_ptr<ProbeServer>> Start(
       const Endpoint& listen, Probes probes);
 

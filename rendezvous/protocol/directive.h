@@ -14,36 +14,36 @@
 namespace muster::rendezvous {
 
 enum class DirectiveKind {
-  kWait,  // Run no workers; `reason` says what the node waits for.
-  // Keep the workers as they are: a new coordinator collects the reports of
-  // the nodes before it decides.
+  kWait,  // Run no workers; `reason` tells what the node waits for.
+  // Keep the workers running or stopped as they are: a new coordinator collects
+  // the nodes' reports before it decides.
   kHold,
-  // As kHold; from a coordinator that stands by. It takes over once a majority
-  // has come to it and has promised `epoch`. Until then this directive replaces
-  // no other one. Epoch 0: no majority has come yet.
+  // Like kHold, but from a standby, which takes over once a majority of the
+  // nodes have connected to it and promised `epoch`. Until then this directive
+  // replaces no other one. Epoch 0: no majority is connected yet.
   kStandBy,
   // Another process coordinates the job: connect to the first of `standbys`.
-  // Replaces no other directive.
+  // Does not replace any other directive.
   kMoved,
-  kRun,       // Run the workers of `place`.
+  kRun,       // Run the workers as `place` describes.
   kStop,      // Stop all workers of round `stop.round` and earlier.
-  kFinished,  // The job is over: stop what runs, show `verdict`, exit.
-  kReleased,  // Only this node is done (drained, left): stop, exit with 0.
+  kFinished,  // The job is over: stop workers, show `verdict`, exit.
+  kReleased,  // This node alone leaves the job: stop, exit with 0.
   kRefused,   // This node is not part of the job: stop, exit with 1.
 };
 
-// kWait: what the node waits for.
+// The object that a node with a kWait directive waits for.
 enum class WaitsFor {
   kNodes,  // the next round
-  kPlace,  // a place in the round that runs without it, as a spare
+  kPlace,  // a spare: a place in the running round
 };
 
 struct StopOrder {
   int round = 0;
-  int signal = 15;  // the first signal sent to each worker, such as SIGTERM
+  int signal = 15;                    // first signal to each worker (SIGTERM)
   Duration grace = Duration::zero();  // time from `signal` to SIGKILL
   StopCause cause = StopCause::kBroken;
-  // The job's exit code, if the job ends with this round; nullopt: a further
+  // The job's exit code, if the job ends with this round; nullopt: another
   // round follows.
   std::optional<int> exit_code;
 };
@@ -52,8 +52,8 @@ struct StopOrder {
 // replaces all earlier ones.
 struct Directive {
   int protocol_version = kProtocolVersion;
-  // Identifies the run of the coordinator. Revisions increase within an epoch;
-  // an agent drops a directive that is older than its newest one.
+  // The epoch of the coordinator's run. Revisions increase within an epoch; an
+  // agent drops a directive that is older than its newest one.
   uint64_t epoch = 0;
   uint64_t revision = 0;
   DirectiveKind kind = DirectiveKind::kWait;
@@ -62,32 +62,34 @@ struct Directive {
   Place place;                            // used if `kind` is kRun
   StopOrder stop;   // used for kStop, kFinished, kReleased, kRefused
   Verdict verdict;  // used if `kind` is kFinished
-  // kRun: the last few signals that every worker of the job shall receive.
+  // For kRun: the newest signals, which every worker of the job must receive.
   std::vector<SignalNotice> signals;
-  // kRun, kStop: set if the job is being preempted and begins no further round.
+  // For kRun and kStop: set if the job is being preempted, so that no further
+  // round begins.
   std::optional<PreemptionNotice> preemption;
-  // The part of the job's restart budget that is used; nullopt: this
-  // coordinator is new and does not know it yet.
+  // Number of restarts used so far; nullopt: this coordinator is new and does
+  // not know it yet.
   std::optional<int> restarts_used;
-  // The newest electorate. Its epoch is that of the directive or, if nobody
-  // takes over from this coordinator or it does not know yet, 0: then this
-  // field and the next two replace no earlier ones.
+  // The newest electorate. Its epoch is the directive's epoch; or 0 if no other
+  // node may take over from this coordinator, or this coordinator does not know
+  // the electorate yet. With epoch 0, this field and the next two do not
+  // replace earlier values.
   Electorate electorate;
-  // Where the job's coordinator is looked for, in this order, once this one is
-  // lost: HOST:PORT of each standby.
+  // HOST:PORT of the standbys, at which agents look for the job's coordinator,
+  // in this order, if this one is lost.
   std::vector<std::string> standbys;
-  // The group rank, in the newest world, of the node whose process hosts this
-  // coordinator; -1: none.
+  // Group rank, in the newest world, of the node whose process is this
+  // coordinator; -1: no node's process.
   int host_rank = -1;
-  // kRefused: this coordinator, or its job, is not the one of this node. The
-  // right one may listen at the same endpoint later.
+  // For kRefused: this coordinator, or its job, is not the one that the node
+  // looks for. The right coordinator may listen on the same endpoint later.
   bool another_job = false;
-  // kFinished: whether this node, as the only one, acts for the job, for
+  // For kFinished: whether this node is the one that acts for the job, for
   // instance by requeueing it.
   bool acts_for_job = false;
-  // kWait, kRun, kStop: whether this node prints the directive, where the
+  // For kWait, kRun and kStop: whether this node prints the directive if the
   // nodes' outputs share a console. True if the directive concerns this node
-  // alone, or if this node speaks for the job.
+  // alone, or if this node prints for the whole job.
   bool prints_for_job = false;
 };
 

@@ -10,7 +10,7 @@
 
 namespace muster::rendezvous {
 
-// Limit of the number of Directive::standbys, and of the bytes of an endpoint
+// Maximum number of Directive::standbys, and maximum length of an endpoint
 // (Report::standby_endpoint).
 inline constexpr size_t kMaxStandbys = 3;
 inline constexpr size_t kMaxEndpointBytes = 272;
@@ -18,11 +18,11 @@ inline constexpr size_t kMaxEndpointBytes = 272;
 // (Electorate::members), so that messages do not grow with the world.
 inline constexpr int kMaxListedElectors = 8;
 
-// The epochs of coordinators from which other nodes take over: their low bits
-// are drawn at random, because two coordinators may draw an epoch at the same
-// time. The coordinator that begins a job has no higher bits, so that every
-// coordinator that was elected outranks it: if it is started again, it does not
-// know of them.
+// Number of low bits of an epoch that are drawn at random, if other nodes may
+// take over from the coordinator: two coordinators may draw an epoch at the
+// same time, and the epochs must differ. The coordinator that begins a job sets
+// no higher bits, so that the epoch of every elected coordinator is higher; if
+// the first coordinator is restarted, it does not know of the elected ones.
 inline constexpr int kDrawnEpochBits = 22;
 inline constexpr uint64_t kDrawnEpochMask =
     (uint64_t{1} << kDrawnEpochBits) - 1;
@@ -30,22 +30,23 @@ constexpr bool IsFounding(uint64_t epoch) {
   return epoch != 0 && epoch <= kDrawnEpochMask;
 }
 
-// Identifies a world among those of all coordinators of a job: two coordinators
-// that cannot reach each other may give one number to two rounds.
+// Identifies a world of a job. The epoch is part of the id because two
+// coordinators that cannot reach each other may use the same round number.
 struct WorldId {
-  uint64_t epoch = 0;  // epoch of the coordinator that formed the world
+  uint64_t epoch = 0;  // epoch of the coordinator that formed it
   int round = 0;       // 0: no world
 
   auto operator<=>(const WorldId&) const = default;
 };
 
-// The nodes whose majority decides who coordinates the job: those of the newest
-// world that began on all of its nodes, as a coordinator has told it.
+// The nodes whose majority decides which process coordinates the job: the nodes
+// of the newest world that began on all of its nodes, as a coordinator has
+// reported it.
 struct Electorate {
-  uint64_t epoch = 0;  // epoch of the coordinator that told it; 0: none has
+  uint64_t epoch = 0;  // epoch of the coordinator that sent it; 0: none
   WorldId world;
-  int nodes = 0;  // number of the world's nodes; 0: nobody elects
-  int rank = -1;  // this node's group rank in the world; -1: it is not in it
+  int nodes = 0;  // number of the world's nodes; 0: no electorate
+  int rank = -1;  // group rank of this node; -1: not in it
   // The node ids of the world by group rank, "" where unknown. Empty if the
   // world has more than kMaxListedElectors nodes.
   std::vector<std::string> members;
@@ -53,8 +54,7 @@ struct Electorate {
   bool operator==(const Electorate&) const = default;
 };
 
-// The group rank of the node with this id in Electorate::members; -1: it is not
-// listed.
+// Returns the group rank of the node in Electorate::members; -1: not listed.
 inline int RankIn(const std::vector<std::string>& members,
                   const std::string& node_id) {
   const auto found = std::find(members.begin(), members.end(), node_id);
@@ -62,7 +62,7 @@ inline int RankIn(const std::vector<std::string>& members,
   return static_cast<int>(found - members.begin());
 }
 
-// The part of the electorate that is connected to a coordinator.
+// Whether a coordinator is connected to a majority of the electorate.
 enum class Backing { kMajority, kMinority };
 
 }  // namespace muster::rendezvous

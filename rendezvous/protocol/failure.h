@@ -15,40 +15,43 @@ enum class FailureKind {
   kStartFailed,  // A worker could not be started: exec, log folder, limits.
   kStoppedByUs,  // A worker ended because the round was broken: collateral.
   kNodeLost,     // A node's agent vanished, fell silent or did not stop.
-  kHung,  // A worker had reported progress, then was silent for too long.
+  kHung,         // A worker that had reported progress was silent too long.
 };
 
-// The end of one worker (or node), as the verdict shows it. Its size is
-// bounded: the agent cuts every text before reporting it (the limits are
+// The end of one worker (or node), as the verdict shows it. The size is
+// limited: the agent cuts every text before reporting it (the limits are
 // below).
 struct Failure {
   FailureKind kind = FailureKind::kExitCode;
   std::string node_id;
   std::string host;
   int group_rank = -1;
-  int rank = -1;  // global rank; -1: the failure is a node's
+  int rank = -1;  // global rank; -1: failure of a node
   int local_rank = -1;
   int64_t pid = 0;
   int exit_code = 0;  // kExitCode: 1..255; kStartFailed: 126 or 127
-  // kSignal, kStoppedByUs: the signal, 0 if there was none. kHung: SIGSTOP if
-  // the worker is stopped by a signal.
+  // For kSignal, kStoppedByUs: the signal; 0: none. For kHung: SIGSTOP if a
+  // signal keeps the worker stopped.
   int signal = 0;
-  // Seconds since 1970 by the node's clock, shown to people only. No decision
-  // compares it, since the clocks of two nodes may differ by minutes.
+  // Time of the failure in seconds since 1970 by the node's clock, only for
+  // display. No decision compares it, since the clocks of two nodes may differ
+  // by minutes.
   double unix_time = 0;
-  // One line: the exception of @record's error file, "exit code 3", "lease ran
-  // out after 10 s", "exec /opt/x: Permission denied".
+  // One line that describes the failure: the exception in @record's error file,
+  // "exit code 3", "lease ran out after 10 s", "exec /opt/x: Permission
+  // denied".
   std::string message;
-  // path of the error file; empty: the worker wrote none
+  // path of the error file; empty: none
   std::string error_file;
   std::string traceback;  // traceback in the error file
-  // The worker ended while its node was stopping the round, but its error file
-  // is older than the reason to stop, by that node's clock.
+  // Whether the worker's error file is older, by the node's clock, than the
+  // event because of which the node was stopping the round when the worker
+  // ended.
   bool raised_first = false;
   std::vector<std::string> stderr_tail;  // last lines of stderr, oldest first
-  // kHung only: how long the worker had been silent when this message was sent
-  // (the receiver finds the worker that fell silent first), and the most
-  // informative lines of the worker's stack.
+  // For kHung: how long the worker had been silent when this message was sent
+  // (the receiver uses it to find the worker that fell silent first), and the
+  // most informative lines of the worker's stack.
   Duration silent_for = Duration::zero();
   std::vector<std::string> stack;
 };

@@ -32,7 +32,8 @@ const char* NameOf(Takeover takeover) {
   return "?";
 }
 
-// A clause about a difference of the worlds or the restart budgets.
+// Returns a clause about the first difference in world size, restart budget or
+// another setting that all nodes share; nullopt: there is none.
 std::optional<std::string> OtherShape(const JobSpec& job,
                                       const JobSpec& asked) {
   if (job.min_nodes != asked.min_nodes || job.max_nodes != asked.max_nodes) {

@@ -11,127 +11,131 @@
 
 namespace muster::rendezvous {
 
-// The reaction if a node waits and the world has room for it.
+// The reaction to a node that waits while the current world has room for it.
 enum class ScaleUp {
-  kNever,    // The node stays a spare until the round breaks for another cause.
-  kRestart,  // The round is broken to let it in, once the cool-down has passed.
+  kNever,    // The node stays a spare until the round ends anyway.
+  kRestart,  // After the cool-down the round is broken to admit it.
 };
 
 // The process that serves the key-value store of a round's workers.
 enum class StoreHost {
-  kAgent,   // The agent of group rank 0.
-  kWorker,  // Rank 0's worker, as with plain env:// (--worker-store).
+  kAgent,   // The agent of the node with group rank 0.
+  kWorker,  // The worker of rank 0, as with env:// (--worker-store).
 };
 
-// The connections of the job's workers that are encrypted (--encrypt).
+// Which connections of the job's workers are encrypted (--encrypt).
 enum class Encryption {
   kNone,
-  // Those between nodes that Muster's own programs make: the SDK's TCP
-  // transport and the relays of the round's store. Each round has a key of its
-  // own, Place::channel_key.
+  // Connections between nodes that Muster's own programs make: the SDK's TCP
+  // transport and the relays of the round's store. Each round has its own key,
+  // Place::channel_key.
   kWorkers,
 };
 
-// Who coordinates the job after its coordinator's node is lost (--takeover).
+// The process that coordinates the job after the node of its coordinator is
+// lost (--takeover).
 enum class Takeover {
-  // Another node, once a majority of the newest world's nodes has come to it;
-  // or, if min_nodes are more than half of max_nodes, once min_nodes nodes have
-  // come, whichever they are: as many cannot be elsewhere.
+  // Another node, once a majority of the newest world's nodes have connected to
+  // it. If min_nodes is more than half of max_nodes, any min_nodes nodes
+  // suffice, because as many cannot exist elsewhere.
   kAuto,
-  // Another node, once a majority of the newest world's nodes has come to it.
+  // Another node, once a majority of the newest world's nodes have connected to
+  // it.
   kMajority,
-  // Nobody: the nodes wait for the coordinator's return.
+  // No other node: the nodes wait until the coordinator returns.
   kNever,
 };
 
-inline constexpr size_t kMaxCommandBytes = 1024;  // limit of JobSpec::command
+// maximum size of JobSpec::command
+inline constexpr size_t kMaxCommandBytes = 1024;
 
-// Limit of JobSpec::max_nodes: limits the memory that an untrusted peer can
-// make a coordinator allocate, and is far above any machine in use.
+// Upper bound of JobSpec::max_nodes. It limits the memory that an untrusted
+// peer can make a coordinator allocate, and is far above any machine in use.
 inline constexpr int kMaxNodes = 100'000;
 
-// The settings of a job. The first node to join determines them; the settings
-// of the other nodes must agree (see Disagreement).
+// The settings of a job. The first node that joins determines them; the
+// settings of other nodes must agree with them (see Disagreement).
 struct JobSpec {
   // A round needs at least `min_nodes` and takes at most `max_nodes`.
   int min_nodes = 1;
   int max_nodes = 1;
 
-  // Number of worker failures that the whole job may survive. Membership
-  // changes are not counted.
+  // Maximum number of worker failures that the whole job may survive by a
+  // restart. Changes of membership are not counted.
   int max_restarts = 0;
 
-  // Time limit of a gathering, from its start until a world forms.
+  // Time limit of the gathering phase, from its start until a world forms.
   Duration join_timeout = std::chrono::seconds(600);
 
-  // Time limit of a later gathering with fewer than `min_nodes` nodes, healthy
-  // or not. Short if no program restarts a lost agent.
+  // Time limit of a later gathering while fewer than `min_nodes` nodes (healthy
+  // or not) are present. Choose it short if no program restarts lost agents.
   Duration rejoin_timeout = std::chrono::seconds(600);
 
-  // Duration of the last call: the wait for more nodes once `min_nodes` are
-  // ready in the first gathering. Later gatherings have no last call.
+  // How long the first gathering waits for more nodes once `min_nodes` are
+  // ready (the last call). Later gatherings have no last call.
   Duration last_call = std::chrono::seconds(30);
 
-  // Wait for a replacement after a loss, if the survivors are enough for a
-  // world.
+  // How long the job waits for a replacement of a lost node if the remaining
+  // nodes suffice for a world.
   Duration wait_for_replacement = Duration::zero();
 
-  // Time from the first signal to SIGKILL, on every path that stops workers.
+  // Time from the first signal to SIGKILL whenever workers are stopped.
   Duration shutdown_timeout = std::chrono::seconds(30);
 
-  // Maximum interval of an agent's reports. After `keep_alive_misses` intervals
-  // of silence the agent counts as lost; their product is the lease.
+  // Longest interval between an agent's reports. An agent that is silent for
+  // `keep_alive_misses` intervals counts as lost; their product is the lease.
   Duration keep_alive_interval = std::chrono::seconds(2);
   int keep_alive_misses = 5;
 
-  // Time that an agent whose stream broke may take to reconnect. Much shorter
-  // than the lease, because a killed process breaks its stream at once.
+  // How long an agent whose stream broke may take to reconnect. Much shorter
+  // than the lease, because the stream of a killed process breaks at once.
   Duration reconnect_grace = std::chrono::milliseconds(500);
 
   ScaleUp scale_up = ScaleUp::kRestart;
-  // Minimum duration of a round before it is broken to let a node in.
+  // Minimum duration of a round before it may be broken to let a node in.
   Duration scale_up_cool_down = std::chrono::seconds(10);
 
   StoreHost store_host = StoreHost::kAgent;
 
   Encryption encryption = Encryption::kNone;
 
-  // Without effect on a job of fewer than 3 nodes, and where the coordinator is
-  // a program of its own.
+  // No effect on a job of fewer than 3 nodes, or if the coordinator is a daemon
+  // (rendezvousd).
   Takeover takeover = Takeover::kAuto;
 
-  // Time that workers may run after the notice of a preemption; then they are
+  // How long workers may run after a preemption notice; after that they are
   // stopped within `shutdown_timeout`.
   Duration preempt_grace = std::chrono::seconds(120);
 
   // The command of a node's workers: their number, the interpreter, the program
-  // and its arguments. Compared only, and shown to no one except a node that is
-  // refused for it, since arguments may hold secrets. Empty: sent by an older
-  // agent that does not support it.
+  // and its arguments. Only compared with the commands of other nodes, and
+  // shown only to a node that is refused because of it, since arguments may
+  // contain secrets. Empty: sent by an older agent that does not support it.
   std::string command;
   // Whether the nodes' commands may differ (--rdzv-conf=mixed_nodes=1).
   bool mixed_nodes = false;
 
   Duration lease() const { return keep_alive_interval * keep_alive_misses; }
 
-  // Returns InvalidArgument with one line that names the field and its bounds.
+  // Checks the settings. InvalidArgument: one line that names a field and its
+  // bounds.
   absl::Status Validate() const;
 
   bool operator==(const JobSpec&) const = default;
 };
 
-// The reason why a node may not join a job.
+// The reason why a node may not join the job.
 struct Objection {
-  std::string told;   // a sentence for the person who started the node
-  std::string noted;  // the sentence for logs and status, without command lines
-  // Whether the node belongs to another job, so that it has reached the wrong
-  // coordinator.
+  std::string told;   // a sentence for the operator of the node
+  std::string noted;  // a sentence for logs, without command lines
+  // Whether the node belongs to another job, so that it has connected to the
+  // wrong coordinator.
   bool another_job = false;
 };
 
 // Returns an objection for the first field in which `asked` contradicts `job`
-// so that its world, restart budget or program would change; nullopt if they
-// agree. Time-outs may differ: those of the first node hold for all.
+// so that the world, the restart budget or the program would differ; nullopt if
+// they agree. Time-outs may differ: those of the first node apply to all nodes.
 std::optional<Objection> Disagreement(const JobSpec& job, const JobSpec& asked);
 
 }  // namespace muster::rendezvous

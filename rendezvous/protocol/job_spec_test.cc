@@ -80,7 +80,7 @@ TEST(JobSpec, AnotherCommandIsAnotherJob) {
   EXPECT_THAT(objection->told, HasSubstr("--rdzv-conf=mixed_nodes=1"));
   EXPECT_THAT(objection->told, HasSubstr("--rdzv-endpoint"));
   EXPECT_THAT(objection->told, HasSubstr("--rdzv-id"));
-  // Arguments may hold secrets, and logs have many readers.
+  // Log messages must not show arguments, which may contain secrets.
   EXPECT_THAT(objection->noted, Not(HasSubstr("sleep")));
   EXPECT_THAT(objection->noted, Not(HasSubstr("echo")));
 }

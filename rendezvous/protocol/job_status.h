@@ -16,7 +16,7 @@ namespace muster::rendezvous {
 
 enum class JobPhase { kGathering, kRunning, kStopping, kFinished };
 
-// The state of a node for operators.
+// The state of a node, as operators see it.
 struct NodeStatus {
   NodeIdentity node;
   NodePhase phase = NodePhase::kIdle;
@@ -25,20 +25,21 @@ struct NodeStatus {
   std::optional<int> group_rank;
   bool connected = true;
   bool draining = false;
-  Duration silent_for = Duration::zero();  // time since the node's last report
+  Duration silent_for = Duration::zero();  // time since its last report
   Health health = Health::kHealthy;
-  std::string unhealthy;  // the reason, if the node is unhealthy
-  // Progress of the workers that have reported in the current round.
+  std::string unhealthy;  // why the node is unhealthy; else empty
+  // Progress of the workers that have reported any in the current round.
   std::vector<WorkerProgress> progress;
   NodeTime time;
 };
 
-// The state of a job for operators: shown by `launch status` and `watch`.
+// The state of a job, as `launch status` and `launch watch` show it to
+// operators.
 struct JobStatus {
   std::string run_id;
   JobSpec spec;
   JobPhase phase = JobPhase::kGathering;
-  std::string reason;  // why it is in this phase, and what it waits for
+  std::string reason;  // why the job is in `phase`, and what it waits for
   int round = 0;
   int world_size = 0;
   int restarts_used = 0;
@@ -47,8 +48,8 @@ struct JobStatus {
   Duration age = Duration::zero();
   Duration phase_age = Duration::zero();
   std::optional<PreemptionNotice> preemption;
-  // Why the job's newest state is not in the coordinator's journal, and since
-  // when; empty: it is, or there is no journal.
+  // Why the job's newest state is not durable in the coordinator's journal;
+  // empty: it is, or there is no journal. The next field: for how long.
   std::string not_durable;
   Duration not_durable_for = Duration::zero();
   JobTime time;
@@ -60,8 +61,8 @@ struct JobStatus {
 struct Decision {
   std::string kind;  // "join", "assign", "break", "lost", "finish", …
   int round = 0;
-  std::string node_id;  // empty: the decision concerns the whole job
-  std::string reason;   // why, as a sentence
+  std::string node_id;  // empty: a decision about the whole job
+  std::string reason;   // the reason, a sentence
 };
 
 }  // namespace muster::rendezvous

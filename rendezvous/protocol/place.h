@@ -7,50 +7,53 @@
 
 namespace muster::rendezvous {
 
-// Limit of the number of Place::store_clients.
+// Maximum number of Place::store_clients.
 inline constexpr int kMaxStoreClients = 65536;
 
-// The place of one node in a round's world.
+// The part of one node in a round: its rank and worker offsets, and the world's
+// settings.
 struct Place {
   int round = 0;
-  // Epoch of the coordinator that formed the world (WorldId::epoch). 0: an
-  // older coordinator does not tell it.
+  // Epoch of the coordinator that formed the world (WorldId::epoch). 0: the
+  // coordinator's version is too old to send it.
   uint64_t epoch = 0;
   int group_rank = 0;
   int group_world_size = 1;
-  int first_rank = 0;  // the global rank of this node's local rank 0
+  int first_rank = 0;  // global rank of local rank 0
   int world_size = 1;
   int role_first_rank = 0;
   int role_world_size = 1;
-  int restart_count = 0;  // failures so far, without membership changes
-  // The highest step that a worker of an earlier round is known to have made;
-  // -1: none.
+  int restart_count = 0;  // failures so far; membership changes don't count
+  // The highest training step that a worker is known to have made in an earlier
+  // round; -1: none.
   int64_t reached_step = -1;
   std::string master_address;
   int master_port = 0;
-  // The world's NCCL id, offered by the node of group rank 0; empty: none.
+  // The world's NCCL id, created on the node of group rank 0; empty: none.
   std::string nccl_id;
-  // Tells this run of the job from others of its run id; the same on all nodes
-  // and in every round. Names the run's log folder. Empty: an older coordinator
-  // has none.
+  // Distinguishes this run of the job from others with the same run id; the
+  // same on all nodes and in every round. Part of the name of the run's log
+  // folder. Empty: the coordinator's version is too old to send it.
   std::string run_tag;
-  // group_rank 0 only: the addresses of the round's nodes, at least one for
-  // each node. The round's store serves no other hosts. Each is an IP address
-  // or the host name of --local-addr. Empty: the coordinator is an older one.
+  // Only for group rank 0: the addresses of the round's nodes, at least one for
+  // each node. The round's store accepts no other hosts. Each is an IP address
+  // or the host name of --local-addr. Empty: the coordinator's version is too
+  // old to send it.
   std::vector<std::string> store_clients;
-  // Encryption::kWorkers: the round's secret key, kChannelKeyBytes random
-  // bytes, the same on all nodes. Else, and from an older coordinator, empty.
-  // The key must not appear in a text, a status or an environment.
+  // With Encryption::kWorkers: the round's secret key, kChannelKeyBytes random
+  // bytes, the same on all nodes. Empty otherwise, and from an older
+  // coordinator. The key must not appear in a message, a status or an
+  // environment.
   std::string channel_key;
 };
 
-// Whether the workers that are to stop can still communicate with one another.
+// Why workers are stopped, and so whether they can still communicate.
 enum class StopCause {
-  kBroken,  // A worker failed or a node is lost: waiting for a peer is in vain.
-  // All workers are alive (a drain, a scale-up), and may agree on a last
+  kBroken,  // A worker failed or a node is lost: communication is broken.
+  // All workers are alive (a drain, a scale-up), so they may agree on a last
   // checkpoint within the grace.
   kAsked,
-  kCancelled,  // As kAsked, and the job ends: it was cancelled.
+  kCancelled,  // Like kAsked, and the job ends: it was cancelled.
 };
 
 }  // namespace muster::rendezvous

@@ -10,23 +10,23 @@
 
 namespace muster::rendezvous {
 
-// The progress of one worker in its node's current round, as sent to the
-// agent's datagram socket. Only `silent_for` and `deadline` affect decisions;
-// the rest is for people.
+// The progress of one worker in its node's current round, as the worker sent it
+// to the agent's datagram socket. Only `silent_for` and `deadline` affect
+// decisions; the other fields are for display.
 struct WorkerProgress {
   int local_rank = 0;
   std::optional<int64_t> step;
-  // as the worker reported it; may be NaN or infinite
+  // the training loss, as the worker reported it; may be NaN or infinite
   std::optional<double> loss;
   std::optional<double> tokens_per_s;
-  std::string status;  // one line, written by the worker
-  // Time since the worker's last report, when this message was made.
+  std::string status;  // one line of text from the worker
+  // Time between the worker's last report and the creation of this message.
   Duration silent_for = Duration::zero();
-  // Length of silence that counts as a hang. 0: no limit.
+  // Silence of this length counts as a hang; 0: unlimited.
   Duration deadline = Duration::zero();
 };
 
-// Limit of Report::progress; further workers are left out.
+// Maximum number of workers in Report::progress; further ones are omitted.
 inline constexpr int kMaxProgressPerReport = 4096;
 inline constexpr size_t kMaxStatusBytes = 64;
 

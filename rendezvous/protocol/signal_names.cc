@@ -11,7 +11,7 @@ struct NamedSignal {
   int number;
 };
 
-// If a number has two names, the first one is shown.
+// If a signal number has two names, SignalName returns the first one.
 constexpr NamedSignal kSignals[] = {
     {"HUP", SIGHUP},   {"INT", SIGINT},       {"QUIT", SIGQUIT},
     {"ILL", SIGILL},   {"TRAP", SIGTRAP},     {"ABRT", SIGABRT},

@@ -9,7 +9,8 @@ namespace {
 
 TEST(SignalNames, EveryNumberComesBackFromItsName) {
   for (int number = 1; number <= SIGRTMAX; ++number) {
-    // Two numbers below SIGRTMIN are the C library's own and have no name.
+    // Two signal numbers below SIGRTMIN are reserved by the C library and have
+    // no name.
     if (number > 31 && number < SIGRTMIN) continue;
     EXPECT_EQ(SignalNumber(SignalName(number)), number) << number;
     EXPECT_EQ(SignalNumber(std::to_string(number)), number);

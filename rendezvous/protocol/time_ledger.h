@@ -11,20 +11,20 @@
 
 namespace muster::rendezvous {
 
-// What a node does at an instant: exactly one of these. The values are also
-// indices on the wire and must not change.
+// How a node spends its time; exactly one of these at any instant. The values
+// are also indices in messages and must not change.
 enum class Activity {
-  kWaiting,        // for a coordinator or other nodes, before its first round
-  kIdle,           // a spare, or its workers are done before the others
-  kStarting,       // workers are being started
-  kInitialising,   // workers run, and have finished no step of this round
-  kRunning,        // workers run, and report no steps
-  kProductive,     // steps that no earlier round has made
-  kCheckpointing,  // a worker has told that training waits for a checkpoint
+  kWaiting,        // before the first round: waits for a coordinator or nodes
+  kIdle,           // a spare, or its workers finished before others
+  kStarting,       // the node is starting its workers
+  kInitialising,   // workers run; no step of this round finished yet
+  kRunning,        // workers run, but report no steps
+  kProductive,     // steps that no earlier round has reached
+  kCheckpointing,  // a worker reports that training waits for a checkpoint
   kStalled,        // workers report no step for much longer than usual
-  kRecomputing,    // steps that an earlier round had made
-  kStopping,       // workers are being stopped
-  kRecovering,     // between two rounds
+  kRecomputing,    // steps that an earlier round had already reached
+  kStopping,       // the node is stopping its workers
+  kRecovering,     // time between two rounds
 };
 inline constexpr size_t kActivities = 11;
 
@@ -40,8 +40,8 @@ struct TimeLedger {
   Duration total() const;
 };
 
-// The time that a node has lost because `round` ended early: stalled before it,
-// then stopping, recovering, starting, initialising and recomputing.
+// The time that a node lost because `round` ended early: stalled before the
+// end, then stopping, recovering, starting, initialising and recomputing.
 struct RoundLoss {
   int round = 0;
   Duration lost = Duration::zero();
@@ -53,49 +53,51 @@ struct NodeTime {
 };
 inline constexpr size_t kMaxRoundLosses = 4;
 
-// The kind of event that ended a round early.
+// The kind of event that caused a round to end early.
 enum class LossCause {
   kWorker,   // a worker failed
   kHang,     // a worker was silent for too long
   kNode,     // a node was lost
-  kChange,   // nodes came or left: a drain, a scale-up, a preemption
-  kUnknown,  // a coordinator that is gone knew it
+  kChange,   // nodes joined or left: drain, scale-up, preemption
+  kUnknown,  // only an earlier coordinator knew the cause
 };
 inline constexpr size_t kLossCauses = 5;
 // Returns a word such as "worker".
 std::string_view NameOf(LossCause cause);
 
-// An early end of a round, and its costs. Times of a job are in seconds: sums
-// over ten thousand nodes do not fit a Duration.
+// A round that ended early, and the cost. Times of a job are in seconds as
+// floating-point numbers: sums over ten thousand nodes do not fit a Duration.
 struct Incident {
   int round = 0;
   LossCause cause = LossCause::kUnknown;
-  std::string host;   // the blamed node's; empty: none is blamed
+  std::string host;   // host of the blamed node; empty: none
   std::string why;    // a sentence
-  int nodes = 0;      // number of nodes that have lost time
-  double lost_s = 0;  // the sum over these nodes
+  int nodes = 0;      // number of nodes that lost time
+  double lost_s = 0;  // seconds lost, the sum over these nodes
 
-  // The mean over the nodes: how long the job went without progress.
+  // Mean lost time of a node in seconds: how long the job made no progress.
   double pause_s() const;
 };
 
-// The time of all nodes of a job, also of those that are gone.
+// The times of all nodes of a job, including nodes that have left it.
 struct JobTime {
   std::array<double, kActivities> spent_s = {};
   struct Sum {
     int incidents = 0;
-    double pause_s = 0;  // sum of Incident::pause_s
+    double pause_s = 0;  // sum of Incident::pause_s, in seconds
   };
-  std::array<Sum, kLossCauses> by_cause = {};  // of all incidents
-  std::vector<Incident> newest;  // at most kMaxIncidents, oldest first
+  // sums over all incidents, by LossCause
+  std::array<Sum, kLossCauses> by_cause = {};
+  std::vector<Incident> newest;  // oldest first, at most kMaxIncidents
 
   double total_s() const;
-  // The time on steps that count: kProductive, and kRunning, of which no more
-  // is known.
+  // The time in seconds that counts as progress: kProductive, and kRunning,
+  // because nothing more is known of workers that report no steps.
   double productive_s() const;
-  // productive_s over total_s, the ETTR of arXiv 2410.21680; 0 without time.
+  // productive_s divided by total_s, the ETTR of arXiv 2410.21680; 0 if no time
+  // was recorded.
   double ratio() const;
-  // The sum over all causes.
+  // The sums over all causes.
   Sum losses() const;
 };
 inline constexpr size_t kMaxIncidents = 16;

@@ -5,8 +5,8 @@ namespace muster::rendezvous {
 int ExitCodeOf(const Failure& failure) {
   switch (failure.kind) {
     case FailureKind::kExitCode:
-      // Slurm or Kubernetes would take this worker's exit code for a
-      // preemption, and start the job again for ever.
+      // With this exit code, Slurm or Kubernetes would take the failure for a
+      // preemption, and start the job again and again.
       if (failure.exit_code == kPreemptedExitCode) return 1;
       [[fallthrough]];
     case FailureKind::kStartFailed:

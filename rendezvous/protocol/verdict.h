@@ -14,8 +14,8 @@ namespace muster::rendezvous {
 enum class Outcome {
   kSucceeded,
   kFailed,     // a worker or a node failed, and no restart was left
-  kCancelled,  // on request: a signal at a node, or `launch cancel`
-  kTimedOut,   // too few nodes came within the join time-out
+  kCancelled,  // on request: Ctrl-C at a node or `launch cancel`
+  kTimedOut,   // too few nodes joined within the time limit
   kPreempted,  // the cluster took the nodes away after a notice
 };
 
@@ -23,13 +23,13 @@ enum class Outcome {
 // with the number of nodes.
 struct Verdict {
   Outcome outcome = Outcome::kSucceeded;
-  // The exit code of `launch`: 0; the cause's exit code; 128 + signal;
-  // kPreemptedExitCode; else 1.
+  // The exit code of `launch`: 0 on success; else the exit code of the cause,
+  // or 128 + signal, or kPreemptedExitCode; else 1.
   int exit_code = 0;
   std::string reason;               // why the job ended, as one sentence
-  std::optional<Failure> cause;     // the failure to blame, see FailureLog
-  std::vector<Failure> collateral;  // the other failures, in order of receipt
-  int collateral_omitted = 0;       // number of failures beyond kMaxCollateral
+  std::optional<Failure> cause;     // the blamed failure (see FailureLog)
+  std::vector<Failure> collateral;  // other failures, in order of receipt
+  int collateral_omitted = 0;       // failures not in `collateral`
   int restarts_used = 0;
   int max_restarts = 0;
   int rounds = 0;
@@ -40,15 +40,15 @@ struct Verdict {
 inline constexpr int kMaxCollateral = 16;
 
 // Exit code of `launch` after a preemption: EX_TEMPFAIL of sysexits.h, "try
-// again later", which a worker is unlikely to use.
+// again later". A worker is unlikely to use this code.
 inline constexpr int kPreemptedExitCode = 75;
 
-// The exit code of `launch` for this cause: the worker's exit code, or 128 +
-// signal, or else 1.
+// Returns the exit code of `launch` if `failure` is the cause: the worker's
+// exit code, or 128 + signal, or else 1.
 int ExitCodeOf(const Failure& failure);
 
-// Exit code of `launch` on a node that stayed a spare until its job had
-// succeeded: EX_UNAVAILABLE of sysexits.h.
+// Exit code of `launch` on a node that was a spare until its job succeeded:
+// EX_UNAVAILABLE of sysexits.h.
 inline constexpr int kNeverRanExitCode = 69;
 
 }  // namespace muster::rendezvous

@@ -32,18 +32,18 @@
 namespace muster::rendezvous {
 namespace {
 
-// Minimum interval of updates.
+// Minimum interval between two updates in milliseconds.
 constexpr int64_t kLeastIntervalMs = 100;
 
-// A stream of a job's updates to one operator. Always in one of three states:
-// waiting for a decision, for the alarm (the minimum interval), or for the end
-// of its write.
+// A stream of a job's updates to one operator. It is always in one of three
+// states: waiting for a decision, for the alarm (the minimum interval), or for
+// the end of its write.
 class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
  public:
   WatchStream(Coordinator* coordinator, std::string run_id)
       : coordinator_(coordinator), run_id_(std::move(run_id)) {}
 
-  // `self` keeps the stream alive until gRPC has finished with it.
+  // `self` keeps the stream alive until gRPC calls OnDone.
   void Start(std::shared_ptr<WatchStream> self) {
     self_ = std::move(self);
     auto watch = coordinator_->Watch(
@@ -78,8 +78,8 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   void OnDone() override {
     if (watch_.has_value()) coordinator_->Unwatch(*watch_);
     alarm_.Cancel();
-    // Drops the stream's own reference. Deletes this object, unless the pending
-    // alarm still holds it.
+    // Release the stream's own reference, which deletes this object unless the
+    // pending alarm still holds it.
     const std::shared_ptr<WatchStream> last = std::move(self_);
   }
 
@@ -97,12 +97,14 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
     if (waiting_ == Waiting::kForDecision) SetAlarm();
   }
 
-  // Requires mutex_. Sets an alarm even if an update is due now, because the
-  // calling thread may be stepping the job and should not be delayed.
+  // Schedules the next update. Requires mutex_. Uses an alarm even if an update
+  // is due now, because the calling thread may be stepping the job and must not
+  // be delayed.
   void SetAlarm() {
     waiting_ = Waiting::kForTurn;
     // alarm_hold_ keeps this object alive for the closure. The closure must not
-    // capture a shared_ptr: this object owns the alarm, which owns the closure.
+    // capture a shared_ptr, because this object owns the alarm, which owns the
+    // closure.
     alarm_hold_ = self_;
     alarm_.Set(gpr_time_add(last_update_, gpr_time_from_millis(kLeastIntervalMs,
                                                                GPR_TIMESPAN)),
@@ -110,17 +112,19 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   }
 
   void OnAlarm(bool due) {
-    // keeps this object until the lock is released
+    // keeps this object alive until the lock is released
     std::shared_ptr<WatchStream> hold;
     std::lock_guard<std::mutex> lock(mutex_);
     hold = std::move(alarm_hold_);
     if (due && !ended_) Update();
   }
 
-  // Writes the decisions so far and the job's state. Requires mutex_.
+  // Writes an update: the decisions since the last one and the job's state.
+  // Requires mutex_.
   void Update() {
     absl::StatusOr<JobStatus> status = coordinator_->GetJobSummary(run_id_);
-    // It fails once the finished job is forgotten, after keep_finished.
+    // The job cannot be found once it is forgotten, `keep_finished` after its
+    // end.
     if (!status.ok()) {
       End(ToGrpc(status.status()));
       return;
@@ -138,7 +142,7 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
     StartWrite(update_.get());
   }
 
-  // Ends the stream with `status`, once. Requires mutex_.
+  // Ends the stream with `status`, if it has not ended yet. Requires mutex_.
   void End(const grpc::Status& status) {
     if (std::exchange(ended_, true)) return;
     Finish(status);
@@ -153,11 +157,11 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   Waiting waiting_ = Waiting::kForTurn;
   bool ended_ = false;
   bool last_ = false;
-  std::deque<Decision> decisions_;  // decisions that were not written yet
+  std::deque<Decision> decisions_;  // decisions that were not yet written
   int dropped_ = 0;
-  std::unique_ptr<v1::JobUpdate> update_;  // update that is being written
+  std::unique_ptr<v1::JobUpdate> update_;  // the update that is being written
   gpr_timespec last_update_;
-  // Keeps this object while the alarm is pending.
+  // Keeps this object alive while the alarm is pending.
   std::shared_ptr<WatchStream> alarm_hold_;
   grpc::Alarm alarm_;
 };
@@ -179,7 +183,8 @@ class TurnedAway : public grpc::ServerWriteReactor<v1::JobUpdate> {
   void OnDone() override { delete this; }
 };
 
-// Checks a name from an operator's request. Bounded, since errors repeat it.
+// Checks a name in an operator's request. Limits its length, since error
+// messages repeat it.
 absl::Status CheckName(const char* field, const std::string& name) {
   BoundedReader reader("request");
   std::string unused;
@@ -187,8 +192,8 @@ absl::Status CheckName(const char* field, const std::string& name) {
   return reader.status();
 }
 
-// An answer for a principal of some jobs. The coordinator's own tells which
-// other jobs exist.
+// Returns the coordinator's answer, without names of jobs that `principal` may
+// not see: a NotFound error lists the existing jobs.
 absl::Status WithoutOthers(const absl::Status& status,
                            const Principal& principal) {
   return principal.jobs.empty() || !absl::IsNotFound(status)
@@ -196,16 +201,15 @@ absl::Status WithoutOthers(const absl::Status& status,
              : absl::NotFoundError("no such job");
 }
 
-// The reason of a request, which the caller has worded, and the principal,
-// whom the coordinator knows.
+// Appends the caller's verified name to the reason in the caller's request.
 std::string WithPrincipal(const std::string& reason,
                           const Principal& principal) {
   return principal.name.empty() ? reason
                                 : absl::StrCat(reason, ", as ", principal.name);
 }
 
-// ListJobs and GetJob answer with bytes that callers share (AnswerCache); the
-// other methods with messages.
+// ListJobs and GetJob return serialised bytes that several callers share
+// (AnswerCache); the other methods return messages.
 using MessageMethods = v1::Admin::WithCallbackMethod_WatchJob<
     v1::Admin::WithCallbackMethod_CancelJob<
         v1::Admin::WithCallbackMethod_DrainNode<
@@ -339,8 +343,8 @@ class AdminService : public AdminMethods {
     return principal;
   }
 
-  // The principal of a call that concerns the job, if it has the role there.
-  // Errors also: those of CheckCoordinates.
+  // Returns the caller's principal if it has `role` for the job. Errors: those
+  // of Identify and CheckAccess, and those of CheckCoordinates.
   absl::StatusOr<Principal> Check(grpc::CallbackServerContext* context,
                                   Role role, const std::string& run_id) const {
     absl::StatusOr<Principal> principal = Identify(*context);
@@ -353,8 +357,8 @@ class AdminService : public AdminMethods {
   }
 
   // Checks that this process coordinates its job. FailedPrecondition,
-  // Unavailable: it stands by; the answer's trailer kCoordinatedAt tells where
-  // the coordinator is.
+  // Unavailable: it is only a standby; the answer's trailer kCoordinatedAt
+  // contains the coordinator's endpoint.
   absl::Status CheckCoordinates(grpc::CallbackServerContext* context) const {
     const auto elsewhere = coordinator_->WhereElse();
     if (!elsewhere.has_value()) return absl::OkStatus();
@@ -375,8 +379,9 @@ class AdminService : public AdminMethods {
     return grpc::SerializationTraits<Message>::Deserialize(&bytes, message);
   }
 
-  // Answers `question` with the cached bytes, or with those that `make` writes.
-  // One answer is made at a time, so that callers of the same moment share it.
+  // Answers `question` with cached bytes, or else with the bytes that `make`
+  // returns. Only one answer is made at a time, so that simultaneous callers
+  // share it.
   template <typename Make>
   grpc::Status AnswerFromCache(const std::string& question,
                                grpc::ByteBuffer* response, const Make& make) {
@@ -397,7 +402,7 @@ class AdminService : public AdminMethods {
   const CallerCheck* const check_;
   ConnectionEvents* const connections_;
 
-  std::mutex making_;  // held while an answer is made; guards answers_
+  std::mutex making_;  // held while making an answer; guards answers_
   AnswerCache<grpc::ByteBuffer> answers_;
 };
 

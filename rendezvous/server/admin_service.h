@@ -20,16 +20,18 @@ class JobUpdate;
 
 namespace muster::rendezvous {
 
-// Serves Admin.WatchJob: writes an update at once, then further ones with the
-// decisions since the last, at most ten per second, until the job has finished.
-// The returned reactor deletes itself. `coordinator` must outlive it.
+// Serves Admin.WatchJob: sends an update at once, and further ones with the
+// decisions since the previous update, at most ten per second, until the job
+// has finished. The returned reactor deletes itself. `coordinator` must outlive
+// it.
 grpc::ServerWriteReactor<v1::JobUpdate>* StartWatchStream(
     Coordinator* coordinator, const std::string& run_id);
 
-// The Admin service of proto/admin.proto, a translation of messages. Answers of
-// ListJobs and GetJob may be up to 20 times as old as it takes to make one, so
-// that making them takes at most a twentieth of a core, whatever the number of
-// nodes and callers. All arguments must outlive the service.
+// Returns the Admin service of proto/admin.proto, which translates messages.
+// Answers of ListJobs and GetJob may be cached for 20 times as long as it takes
+// to make one, so that making answers costs at most a twentieth of a core,
+// whatever the number of nodes and callers. All arguments must outlive the
+// service.
 std::unique_ptr<grpc::Service> MakeAdminService(Coordinator* coordinator,
                                                 const CallerCheck* check,
                                                 ConnectionEvents* connections);

@@ -15,7 +15,7 @@ namespace muster::rendezvous {
 
 // A thread that calls functions at given times, in the order of these times. An
 // alarm cannot be cancelled: its function must check whether it is still
-// wanted.
+// needed.
 //
 // Thread-safe. The destructor calls Stop.
 class AlarmThread {
@@ -26,17 +26,18 @@ class AlarmThread {
   AlarmThread(const AlarmThread&) = delete;
   AlarmThread& operator=(const AlarmThread&) = delete;
 
-  // Calls `what` on the thread at `when` (on the clock of MonotonicNow) or soon
-  // after, never from within CallAt. `what` may set further alarms.
+  // Calls `what` on the thread at `when` (by MonotonicNow's clock) or soon
+  // after, but never from within CallAt. `what` may set further alarms.
   void CallAt(Instant when, std::function<void()> what);
-  // Drops the alarms that are not due, and waits for a call that is running.
-  // Later alarms are never called. Must not be called by the thread itself.
+  // Drops the alarms that are not due, and waits until a running function has
+  // returned. Alarms that are set later are never called. The thread itself
+  // must not call this.
   void Stop();
 
  private:
   struct Alarm {
     Instant when;
-    uint64_t order;  // among equal times, alarms go off in the order of CallAt
+    uint64_t order;  // order of CallAt, for equal times
     std::function<void()> what;
     bool operator>(const Alarm& other) const {
       return when != other.when ? when > other.when : order > other.order;

@@ -12,27 +12,29 @@
 
 namespace muster::rendezvous {
 
-// Answers that are given again for a time in proportion to what they cost, so
-// that callers, however many, cannot make a server spend more than 1 /
-// (kReuse + 1) of a core on making answers. An answer that took 30 ms is up to
-// 0.6 s old; one that took 50 us is up to 1 ms old. Pure: time and cost are
-// arguments.
+// A cache of answers. Each answer is reused for a time in proportion to the
+// time that it took to make, so that any number of callers cannot make a server
+// spend more than 1 / (kReuse + 1) of a core on making answers. An answer that
+// took 30 ms is up to 0.6 s old; one that took 50 us is up to 1 ms old. Pure:
+// time and cost are arguments.
 template <typename Answer>
 class AnswerCache {
  public:
-  // How much longer than its making an answer is given again.
+  // An answer is reused for this many times the duration of its making.
   static constexpr int kReuse = 20;
-  // Limit of the answers that are kept.
+  // Maximum number of answers in the cache.
   static constexpr size_t kMaxAnswers = 16;
 
-  // The answer to `question` if it is fresh enough; else nullopt.
+  // Returns the cached answer to `question` if it is fresh enough; else
+  // nullopt.
   std::optional<Answer> Find(Instant now, const std::string& question) const {
     const auto found = kept_.find(question);
     if (found == kept_.end() || found->second.until <= now) return std::nullopt;
     return found->second.answer;
   }
 
-  // Keeps an answer that took `cost` to make. Drops those that are too old.
+  // Caches an answer that took `cost` to make. Removes answers that are too
+  // old.
   void Keep(Instant now, const std::string& question, Answer answer,
             Duration cost) {
     for (auto one = kept_.begin(); one != kept_.end();) {

@@ -29,16 +29,16 @@ namespace {
 
 using AttachReactor = grpc::ServerBidiReactor<v1::Report, v1::Directive>;
 
-// Time that a stream has for a report that a job takes.
+// Time limit for a new stream to deliver a report that a job accepts.
 constexpr std::chrono::seconds kFirstReportTimeout(10);
 
-// The places for nodes. Thread-safe.
+// Counts the attached nodes and enforces their limits. Thread-safe.
 class Places {
  public:
   explicit Places(const NodeLimits& limits) : limits_(limits) {}
 
-  // Takes a place for a node of `principal` (empty: unknown).
-  // RESOURCE_EXHAUSTED: none is free.
+  // Reserves a place for a node of `principal` (empty: unknown).
+  // RESOURCE_EXHAUSTED: no place is free.
   grpc::Status Take(const std::string& principal) {
     std::lock_guard<std::mutex> lock(mutex_);
     const grpc::Status free = Free(principal);
@@ -61,7 +61,7 @@ class Places {
   }
 
  private:
-  // Requires mutex_.
+  // Returns OK if a place is free, else RESOURCE_EXHAUSTED. Requires mutex_.
   grpc::Status Free(const std::string& principal) const {
     if (taken_ >= limits_.all) {
       return {grpc::StatusCode::RESOURCE_EXHAUSTED,
@@ -83,20 +83,21 @@ class Places {
   const NodeLimits limits_;
   std::mutex mutex_;
   int taken_ = 0;
-  std::map<std::string, int> taken_by_;  // by principal; no zeros
+  // number of places by principal; no zeros
+  std::map<std::string, int> taken_by_;
 };
 
 // One agent's stream. gRPC calls OnRead… and OnWrite… of one stream from
 // several threads at once, but never from within StartWrite, so StartWrite may
 // be called with the lock held.
 //
-// The coordinator learns of the stream with the first well-formed report. The
-// stream is a node's, and takes a place, once a job has taken a report; a
-// stream that is none within kFirstReportTimeout is ended.
+// The first well-formed report attaches the stream to the coordinator. Once a
+// job has accepted a report, the stream counts as a node and takes a place. A
+// stream that is no node within kFirstReportTimeout is ended.
 class AgentStream : public AttachReactor, private DirectiveSink {
  public:
-  // `names`: those that the node's host or address must be among; nullopt: they
-  // are not compared.
+  // `names`: the names in the peer's certificate, one of which must be the
+  // node's host or address; nullopt: no check.
   AgentStream(Coordinator* coordinator, ConnectionEvents* connections,
               Places* places, Principal principal,
               std::optional<CertificateNames> names,
@@ -108,11 +109,11 @@ class AgentStream : public AttachReactor, private DirectiveSink {
         names_(std::move(names)),
         peer_(context->peer()),
         peer_ip_(PeerIp(peer_)) {
-    // The header is sent at once: it tells the agent that it was accepted.
+    // Send this header at once: it tells the agent that the call was accepted.
     context->AddInitialMetadata(kWelcome, "1");
   }
 
-  // `self` keeps the stream alive until gRPC has finished with it.
+  // `self` keeps the stream alive until gRPC calls OnDone.
   void Start(std::shared_ptr<AgentStream> self) {
     alarm_ = std::make_unique<grpc::Alarm>();
     alarm_->Set(std::chrono::system_clock::now() + kFirstReportTimeout,
@@ -168,14 +169,14 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   }
 
   void OnDone() override {
-    // Drops the stream's own reference, which deletes this object unless the
-    // alarm is looking at it.
+    // Release the stream's own reference, which deletes this object unless the
+    // alarm's callback still holds it.
     const std::shared_ptr<AgentStream> last = std::move(self_);
   }
 
  private:
-  // Passes a report on to the coordinator. Requires a place. Errors: those of
-  // Coordinator::OnReport.
+  // Passes a report to the coordinator. Requires a reserved place. Errors:
+  // those of Coordinator::OnReport.
   absl::Status PassOn(Report report) {
     if (!stream_.has_value()) {
       stream_ = coordinator_->Attach(this, peer_ip_, principal_.name);
@@ -199,7 +200,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     std::lock_guard<std::mutex> lock(mutex_);
     if (ended_ || has_joined_) return;
     ended_ = true;
-    // The pending read fails, and OnReadDone does the rest.
+    // This makes the pending read fail; OnReadDone then cleans up.
     Finish({grpc::StatusCode::DEADLINE_EXCEEDED,
             absl::StrCat("no report that a job of this coordinator takes came "
                          "within ",
@@ -218,7 +219,8 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     }
   }
 
-  // Behind NAT the node's workers come from the address that is seen here.
+  // Adds the address that the coordinator sees to the report's addresses:
+  // behind NAT the node's workers connect from this address.
   void AddSeenAddress(Report* report) const {
     std::vector<std::string>& known = report->addresses;
     if (!peer_ip_.empty() &&
@@ -227,17 +229,17 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     }
   }
 
-  // Starts the write of `directive`. Requires mutex_.
+  // Starts to write `directive`. Requires mutex_.
   void Write(const Directive& directive) {
     leaving_ = std::make_unique<v1::Directive>();
     ToWire(directive, leaving_.get());
     StartWrite(leaving_.get());
   }
 
-  // Checks that the peer may speak for the report's node.
+  // Checks that the peer may report for this node.
   absl::Status CheckIdentity(const Report& report) const {
     absl::Status allowed = CheckAccess(principal_, Role::kJoin, report.run_id);
-    // The certificate of a job serves all nodes of the job.
+    // A certificate that names jobs is valid for all nodes of these jobs.
     const bool is_jobs = !principal_.jobs.empty();
     if (!allowed.ok() || !names_.has_value() || is_jobs) return allowed;
     return CheckClaim(
@@ -259,7 +261,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     StartRead(arriving_.get());
   }
 
-  // Called once, from OnReadDone; nothing is read afterwards.
+  // Ends the stream. Called once, by OnReadDone; nothing is read afterwards.
   void End(const grpc::Status& status) {
     if (stream_.has_value()) coordinator_->Detach(*stream_);
     if (is_node_) {
@@ -268,7 +270,8 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     }
     std::lock_guard<std::mutex> lock(mutex_);
     alarm_.reset();
-    if (std::exchange(ended_, true)) return;  // OnFirstReportTimeout finished
+    // OnFirstReportTimeout has called Finish
+    if (std::exchange(ended_, true)) return;
     Finish(status);
   }
 
@@ -280,31 +283,31 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   const std::string peer_;
   const std::string peer_ip_;
   std::shared_ptr<AgentStream> self_;
-  // Used by OnReadDone only, which is never called twice at a time.
+  // Used only by OnReadDone, whose calls never overlap.
   std::optional<StreamId> stream_;
   bool is_node_ = false;
-  // Messages exist only while gRPC uses them, to save memory: there are
-  // thousands of streams, mostly idle.
+  // Messages are allocated only while gRPC uses them, to save memory: there are
+  // thousands of streams, and most are idle.
   std::unique_ptr<v1::Report> arriving_;
 
   std::mutex mutex_;
   bool ended_ = false;
   bool has_joined_ = false;
-  std::unique_ptr<grpc::Alarm> alarm_;  // of OnFirstReportTimeout
+  std::unique_ptr<grpc::Alarm> alarm_;  // calls OnFirstReportTimeout
   DirectiveOrder order_;
   std::unique_ptr<v1::Directive> leaving_;  // null: no write is in flight
-  // The newest directive, while the write of `leaving_` is in flight.
+  // The newest directive, while `leaving_` is being written.
   std::unique_ptr<Directive> unsent_;
 };
 
-// A stream that is refused: it ends at once with a status.
+// A stream that is refused: it ends at once with an error.
 class TurnedAway : public AttachReactor {
  public:
   explicit TurnedAway(const grpc::Status& status) { Finish(status); }
   void OnDone() override { delete this; }
 };
 
-// Checks the bounds of an announcement.
+// Checks that the fields of an announcement are within their bounds.
 absl::Status CheckAnnouncement(const v1::Announcement& announcement) {
   BoundedReader reader("announcement");
   std::string unused;
@@ -335,7 +338,8 @@ class AttachService : public v1::Coordinator::CallbackService {
   AttachReactor* Attach(grpc::CallbackServerContext* context) override {
     absl::StatusOr<Principal> principal = check_->Identify(*context);
     if (!principal.ok()) return new TurnedAway(ToGrpc(principal.status()));
-    // Without a certificate, only a report shows that the caller is an agent.
+    // A certificate proves the connection valid; without one, only the first
+    // report shows that the caller is an agent.
     std::optional<CertificateNames> names = PeerNames(*context->auth_context());
     if (names.has_value()) connections_->Proved(context->peer());
     const grpc::Status place = places_.Check(principal->name);

@@ -14,20 +14,22 @@ class Service;
 
 namespace muster::rendezvous {
 
-// Whether a node's certificate must name its host or its address (CheckClaim).
+// Whether a node's certificate must contain its host name or its address
+// (CheckClaim).
 enum class HostNames { kCompared, kAny };
 
-// How many nodes are served at a time. Further streams are ended with
+// Maximum number of attached nodes. Further streams are ended with
 // RESOURCE_EXHAUSTED.
 struct NodeLimits {
   int all = 0;
-  std::optional<int> per_principal;  // nullopt: no limit but `all`
+  std::optional<int> per_principal;  // nullopt: only `all` applies
 };
 
-// The Coordinator service of proto/coordinator.proto: translates messages, with
-// at most one write in flight per stream. A stream counts as a
-// node once a job has taken a report of it; one that does not get there within
-// 10 s is ended with DEADLINE_EXCEEDED. All arguments must outlive the service.
+// Returns the Coordinator service of proto/coordinator.proto, which translates
+// messages, with at most one write in flight per stream. A stream counts as a
+// node once a job has accepted one of its reports; a stream that is no node
+// within 10 s is ended with DEADLINE_EXCEEDED. All arguments must outlive the
+// service.
 std::unique_ptr<grpc::Service> MakeAttachService(Coordinator* coordinator,
                                                  const CallerCheck* check,
                                                  HostNames host_names,

@@ -24,7 +24,7 @@ std::string PeerIp(const std::string& peer) {
   const bool is_v6 = peer.rfind("ipv6:", 0) == 0;
   if (!is_v6 && peer.rfind("ipv4:", 0) != 0) return "";
   std::string ip = peer.substr(5);
-  // Some versions of gRPC format the peer as a URI with escaped brackets.
+  // Some versions of gRPC return the peer as a URI with escaped brackets.
   ip = Replaced(Replaced(ip, "%5B", "["), "%5D", "]");
   ip.resize(ip.rfind(':') == std::string::npos ? 0 : ip.rfind(':'));
   if (!is_v6) return ip;

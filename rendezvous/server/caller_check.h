@@ -13,29 +13,29 @@ class CallbackServerContext;
 
 namespace muster::rendezvous {
 
-// Extracts the IP address of a peer's name in gRPC: "10.0.0.7" from
+// Extracts the IP address from a gRPC peer name: "10.0.0.7" from
 // "ipv4:10.0.0.7:4711", "fe80::1" from "ipv6:%5Bfe80::1%5D:4711" or
-// "ipv6:[fe80::1]:4711". An IPv4-mapped IPv6 address yields the IPv4 address.
-// Empty if the peer has no IP address, such as a Unix socket. Pure.
+// "ipv6:[fe80::1]:4711". For an IPv4-mapped IPv6 address returns the IPv4
+// address. Empty if the peer has no IP address, such as a Unix socket. Pure.
 std::string PeerIp(const std::string& peer);
 
-// A name of the peer's socket that is the same for all spellings of its
+// Returns a name of the peer's socket that is equal for all spellings of its
 // address: PeerIp without a zone, and the port. Empty if the peer has no IP
 // address. Pure.
 std::string PeerKey(const std::string& peer);
 
-// Identifies callers by what TLS has found out and, where certificates
-// come from files, by the job token as well. Thread-safe.
+// Identifies callers by their TLS certificate and, if certificates come from
+// files, also by the job token. Thread-safe.
 class CallerCheck {
  public:
   // `bearers`: every call must carry one of these tokens; none: the connection
-  // alone says who calls.
+  // alone identifies the caller.
   explicit CallerCheck(std::vector<std::string> bearers)
       : bearers_(std::move(bearers)) {}
 
-  // Who calls. A connection without TLS yields a nameless principal with all
-  // roles. Unauthenticated: the token is missing or wrong; the comparison takes
-  // constant time.
+  // Returns the caller. A connection without TLS yields a nameless principal
+  // with all roles. Unauthenticated: the token is missing or wrong; it is
+  // compared in constant time.
   absl::StatusOr<Principal> Identify(
       const grpc::CallbackServerContext& context) const;
 

@@ -5,16 +5,16 @@
 
 namespace muster::rendezvous {
 
-// What the services tell the listener of a connection, so that the listener
-// closes those that carry no valid calls. `peer`: as
-// grpc::ServerContext::peer() returns it. Implementations are thread-safe.
+// Notifications from the gRPC services to the listener about a connection, so
+// that the listener can close connections without valid calls. `peer`: the
+// value of grpc::ServerContext::peer(). Implementations are thread-safe.
 class ConnectionEvents {
  public:
   virtual ~ConnectionEvents() = default;
   // A call on the connection was valid.
   virtual void Proved(const std::string& peer) = 0;
-  // A node's stream on the connection has joined a job, or has ended. One Left
-  // for each Joined.
+  // A node's stream on the connection has joined a job (Joined), or has ended
+  // (Left). Each Joined is followed by one Left.
   virtual void Joined(const std::string& peer) = 0;
   virtual void Left(const std::string& peer) = 0;
 };

@@ -12,43 +12,46 @@
 
 namespace muster::rendezvous {
 
-// Maximum numbers of a coordinator's connections.
+// Maximum number of a coordinator's connections in each state.
 struct ConnectionLimits {
-  // Connections that gRPC has not seen yet: they have sent no complete HTTP/2
-  // preface, or wait for a place on trial.
+  // Connections that were not yet handed over to gRPC: they have not sent a
+  // complete HTTP/2 preface, or wait for a place on trial.
   size_t waiting = 1024;
-  // Connections that gRPC serves and that have made no valid call yet.
+  // Connections on trial: gRPC serves them, but they have not made a valid call
+  // yet.
   size_t on_trial = 512;
-  // Connections that have made a valid call and carry no node.
+  // Connections that have made a valid call and carry no node's stream.
   size_t callers = 512;
-  // Nodes. Not enforced by the pool but by the Attach service, which knows when
-  // a node joins.
+  // Nodes. Enforced by the Attach service, not by the pool, because the service
+  // knows when a node joins.
   int nodes = 1;
 };
 
-// Divides `descriptors`, the number that the coordinator's connections may use.
-// Pure.
+// Returns the limits if the coordinator's connections may use `descriptors`
+// file descriptors. Pure.
 ConnectionLimits LimitsFor(int descriptors);
 
-// Decides which of a coordinator's connections gRPC gets, and which are closed,
-// so that no number of silent, slow or malformed connections keeps an agent or
-// an operator out. Each connection is in one of these states:
+// Decides which of a coordinator's connections are handed over to gRPC, and
+// which are closed, so that no number of silent, slow or malformed connections
+// keeps an agent or an operator out. Each connection is in one of these states:
 //
-//   silent    nothing valid received yet
-//   spoken    sent the beginning of a session, and waits for a place on trial
+//   silent    has sent nothing valid yet
+//   spoken    has sent the beginning of a session, and waits for a place on
+//             trial
 //   on trial  served by gRPC, without a valid call so far
-//   caller    made a valid call: with the job token or, where the coordinator
-//             has none, any admin call or an accepted report
+//   caller    has made a valid call: with the job token or, if the coordinator
+//             has no token, any admin call or an accepted report
 //   node      carries the stream of at least one node
 //
 // A connection that is not a caller after kFirstMessageTimeout is closed. If
-// there are too many connections in a state, the oldest one of the network with
-// the most is closed, not the newcomer refused: an honest client makes its call
-// within milliseconds, so the old ones of a flood are closed and the honest one
-// stays. On trial this holds for a network with more than an eighth of the
-// places; connections of other networks are not closed for a newcomer before
-// kFairTime, so that thousands of agents that connect at once wait for each
-// other instead of closing each other. Nodes are never closed.
+// there are too many connections in a state, the pool closes the oldest
+// connection of the network with the most, instead of refusing the new one: an
+// honest client makes its call within milliseconds, so a flood's old
+// connections are closed and the honest one stays. On trial this applies to a
+// network with more than an eighth of the places; connections of other networks
+// are not closed for a new one before kFairTime, so that thousands of agents
+// that connect at once wait for each other instead of closing each other. Nodes
+// are never closed.
 //
 // Pure: time is an argument, which must not decrease. O(log n) per call.
 class ConnectionPool {
@@ -60,38 +63,41 @@ class ConnectionPool {
 
   explicit ConnectionPool(const ConnectionLimits& limits) : limits_(limits) {}
 
-  // A connection was accepted. `id` must be greater than all before.
+  // Records an accepted connection. `id` must be greater than all earlier ids.
   void Opened(Instant now, Id id, const std::string& network);
-  // A silent connection has sent the beginning of a session.
+  // Records that a silent connection has sent the beginning of a session.
   void Spoke(Id id);
-  // A call of the connection was valid.
+  // Records that a call on the connection was valid.
   void Proved(Id id);
-  // A node's stream on the connection has joined, or has ended.
+  // Record that a node's stream on the connection has joined a job, or has
+  // ended.
   void Joined(Id id);
   void Left(Id id);
-  // The connection has ended. It is forgotten.
+  // Removes a connection that has ended from the pool.
   void Ended(Id id);
 
-  // Changes to make. Connections to close are forgotten by the pool.
+  // The actions that the caller must carry out. The pool has already removed
+  // the connections in `close`.
   struct Changes {
     std::vector<Id> close;
     std::vector<Id> hand_over;  // to gRPC
   };
-  // Applies the limits. To be called after the other functions, and at
+  // Applies the limits. Must be called after the functions above, and at
   // NextDeadline.
   Changes Apply(Instant now);
 
-  // Whether a further connection may be accepted: there is a place, or a
-  // connection that may be closed for it. Else accept after the next change.
+  // Whether another connection may be accepted: there is a free place, or a
+  // connection that may be closed for it. If not, try again after the next
+  // change.
   bool MayAccept() const;
-  // Whether Apply would do something now, if no time passes.
+  // Whether Apply would change anything at `now`.
   bool NeedsApply(Instant now) const;
   std::optional<Instant> NextDeadline() const;
   // Whether connections wait because there is no place on trial.
   bool IsCrowded() const { return !spoken_.empty(); }
 
   size_t size() const { return connections_.size(); }
-  // The connections whose end the driver has to find out.
+  // The connections that gRPC serves; the caller must find out when they end.
   const ConnectionCrowd& on_trial() const { return on_trial_; }
   const ConnectionCrowd& callers() const { return callers_; }
 
@@ -99,16 +105,16 @@ class ConnectionPool {
   struct Connection {
     std::string network;
     Instant opened;
-    Instant since;  // when gRPC got it; before: opened
+    Instant since;  // when gRPC got it; before that: `opened`
     int nodes = 0;  // joined streams
   };
 
-  // Removes the connection from all crowds.
+  // Removes the connection from the lists of all states.
   void Withdraw(Id id);
   void Close(Id id, Changes* changes);
   void CloseExpired(Instant now, ConnectionCrowd* crowd, Changes* changes);
-  // The connection on trial that is closed for a newcomer; nullopt: none may
-  // be.
+  // Returns the connection on trial that is closed for a new one; nullopt: none
+  // may be closed.
   std::optional<Id> TrialToClose(Instant now) const;
 
   const ConnectionLimits limits_;

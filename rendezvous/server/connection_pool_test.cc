@@ -20,8 +20,8 @@ using Id = ConnectionPool::Id;
 
 class ConnectionPoolTest : public ::testing::Test {
  protected:
-  // A pool with 6 waiting places, 16 on trial (so that 2 are a fair share of a
-  // network) and 3 for callers.
+  // A pool with 6 waiting places, 16 on trial (so that the fair share of a
+  // network is 2), and 3 for callers.
   ConnectionPool pool_{
       {.waiting = 6, .on_trial = 16, .callers = 3, .nodes = 100}};
   Instant now_{seconds(1000)};
@@ -31,7 +31,7 @@ class ConnectionPoolTest : public ::testing::Test {
     pool_.Opened(now_, ++last_, network);
     return last_;
   }
-  // A connection that is handed over.
+  // Opens a connection and has it handed over to gRPC.
   Id OpenOnTrial(const std::string& network) {
     const Id id = Open(network);
     pool_.Spoke(id);
@@ -137,7 +137,7 @@ TEST_F(ConnectionPoolTest, AFloodOnTrialClosesItsOwnConnections) {
   EXPECT_EQ(pool_.callers().size(), 1u);
 }
 
-// Fills the trial with connections of 8 networks, two of each.
+// All places on trial are taken by connections of 8 networks, two of each.
 TEST_F(ConnectionPoolTest, AgentsThatConnectAtOnceWaitForEachOther) {
   std::vector<Id> first;
   for (int i = 0; i < 16; ++i) {
@@ -158,7 +158,8 @@ TEST_F(ConnectionPoolTest, AgentsThatConnectAtOnceWaitForEachOther) {
   EXPECT_TRUE(pool_.NeedsApply(now_));
   EXPECT_THAT(Apply().hand_over, ElementsAre(waiting[0]));
   EXPECT_TRUE(pool_.MayAccept());
-  // After a fair time the oldest one on trial makes way.
+  // After kFairTime the oldest connections on trial are closed for the waiting
+  // ones.
   EXPECT_EQ(pool_.NextDeadline(),
             now_ - milliseconds(300) + ConnectionPool::kFairTime);
   now_ = *pool_.NextDeadline();
@@ -210,14 +211,14 @@ TEST_F(ConnectionPoolTest, WhatHasEndedIsForgotten) {
   EXPECT_EQ(pool_.size(), 0u);
 }
 
-// A flood of 5,000 connections a second from the address of the honest clients
-// too, silent or speaking. Honest clients need 40 ms from their connection to a
-// valid call.
+// A flood of 5,000 connections a second, silent or speaking, also from the
+// address of the honest clients. An honest client needs 40 ms from its
+// connection to a valid call.
 TEST_F(ConnectionPoolTest, UnderAFloodHonestClientsGetThrough) {
   const ConnectionLimits limits = LimitsFor(20'000);
   ConnectionPool pool(limits);
   std::mt19937 random(3);
-  std::map<Instant, Id> honest;  // by the time of their first call
+  std::map<Instant, Id> honest;  // keyed by the time of the first call
   std::set<Id> handed_over;
   int proved = 0;
   for (Id id = 1; id <= 50'000; ++id) {

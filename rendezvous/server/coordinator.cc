@@ -24,16 +24,18 @@
 namespace muster::rendezvous {
 namespace {
 
-// Limit of the list of jobs in the error about an unknown job, in bytes: the
-// error travels in a header of bounded size.
+// Maximum length in bytes of the list of jobs in the error about an unknown
+// job: the error is sent in a header of limited size.
 constexpr size_t kMaxBytesOfNames = 500;
 
-// Time without any agent after which the jobs count as abandoned. Agents whose
-// streams all broke return within their reconnect grace, which is far shorter.
+// How long no agent must be connected until the jobs count as abandoned. Agents
+// whose streams all broke reconnect within their reconnect grace, which is far
+// shorter.
 constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
 
-// The bits of an epoch that number the jobs of one run. The rest is the number
-// of the run, which has room for milliseconds since 1970 until the year 2109.
+// Number of low bits of an epoch that number the jobs of one run of the
+// coordinator. The other bits are the run's number, with room for milliseconds
+// since 1970 until the year 2109.
 constexpr int kJobBits = 22;
 
 static_assert(kJobBits == kDrawnEpochBits);
@@ -45,20 +47,21 @@ uint64_t UnixMilliseconds() {
           .count());
 }
 
-// Draws an epoch that is above those of earlier coordinators, if the clocks
-// agree, and differs from those of others.
+// Draws an epoch that is higher than those of earlier coordinators, if the
+// clocks agree, and different from those of simultaneous ones.
 uint64_t DrawEpoch() {
   std::random_device device;
   return UnixMilliseconds() << kJobBits | (device() & ((1u << kJobBits) - 1));
 }
 
-// Two runs of a coordinator must have different epochs. Without a journal,
-// whose runs are numbered, the first epoch comes from the wall clock.
+// Returns the first epoch of this run. Two runs of a coordinator must have
+// different epochs: the journal numbers its runs; without a journal, the epoch
+// comes from the wall clock.
 uint64_t FirstEpoch(const Journal* journal) {
   return journal != nullptr ? journal->epoch() << kJobBits : DrawEpoch();
 }
 
-// The tag of the run that the nodes report; empty: no node has begun a round.
+// Returns the run tag that the nodes report; empty: no node has begun a round.
 std::string ReportedRunTag(const std::map<StreamId, Report>& reports) {
   for (const auto& [stream, report] : reports) {
     if (report.place.has_value() && !report.place->run_tag.empty()) {
@@ -94,9 +97,9 @@ class Coordinator::Impl {
       MUSTER_CHECK(streams_.empty())
           << streams_.size() << " streams are still attached";
     }
-    // Alarms and the journal's callbacks call jobs, which call this object. The
-    // alarms end first, because the journal's last callbacks may set alarms,
-    // which are then dropped.
+    // Alarms and the journal's callbacks call jobs, which call this object.
+    // Stop the alarms first, because the journal's last callbacks may set
+    // alarms, which are then dropped.
     alarms_.Stop();
     options_.journal = nullptr;
   }
@@ -190,7 +193,7 @@ class Coordinator::Impl {
     return list;
   }
 
-  // Adds the journal's trouble.
+  // Adds the reason why the journal is not durable, if there is one.
   JobStatus WithTrouble(JobStatus status) const {
     if (options_.journal == nullptr) return status;
     if (const auto trouble = options_.journal->trouble(); trouble.has_value()) {
@@ -292,8 +295,9 @@ class Coordinator::Impl {
       if (!options_.takeover.has_value() || run_id != options_.only_run_id) {
         return absl::NotFoundError("no such job");
       }
-      // The agent learns of the loss of its coordinator sooner than from the
-      // lack of announcements.
+      // Ignore the announcement of the coordinator to which this process's
+      // agent is connected: the agent notices its loss sooner than the end of
+      // announcements would show it.
       if (endpoint == options_.takeover->own_endpoint ||
           FollowsOneAt(endpoint)) {
         return absl::OkStatus();
@@ -302,7 +306,8 @@ class Coordinator::Impl {
       if (found != jobs_.end()) job = found->second;
       if (backing == Backing::kMajority) successor_ = {endpoint, epoch};
     }
-    // If this deposes the job, the standby that follows it is told as well.
+    // If this deposes the job, the new standby learns the announcing
+    // coordinator, too.
     if (job != nullptr) {
       job->OnCoordinatorTold({.epoch = epoch, .backing = backing});
     }
@@ -395,31 +400,33 @@ class Coordinator::Impl {
   struct Stream {
     std::shared_ptr<AttachedSink> sink;
     std::string principal;
-    // the node of the stream's first valid report; nullopt before
+    // the node of the stream's first valid report; nullopt: no report yet
     std::optional<StreamOwner> owner;
-    // the job of `owner`; null before, or if the job was refused
+    // the job of `owner`; null: no report yet, or the job was refused
     std::shared_ptr<DrivenJob> job;
-    bool stands_by = false;  // whether standby_ has heard the stream
-    // with Options::takeover: the newest valid report
+    bool stands_by = false;  // standby_ has this stream's report
+    // the newest valid report; set only with Options::takeover
     std::optional<Report> newest;
   };
 
+  // Whether this process's agent is connected to a coordinator at `endpoint`.
   // Requires mutex_.
   bool FollowsOneAt(const std::string& endpoint) const {
     return followed_.has_value() && followed_->endpoint == endpoint;
   }
 
-  // Begins to stand by. Requires mutex_, or is called by the constructor.
+  // Makes this coordinator a standby. Requires mutex_, except in the
+  // constructor.
   void StandBy(Standby::Kind kind) {
     standby_ = std::make_unique<Standby>(kind, DrawEpoch());
     standby_->Follow(followed_);
     took_over_ = false;
   }
 
-  // Carries out the standby's step. The returned function passes on what a new
-  // job decides; it must be called without the lock. Requires mutex_. The
-  // directives leave with the lock held, so that they come in order, and before
-  // those of the job.
+  // Carries out the standby's step. Requires mutex_. Sends directives with the
+  // lock held, so that they keep their order and precede those of the job. The
+  // returned function sends what a new job decides; it must be called without
+  // the lock.
   std::function<void()> Perform(const Standby::Step& step) {
     for (const Delivery& delivery : step.deliveries) {
       const auto found = streams_.find(delivery.stream);
@@ -430,7 +437,7 @@ class Coordinator::Impl {
     return BeginElected(*step.elected);
   }
 
-  // Makes the job of the standby that is elected. Requires mutex_.
+  // Creates the job once the standby is elected. Requires mutex_.
   std::function<void()> BeginElected(uint64_t epoch) {
     const std::unique_ptr<Standby> elected = std::move(standby_);
     const auto& reports = elected->reports();
@@ -455,13 +462,15 @@ class Coordinator::Impl {
       stream.job = job;
       replayed.emplace_back(stream.sink, report);
     }
-    // The job learns of the round that runs before it decides anything.
+    // Reports with a place come first, so that the job knows the running round
+    // before it decides anything.
     std::ranges::stable_partition(
         replayed, [](const auto& one) { return one.second.place.has_value(); });
     return job->Begin(replayed);
   }
 
-  // Another coordinator has a higher epoch than the job's.
+  // Called when another coordinator has a higher epoch than the job: replaces
+  // the job by a standby.
   void OnDeposed(const std::shared_ptr<DrivenJob>& job) {
     std::vector<std::function<void()>> tell;
     {
@@ -471,9 +480,11 @@ class Coordinator::Impl {
       abandoned_.erase(job->run_id());
       finished_.remove(job);
       StandBy(Standby::Kind::kSuccessor);
-      // The standby must know the successor before it hears the nodes. Many of
-      // them may have left on connections whose end is not known here, and the
-      // others would promise to obey neither it nor the successor.
+      // The standby must know the successor before it gets the nodes' reports.
+      // Many of the nodes may have moved there on connections whose end is not
+      // known here. The others would promise a new epoch to this standby, which
+      // cannot win the election without them, and would then no longer obey the
+      // successor.
       if (successor_.has_value()) {
         tell.push_back(Perform(standby_->Told(MonotonicNow(), successor_->epoch,
                                               successor_->endpoint)));
@@ -483,7 +494,7 @@ class Coordinator::Impl {
         stream.job = nullptr;
         stream.stands_by = true;
         // Pass the newest report of each node to the standby now, instead of
-        // waiting for the node's next report.
+        // waiting for the next one.
         if (standby_ == nullptr || !stream.newest.has_value()) continue;
         tell.push_back(
             Perform(standby_->Hear(MonotonicNow(), id, *stream.newest)));
@@ -492,6 +503,7 @@ class Coordinator::Impl {
     for (const auto& each : tell) each();
   }
 
+  // Returns where the job's coordinator is if this process is only a standby.
   // Requires mutex_.
   std::optional<Elsewhere> WhereElseLocked() const {
     if (standby_ == nullptr) return std::nullopt;
@@ -508,16 +520,16 @@ class Coordinator::Impl {
             "\" has no coordinator at this time: one is being elected"))};
   }
 
-  // Whether every job is finished and no node still has to get a verdict.
-  // Requires mutex_, and that there are no streams.
+  // Whether every job has finished and every node has received its verdict.
+  // Requires mutex_, and that no stream is attached.
   bool NoNodeIsExpected() const {
     return finished_.size() == jobs_.size() &&
            std::none_of(finished_.begin(), finished_.end(),
                         [](const auto& job) { return job->OwesVerdict(); });
   }
 
-  // Returns the job that the report of `stream` belongs to, created if it is
-  // new; or null and the reason in `refusal`. Requires mutex_.
+  // Returns the job of the report, and creates it if it is new; null: the job
+  // was refused, and `refusal` is the reason. Requires mutex_.
   std::shared_ptr<DrivenJob> JobFor(Stream* stream, const Report& report,
                                     Objection* refusal) {
     if (stream->job != nullptr) return stream->job;
@@ -547,7 +559,7 @@ class Coordinator::Impl {
     return stream->job;
   }
 
-  // Whether this coordinator may have the job; if not, says why in `refusal`.
+  // Whether this coordinator accepts the run id; if not, sets `refusal`.
   bool Belongs(const std::string& run_id, Objection* refusal) const {
     if (options_.only_run_id.empty() || options_.only_run_id == run_id) {
       return true;
@@ -559,7 +571,7 @@ class Coordinator::Impl {
     return false;
   }
 
-  // Requires mutex_.
+  // Registers the job and charges it to `account`. Requires mutex_.
   void Add(const std::shared_ptr<DrivenJob>& job, const JobOwner& account) {
     jobs_.emplace(job->run_id(), job);
     accounts_.emplace(job->run_id(), account);
@@ -571,8 +583,8 @@ class Coordinator::Impl {
     return {.peer = stream.sink->peer()};
   }
 
-  // Returns why a job of this spec may not begin on `account`; nullopt: it may.
-  // Requires mutex_.
+  // Returns the reason if the limits do not allow a new job with this spec on
+  // `account`; nullopt: they do. Requires mutex_.
   std::optional<std::string> NotNow(const JobOwner& account,
                                     const JobSpec& spec) const {
     constexpr char kWhatToDo[] =
@@ -603,8 +615,7 @@ class Coordinator::Impl {
     return std::nullopt;
   }
 
-  // Takes an unfinished job off the account on which it was begun.
-  // Requires mutex_.
+  // Stops charging a job to the account that began it. Requires mutex_.
   void Discharge(const std::string& run_id) {
     const auto found = accounts_.find(run_id);
     if (found == accounts_.end()) return;
@@ -613,9 +624,8 @@ class Coordinator::Impl {
     accounts_.erase(found);
   }
 
-  // Forgets a job that has never begun a round and whose agents are all gone:
-  // nothing is lost with it, and an agent that returns begins it anew. Requires
-  // mutex_.
+  // Forgets one job that has begun no round and has no agents any more. Nothing
+  // is lost: an agent that returns begins the job anew. Requires mutex_.
   void ForgetAnAbandonedJob() {
     for (auto it = abandoned_.begin(); it != abandoned_.end();) {
       const std::string run_id = *it;
@@ -624,8 +634,8 @@ class Coordinator::Impl {
         it = abandoned_.erase(it);
         continue;
       }
-      // Others hold the job as well: a stream whose first report is on its way
-      // to the job, or a watcher.
+      // The job is still in use by a stream whose first report is on its way to
+      // it, or by a watcher.
       if (found->second.use_count() > 1) {
         ++it;
         continue;
@@ -638,7 +648,7 @@ class Coordinator::Impl {
     }
   }
 
-  // Requires mutex_.
+  // Creates a job. Requires mutex_.
   std::shared_ptr<DrivenJob> NewJob(const std::string& run_id, uint64_t epoch,
                                     const JobSpec& spec,
                                     const std::string& run_tag,
@@ -657,7 +667,7 @@ class Coordinator::Impl {
     return job;
   }
 
-  // Continues the job of an earlier coordinator. Called by the constructor.
+  // Continues a job of an earlier coordinator. Called only by the constructor.
   void Continue(const KeptJob& kept) {
     const std::string& run_id = kept.job.run_id;
     auto self = std::make_shared<std::weak_ptr<DrivenJob>>();
@@ -677,13 +687,15 @@ class Coordinator::Impl {
     if (job->finished()) OnFinished(job);
     job->Resume();
     for (const JobRecord::Member& member : kept.job.members) {
-      // The node's agent was in the earlier coordinator's process (see Attach).
+      // An empty address means that the agent ran in the earlier coordinator's
+      // process (see Attach), so it has died with that process.
       if (member.peer.empty()) job->OnAgentDied(member.identity.node_id);
     }
   }
 
-  // `self` must be set to the job once that exists. The callback holds it
-  // weakly: otherwise the job would own itself and never be freed.
+  // Returns the callbacks of a job. The caller sets `self` to the job once it
+  // exists. The callbacks hold the job weakly: otherwise the job would own
+  // itself and never be freed.
   DrivenJob::Observer ObserverOf(
       const std::string& run_id,
       const std::shared_ptr<std::weak_ptr<DrivenJob>>& self) {
@@ -715,13 +727,14 @@ class Coordinator::Impl {
                    });
   }
 
-  // Requires mutex_. Streams that are still attached keep the job and its
-  // verdict alive, but the job can no longer be found.
+  // Removes a finished job. Requires mutex_. Streams that are still attached
+  // keep the job and its verdict alive, but it can no longer be found.
   void Forget(const std::shared_ptr<DrivenJob>& job) {
     auto found = std::find(finished_.begin(), finished_.end(), job);
-    // The job was forgotten earlier, because too many jobs had finished.
+    // The job is already forgotten, because too many jobs had finished.
     if (found == finished_.end()) return;
-    // `job` may refer to the list's element, which erase destroys.
+    // Copy the id, because erase destroys the list's element, to which `job`
+    // may refer.
     const std::string run_id = job->run_id();
     finished_.erase(found);
     jobs_.erase(run_id);
@@ -731,7 +744,7 @@ class Coordinator::Impl {
   void Refuse(AttachedSink* sink, const Report& report, const Objection& why) {
     Directive directive;
     {
-      // A new epoch, so that the receiver never drops the directive as
+      // Use a new epoch, so that the receiver does not drop the directive as
       // outdated.
       std::lock_guard<std::mutex> lock(mutex_);
       directive.epoch = next_epoch_++;
@@ -744,45 +757,46 @@ class Coordinator::Impl {
     sink->Deliver(directive);
   }
 
-  Options options_;  // `kept` is used by the constructor only
+  Options options_;  // only the constructor uses `kept`
   mutable std::mutex mutex_;
-  // Options::takeover: not null while there is no job.
+  // With Options::takeover: not null while there is no job.
   std::unique_ptr<Standby> standby_;
-  // The coordinator with a majority that announces itself at this moment.
+  // The coordinator whose announcement is being handled, if it has a majority.
   std::optional<Standby::Leader> successor_;
-  // Where this process's agent has its coordinator; nullopt: nowhere else.
+  // The coordinator to which this process's agent is connected; nullopt: none,
+  // or this one.
   std::optional<Standby::Leader> followed_;
-  std::vector<std::string> standbys_;  // SetStandbys
-  // Whether this coordinator has the job from another one.
+  std::vector<std::string> standbys_;  // the argument of SetStandbys
+  // Whether this coordinator took the job over from another one.
   bool took_over_ = false;
   std::condition_variable deserted_;
-  // time of the last Detach; valid while there are no streams
+  // time of the last Detach; valid while no stream is attached
   Instant empty_since_ = MonotonicNow();
   uint64_t next_epoch_;
   StreamId last_stream_ = 0;
   WatchId last_watch_ = 0;
   std::unordered_map<StreamId, Stream> streams_;
   std::map<std::string, std::shared_ptr<DrivenJob>> jobs_;
-  // The account of each unfinished job, by run id, and the number of such jobs,
-  // by account.
+  // The account of each unfinished job, by run id, and the number of unfinished
+  // jobs, by account.
   std::map<std::string, JobOwner> accounts_;
   std::map<JobOwner, int> unfinished_;
-  // Run ids of jobs that had no agent and had begun no round when their last
-  // stream closed.
+  // Run ids of jobs that had begun no round when their last agent disconnected.
   std::set<std::string> abandoned_;
-  // Subset of jobs_, oldest first.
+  // The finished ones among jobs_, oldest first.
   std::list<std::shared_ptr<DrivenJob>> finished_;
   std::unordered_map<WatchId, std::shared_ptr<DrivenJob>> watches_;
-  // Declared last: its thread ends before the members that it uses.
+  // Declared last, so that its thread ends before the members that it uses are
+  // destroyed.
   AlarmThread alarms_;
 };
 
 absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder) {
-  // Nodes drop directives whose epoch is older than the newest epoch that they
-  // know. The number of this run must therefore exceed those of all earlier
-  // runs. A new folder, or an older copy of a folder, does not have the number
-  // of the last run, so the number is at least the time in milliseconds since
-  // 1970.
+  // Choose the number of this run. Nodes drop directives with an epoch older
+  // than the newest one that they know, so the number must exceed those of all
+  // earlier runs. A new folder, or an older copy of a folder, does not contain
+  // the number of the last run, so the number is at least the time in
+  // milliseconds since 1970.
   absl::StatusOr<std::unique_ptr<Journal>> journal =
       Journal::Open(folder, static_cast<uint64_t>(UnixSeconds() * 1000));
   if (!journal.ok()) return journal.status();

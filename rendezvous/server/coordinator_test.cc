@@ -31,7 +31,7 @@ using ::testing::SizeIs;
 
 constexpr seconds kMaxWait(30);
 
-// Keeps only the newest directive, as DirectiveSink requires.
+// Keeps the newest directive only, as DirectiveSink requires.
 class FakeSink : public DirectiveSink {
  public:
   void Deliver(const Directive& directive) override {
@@ -70,7 +70,7 @@ class FakeSink : public DirectiveSink {
   std::optional<Directive> newest_;
 };
 
-// An agent attached to the coordinator.
+// An agent that is attached to the coordinator.
 class Attached {
  public:
   Attached(Coordinator* coordinator, Report first, std::string peer = "",
@@ -93,8 +93,8 @@ class Attached {
   }
   Report& report() { return report_; }
   Directive WaitFor(DirectiveKind kind) { return sink_.WaitFor(kind); }
-  // Reports at the keep-alive interval until a directive of `kind` arrives.
-  // Fails the test after kMaxWait.
+  // Sends reports at the keep-alive interval until a directive of `kind`
+  // arrives. Fails the test after kMaxWait.
   void ReportUntil(DirectiveKind kind) {
     const Instant deadline = MonotonicNow() + kMaxWait;
     do {
@@ -113,13 +113,12 @@ class Attached {
   const StreamId stream_;
 };
 
-// Waits for the coordinator's own work: the alarms that are due by now or
-// within a millisecond, and the journal's callbacks for the records queued so
-// far.
+// Waits until the coordinator has handled the alarms that are due now or within
+// a millisecond, and the journal's callbacks for the records queued so far.
 //
-// Starts a job that no node joins in time. Its verdict comes after that work:
-// alarms go off in the order of their times, and the journal calls back in the
-// order of the records.
+// To do so, starts a job that no node joins in time and waits for its verdict.
+// The verdict comes last, because alarms are called in the order of their
+// times, and the journal calls back in the order of the records.
 void AwaitAlarms(Coordinator* coordinator) {
   Report report = FirstReport("alone", "node-z", 2);
   report.spec.join_timeout = milliseconds(1);
@@ -332,13 +331,13 @@ TEST(CoordinatorTest, ASilentNodeIsLostAlthoughOthersReport) {
   Coordinator coordinator({});
   Report report = FirstReport("job", "node-a", 2);
   report.spec.keep_alive_interval = milliseconds(20);
-  // The lease is so long that neither agent is lost before both are attached.
+  // The lease is so long that neither agent is lost before both have joined.
   report.spec.keep_alive_misses = 100;
   Attached a(&coordinator, report);
   report.node.node_id = report.node.host = "node-b";
   Attached b(&coordinator, report);
   a.WaitFor(DirectiveKind::kRun);
-  // The loss of b ends the round.
+  // Agent b sends no more reports, so it is lost, and its loss ends the round.
   a.ReportUntil(DirectiveKind::kStop);
   EXPECT_THAT(coordinator.GetJob("job")->nodes, SizeIs(1));
 }
@@ -404,8 +403,8 @@ TEST(CoordinatorTest, FinishedJobsAreForgottenAfterAWhile) {
   ASSERT_TRUE(coordinator.CancelJob("job", "test").ok());
   AwaitAlarms(&coordinator);
   EXPECT_TRUE(absl::IsNotFound(coordinator.GetJob("job").status()));
-  // The name is free again; an agent that is still attached gets the old job's
-  // verdict.
+  // A new job may use the name of the forgotten one; an agent that is still
+  // attached to the old job gets the old verdict.
   Attached b(&coordinator, FirstReport("job", "node-b", 1));
   b.WaitFor(DirectiveKind::kRun);
   EXPECT_EQ(a.Send(), absl::OkStatus());
@@ -506,8 +505,8 @@ TEST(CoordinatorTest, AnUnfinishedJobIsNotDesertedByItsNodes) {
   EXPECT_FALSE(coordinator.WaitUntilDeserted(milliseconds(1)));
 }
 
-// b's connection broke just before the job's end: the coordinator waits until b
-// has come back for the verdict.
+// Node b's connection broke just before the job's end, so the coordinator waits
+// until b has reconnected and received the verdict.
 TEST(CoordinatorTest, WaitsForNodesThatHaveNotGotTheVerdict) {
   Coordinator coordinator({});
   Report away = FirstReport("job", "node-b", 3);
@@ -529,13 +528,13 @@ TEST(CoordinatorTest, WaitsForNodesThatHaveNotGotTheVerdict) {
     Attached b(&coordinator, away);
     b.WaitFor(DirectiveKind::kFinished);
   }
-  // b has its verdict now, so the wait ends at once and not after b's reconnect
-  // grace.
+  // Node b has its verdict now, so the wait ends at once instead of after b's
+  // reconnect grace.
   EXPECT_TRUE(coordinator.WaitUntilDeserted(milliseconds(1)));
 }
 
-// Sinks are detached while directives for them are in flight. None is called
-// after Detach has returned.
+// Sinks are detached while directives for them are in flight. No sink may be
+// called after Detach has returned.
 TEST(CoordinatorTest, NodesComeAndGoFromManyThreads) {
   Coordinator::Options options;
   options.on_decision = [](const std::string&, const Decision&) {};
@@ -736,14 +735,14 @@ TEST_F(CoordinatorJournalTest, AFinishedJobCanBeForgottenAtOnce) {
   EXPECT_EQ(kept[0].job.run_id, "running");
 }
 
-// Nodes may have talked to a coordinator whose folder was lost.
+// Nodes may know the epochs of a coordinator whose journal folder was lost.
 TEST_F(CoordinatorJournalTest, TheEpochsOfANewFolderAreAboveOlderOnes) {
   const auto now = static_cast<uint64_t>(UnixSeconds());
   EXPECT_GE(Options().journal->epoch(), now);
 }
 
-// A node of round 1, of which it has group rank `rank` of 3, that has lost the
-// coordinator with `epoch`.
+// Returns the report of a node with group rank `rank` of 3 in round 1, which
+// has lost the coordinator with `epoch`.
 Report SurvivorReport(const std::string& host, int rank, uint64_t epoch) {
   Report report = FirstReport("job", host, 3);
   report.phase = NodePhase::kRunning;
@@ -769,7 +768,7 @@ Report SurvivorReport(const std::string& host, int rank, uint64_t epoch) {
   return report;
 }
 
-// The coordinator of node-b's process, which may take over.
+// The coordinator in the process of node-b, which can take over the job.
 class TakeoverTest : public ::testing::Test {
  protected:
   using Takeover = Coordinator::Options::Takeover;
@@ -792,7 +791,8 @@ class TakeoverTest : public ::testing::Test {
     return std::make_unique<Attached>(
         &coordinator_, SurvivorReport(host, rank, kOldEpoch), "127.0.0.1");
   }
-  // Two of three nodes come and promise.
+  // Makes two of three nodes connect and promise the epoch, so that the
+  // coordinator is elected.
   void TakeOver() {
     b_ = Survivor("node-b", 1);
     c_ = Survivor("node-c", 2);
@@ -822,7 +822,8 @@ TEST_F(FounderTest, BeginsTheJobWithItsFirstNode) {
   EXPECT_EQ(starts_[0].first, Takeover::Start::kNewJob);
   EXPECT_EQ(starts_[0].second, "own-tag");
   EXPECT_FALSE(coordinator_.WhereElse().has_value());
-  // It was perhaps started again.
+  // A first coordinator may have been restarted, so it asks others instead of
+  // announcing itself.
   EXPECT_EQ(coordinator_.Announcing()->backing, Backing::kMinority);
   EXPECT_TRUE(IsFounding(wait.epoch));
 }
@@ -832,15 +833,15 @@ TEST_F(FounderTest, ANewJobGivesWayToASuccessorThatAnnouncesItself) {
   a.WaitFor(DirectiveKind::kWait);
   EXPECT_EQ(coordinator_.Told("job", kDrawnEpochMask + 1, "node-c:1"),
             absl::OkStatus());
-  // At once, although it has not reported since.
+  // The node is sent away at once, before its next report.
   const Directive moved = a.WaitFor(DirectiveKind::kMoved);
   ASSERT_THAT(moved.standbys, SizeIs(1));
   EXPECT_EQ(moved.standbys[0], "node-c:1");
 }
 
-// The streams of nodes that have gone to their new coordinator may still be
-// open, because this one was cut off from them. Their last reports elect
-// nobody.
+// This coordinator was cut off from nodes that have moved to their new
+// coordinator, so their streams may still be open here. The last reports on
+// these streams must not count as votes.
 TEST_F(FounderTest, ARunningJobGivesWayWithoutAnElection) {
   std::vector<std::unique_ptr<Attached>> nodes;
   for (const char* host : {"node-a", "node-b", "node-c"}) {
@@ -874,7 +875,7 @@ TEST_F(TakeoverTest, TakesOverOnceAMajorityHasPromised) {
   EXPECT_TRUE(coordinator_.MayLeave()) << "it does not coordinate the job";
   EXPECT_THAT(starts_, SizeIs(0));
   TakeOver();
-  // The round goes on.
+  // The running round continues under this coordinator.
   EXPECT_EQ(coordinator_.GetJob("job")->phase, JobPhase::kRunning);
   EXPECT_EQ(coordinator_.GetJob("job")->round, 1);
   ASSERT_THAT(starts_, SizeIs(1));
@@ -927,7 +928,7 @@ TEST_F(TakeoverTest, SendsNodesToTheCoordinatorOfItsOwnAgent) {
   const absl::Status asked = coordinator_.CancelJob("job", "ada");
   EXPECT_TRUE(absl::IsFailedPrecondition(asked));
   EXPECT_EQ(asked.message(), "job \"job\" is coordinated at node-a:1");
-  // The agent may be connected to this coordinator, which is none.
+  // The agent is connected to this very process, which is only a standby.
   coordinator_.Follow(Standby::Leader{"node-b:1", kOldEpoch});
   EXPECT_TRUE(absl::IsUnavailable(coordinator_.WhereElse()->why));
   coordinator_.Follow(std::nullopt);
@@ -970,8 +971,8 @@ TEST_F(TakeoverTest, StandsByAgainOnceItIsDeposed) {
   EXPECT_EQ(at_end, absl::StatusCode::kUnavailable);
   coordinator_.Unwatch(*watch);
   EXPECT_FALSE(coordinator_.Announcing().has_value());
-  // The streams stay, and so do the reports; a further election has a higher
-  // epoch.
+  // The streams stay attached with their reports, and the next election uses a
+  // higher epoch.
   for (Attached* node : {b_.get(), c_.get()}) {
     const Directive asked = node->WaitFor(DirectiveKind::kStandBy);
     EXPECT_GT(asked.epoch, epoch + 1);

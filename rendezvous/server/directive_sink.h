@@ -17,18 +17,18 @@ class DirectiveSink {
  public:
   virtual ~DirectiveSink() = default;
   // Must be thread-safe, must not block and must not call the coordinator. Two
-  // calls may arrive out of order; the sink keeps the newest directive only, as
-  // DirectiveOrder decides.
+  // calls may arrive in the wrong order, so the sink keeps only the newest
+  // directive, as DirectiveOrder decides.
   virtual void Deliver(const Directive& directive) = 0;
 };
 
-// Decides which directives of a stream are stale. Those of a standby come in
-// order, and before those of the coordinator that it becomes, which has the
-// same epoch and revisions of its own. Not thread-safe.
+// Decides which directives of a stream are outdated. A standby's directives
+// come in order, and before those of the coordinator that the standby becomes,
+// which have the same epoch but revisions of their own. Not thread-safe.
 class DirectiveOrder {
  public:
-  // Returns false if a newer directive of the same coordinator has been
-  // admitted.
+  // Returns whether to accept `directive`; false: the stream already had a
+  // newer directive of the same coordinator.
   bool Admit(const Directive& directive) {
     const bool stands_by = directive.kind == DirectiveKind::kStandBy ||
                            directive.kind == DirectiveKind::kMoved;
@@ -43,20 +43,20 @@ class DirectiveOrder {
   }
 
  private:
-  bool stands_by_ = false;  // whether the newest one is that of a standby
-  uint64_t epoch_ = 0;      // those of the newest directive
+  bool stands_by_ = false;  // the newest directive came from a standby
+  uint64_t epoch_ = 0;      // epoch and revision of the newest directive
   uint64_t revision_ = 0;
 };
 
-// A sink that can be detached while other threads are about to call it.
-// Thread-safe.
+// Wraps a sink so that it can be detached while other threads are about to call
+// it. Thread-safe.
 class AttachedSink {
  public:
   AttachedSink(StreamId stream, DirectiveSink* sink, std::string peer)
       : stream_(stream), peer_(std::move(peer)), sink_(sink) {}
 
   StreamId stream() const { return stream_; }
-  // ReportArrived::peer of the stream.
+  // The peer's IP address (ReportArrived::peer).
   const std::string& peer() const { return peer_; }
 
   void Deliver(const Directive& directive) {
@@ -64,7 +64,8 @@ class AttachedSink {
     if (sink_ != nullptr) sink_->Deliver(directive);
   }
 
-  // Returns once no call of the sink is running; there are none afterwards.
+  // Detaches the sink. Returns once no call of the sink is running; no call
+  // follows.
   void Detach() {
     std::lock_guard<std::mutex> lock(mutex_);
     sink_ = nullptr;

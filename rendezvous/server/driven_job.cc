@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMaxWatchers = 100;
 
-// Time since 1970. The wall clock may be set; see StateOf.
+// The wall clock's time since 1970, which may jump; see StateOf.
 Duration UnixNow() {
   return std::chrono::duration_cast<Duration>(
       std::chrono::system_clock::now().time_since_epoch());
@@ -41,8 +41,8 @@ void JobWatchers::Remove(uint64_t id) {
     watcher = std::move(found->second);
     watchers_.erase(found);
   }
-  // JobWatchers::Tell may hold a copy of `watcher`, so clear its function: Tell
-  // makes no call then.
+  // JobWatchers::Tell may still hold a copy of the pointer `watcher`, so clear
+  // the function: then Tell calls nothing.
   std::lock_guard<std::mutex> lock(watcher->mutex);
   watcher->told = nullptr;
 }
@@ -217,9 +217,9 @@ std::string DrivenJob::Step(const JobEvent& event,
 DrivenJob::News DrivenJob::StepLocked(const JobEvent& event,
                                       const std::shared_ptr<AttachedSink>& sink,
                                       std::string* refusal) {
-  // A leader that stood still would lose nodes that have reported to its
-  // successor meanwhile. No record is written for a lost node, so that the
-  // record store could not refuse it.
+  // A leader whose process was suspended must not act: it would declare nodes
+  // lost that have reported to its successor meanwhile. A lost node causes no
+  // record, so the record store could not prevent this.
   if (surroundings_.leads && !surroundings_.leads()) deposed_ = true;
   if (deposed_) {
     *refusal =
@@ -250,7 +250,8 @@ DrivenJob::News DrivenJob::NewsOf(JobStep step) {
   for (Delivery& delivery : step.deliveries) {
     auto found = sinks_.find(delivery.stream);
     if (found == sinks_.end()) continue;
-    // The driver draws the key, because the job is a pure state machine.
+    // The driver draws the key, because the job is a pure state machine without
+    // randomness.
     if (encryption_ == Encryption::kWorkers &&
         delivery.directive.kind == DirectiveKind::kRun) {
       Place& place = delivery.directive.place;
@@ -331,8 +332,8 @@ void DrivenJob::SetAlarm() {
 void DrivenJob::OnAlarm(Instant when) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    // An earlier alarm has replaced this one. The replaced alarm must not set
-    // another, or the number of alarms would grow.
+    // Ignore an alarm that an earlier one has replaced. If it set another
+    // alarm, the number of alarms would grow.
     if (alarm_ != when) return;
     alarm_.reset();
   }

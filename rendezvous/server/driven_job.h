@@ -24,34 +24,34 @@
 
 namespace muster::rendezvous {
 
-// The observers of a job's decisions. Calls them in the order of Note, one call
-// at a time, whichever threads call Note and Tell. Thread-safe.
+// The observers of a job's decisions. They are called in the order of Note, one
+// call at a time, whichever threads call Note and Tell. Thread-safe.
 class JobWatchers {
  public:
   using Told = std::function<void(const Decision&)>;
 
-  // `always` is called before the other observers; may be empty.
+  // `always`: an observer that is called before all others; may be empty.
   explicit JobWatchers(Told always) : always_(std::move(always)) {}
 
-  // Returns false if there are too many observers already.
+  // Adds an observer. Returns false if there are already too many.
   bool Add(uint64_t id, Told told);
-  // Returns once `id` is not being called any more. Must not be called from an
-  // observer.
+  // Removes an observer. Returns once it is not being called any more. An
+  // observer must not call this.
   void Remove(uint64_t id);
 
-  // Keeps `decisions` for the next Tell. Cheap: call it with the job's lock
-  // held, so that the order is that of the decisions.
+  // Queues `decisions` for the next Tell. Cheap: call it with the job's lock
+  // held, so that the queue has the order of the decisions.
   void Note(std::vector<Decision> decisions);
-  // Passes the noted decisions to the observers. If another thread is doing so,
-  // that thread also passes on the new decisions, and Tell returns at once.
-  // Must be called without the job's lock.
+  // Passes the queued decisions to the observers. If another thread is doing
+  // so, that thread also passes the new ones, and Tell returns at once. Must be
+  // called without the job's lock.
   void Tell();
 
  private:
   struct Watcher {
     explicit Watcher(Told fn) : told(std::move(fn)) {}
     std::mutex mutex;
-    Told told;  // the observer's callback; empty once the observer is removed
+    Told told;  // the callback; empty: the observer was removed
   };
 
   const Told always_;
@@ -61,92 +61,93 @@ class JobWatchers {
   std::map<uint64_t, std::shared_ptr<Watcher>> watchers_;
 };
 
-// Draws the secret key of each round (Place::channel_key). Not thread-safe.
+// Creates the secret key of each round (Place::channel_key). Not thread-safe.
 class ChannelKeys {
  public:
-  // Continues with the key of `round`, if it has one.
+  // Continues with the `key` that an earlier coordinator used for `round`, if
+  // any.
   void Restore(int round, const std::string& key);
-  // Returns the key of `round`. Rounds are asked for in ascending order.
+  // Returns the key of `round`. Rounds must be requested in ascending order.
   const std::string& KeyOf(int round);
 
  private:
-  int round_ = 0;  // the round of `key_`; 0: none
+  int round_ = 0;  // round to which `key_` belongs; 0: none
   std::string key_;
 };
 
-// Runs one job's state machine (Job, which does no I/O) under a lock: gives it
-// the time and the agents' reports, and passes its directives and decisions on
-// without holding the lock. With a record store, the directives and decisions
-// of a step that has changed the job's record, and those of all later steps,
-// are held back until the record is durable.
+// Runs one job's state machine (Job, which does no I/O) under a lock: passes
+// the time and the agents' reports to it, and sends its directives and
+// decisions without holding the lock. With a record store, if a step changes
+// the job's record, the directives and decisions of this step and of all later
+// ones are held back until the record is durable.
 //
 // Thread-safe, except that OnReport and OnStreamClosed of one stream must not
 // run at the same time.
 class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
  public:
   struct Observer {
-    JobWatchers::Told on_decision;  // Called for each decision; may be empty.
-    // Called once, after the step that finished the job.
+    JobWatchers::Told on_decision;  // called for each decision; may be empty
+    // Called once, after the step in which the job finished.
     std::function<void()> on_finished;
     // Called once, after the step that deposed the job (JobStep::deposed) and
-    // before the decisions of this step are told. The job takes no events any
-    // more.
+    // before the decisions of this step are passed on. The job handles no
+    // events after that.
     std::function<void()> on_deposed;
   };
 
-  // Maximum time for which an operator's answer waits for a record store that
-  // does not call back. A sound store needs about one second, even on a disk
+  // Longest time for which an operator's request waits for a record store that
+  // does not call back. A working store needs about one second, even on a disk
   // that hangs (PendingRecords::Limits).
   static constexpr Duration kMaxWriteWait = std::chrono::seconds(10);
 
-  // The objects that a job uses; each must outlive the job.
+  // The objects that a job uses; all must outlive the job.
   struct Surroundings {
     AlarmThread* alarms = nullptr;
-    RecordStore* records = nullptr;  // null: records are not kept
-    // Whether this coordinator, one of several with the same records, leads.
-    // The job takes no events any more once the answer is no. Any thread, with
-    // the job's lock held. Empty: the coordinator is the only one.
+    RecordStore* records = nullptr;  // null: no records are kept
+    // Whether this coordinator is the leader of several that share the records.
+    // Once this returns false, the job handles no more events. Called from any
+    // thread, with the job's lock held. Empty: the coordinator is the only one.
     std::function<bool()> leads;
     std::string own_endpoint;  // as Job's
     Duration max_write_wait = kMaxWriteWait;
   };
 
-  // A new job. `spec` must be valid. `run_tag`: as Job's. `owner`: the account
-  // to which the job is charged.
+  // Begins a new job. `spec` must be valid. `run_tag`: see Job's constructor.
+  // `owner`: the account to which the job is charged.
   DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
             std::string run_tag, JobOwner owner, Surroundings surroundings,
             Observer observer);
-  // Continues a job of another coordinator; call Resume once a shared_ptr holds
+  // Continues a job of another coordinator. Call Resume once a shared_ptr holds
   // the object.
   DrivenJob(const KeptJob& kept, uint64_t epoch, Surroundings surroundings,
             Observer observer);
-  // Sets the alarm for the job's first deadline.
+  // Sets the alarm for the first deadline of a continued job.
   void Resume();
 
   const std::string& run_id() const { return run_id_; }
 
-  // Steps with the newest reports of streams that the job has not met, and
-  // returns the function that passes the results on. The function must be
-  // called without the locks that the callers of OnReport may wait for.
+  // Handles the newest reports of streams that are new to the job, and returns
+  // a function that sends the results. The function must be called without the
+  // locks for which callers of OnReport may wait.
   using Reports = std::vector<std::pair<std::shared_ptr<AttachedSink>, Report>>;
   std::function<void()> Begin(const Reports& reports);
 
   void OnReport(const std::shared_ptr<AttachedSink>& sink, Report report);
   void OnStreamClosed(StreamId stream);
   void OnAgentDied(const std::string& node_id);
-  // Cancel and Drain carry out an operator's request and return "", or return
-  // the reason why the job refuses the request. Both block until the record
-  // store has called back for the job's changed record, but at most for
-  // Surroundings::max_write_wait. Any thread.
+  // Carry out an operator's request and return "", or return the reason why the
+  // job refuses it. Both functions block until the record store has called back
+  // for the job's changed record, but at most for Surroundings::max_write_wait.
+  // Any thread.
   std::string Cancel(const std::string& reason);
   std::string Drain(const std::string& node, const std::string& principal);
-  // The coordinator with `epoch` announces itself.
+  // Handles the announcement of another coordinator.
   void OnCoordinatorTold(const CoordinatorTold& told);
 
-  // The standing of its coordinator among others.
+  // The rank of this job's coordinator among the coordinators of the job.
   struct Standing {
     uint64_t epoch = 0;                 // 0: the job is deposed
-    bool has_majority = false;          // Job::MayAnnounce
+    bool has_majority = false;          // result of Job::MayAnnounce
     bool must_ask = false;              // Job::MayAsk
     std::vector<std::string> standbys;  // Job::standbys
   };
@@ -156,15 +157,16 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   JobStatus Status() const;
   JobStatus Summary() const;  // without `nodes`
   bool OwesVerdict() const;
-  // Whether no agent is attached and no round has begun.
+  // Whether no agent is attached and the job has begun no round.
   bool NeverBegan() const;
   JobWatchers& watchers() { return watchers_; }
 
  private:
-  // The results of a step for others: agents, watchers, the observer.
+  // The results of a step that must be sent to agents, watchers and the
+  // observer.
   struct News {
     std::vector<std::pair<std::shared_ptr<AttachedSink>, Directive>> deliveries;
-    std::vector<Decision> decisions;  // empty once the watchers have them
+    std::vector<Decision> decisions;  // emptied once passed to the watchers
     bool has_decisions = false;
     bool has_finished = false;
     bool is_deposed = false;
@@ -172,24 +174,25 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   std::string Step(const JobEvent& event,
                    const std::shared_ptr<AttachedSink>& sink);
-  // The part of Step for which the lock is held. Requires mutex_.
+  // The part of Step that needs the lock. Requires mutex_.
   News StepLocked(const JobEvent& event,
                   const std::shared_ptr<AttachedSink>& sink,
                   std::string* refusal);
-  // Gives the deliveries of `step` their streams. Requires mutex_.
+  // Assigns each delivery of `step` to its sink. Requires mutex_.
   News NewsOf(JobStep step);
-  // Takes `news` if they must wait until a record is durable. Requires mutex_.
-  void Hold(News& news);
-  // Writes the record, if it has changed and no other write is in progress.
+  // Takes the contents of `news` if they must wait until a record is durable.
   // Requires mutex_.
+  void Hold(News& news);
+  // Starts to write the record if it has changed and no other write is in
+  // progress. Requires mutex_.
   void Write();
   void OnWritten();
-  // Waits until the store has called back for all changes so far, at most
-  // Surroundings::max_write_wait.
+  // Waits until the store has called back for all changes so far, but at most
+  // for Surroundings::max_write_wait.
   void AwaitWritten();
   void Tell(const News& news);
   void OnAlarm(Instant when);
-  // Sets an alarm for the job's next deadline, unless an earlier one is set.
+  // Sets an alarm for the job's next deadline, unless an earlier alarm is set.
   // Requires mutex_.
   void SetAlarm();
 
@@ -204,19 +207,21 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   Job job_;
   ChannelKeys keys_;
   std::unordered_map<StreamId, std::shared_ptr<AttachedSink>> sinks_;
-  // The time of the alarm that is in effect. It may be earlier than the job's
-  // next deadline, so that a report, which extends a lease, does not have to
-  // set a new alarm.
+  // The time of the current alarm; nullopt: none. It may be earlier than the
+  // job's next deadline, so that a report, which extends a lease, need not set
+  // a new alarm.
   std::optional<Instant> alarm_;
   bool told_finished_ = false;
   bool deposed_ = false;
 
-  // Changes of the record have numbers: 1, 2, 3, ….
-  uint64_t changes_ = 0;  // number of the newest change
-  uint64_t written_ = 0;  // newest change in the last write that was begun
+  // Changes of the record are numbered 1, 2, 3, ….
+  uint64_t changes_ = 0;  // number of the record's newest change
+  uint64_t written_ = 0;  // newest change in the last started write
   uint64_t durable_ = 0;  // newest change that is durable
-  std::vector<News> in_write_;  // held back until the write in progress ends
-  std::vector<News> later_;     // held back until the write after it ends
+  // Results that are held back until the write in progress has ended.
+  std::vector<News> in_write_;
+  // Results that are held back until the write after that has ended.
+  std::vector<News> later_;
   std::condition_variable was_written_;
 };
 

@@ -70,7 +70,7 @@ TEST(JobWatchersTest, ThereIsABound) {
 }
 
 TEST(JobWatchersTest, KeepsTheOrderOfDecisionsAcrossThreads) {
-  // needs no lock, since the calls of an observer do not overlap
+  // Needs no lock, since calls of an observer do not overlap.
   std::vector<int> told;
   JobWatchers watchers([&](const Decision& d) { told.push_back(d.round); });
   std::mutex job;
@@ -103,8 +103,8 @@ TEST(JobWatchersTest, RemovedWatcherIsNotCalled) {
     }
   });
   for (uint64_t id = 0; id < 200; ++id) {
-    // On the stack, so that a sanitizer reports a call after the observer's
-    // removal.
+    // `told` is on the stack, so that a sanitizer reports a call after the
+    // observer was removed.
     int told = 0;
     ASSERT_TRUE(watchers.Add(id, [&told](const Decision&) { ++told; }));
     watchers.Remove(id);
@@ -122,7 +122,7 @@ TEST(ChannelKeys, EachRoundHasAnother) {
   EXPECT_EQ(keys.KeyOf(2).size(), kChannelKeyBytes);
 }
 
-// A store whose records become durable when the test says so.
+// A record store in which the test decides when records become durable.
 class FakeStore : public RecordStore {
  public:
   void Put(const std::string&, std::string,
@@ -154,10 +154,10 @@ class FakeStore : public RecordStore {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::function<void()>> queued_;  // the callbacks of Put
+  std::vector<std::function<void()>> queued_;  // callbacks passed to Put
 };
 
-// Keeps the kind of each directive, in the order of delivery.
+// Records the kind of each directive, in the order of delivery.
 class FakeSink : public DirectiveSink {
  public:
   void Deliver(const Directive& directive) override {
@@ -174,7 +174,7 @@ class FakeSink : public DirectiveSink {
   std::vector<DirectiveKind> delivered_;
 };
 
-// A job of two nodes with a FakeStore.
+// A job of two nodes whose records go to a FakeStore.
 class KeptJobTest : public ::testing::Test {
  protected:
   std::shared_ptr<DrivenJob> NewJob(Duration max_write_wait = hours(1)) {
@@ -197,9 +197,8 @@ class KeptJobTest : public ::testing::Test {
                  std::move(report));
   }
 
-  // Calls `ask`, which must be successful. Another thread makes the record
-  // durable once `ask` has queued it. Returns whether `ask` has returned only
-  // after that.
+  // Calls `ask`, which must succeed. Another thread makes the record durable
+  // after `ask` has queued it. Returns whether `ask` waited for that.
   bool WaitsForRecord(const std::function<std::string()>& ask) {
     std::atomic<bool> is_durable = false;
     std::thread disk([&] {
@@ -213,12 +212,13 @@ class KeptJobTest : public ::testing::Test {
     return has_waited;
   }
 
-  bool leads_ = true;  // what the job is told
+  bool leads_ = true;  // the value that the job's `leads` returns
   FakeStore store_;
   FakeSink a_;
   FakeSink b_;
   StreamId streams_ = 0;
-  // Declared last: its thread ends before the members that it uses.
+  // Declared last, so that its thread ends before the members that it uses are
+  // destroyed.
   AlarmThread alarms_;
 };
 
@@ -240,7 +240,8 @@ TEST_F(KeptJobTest, EachDirectiveIsDeliveredOnceItsRecordIsDurable) {
   EXPECT_THAT(b_.delivered(), ElementsAre(DirectiveKind::kRun));
 }
 
-// The end of a stream changes no record, so that no store could refuse it.
+// The death of an agent changes no record, so no record store could prevent the
+// decision.
 TEST_F(KeptJobTest, ACoordinatorThatNoLongerLeadsDecidesNothing) {
   const auto job = NewJob(/*max_write_wait=*/Duration::zero());
   Join(*job, "node-a", &a_);

@@ -30,11 +30,11 @@ namespace {
 
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
 
-// Number of free descriptors that a server needs in order to listen.
+// Number of free descriptors without which a server cannot listen.
 constexpr int kToListen = 8;
 
-// Explains why the coordinator does not listen on `listen`. `why`: from
-// Listener::Listen.
+// Returns an error that explains why the coordinator cannot listen on `listen`.
+// `why`: the error of Listener::Listen.
 absl::Status WhyNotListening(const Endpoint& listen, const absl::Status& why) {
   const std::string what = absl::StrCat("cannot listen on ", listen.ToString());
   switch (why.code()) {
@@ -60,17 +60,19 @@ absl::Status WhyNotListening(const Endpoint& listen, const absl::Status& why) {
   }
 }
 
-// Number of descriptors reserved for the process: epoll sets, logs, pipes,
+// Number of descriptors reserved for other uses: epoll sets, logs, pipes,
 // probes. Connections never take the last half of them.
 constexpr int kKeptForOthers = 100;
 
-// Memory that gRPC may use for connections and messages: enough for the largest
-// reports of a few hundred callers at once, and for each node's stream.
+// Memory in bytes that gRPC may use for connections and messages: enough for
+// the largest reports of a few hundred simultaneous callers, and for each
+// node's stream.
 constexpr size_t kBasicMemory = 256 << 20;
 constexpr size_t kMemoryPerNode = 64 << 10;
 constexpr size_t kMaxNodesWithMemory = 32 << 10;
 
-// Streams of one connection at a time: one agent's, and an operator's calls.
+// Maximum number of simultaneous streams on one connection: an agent needs one,
+// an operator's client a few.
 constexpr int kMaxStreamsPerConnection = 8;
 
 void Tune(grpc::ServerBuilder* builder) {
@@ -81,21 +83,21 @@ void Tune(grpc::ServerBuilder* builder) {
                               kMaxStreamsPerConnection);
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 300'000);
-  // Messages are small, and measuring the bandwidth costs a quarter of a core
-  // at 10,000 streams.
+  // Turn off the bandwidth measurement: messages are small, and it costs a
+  // quarter of a core at 10,000 streams.
   builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  // Finds connections whose host is gone. Slow, because the leases notice lost
-  // nodes; this only frees resources.
+  // Keepalive pings find connections whose host has died. A long interval
+  // suffices, because leases detect lost nodes; the pings only free resources.
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-  // Permit the agents' pings, one every 2 s; gRPC's default would break their
+  // Permit the agents' pings, one every 2 s; by default gRPC would break their
   // streams.
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
 }
 
-// What gRPC needs at least, measured.
+// The measured minimum that gRPC needs.
 constexpr ResourceNeed kNeed = {.threads = 8, .descriptors = 12};
 
 std::shared_ptr<grpc::ServerCredentials> CredentialsOf(
@@ -150,7 +152,7 @@ class GrpcServer::Impl {
   absl::Status Check() { return listener_->Check(); }
 
  private:
-  // Returns whether gRPC serves.
+  // Sets up gRPC. Returns whether that succeeded.
   bool SetUpServer() {
     SetUpGrpc();
     grpc::ServerBuilder builder;
@@ -169,9 +171,10 @@ class GrpcServer::Impl {
     return server_ != nullptr;
   }
 
-  // From the listener's thread.
+  // Called from the listener's thread.
   void HandOver(OwnedFd fd) {
-    // Without threads for it, gRPC would end the process.
+    // gRPC would abort the process if it could not start its threads, so check
+    // first.
     const bool serves =
         server_ != nullptr || (CheckRoom(kNeed).ok() && SetUpServer());
     if (!serves) return;
@@ -186,10 +189,10 @@ class GrpcServer::Impl {
   const CallerCheck check_;
   const std::unique_ptr<Listener> listener_;
   const Endpoint address_;
-  // Null until Serve.
+  // Null until Serve is called.
   std::unique_ptr<grpc::Service> attach_;
   std::unique_ptr<grpc::Service> admin_;
-  // Null until gRPC is set up: in Start, or in the listener's thread.
+  // Null until gRPC is set up, either in Start or by the listener's thread.
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<grpc::Server> server_;
 };
@@ -220,7 +223,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   Listener::Options listening;
   listening.address = addresses->front();
   listening.limits = limits;
-  // Of a small limit, fewer descriptors are kept: as many as may be used.
+  // If the limit of descriptors is small, reserve fewer: at most as many as the
+  // connections may use.
   listening.max_descriptor =
       descriptors + std::min(kKeptForOthers, descriptors) / 2;
   auto listener = Listener::Listen(listening);

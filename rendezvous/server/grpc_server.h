@@ -15,30 +15,31 @@
 namespace muster::rendezvous {
 
 // A coordinator's gRPC server: the Coordinator and Admin services on one port,
-// for thousands of streams on a few threads. Connections are accepted, bounded
-// and closed by a Listener.
+// for thousands of streams on a few threads. A Listener accepts, limits and
+// closes the connections.
 class GrpcServer {
  public:
-  // When gRPC is set up, which takes some milliseconds and threads.
+  // When gRPC is set up, which takes a few milliseconds and several threads.
   enum class SetUp {
     kAtOnce,
-    kWithFirstConnection,  // for a coordinator that may never have one
+    kWithFirstConnection,  // for a coordinator that may never get a connection
   };
   struct Options {
-    // Port 0: any free port. Host 0.0.0.0: all addresses, IPv6 included.
+    // The address to listen on. Port 0: any free port. Host 0.0.0.0: all
+    // addresses, IPv6 included.
     Endpoint listen{"0.0.0.0", kDefaultPort};
-    // Files for mutual TLS, checked by CheckTlsFiles. Not given: mutual
-    // TLS by `tokens`.
+    // TLS files for mutual TLS, checked by CheckTlsFiles. None given: mutual
+    // TLS with `tokens`.
     TlsFiles tls;
-    // With `tls`: every call must carry one of these tokens. Else the secrets
-    // of CoordinatorIdentity. Without both, connections are in clear text and
-    // everybody may call.
+    // With `tls`: every call must carry one of these tokens. Without `tls`: the
+    // secrets of CoordinatorIdentity. Without both, connections are unencrypted
+    // and everybody may call.
     std::vector<std::string> tokens;
     // Maximum number of attached agents; further ones are refused with
-    // RESOURCE_EXHAUSTED. nullopt: the number that the limit of open files
-    // allows, which Start raises as far as it may.
+    // RESOURCE_EXHAUSTED. nullopt: as many as the limit of open files allows;
+    // Start raises that limit as far as it may.
     std::optional<int> max_nodes;
-    // The same for the agents of one principal; nullopt: no limit.
+    // Maximum number of attached agents of one principal; nullopt: no limit.
     std::optional<int> max_nodes_per_principal;
     SetUp set_up = SetUp::kAtOnce;
   };
@@ -47,20 +48,20 @@ class GrpcServer {
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(
       Coordinator* coordinator, const Options& options);
 
-  // Binds the port. Connections wait until Serve, so that the owner of the port
-  // can be known before there is a coordinator.
+  // Binds the port. Connections wait until Serve. Used if the owner of the port
+  // must be known before a coordinator exists.
   //
   // AlreadyExists: the port is in use. PermissionDenied: a port below 1024.
-  // InvalidArgument: the address is not one of this host. Unavailable: the host
-  // name does not resolve. Each message names the address.
+  // InvalidArgument: not an address of this host. Unavailable: the host name
+  // does not resolve. Each message names the address.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Listen(
       const Options& options);
-  // Begins to serve the connections; to be called once. `coordinator` must
-  // outlive the server. ResourceExhausted, Unavailable: no thread can be had,
-  // or gRPC does not start.
+  // Starts to serve connections; call it once. `coordinator` must outlive the
+  // server. ResourceExhausted, Unavailable: no thread can be started, or gRPC
+  // does not start.
   absl::Status Serve(Coordinator* coordinator);
 
-  // Calls Shutdown(0).
+  // Shuts down without a grace period.
   ~GrpcServer();
 
   GrpcServer(const GrpcServer&) = delete;
@@ -71,14 +72,14 @@ class GrpcServer {
   // The maximum number of attached agents.
   int max_nodes() const;
 
-  // Answers liveness probes, once Serve has succeeded: OK, or one line that
-  // says why the listener is dead. Each call starts a connection from the
-  // listener to itself, and returns the result of earlier connections. Does not
-  // block. Any thread.
+  // Answers liveness probes, once Serve has succeeded: OK, or a one-line reason
+  // why the listener counts as dead. Each call makes the listener start a
+  // connection to itself, and returns the result of earlier connections. Does
+  // not block. Any thread.
   absl::Status Check();
 
-  // Stops accepting connections, lets open streams end by themselves for
-  // `grace`, then breaks them. Returns when all streams have ended. Idempotent.
+  // Stops accepting connections, waits up to `grace` for open streams to end,
+  // then breaks them. Returns when all streams have ended. Idempotent.
   void Shutdown(Duration grace);
 
  private:

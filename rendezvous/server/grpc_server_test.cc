@@ -1,4 +1,4 @@
-// The server's handling of misbehaving peers.
+// Tests of the server with peers that misbehave.
 
 #include "rendezvous/server/grpc_server.h"
 
@@ -184,7 +184,7 @@ TEST_F(GrpcServerTest, AStreamThatNeverReportsIsEnded) {
   grpc::ClientContext context;
   const auto stream = stub->Attach(&context);
   stream->WaitForInitialMetadata();
-  // A report that no job takes does not count.
+  // A report that no job accepts does not make the stream a node.
   v1::Report report;
   ToWire(FirstReport("job", "node", 1), &report);
   report.set_protocol_version(kProtocolVersion + 1);

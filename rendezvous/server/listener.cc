@@ -32,26 +32,29 @@ namespace {
 using Id = ConnectionPool::Id;
 
 constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-// The type of a TLS handshake record and the first byte of its version.
+// The first bytes of a TLS handshake: the record type and the major version.
 constexpr std::string_view kTlsHandshake = "\x16\x03";
-// An empty SETTINGS frame, which follows the preface.
+// The empty SETTINGS frame that follows the HTTP/2 preface.
 constexpr char kSettings[] = "\0\0\0\4\0\0\0\0\0";
 
 constexpr int kBacklog = 4096;
 constexpr int kMaxAcceptsPerTurn = 64;
 constexpr int kMaxEvents = 128;
-// As gRPC's listener sets it: the keepalive timeout of grpc_server.cc.
+// TCP_USER_TIMEOUT in milliseconds; the same as gRPC's listener uses: the
+// keepalive timeout in grpc_server.cc.
 constexpr int kUserTimeoutMs = 20'000;
-// Delay after accept() failed for lack of descriptors or memory.
+// How long to wait after accept() failed for lack of descriptors or memory.
 constexpr Duration kAcceptPause = std::chrono::milliseconds(50);
-// Delay while every place is taken by a connection that may not be closed yet.
+// How long to wait while every place is taken by a connection that may not be
+// closed yet.
 constexpr Duration kFullPause = std::chrono::milliseconds(10);
-// Intervals at which connections of gRPC are looked at, to find those that have
-// ended: usually, and while a limit is reached.
+// Intervals at which the listener checks which of gRPC's connections have
+// ended: normally, and while a limit is reached.
 constexpr Duration kSweepInterval = std::chrono::seconds(1);
 constexpr Duration kSweepIntervalWhenFull = std::chrono::milliseconds(10);
 
-// Values of epoll's user data that are no connections. Ids begin after them.
+// Values of epoll's user data that do not stand for connections. Ids of
+// connections begin after them.
 constexpr Id kListening = 0;
 constexpr Id kWake = 1;
 constexpr Id kOwnCheck = 2;
@@ -75,11 +78,12 @@ absl::Status FromErrno(int error) {
 }
 
 void SetOption(int fd, int level, int name, int value) {
-  // Errors are ignored: each of these options is an improvement only.
+  // Ignore errors: each of these options is only an improvement.
   setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-// Returns the unique number of a socket, or nullopt if `fd` is no open socket.
+// Returns the unique number (SO_COOKIE) of a socket; nullopt: `fd` is no open
+// socket.
 std::optional<uint64_t> Cookie(int fd) {
   uint64_t cookie = 0;
   socklen_t size = sizeof(cookie);
@@ -98,14 +102,14 @@ bool IsWildcard(const SocketAddress& address) {
              ->sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-// A non-blocking listening socket, or errno as a status. Wildcard IPv6
-// addresses take IPv4 connections too.
+// Returns a non-blocking listening socket, or errno as a status. A socket for
+// all IPv6 addresses also accepts IPv4 connections.
 absl::StatusOr<OwnedFd> ListenOn(const SocketAddress& address) {
   OwnedFd fd(
       socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.open()) return FromErrno(errno);
   SetOption(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-  // Accepted sockets inherit these options.
+  // Accepted sockets inherit the options that are set here.
   SetOption(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
   SetOption(fd.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, kUserTimeoutMs);
   LimitRetransmissionInterval(fd.get());
@@ -119,10 +123,10 @@ absl::StatusOr<OwnedFd> ListenOn(const SocketAddress& address) {
   return fd;
 }
 
-// The addresses to try, in this order.
+// Returns the addresses to try, in this order.
 std::vector<SocketAddress> Candidates(const SocketAddress& address) {
   if (!IsWildcard(address)) return {address};
-  // A kernel without IPv6 fails with the first one.
+  // Try all IPv6 addresses first; this fails if the kernel has no IPv6.
   return {*NumericAddress("::", address.Port()),
           *NumericAddress("0.0.0.0", address.Port())};
 }
@@ -136,7 +140,7 @@ bool HasDistinctCause(const absl::Status& status) {
 int MillisecondsUntil(std::optional<Instant> deadline, Instant now) {
   if (!deadline.has_value()) return -1;
   if (*deadline <= now) return 0;
-  // Rounded up, so that the deadline has passed when the wait ends.
+  // Round up, so that the deadline has passed when the wait ends.
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(*deadline - now);
   return static_cast<int>(std::min<int64_t>(left.count(), 60'000));
@@ -176,7 +180,7 @@ class Listener::Impl {
   absl::Status Start(HandOver hand_over) {
     hand_over_ = std::move(hand_over);
     Watch(listening_.get(), EPOLLIN, kListening);
-    // The thread starts with all signals blocked, so that other threads handle
+    // Start the thread with all signals blocked, so that other threads handle
     // them.
     sigset_t all, before;
     sigfillset(&all);
@@ -229,7 +233,7 @@ class Listener::Impl {
 
  private:
   struct Connection {
-    int fd = -1;  // ours until handed_over
+    int fd = -1;  // owned by this object until `handed_over`
     uint64_t cookie = 0;
     std::string peer;  // PeerKey
     bool handed_over = false;
@@ -254,7 +258,7 @@ class Listener::Impl {
     if (pool_.NeedsApply(MonotonicNow())) Wake();
   }
 
-  // --- The thread.
+  // --- The listener's thread.
 
   void Run() {
     std::vector<epoll_event> events(kMaxEvents);
@@ -276,8 +280,8 @@ class Listener::Impl {
         Apply(now, &hand_over);
         CheckSelf(now);
       }
-      // Without the lock: gRPC may call the services, and they Tell, before
-      // this returns.
+      // Call this without the lock: gRPC may call the services, and they may
+      // call this listener, before hand_over_ returns.
       for (const int fd : hand_over) hand_over_(fd);
     }
   }
@@ -311,14 +315,15 @@ class Listener::Impl {
         return OnOwnCheck();
       default: {
         const auto found = connections_.find(event.data.u64);
-        // An earlier event of this turn may have closed it.
+        // An earlier event of this loop iteration may have closed the
+        // connection.
         if (found == connections_.end() || found->second.handed_over) return;
         Look(found->first, found->second.fd);
       }
     }
   }
 
-  // Stops or resumes the acceptance of connections; the socket keeps its queue.
+  // Stops or resumes accepting connections; the kernel keeps queueing them.
   void SetAccepting(uint32_t events) {
     epoll_event event = {};
     event.events = events;
@@ -341,14 +346,16 @@ class Listener::Impl {
                          SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!fd.open()) {
         if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-        // Errors of the network that belong to the new connection alone.
+        // Other errors concern only the new connection, so the listener goes on
+        // at once.
         if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS &&
             errno != ENOMEM && errno != EINVAL && errno != EBADF) {
           continue;
         }
         return PauseAccepting(now + kAcceptPause);
       }
-      // The kernel gives the smallest free number: all smaller ones are in use.
+      // The kernel assigns the smallest free number, so all smaller numbers are
+      // in use.
       if (fd.get() >= max_descriptor_)
         return PauseAccepting(now + kAcceptPause);
       const std::optional<uint64_t> cookie = Cookie(fd.get());
@@ -360,7 +367,8 @@ class Listener::Impl {
 
   void Add(Instant now, OwnedFd fd, uint64_t cookie,
            const SocketAddress& from) {
-    // The number is free again, so the connection that had it has ended.
+    // The descriptor's number was reused, so the connection that had it has
+    // ended.
     const auto before = by_fd_.find(fd.get());
     if (before != by_fd_.end()) Forget(before->second);
     const Id id = next_id_++;
@@ -368,7 +376,8 @@ class Listener::Impl {
     connection.fd = fd.Release();
     connection.cookie = cookie;
     connection.peer = PeerKey(from.Uri());
-    // Likewise: two connections of one peer's socket do not exist at once.
+    // Two connections of the same peer socket cannot exist at once, so an older
+    // one has ended.
     const auto same_peer = by_peer_.find(connection.peer);
     if (same_peer != by_peer_.end()) Forget(same_peer->second);
     by_fd_[connection.fd] = id;
@@ -379,8 +388,8 @@ class Listener::Impl {
     if (Look(id, number)) Watch(number, EPOLLIN | EPOLLRDHUP | EPOLLET, id);
   }
 
-  // Looks at the first bytes of a connection that is not gRPC's yet. Returns
-  // false if the connection was closed.
+  // Checks the first bytes of a connection that was not handed over yet.
+  // Returns false if the connection was closed.
   bool Look(Id id, int fd) {
     char bytes[kPreface.size()];
     const ssize_t got = recv(fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
@@ -397,7 +406,7 @@ class Listener::Impl {
     return true;
   }
 
-  // Forgets a connection that has ended.
+  // Removes a connection that has ended from the listener's tables.
   void Forget(Id id) {
     pool_.Ended(id);
     Erase(id);
@@ -428,16 +437,16 @@ class Listener::Impl {
     }
     for (const Id id : changes.hand_over) {
       const auto found = connections_.find(id);
-      if (found == connections_.end()) continue;  // closed just now
+      if (found == connections_.end()) continue;  // already closed above
       epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, found->second.fd, nullptr);
       found->second.handed_over = true;
       hand_over->push_back(found->second.fd);
     }
   }
 
-  // Ends a connection that gRPC has. gRPC may close the descriptor at any time,
-  // and its number may be another file's then. Therefore this works on a
-  // duplicate, after a look at which socket it is.
+  // Shuts down a connection that gRPC serves. gRPC may close the descriptor at
+  // any time, and its number may then refer to another file. Therefore this
+  // function duplicates the descriptor and checks the socket's cookie first.
   void ShutDown(const Connection& connection) {
     const OwnedFd own(fcntl(connection.fd, F_DUPFD_CLOEXEC, 0));
     if (own.open() && Cookie(own.get()) == connection.cookie) {
@@ -445,8 +454,8 @@ class Listener::Impl {
     }
   }
 
-  // Forgets the connections that gRPC has closed. Those of nodes end with a
-  // call of Left.
+  // Removes the connections that gRPC has closed. Connections of nodes are
+  // removed when Left is called.
   void Sweep(Instant now) {
     const bool full = pool_.IsCrowded() || accept_again_.has_value();
     if (now - swept_ < (full ? kSweepIntervalWhenFull : kSweepInterval)) return;
@@ -461,7 +470,7 @@ class Listener::Impl {
     for (const Id id : ended) Forget(id);
   }
 
-  // --- The check of this listener.
+  // --- The listener's check of itself.
 
   void CheckSelf(Instant now) {
     if (own_check_.open() && *check_.NextDeadline() <= now) {
@@ -505,8 +514,8 @@ class Listener::Impl {
       send(own_check_.get(), hello.data(), hello.size(), MSG_NOSIGNAL);
       return;
     }
-    // Any answer will do, also the end of a connection that the pool had to
-    // close: it came from this listener.
+    // Any answer proves that the listener works, also a close by the pool: the
+    // close came from this listener.
     if (got >= 0 || own_check_said_) {
       check_.Answered();
       own_check_.Close();
@@ -528,7 +537,7 @@ class Listener::Impl {
   HandOver hand_over_;
   std::thread thread_;
 
-  // Guards everything below. The thread holds it while it works.
+  // Guards everything below. The listener's thread holds it while it works.
   std::mutex mutex_;
   bool ending_ = false;
   ConnectionPool pool_;
@@ -536,12 +545,12 @@ class Listener::Impl {
   std::unordered_map<std::string, Id> by_peer_;
   std::unordered_map<int, Id> by_fd_;
   Id next_id_ = kFirstId;
-  // When to accept again after a pause; nullopt: no pause.
+  // When to accept connections again after a pause; nullopt: there is no pause.
   std::optional<Instant> accept_again_;
   Instant swept_;
   SelfCheck check_;
   OwnedFd own_check_;
-  // Whether own_check_ is connected and has sent the preface.
+  // Whether own_check_ is connected and has sent the HTTP/2 preface.
   bool own_check_said_ = false;
 };
 

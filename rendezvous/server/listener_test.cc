@@ -1,4 +1,4 @@
-// The listener with descriptors of a real kernel, and without gRPC.
+// Tests of the listener with real descriptors and without gRPC.
 
 #include "rendezvous/server/listener.h"
 
@@ -63,13 +63,13 @@ class ListenerTest : public ::testing::Test {
     EXPECT_EQ(send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
   }
-  // Whether the other side ends the connection.
+  // Whether the listener's side has closed the connection.
   static bool IsHungUpOn(const OwnedFd& fd) {
     char byte;
     const ssize_t got = recv(fd.get(), &byte, 1, 0);
     return got == 0 || (got < 0 && errno == ECONNRESET);
   }
-  // The name of the peer that gRPC would tell for a client's socket.
+  // The peer name that gRPC would report for a client's socket.
   static std::string PeerOf(const OwnedFd& client) {
     return BoundAddress(client.get())->Uri();
   }
@@ -83,7 +83,7 @@ class ListenerTest : public ::testing::Test {
     std::lock_guard<std::mutex> lock(mutex_);
     return handed_over_[index].get();
   }
-  // Reads what comes on a descriptor that was handed over, until its end.
+  // Reads from a descriptor that was handed over, until the peer closes it.
   static void AwaitEnd(int fd) {
     const Instant deadline = MonotonicNow() + kTimeout;
     char bytes[64];
@@ -126,7 +126,7 @@ TEST_F(ListenerTest, HandsOverWhatSpeaksAndNothingElse) {
   ASSERT_TRUE(AwaitHandedOver(1));
   Say(slow, std::string(kPreface).substr(6));
   ASSERT_TRUE(AwaitHandedOver(2));
-  // What was looked at is still there to be read.
+  // The listener only peeked at the bytes, so gRPC can still read them.
   char bytes[sizeof(kPreface)] = {};
   EXPECT_EQ(recv(handed_over_[0].get(), bytes, sizeof(bytes), 0), 24);
   EXPECT_STREQ(bytes, kPreface);
@@ -162,7 +162,7 @@ TEST_F(ListenerTest, ShutsDownConnectionsThatItHasHandedOver) {
   EXPECT_FALSE(PollUntil(clients[0].get(), POLLIN, kAtOnce));
 }
 
-// The number of a descriptor that gRPC has closed may belong to something else.
+// After gRPC has closed a descriptor, its number may refer to another file.
 TEST_F(ListenerTest, DoesNotTouchADescriptorThatIsAnotherFileNow) {
   options_.limits.callers = 4;
   Open();
@@ -174,7 +174,7 @@ TEST_F(ListenerTest, DoesNotTouchADescriptorThatIsAnotherFileNow) {
     ASSERT_TRUE(AwaitHandedOver(i + 1));
     listener_->Proved(PeerOf(clients.back()));
   }
-  // Puts another connection in the place of the first one's descriptor.
+  // Replace the first connection's descriptor by that of another socket.
   int pair[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
   const OwnedFd other(pair[0]);
@@ -206,7 +206,8 @@ TEST_F(ListenerTest, StandsWithoutDescriptorsAndGoesOnWithThem) {
       connect(client.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)),
       0);
   Say(client, kPreface);
-  // The kernel has the connection, and the listener cannot take it.
+  // The kernel has accepted the connection, but the listener has no descriptor
+  // for it.
   EXPECT_FALSE(PollUntil(client.get(), POLLIN,
                          MonotonicNow() + std::chrono::milliseconds(200)));
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
@@ -245,7 +246,7 @@ TEST_F(ListenerTest, AWildcardAddressTakesBothFamilies) {
   EXPECT_TRUE(AwaitHandedOver(2));
 }
 
-// --- The check of itself.
+// --- The listener's check of itself.
 
 TEST_F(ListenerTest, AnAnswerIsALiveListener) {
   for (size_t i = 0; i < 2; ++i) {
@@ -253,7 +254,7 @@ TEST_F(ListenerTest, AnAnswerIsALiveListener) {
     ASSERT_TRUE(AwaitHandedOver(i + 1));
     const char settings[] = "\0\0\0\4\0\0\0\0";
     EXPECT_GT(send(HandedOver(i), settings, sizeof(settings), MSG_NOSIGNAL), 0);
-    // The listener closes its end of the check after the answer.
+    // After the answer the listener closes its end of the check connection.
     AwaitEnd(HandedOver(i));
   }
   EXPECT_TRUE(listener_->Check().ok());

@@ -9,36 +9,38 @@
 
 namespace muster::rendezvous {
 
-// Decides when a listener connects to itself, and what the results say. A check
-// runs only if a probe has asked for one: a listener without probes makes none.
-// Pure: time is an argument, which must not decrease.
+// Decides when a listener connects to itself as a test, and what the results
+// mean. A check runs only if a probe has asked for it, so a listener without
+// probes makes none. Pure: time is an argument, which must not decrease.
 class SelfCheck {
  public:
-  // Time that a check may take.
+  // Time limit of one check.
   static constexpr Duration kTimeout = std::chrono::seconds(5);
-  // Least time between the starts of two checks.
+  // Minimum time between the starts of two checks.
   static constexpr Duration kInterval = std::chrono::seconds(2);
-  // Failed checks in a row after which the listener counts as dead.
+  // Number of failed checks in a row after which the listener counts as dead.
   static constexpr int kMaxFailures = 2;
-  // The listener also counts as dead if it has not ended a check that was asked
-  // for within this time: its thread stands still.
+  // The listener also counts as dead if a requested check has not ended within
+  // this time, because its thread is then stuck.
   static constexpr Duration kMaxDelay = std::chrono::seconds(15);
 
-  // A probe asks. Returns OK or, in one line, why the listener is dead.
+  // Handles a probe: requests a check. Returns OK or a one-line reason why the
+  // listener counts as dead.
   absl::Status Ask(Instant now);
-  // Whether a check is to be started now.
+  // Whether the listener must start a check now.
   bool IsDue(Instant now) const;
   void Started(Instant now);
   void Answered();
-  // `why`: the end of the sentence "the listener does not answer: ".
+  // Records the failure of the running check. `why` completes the sentence "the
+  // listener does not answer: ".
   void Failed(const std::string& why);
-  // When the running check has to be ended with Failed, or the next one
-  // started. nullopt: a probe must ask first.
+  // When the running check must be ended with Failed, or the next one started;
+  // nullopt: not before a probe asks for a check.
   std::optional<Instant> NextDeadline() const;
 
  private:
-  std::optional<Instant> asked_;    // the oldest request without a result
-  std::optional<Instant> running_;  // start of the check that is running
+  std::optional<Instant> asked_;    // oldest request without a result
+  std::optional<Instant> running_;  // start of the running check
   std::optional<Instant> last_;     // start of the newest check
   int failures_ = 0;                // in a row
   std::string why_;

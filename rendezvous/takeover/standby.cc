@@ -32,8 +32,8 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     reports_.erase(stream);
     return step;
   }
-  // A node whose connection broke may come on another one before the end of the
-  // first one is known. It votes once.
+  // A node may reconnect before the end of its old connection is noticed.
+  // Remove its older report, so that the node votes only once.
   for (auto it = reports_.begin(); it != reports_.end();) {
     const Report& other = it->second;
     if (it->first == stream || other.node.node_id != report.node.node_id) {
@@ -50,7 +50,7 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
   std::vector<const Report*> promised;
   bool all_fresh = true;
   for (const auto& [id, one] : reports_) {
-    // A node that leaves elects nobody.
+    // A node that is leaving the job does not vote.
     if (one.leave.has_value()) continue;
     all.push_back(&one);
     all_fresh = all_fresh && IsFresh(one);
@@ -70,7 +70,8 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     const uint64_t above = (highest & ~kDrawnEpochMask) + kDrawnEpochMask + 1;
     candidate_ = std::max(candidate_, above | (candidate_ & kDrawnEpochMask));
     epoch_ = candidate_;
-    // The next draw, if another coordinator gets ahead, is above this one.
+    // The next candidate is higher, in case another coordinator wins this
+    // election.
     candidate_ += kDrawnEpochMask + 1;
     for (const auto& [id, one] : reports_) {
       step.deliveries.push_back({id, StandBy()});
@@ -103,11 +104,11 @@ Standby::Step Standby::Told(Instant now, uint64_t epoch,
   const bool is_newer = announced_.has_value() && now < announced_->until &&
                         announced_->leader.epoch > epoch;
   if (is_newer || epoch < std::max(HighestPromise(), epoch_)) return step;
-  // The job has begun elsewhere.
+  // The job has already begun under another coordinator.
   kind_ = Kind::kSuccessor;
   announced_ = Announced{.leader = {.endpoint = endpoint, .epoch = epoch},
                          .until = now + kToldFor};
-  // Hear removes the report.
+  // Iterate over a copy, because Hear removes each report.
   const std::map<StreamId, Report> here = reports_;
   for (const auto& [stream, report] : here) {
     Step moved = Hear(now, stream, report);
@@ -140,7 +141,7 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting) const {
   const JobSpec& spec = reports_.begin()->second.spec;
   const auto here = static_cast<int>(std::ranges::count_if(
       voting, [](const Report* report) { return !IsKnownSpare(*report); }));
-  // An elected coordinator may have told of no electorate.
+  // An elected coordinator may not have sent an electorate yet.
   const bool knows_elected = HighestPromise() > kDrawnEpochMask;
   if (before_any_round && !knows_elected) {
     return kind_ == Kind::kFounder && here >= spec.min_nodes;

@@ -17,83 +17,84 @@ namespace muster::rendezvous {
 // Decides when a coordinator inside a `launch` begins to coordinate the job.
 // Pure; not thread-safe.
 //
-//   1. While it knows where the coordinator is, it sends nodes there (kMoved).
-//   2. Else it collects the nodes that come (kStandBy). They have lost their
-//      coordinator, and go elsewhere if this takes too long. Of two standbys
-//      with such nodes, one sends its nodes to the other (Meet).
-//   3. Once the nodes here have a majority, it draws an epoch above all that
-//      they have promised, and asks for their promise.
+//   1. While it knows the job's coordinator, it sends nodes there (kMoved).
+//   2. Else it keeps the nodes that connect (kStandBy). They have lost their
+//      coordinator, and try elsewhere if this takes too long. If nodes gather
+//      at two standbys, one sends its nodes to the other (Meet).
+//   3. Once the connected nodes have a majority, it draws an epoch above all
+//      that they have promised, and asks them to promise this epoch.
 //   4. Once a majority has promised to obey no lower epoch, it is elected.
 //
-// An earlier coordinator forms no world without the same majority (Job), so
-// that no two coordinators can. The nodes have a majority if
-//   - more than half of each constituency (ConstituenciesOf) is here; or
-//   - with Takeover::kAuto: so many nodes are here that those elsewhere are too
-//     few (OthersAreTooFew), known spares not counted; or
-//   - at the founder, before any round: at least min_nodes nodes are here.
+// An earlier coordinator forms no world without the same majority (Job), so no
+// two coordinators can form worlds at once. The nodes have a majority if
+//   - more than half of each constituency (ConstituenciesOf) is connected; or
+//   - with Takeover::kAuto: so many nodes are connected, known spares not
+//     counted, that those elsewhere are too few (OthersAreTooFew); or
+//   - at the founder, before any round: at least min_nodes nodes are connected.
 class Standby {
  public:
   enum class Kind {
-    // The coordinator that the job's nodes are told to join first. A node that
-    // has never met another coordinator begins the job here at once. One that
-    // has been deposed, or told of another coordinator, is a successor.
+    // The coordinator that the job's nodes try first. A node that has never met
+    // another coordinator begins the job here at once. A founder that was
+    // deposed, or has learned of another coordinator, becomes a kSuccessor.
     kFounder,
     kSuccessor,
   };
-  // How long the announcement of another coordinator counts.
+  // How long the announcement of another coordinator is valid.
   static constexpr Duration kToldFor = std::chrono::seconds(3);
   // A node that has come back from another standby is not sent to one again for
   // this time: it may not reach the other one.
   static constexpr Duration kStaysFor = std::chrono::seconds(10);
 
-  // `candidate`: the lowest epoch that it may take if it is elected, with its
-  // low kDrawnEpochBits bits drawn at random.
+  // `candidate`: the lowest epoch that this standby may take if elected; its
+  // low kDrawnEpochBits bits are random.
   Standby(Kind kind, uint64_t candidate);
 
   struct Step {
     std::vector<Delivery> deliveries;
-    // The epoch with which it now coordinates the job. The caller passes
-    // reports() to a Job, and uses the Standby no more.
+    // Set once this standby is elected: the epoch with which it coordinates the
+    // job. The caller passes reports() to a Job, and stops using the Standby.
     std::optional<uint64_t> elected;
   };
 
-  // A report of the stream's node came.
+  // Handles a report of the node on `stream`.
   Step Hear(Instant now, StreamId stream, const Report& report);
-  // The stream is closed.
+  // Removes the report of a closed stream.
   void Forget(StreamId stream);
-  // A coordinator elsewhere.
+  // A coordinator in another process.
   struct Leader {
     std::string endpoint;
     uint64_t epoch = 0;
   };
-  // The agent of this process has the coordinator `leader`; nullopt: it has
-  // lost it.
+  // Sets the coordinator to which this process's agent is connected; nullopt:
+  // the agent has lost it.
   void Follow(std::optional<Leader> leader);
-  // The coordinator at `endpoint` announces, as it does about once a second,
-  // that it coordinates the job with `epoch`. One without a majority gets only
-  // nodes that know no round; others could elect a better one.
+  // Handles an announcement: the coordinator at `endpoint` repeats about once a
+  // second that it coordinates the job with `epoch`. A coordinator without a
+  // majority gets only nodes that know no round, because other nodes could
+  // elect a better one.
   Step Told(Instant now, uint64_t epoch, const std::string& endpoint,
             Backing backing = Backing::kMajority);
 
   // Nodes that have lost their coordinator and gathered at one standby.
   struct Assembly {
-    std::string endpoint;  // of the standby
+    std::string endpoint;  // endpoint of the standby, HOST:PORT
     int nodes = 0;
   };
-  // Another standby announces its assembly, as it does about once a second
-  // while it knows no coordinator. If that is larger than the one here, or of
-  // the same size and first by its endpoint, the nodes here are sent there.
-  // They stay if they have been asked for a promise. `own_endpoint`: of this
-  // standby.
+  // Handles the announcement of another standby, which sends one about once a
+  // second while nodes are there and it knows no coordinator. The nodes here
+  // are sent to the other standby if more nodes are there; if as many, to the
+  // standby whose endpoint is first in byte order. Nodes that were asked for a
+  // promise stay. `own_endpoint`: the endpoint of this standby.
   Step Meet(Instant now, const Assembly& other,
             const std::string& own_endpoint);
-  // The number of nodes here that wait for a majority; 0: a coordinator is
-  // known, or a majority has been asked for its promise.
+  // Returns the number of connected nodes that wait for a majority; 0 if a
+  // coordinator is known, or a majority was asked for its promise.
   int Assembled(Instant now) const;
 
-  // The coordinator, as far as this one knows; nullopt: unknown.
+  // Returns the job's coordinator if it is known; nullopt: unknown.
   std::optional<Leader> Known(Instant now) const;
-  // The newest reports of the nodes that are here.
+  // The newest report of each connected node.
   const std::map<StreamId, Report>& reports() const { return reports_; }
 
  private:
@@ -103,7 +104,7 @@ class Standby {
   uint64_t HighestPromise() const;
 
   Kind kind_;
-  // The lowest epoch of the next draw; `epoch_`: the one drawn, 0: none.
+  // Minimum of the next drawn epoch. `epoch_`: the drawn epoch; 0: none.
   uint64_t candidate_;
   uint64_t epoch_ = 0;
   uint64_t revision_ = 0;

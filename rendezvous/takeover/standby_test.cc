@@ -20,8 +20,9 @@ constexpr uint64_t kOld = 7;
 constexpr uint64_t kCandidate = (uint64_t{5} << kDrawnEpochBits) | 99;
 constexpr WorldId kWorld = {.epoch = kOld, .round = 1};
 
-// A standby and the nodes of round 1, of which node k has group rank k. All
-// have begun the round. They answer a request for a promise when told to.
+// A standby and the nodes of round 1; node k has group rank k. All nodes have
+// begun the round. They promise a requested epoch only when the test calls
+// Promise.
 class Cluster {
  public:
   explicit Cluster(int nodes, Standby::Kind kind = Standby::Kind::kSuccessor)
@@ -43,7 +44,7 @@ class Cluster {
   }
 
   Report& report(int rank) { return reports_.at(rank); }
-  // Adds a node that has never met a coordinator.
+  // Adds a node that has never met a coordinator; returns its index.
   int AddFresh() {
     Report report = reports_.at(0);
     report.node.node_id = absl::StrCat("n", reports_.size());
@@ -53,11 +54,11 @@ class Cluster {
     reports_.push_back(std::move(report));
     return static_cast<int>(reports_.size()) - 1;
   }
-  // The node's report arrives.
+  // Delivers the node's report to the standby.
   void Come(int rank) {
     Take(standby_.Hear(now_, StreamOf(rank), reports_.at(rank)));
   }
-  // The node promises what it was last asked for.
+  // Makes the node promise the epoch of its newest directive.
   void Promise(int rank) {
     reports_.at(rank).promised_epoch = told_.at(rank).epoch;
     Come(rank);
@@ -75,7 +76,7 @@ class Cluster {
   void Wait(Duration duration) { now_ += duration; }
 
   Standby& standby() { return standby_; }
-  // The newest directive to a node; of the default kind if there is none.
+  // The newest directive to a node; a default one if there is none.
   const Directive& told(int rank) { return told_[rank]; }
   std::optional<uint64_t> elected() const { return elected_; }
 
@@ -142,7 +143,8 @@ TEST(StandbyTest, ANodeWithTwoStreamsVotesOnce) {
   nodes.Come(again);
   EXPECT_EQ(nodes.told(again).epoch, 0u);
   EXPECT_EQ(nodes.standby().reports().size(), 1u);
-  // A report of the first stream that was overtaken.
+  // Delivers an older report of the node on its first stream, which was
+  // overtaken.
   nodes.Come(1);
   EXPECT_EQ(nodes.standby().reports().begin()->second.sequence, 6u);
   nodes.Come(2);
@@ -166,7 +168,7 @@ TEST(StandbyTest, DrawsAboveEveryPromise) {
   nodes.Come(2);
   const uint64_t expected = (uint64_t{10} << kDrawnEpochBits) | 99;
   EXPECT_EQ(nodes.told(1).epoch, expected);
-  // Meanwhile node 0 has promised more to another standby.
+  // Meanwhile node 0 has promised a higher epoch to another standby.
   nodes.report(0).promised_epoch = uint64_t{20} << kDrawnEpochBits;
   nodes.Come(0);
   EXPECT_EQ(nodes.told(0).epoch, (uint64_t{21} << kDrawnEpochBits) | 99);
@@ -177,8 +179,8 @@ TEST(StandbyTest, DrawsAboveEveryPromise) {
 }
 
 TEST(StandbyTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
-  // Nodes 0 and 1 are the majority of round 1. But node 0 has begun round 2,
-  // with two others.
+  // Nodes 0 and 1 are a majority of round 1. But node 0 has begun round 2
+  // together with two other nodes.
   Cluster nodes(3);
   Report& report = nodes.report(0);
   report.place =
@@ -194,7 +196,8 @@ TEST(StandbyTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
 }
 
 TEST(StandbyTest, AMajorityOfANewerWorldDoesNotReplaceOneOfTheElectorate) {
-  // Round 2 may have begun: on node 0 and two others, which have come.
+  // Round 2 may have begun on node 0 and two other nodes; only the other two
+  // connect here.
   Cluster nodes(3);
   for (int i = 0; i < 2; ++i) {
     const int other = nodes.AddFresh();
@@ -210,7 +213,8 @@ TEST(StandbyTest, AMajorityOfANewerWorldDoesNotReplaceOneOfTheElectorate) {
 
 TEST(StandbyTest, AnOlderWorldNeedsNoMajority) {
   Cluster nodes(5);
-  // Round 2 began on all of its nodes, 0 to 2, and node 0 was told so.
+  // Round 2 began on all of its nodes (0 to 2), and nodes 0 and 1 know that
+  // from the coordinator.
   for (int rank : {0, 1}) {
     Report& report = nodes.report(rank);
     report.place->round = 2;
@@ -226,7 +230,7 @@ TEST(StandbyTest, AnOlderWorldNeedsNoMajority) {
 }
 
 TEST(StandbyTest, AWorldOfAnEarlierCoordinatorIsVoid) {
-  // A coordinator of epoch 8 has taken round 1 over, and node 1 was told so.
+  // A coordinator with epoch 8 has taken over round 1, and node 1 knows that.
   Cluster nodes(3);
   nodes.report(1).electorate.epoch = 8;
   nodes.report(0).place =

@@ -66,7 +66,7 @@ bool SaysAndIsHungUpOn(int port, const std::string& bytes) {
   const sockaddr_in address = Loopback(port);
   MUSTER_CHECK(connect(fd, reinterpret_cast<const sockaddr*>(&address),
                        sizeof(address)) == 0);
-  // Sending may fail half-way if the peer has already closed.
+  // Sending may fail midway if the peer has already closed the connection.
   send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   char buffer[4096];
   ssize_t got;
@@ -80,7 +80,7 @@ bool SaysAndIsHungUpOn(int port, const std::string& bytes) {
 
 namespace {
 
-// Closes the socket with a reset (SO_LINGER 0): data in flight is lost.
+// Closes the socket with a reset (SO_LINGER 0), so that data in flight is lost.
 void Break(int fd) {
   const linger at_once = {.l_onoff = 1, .l_linger = 0};
   setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));

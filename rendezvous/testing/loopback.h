@@ -11,14 +11,14 @@
 
 namespace muster::rendezvous {
 
-// For tests: 127.0.0.1 with `port`.
+// Returns the address 127.0.0.1 with `port`, for tests.
 sockaddr_in Loopback(int port);
 
 // Returns a TCP socket that listens on a free port of loopback, and sets
 // `port`. The caller closes the socket.
 int ListenOnLoopback(int* port);
 
-// For tests: a server on a port of loopback that is not a coordinator. It sends
+// A server on a loopback port that is not a coordinator, for tests. It sends
 // `greeting` on each connection and reads until the peer closes.
 class StrangeServer {
  public:
@@ -36,12 +36,12 @@ class StrangeServer {
   std::thread thread_;
 };
 
-// Connects to loopback's `port`, sends `bytes`, and reads until the peer
+// Connects to the loopback port `port`, sends `bytes`, and reads until the peer
 // closes. Returns false if the peer does not close within 30 s.
 bool SaysAndIsHungUpOn(int port, const std::string& bytes);
 
-// For tests: forwards connections to a port of loopback, until Cut breaks them
-// the way the kernel does for a killed process.
+// Forwards connections to a loopback port, for tests, until Cut breaks them in
+// the way in which the kernel breaks those of a killed process.
 class TcpRelay {
  public:
   explicit TcpRelay(int to_port);
@@ -52,16 +52,16 @@ class TcpRelay {
 
   int port() const { return port_; }
 
-  // Breaks all existing connections. New ones are forwarded.
+  // Breaks all existing connections. New connections are forwarded.
   void Cut();
 
  private:
-  // The two sockets of a forwarded connection.
+  // The two sockets of a forwarded connection: client and server side.
   using Pair = std::pair<int, int>;
 
   void Run();
   void Accept();
-  // Returns false once either side has closed.
+  // Forwards bytes once. Returns false if either side has closed.
   static bool Pass(int from, int to);
 
   const int to_port_;
@@ -72,7 +72,7 @@ class TcpRelay {
   std::mutex mutex_;
   bool ending_ = false;
   bool cutting_ = false;
-  std::vector<Pair> pairs_;  // used on thread_ only
+  std::vector<Pair> pairs_;  // used by thread_ only
   std::thread thread_;
 };
 

@@ -16,38 +16,40 @@
 
 namespace muster::rendezvous {
 
-// The first report of an agent on `host`, for a job of exactly `nodes` nodes.
+// Returns the first report of an agent on `host`, for a job of exactly `nodes`
+// nodes.
 Report FirstReport(const std::string& run_id, const std::string& host,
                    int nodes);
 
-// For tests: an agent without workers. It reports when its stream is up and
+// An agent without workers, for tests. It reports when its stream comes up and
 // when the test calls Tell, and keeps the newest directive. Every wait fails
-// after 30 s with a message that lists what had arrived.
+// after 30 s with a message that lists what has arrived.
 class ScriptedNode {
  public:
-  // Opens `link`.
+  // Opens `link` and sends `first` as the first report.
   ScriptedNode(std::unique_ptr<CoordinatorLink> link, Report first);
   ~ScriptedNode();  // closes the link
 
-  // Changes the report and sends it.
+  // Changes the agent's report with `change` and sends it.
   void Tell(const std::function<void(Report*)>& change);
   void Close();
   CoordinatorLink& link() { return *link_; }
 
   // Waits until the newest directive is of `kind`, and returns it.
   Directive WaitFor(DirectiveKind kind);
-  // Waits until `wanted` is true of the newest directive, and returns it.
+  // Waits until `wanted` returns true for the newest directive, and returns
+  // that directive.
   Directive WaitUntil(const std::function<bool(const Directive&)>& wanted);
-  // Waits until the stream has come up `times` times.
+  // Waits until a stream has come up `times` times in all.
   void WaitUntilConnected(int times);
-  // Waits until a stream ended or an attempt failed with `code` and a message
-  // that contains `words`, and returns the message of the newest such end.
+  // Waits until a stream has ended, or an attempt has failed, with `code` and a
+  // message that contains `words`. Returns the message of the newest such end.
   std::string WaitUntilDisconnected(absl::StatusCode code,
                                     const std::string& words = "");
 
   std::string own_address() const;
   std::string peer_address() const;
-  std::string endpoint() const;  // the one that answered last
+  std::string endpoint() const;  // the endpoint that answered last
   int connections() const;
 
  private:

@@ -29,7 +29,7 @@ struct SslDeleter {
   void operator()(SSL* ssl) const { SSL_free(ssl); }
 };
 
-// The identity that this process can show: files, a token, or nothing.
+// The identity that this process presents: TLS files, a token, or nothing.
 struct Shown {
   const TlsFiles& files;
   const std::string& token;
@@ -37,7 +37,7 @@ struct Shown {
   bool nothing() const { return !files.given() && token.empty(); }
 };
 
-// Shows the certificate of the token.
+// Makes the connection present the certificate of the token.
 void UseToken(const std::string& token, SSL_CTX* context) {
   const absl::StatusOr<TokenIdentity> identity = CallerIdentity(token);
   if (!identity.ok()) return;
@@ -48,10 +48,10 @@ void UseToken(const std::string& token, SSL_CTX* context) {
   SSL_CTX_use_PrivateKey(context, key.get());
 }
 
-// The result of one step of the conversation.
+// The result of one step of the TLS connection.
 enum class Outcome { kDone, kPeerClosed, kTimeout, kError };
 
-// One TLS connection that trusts every certificate.
+// One TLS connection that accepts every certificate.
 class Conversation {
  public:
   Conversation(OwnedFd fd, const Shown& shown, Instant deadline)
@@ -68,7 +68,7 @@ class Conversation {
       UseToken(shown.token, context_.get());
     }
     ssl_.reset(SSL_new(context_.get()));
-    // Without this protocol, gRPC's server ends the handshake.
+    // gRPC's server ends the handshake unless the client offers HTTP/2 (ALPN).
     constexpr unsigned char kHttp2[] = {2, 'h', '2'};
     SSL_set_alpn_protos(ssl_.get(), kHttp2, sizeof(kHttp2));
     SSL_set_fd(ssl_.get(), fd_.get());
@@ -78,13 +78,14 @@ class Conversation {
     return Repeat([this] { return SSL_connect(ssl_.get()); });
   }
 
-  // Reads one byte: only now does a refused certificate become known.
+  // Reads one byte, because the peer's refusal of a certificate becomes known
+  // only at the first read.
   Outcome ReadByte() {
     char byte = 0;
     return Repeat([&] { return SSL_read(ssl_.get(), &byte, 1); });
   }
 
-  // After kError: OpenSSL's reason.
+  // OpenSSL's reason code; valid after kError.
   int reason() const { return reason_; }
   std::string ReasonText() const {
     const char* const text = ERR_reason_error_string(error_);
@@ -93,8 +94,8 @@ class Conversation {
     return silent ? "it closed the connection after the handshake" : text;
   }
 
-  // The peer's certificate and those that it sent along; empty before the
-  // handshake.
+  // The peer's certificate and the other certificates that it sent; empty
+  // before the handshake.
   std::vector<Certificate> PeerChain() const {
     std::vector<Certificate> chain;
     STACK_OF(X509)* const sent = SSL_get_peer_cert_chain(ssl_.get());
@@ -137,14 +138,14 @@ class Conversation {
   int reason_ = 0;
 };
 
-// Whether `reason`, a code of OpenSSL, means that the peer's answer was no TLS
-// record.
+// Whether `reason`, an OpenSSL reason code, means that the peer's answer was no
+// TLS record.
 bool SpeaksNoTls(int reason) {
   return reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST ||
          reason == SSL_R_PACKET_LENGTH_TOO_LONG;
 }
 
-// Checks the certificates of the coordinator. Ok: this side accepts them.
+// Checks the coordinator's certificates. OK: this process accepts them.
 absl::Status CheckPeer(const std::vector<Certificate>& chain,
                        const std::string& who, const std::string& host,
                        const TlsFiles& files) {
@@ -176,7 +177,7 @@ absl::Status CheckPeer(const std::vector<Certificate>& chain,
   return absl::OkStatus();
 }
 
-// The same, for a process that has a token and no files.
+// Like CheckPeer, for a process that has a token and no files.
 absl::Status CheckPeerByToken(const std::vector<Certificate>& chain,
                               const std::string& who,
                               const std::string& token) {
@@ -197,8 +198,8 @@ absl::Status CheckPeerByToken(const std::vector<Certificate>& chain,
       "\" here); give both the same by MUSTER_TOKEN or --token-file"));
 }
 
-// Explains that the coordinator refused this side, which has shown a
-// certificate.
+// Returns the error for a coordinator that refused the certificate of this
+// process.
 absl::Status Refused(const Conversation& talk, const std::string& who,
                      const Shown& shown) {
   if (!shown.files.given()) {
@@ -214,7 +215,8 @@ absl::Status Refused(const Conversation& talk, const std::string& who,
       "clock must be right"));
 }
 
-// Explains that the coordinator asks for a certificate, and this side has none.
+// Returns the error for a coordinator that requires a certificate, if this
+// process has none.
 absl::Status AsksForMore(const std::vector<Certificate>& chain,
                          const std::string& who) {
   const bool by_token =
@@ -229,7 +231,7 @@ absl::Status AsksForMore(const std::vector<Certificate>& chain,
                               "--tls-cert, --tls-key and --tls-ca"));
 }
 
-// Explains that the coordinator speaks no TLS.
+// Returns the error for a coordinator that does not use TLS.
 absl::Status NoTls(const std::string& who, const Shown& shown) {
   return absl::UnauthenticatedError(
       shown.files.given()
@@ -244,8 +246,8 @@ absl::Status NoTls(const std::string& who, const Shown& shown) {
                 "out here"));
 }
 
-// One attempt of ExplainTls. Sets `*closed` if the coordinator hung up right
-// after the handshake, before its first message.
+// Makes one attempt of ExplainTls. Sets `*closed` if the coordinator closed the
+// connection right after the handshake, before its first message.
 absl::Status Attempt(const std::string& who, const std::string& host,
                      const SocketAddress& address, const Shown& shown,
                      Instant deadline, bool* closed) {
@@ -268,7 +270,8 @@ absl::Status Attempt(const std::string& who, const std::string& host,
           ? CheckPeer(talk.PeerChain(), who, host, shown.files)
           : CheckPeerByToken(talk.PeerChain(), who, shown.token);
   if (!peer.ok()) return peer;
-  // gRPC's server sends its settings once it has accepted the certificate.
+  // gRPC's server sends its SETTINGS frame once it has accepted the
+  // certificate.
   const Outcome read = talk.ReadByte();
   *closed = read == Outcome::kPeerClosed;
   return *closed || read == Outcome::kError ? Refused(talk, who, shown)
@@ -286,7 +289,8 @@ absl::Status ExplainTls(const Endpoint& coordinator,
   absl::Status why =
       Attempt(who, coordinator.host, address, shown, deadline, &closed);
   if (!closed) return why;
-  // A coordinator that was ending also closes the connection, but only once.
+  // A coordinator that is shutting down also closes the connection, but not a
+  // second time; so try again.
   return Attempt(who, coordinator.host, address, shown, deadline, &closed);
 }
 

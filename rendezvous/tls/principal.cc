@@ -18,7 +18,7 @@ namespace {
 constexpr absl::string_view kRoleUri = "muster:role/";
 constexpr absl::string_view kJobUri = "muster:job/";
 constexpr size_t kMaxJobSize = 256;
-constexpr size_t kMaxNameSize = 64;  // X.509 permits no longer common name
+constexpr size_t kMaxNameSize = 64;  // X.509's limit for a common name
 
 struct NamedRole {
   Role role;
@@ -28,8 +28,8 @@ constexpr std::array<NamedRole, 3> kRoles = {{{Role::kJoin, "join"},
                                               {Role::kView, "view"},
                                               {Role::kOperate, "operate"}}};
 
-// Whether `job` is `run_id`, or is "PREFIX-*" and `run_id` begins with
-// "PREFIX-". "*" alone is no pattern.
+// Whether `job`, an entry of Principal::jobs, matches `run_id`: it is equal, or
+// is "PREFIX-*" and `run_id` begins with "PREFIX-". "*" alone is no pattern.
 bool MatchesJob(absl::string_view job, absl::string_view run_id) {
   if (job == run_id) return true;
   return absl::ConsumeSuffix(&job, "*") && job.size() > 1 &&

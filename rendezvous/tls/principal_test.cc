@@ -65,7 +65,7 @@ TEST(PrincipalTest, StarWithoutAPrefixAndItsDashIsNoWildcard) {
   for (const char* run_id : {"trainer-1", "-1", "tr-2-1", "-", ""}) {
     EXPECT_FALSE(IncludesJob(principal, run_id)) << run_id;
   }
-  EXPECT_TRUE(IncludesJob(principal, "*"));  // this run id itself
+  EXPECT_TRUE(IncludesJob(principal, "*"));  // the run id "*" itself
 }
 
 TEST(PrincipalTest, ControlCharactersOfJobsDoNotReachMessages) {

@@ -28,9 +28,9 @@ using grpc::experimental::TlsCustomVerificationCheckRequest;
 
 constexpr unsigned kReadAgainSeconds = 5;
 
-// gRPC 1.51 has no option for the version of TLS and always permits 1.2. This
-// configuration of OpenSSL applies to every SSL_CTX that is created later in
-// this process, which only gRPC does.
+// gRPC 1.51 has no option for the TLS version and always permits 1.2. This
+// OpenSSL configuration applies to every SSL_CTX that is created later in this
+// process; only gRPC creates any.
 constexpr char kOnlyTls13[] =
     "openssl_conf = muster\n"
     "[muster]\nssl_conf = contexts\n"
@@ -69,12 +69,12 @@ Provider ProviderOf(const TokenIdentity& identity) {
           {identity.key, identity.certificate}});
 }
 
-// Checks the host for which the coordinator's certificate was issued. gRPC
-// itself would compare the address.
+// Checks that the coordinator's certificate was issued for the host that the
+// user named. gRPC itself would compare the IP address.
 class CoordinatorVerifier
     : public grpc::experimental::ExternalCertificateVerifier {
  public:
-  // `host`: a host; empty: a coordinator with a token.
+  // `host`: the coordinator's host; empty: a coordinator with a token.
   explicit CoordinatorVerifier(std::string host) : host_(std::move(host)) {}
 
   bool Verify(TlsCustomVerificationCheckRequest* request,
@@ -99,7 +99,7 @@ class CoordinatorVerifier
                        absl::StrCat("its certificate is for ", ToText(names),
                                     ", not for ",
                                     host_.empty() ? kCoordinatorUri : host_));
-    return true;  // verified at once
+    return true;  // the result is known at once
   }
   void Cancel(TlsCustomVerificationCheckRequest*) override {}
 

@@ -18,33 +18,34 @@ class ServerCredentials;
 
 namespace muster::rendezvous {
 
-// gRPC credentials for mutual TLS 1.3: both sides show a certificate and check
-// the other's against the authorities that they trust.
+// gRPC credentials for mutual TLS 1.3: both sides present a certificate and
+// check the other side's certificate against the authorities that they trust.
 //
-// From files: they are read again within 5 s of a change; connections that
-// exist go on. `files` must have passed CheckTlsFiles.
+// From files: they are read again within 5 s of a change; existing connections
+// continue. `files` must have passed CheckTlsFiles.
 // From a token: see token_identity.h.
 
-// The coordinator's side. Any certificate of the authorities is accepted;
-// PeerPrincipal and CheckClaim (tls_names.h) decide which calls a certificate
-// permits.
+// The coordinator's credentials. Any certificate of the authorities is
+// accepted; PeerPrincipal and CheckClaim (tls_names.h) decide which calls a
+// certificate permits.
 std::shared_ptr<grpc::ServerCredentials> TlsServer(const TlsFiles& files);
 std::shared_ptr<grpc::ServerCredentials> TlsServer(
     const TokenIdentity& identity);
 
-// The side of an agent or an operator. `host`: the coordinator's host name or
-// address as the user gave it. The coordinator's certificate must have been
-// issued for `host`.
+// The credentials of an agent or an operator. `host`: the coordinator's host
+// name or address as the user gave it. The coordinator's certificate must have
+// been issued for `host`.
 std::shared_ptr<grpc::ChannelCredentials> TlsClient(const TlsFiles& files,
                                                     const std::string& host);
-// The peer must be a coordinator with the same token, at any address.
+// Credentials that accept only a coordinator with the same token, at any
+// address.
 std::shared_ptr<grpc::ChannelCredentials> TlsClient(
     const TokenIdentity& identity);
 
-// The names in the certificate of a call's peer; nullopt without TLS.
+// Returns the names in the certificate of a call's peer; nullopt without TLS.
 std::optional<CertificateNames> PeerNames(const grpc::AuthContext& context);
 
-// The peer of a call. Without TLS: a principal without a name, with all roles.
+// Returns the caller. Without TLS: a principal without a name, with all roles.
 Principal PeerPrincipal(const grpc::AuthContext& context);
 
 }  // namespace muster::rendezvous

@@ -26,7 +26,7 @@ struct KeyDeleter {
 };
 using Key = std::unique_ptr<EVP_PKEY, KeyDeleter>;
 
-// One of the files: its flag, and its path.
+// One of the TLS files: its flag and its path.
 struct FlagFile {
   const char* flag;
   const std::string& path;
@@ -52,7 +52,7 @@ struct FlagFile {
   }
 };
 
-// Callback of OpenSSL. Gives no passphrase, so that an encrypted key is an
+// OpenSSL callback that returns no passphrase, so that an encrypted key is an
 // error instead of a question on the terminal. Sets the bool at `encrypted`.
 int NoPassphrase(char*, int, int, void* encrypted) {
   *static_cast<bool*>(encrypted) = true;
@@ -109,8 +109,9 @@ absl::Status CheckTlsFiles(
         std::pair(&authority, &*authorities)}) {
     for (const Certificate& one : *certificates) {
       const std::string why = WhyNotValid(one.get(), now);
-      // The file may still have the expired certificate of an authority beside
-      // its new certificate. Only a file with a single certificate is refused.
+      // A file of authorities may still contain an expired certificate beside
+      // its replacement, so an invalid certificate is an error only if it is
+      // the only one in the file.
       if (!why.empty() && (file == &certificate || certificates->size() == 1)) {
         return file->Wrong(absl::StrCat("(", SubjectOf(one.get()), ") ", why));
       }

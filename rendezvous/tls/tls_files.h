@@ -10,16 +10,16 @@
 
 namespace muster::rendezvous {
 
-// The files with which a process takes part in mutual TLS, in PEM form. Every
-// process of a job (coordinator, agents, `launch status`) needs all three.
+// The PEM files for mutual TLS. Every process of a job (coordinator, agents,
+// `launch status`) needs all three.
 struct TlsFiles {
   // --tls-cert: this process's certificate, then the intermediate certificates
   // up to `authority`, if any.
   std::string certificate;
   std::string key;        // --tls-key: the private key of `certificate`
-  std::string authority;  // --tls-ca: the authorities that are trusted
+  std::string authority;  // --tls-ca: the trusted authorities
 
-  // Whether TLS is used: with no file at all, connections are in clear text.
+  // Whether TLS is used. Without any file, connections are unencrypted.
   bool given() const {
     return !certificate.empty() || !key.empty() || !authority.empty();
   }
@@ -27,9 +27,9 @@ struct TlsFiles {
 };
 
 // Checks that the files can be used at `now`, so that a mistake is found before
-// a handshake fails on another host. Calls `warn` at most once, with a
-// sentence, if other users of the machine may read the key. Blocks on the file
-// system; any thread.
+// a handshake fails on another host. If other users of the machine may read the
+// key, calls `warn` once with a sentence. Blocks on the file system; any
+// thread.
 //
 // InvalidArgument: a sentence that names the flag and the file: a file is
 // missing or not PEM; the key is encrypted or does not belong to the
@@ -39,8 +39,8 @@ absl::Status CheckTlsFiles(const TlsFiles& files, std::time_t now,
                            const std::function<void(const std::string&)>& warn);
 
 // Returns the first of `hosts` (host names or IP addresses) for which the
-// certificate of `files` was issued; if it was issued for none of them, or the
-// file cannot be read, the first one. Blocks on the file system.
+// certificate in `files` was issued. If there is none, or the file cannot be
+// read, returns the first host. Blocks on the file system.
 std::string HostInCertificate(const TlsFiles& files,
                               const std::vector<std::string>& hosts);
 

@@ -8,28 +8,30 @@
 
 namespace muster::rendezvous {
 
-// The URI in the certificate of a coordinator with a token.
+// The URI in the certificate of a coordinator that uses a token.
 inline constexpr char kCoordinatorUri[] = "muster:coordinator";
 
 // Whether the certificate was issued for `host`, a host name or an IP address.
-// Host names are compared without case; "*.lab" matches one label: "node7.lab",
-// but neither "lab" nor "a.node7.lab". Pure.
+// Ignores the case of host names; "*.lab" matches one label: "node7.lab", but
+// neither "lab" nor "a.node7.lab". Pure.
 bool NamesHost(const CertificateNames& names, const std::string& host);
 
-// Whether the certificate is that of a coordinator with a token
+// Whether the certificate belongs to a coordinator that uses a token
 // (token_identity.h). Pure.
 bool NamesCoordinator(const CertificateNames& names);
 
-// The names in a node's first report, and the address of its connection.
+// The names that a node claims in its first report, and the address of its
+// connection.
 struct NodeClaim {
   std::string run_id;
   std::string host;  // host name
-  std::string ip;    // the address of its connection
+  std::string ip;    // IP address of the node's connection
 };
 
-// Checks that a certificate with `names`, which is not a job's (principal.h),
-// may speak for the node: it was issued for the node's host name (in full, or
-// for its first label) or for its address. Pure.
+// Checks that a certificate with `names` permits its owner to report for the
+// node: it was issued for the node's host name (in full, or for its first
+// label) or for its address. Not for certificates that name jobs (principal.h).
+// Pure.
 //
 // PermissionDenied: a sentence with the names, the claim and what to do.
 absl::Status CheckClaim(const CertificateNames& names, const NodeClaim& claim);

@@ -29,10 +29,11 @@ namespace muster::rendezvous {
 namespace {
 
 constexpr absl::string_view kDerivedPrefix = "muster1.";
-constexpr size_t kKeyBytes = 32;  // an Ed25519 private key
+constexpr size_t kKeyBytes = 32;  // size of an Ed25519 private key
 
-// The validity of certificates that come from a secret: from the year 2000 to
-// the latest time of X.509, because the clocks of nodes differ.
+// The validity of certificates that are derived from a secret: from the year
+// 2000 to the latest time that X.509 can express, because the clocks of nodes
+// differ.
 constexpr char kBegin[] = "20000101000000Z";
 constexpr char kNoEnd[] = "99991231235959Z";
 
@@ -49,7 +50,7 @@ const unsigned char* Bytes(absl::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-// HKDF (RFC 5869) with SHA-256.
+// Derives a key with HKDF (RFC 5869) and SHA-256; `purpose` separates the keys.
 std::string DerivedBytes(const std::string& secret, absl::string_view purpose) {
   constexpr absl::string_view kSalt = "muster job token";
   const std::unique_ptr<EVP_PKEY_CTX, KeyContextDeleter> context(
@@ -87,8 +88,8 @@ PrivateKey AuthorityKey(const std::string& secret) {
   return KeyOf(DerivedBytes(secret, "certificate authority"));
 }
 
-// The name is not secret: it is a hash of the public key, which every caller of
-// the coordinator can learn.
+// Returns the common name of an authority: a hash of its public key, which is
+// not secret, because every caller of the coordinator can learn it.
 std::string NameOfAuthority(EVP_PKEY* key) {
   std::array<unsigned char, kKeyBytes> raw;
   size_t size = raw.size();
@@ -100,12 +101,14 @@ std::string NameOfAuthority(EVP_PKEY* key) {
                           reinterpret_cast<const char*>(hash.data()), 8)));
 }
 
-// The contents of a certificate that is to be signed.
+// The contents of a certificate before it is signed.
 struct Contents {
-  std::string subject;  // the common name; empty: none
+  std::string subject;  // common name; empty: none
   EVP_PKEY* key = nullptr;
-  std::string issuer;                                   // the common name
-  std::vector<std::pair<int, std::string>> extensions;  // NID, OpenSSL's text
+  // common name of the signer
+  std::string issuer;
+  // OpenSSL's NID and text of each
+  std::vector<std::pair<int, std::string>> extensions;
   std::vector<std::string> uris;
   std::time_t end = 0;  // 0: kNoEnd
 };
@@ -168,8 +171,8 @@ Certificate Sign(const Contents& contents, EVP_PKEY* authority) {
   return certificate;
 }
 
-// The certificate of the authority `key`, signed by `issuer`: by itself, or by
-// the authority that it replaces.
+// Returns the certificate of the authority `key`, signed by `issuer`: by
+// itself, or by the authority that it replaces.
 Certificate AuthorityCertificate(EVP_PKEY* key, EVP_PKEY* issuer) {
   return Sign({.subject = NameOfAuthority(key),
                .key = key,
@@ -179,9 +182,9 @@ Certificate AuthorityCertificate(EVP_PKEY* key, EVP_PKEY* issuer) {
               issuer);
 }
 
-// The extensions of a certificate that is no authority. `usage`: "serverAuth"
-// for a coordinator, "clientAuth" for a caller; neither is accepted in the
-// place of the other.
+// Returns the extensions of a certificate that is no authority. `usage`:
+// "serverAuth" for a coordinator, "clientAuth" for a caller; a certificate for
+// one use is not accepted for the other.
 std::vector<std::pair<int, std::string>> LeafExtensions(const char* usage) {
   return {{NID_basic_constraints, "critical,CA:FALSE"},
           {NID_key_usage, "critical,digitalSignature"},
@@ -217,7 +220,7 @@ std::string DerOf(const X509* certificate) {
   return der;
 }
 
-// The parts of a derived token.
+// The contents of a derived token.
 struct Derived {
   PrivateKey key;
   Certificate certificate;
@@ -305,7 +308,7 @@ TokenIdentity CoordinatorIdentity(const std::vector<std::string>& secrets) {
   for (const PrivateKey& authority : authorities) {
     identity.authorities +=
         PemOf(AuthorityCertificate(authority.get(), authority.get()).get());
-    // With this certificate, callers that have the replaced token trust a
+    // With this certificate, callers that still have the replaced token trust a
     // coordinator that uses the new token.
     if (authority != authorities[0]) {
       identity.certificate += PemOf(

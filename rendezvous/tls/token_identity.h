@@ -26,53 +26,54 @@ namespace muster::rendezvous {
 //              a secret by DeriveToken. Proves the name, roles and jobs of a
 //              caller. The holder of a derived token cannot be a coordinator.
 
-// The key and the certificates of a process for mutual TLS, in PEM form.
+// The key and certificates of a process for mutual TLS, in PEM form.
 struct TokenIdentity {
-  // This process's certificate, then the intermediate certificates.
+  // This process's certificate, followed by the intermediate certificates.
   std::string certificate;
   std::string key;
   std::string authorities;
 };
 
-// Whether a coordinator can have `tokens`. InvalidArgument: a derived one is
-// among them.
+// Checks that a coordinator can use `tokens`. InvalidArgument: one of them is a
+// derived token.
 absl::Status CheckCoordinatorTokens(const std::vector<std::string>& tokens);
 
-// The identity of a coordinator whose callers have one of `secrets`, or tokens
-// that are derived from them: the one in use, then those that are being
-// replaced. `secrets`: not empty; they passed CheckCoordinatorTokens.
+// Returns the identity of a coordinator whose callers have one of `secrets`, or
+// tokens derived from them. The first secret is in use, the others are being
+// replaced. `secrets` must not be empty, and must have passed
+// CheckCoordinatorTokens.
 TokenIdentity CoordinatorIdentity(const std::vector<std::string>& secrets);
 
-// The identity of an agent or an operator that has `token`. InvalidArgument: a
-// derived token is damaged.
+// Returns the identity of an agent or an operator with `token`.
+// InvalidArgument: `token` is a damaged derived token.
 absl::StatusOr<TokenIdentity> CallerIdentity(const std::string& token);
 
-// ReadToken (token.h) for an agent or an operator. InvalidArgument also: a
-// derived token is damaged.
+// Reads the token of an agent or an operator, like ReadToken (token.h).
+// InvalidArgument also: the token is a damaged derived token.
 absl::StatusOr<std::string> ReadCallerToken(
     const std::string& file,
     const std::function<void(const std::string&)>& warn);
 
 // The permissions of a derived token.
 struct TokenGrant {
-  std::string name;               // of the principal; see IsPrincipalName
+  std::string name;               // name of the principal (IsPrincipalName)
   std::set<Role> roles;           // not empty
-  std::vector<std::string> jobs;  // run ids or "prefix*"; empty: every job
+  std::vector<std::string> jobs;  // run ids or "PREFIX-*"; empty: all
   std::time_t expires = 0;        // 0: never
 };
 
-// Returns a token that `secret` gives to others. InvalidArgument: `secret` is a
-// derived token itself, or `grant` has a name or a job that a certificate
-// cannot hold.
+// Returns a token with the permissions `grant`, derived from `secret`.
+// InvalidArgument: `secret` is itself a derived token, or `grant` has a name or
+// a job that a certificate cannot hold.
 absl::StatusOr<std::string> DeriveToken(const std::string& secret,
                                         const TokenGrant& grant);
 
 // Whether `token` has the form of a derived token.
 bool IsDerivedToken(const std::string& token);
 
-// The name of the authority of `token`, which differs between secrets and
-// tells nothing about them: "Muster token 0123456789abcdef". Empty if a derived
-// token is damaged.
+// Returns the common name of the token's authority: "Muster token
+// 0123456789abcdef". It differs between secrets and reveals nothing about them.
+// Empty if `token` is a damaged derived token.
 std::string AuthorityName(const std::string& token);
 
 }  // namespace muster::rendezvous

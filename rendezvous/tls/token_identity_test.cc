@@ -46,7 +46,7 @@ Context ContextOf(const TokenIdentity& identity, const SSL_METHOD* method) {
 }
 
 // The result of a handshake in memory: whether both sides accept, and what the
-// server learns of its caller.
+// server learns about the caller.
 struct Handshake {
   bool accepted = false;
   CertificateNames names;
@@ -176,7 +176,7 @@ TEST(TokenIdentityTest, DamagedTokenIsRefused) {
     EXPECT_FALSE(CallerIdentity(whole.substr(0, size)).ok()) << size;
   }
   std::string changed = whole;
-  changed[20] = changed[20] == 'A' ? 'B' : 'A';  // in the private key
+  changed[20] = changed[20] == 'A' ? 'B' : 'A';  // a byte of the private key
   EXPECT_FALSE(CallerIdentity(changed).ok());
   EXPECT_FALSE(CallerIdentity(absl::StrCat(whole, "AAAA")).ok());
   EXPECT_FALSE(CallerIdentity("muster1.!").ok());

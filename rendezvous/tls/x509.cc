@@ -43,7 +43,7 @@ std::string TimeText(const ASN1_TIME* time) {
   return std::string(text.data(), size);
 }
 
-// Returns an empty text for an address that has neither 4 nor 16 bytes.
+// Returns the address as text; empty if it has neither 4 nor 16 bytes.
 std::string IpText(const ASN1_OCTET_STRING* address) {
   const int size = ASN1_STRING_length(address);
   if (size != 4 && size != 16) return "";
@@ -60,9 +60,9 @@ std::string Text(const ASN1_STRING* string) {
 }
 
 // Returns `text` with control characters, quotes, backslashes and invalid UTF-8
-// written as C escape sequences. The author of a certificate chooses the names
-// in the certificate; unescaped, such a name could send commands to a terminal
-// or forge lines of a log.
+// written as C escape sequences. The maker of a certificate chooses the names
+// in it; unescaped, such a name could send commands to a terminal or forge
+// lines of a log.
 std::string Escaped(const std::string& text) {
   return absl::Utf8SafeCEscape(text);
 }
@@ -80,7 +80,7 @@ void KeyDeleter::operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
 
 PrivateKey ReadPrivateKey(const std::string& pem) {
   const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  // Without this function OpenSSL would ask for the passphrase on the terminal.
+  // Without this callback OpenSSL would ask for the passphrase on the terminal.
   const auto no_passphrase = [](char*, int, int, void*) { return -1; };
   PrivateKey key(
       PEM_read_bio_PrivateKey(bio.get(), nullptr, no_passphrase, nullptr));
@@ -98,7 +98,7 @@ std::vector<Certificate> ReadCertificates(const std::string& pem) {
   while (X509* one = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
     certificates.emplace_back(one);
   }
-  ERR_clear_error();  // the end of the text counts as an error
+  ERR_clear_error();  // reaching the end of the text is no error
   return certificates;
 }
 

@@ -10,8 +10,7 @@
 
 namespace muster::rendezvous {
 
-// Certificates as OpenSSL holds them, and their texts for people.
-
+// Deleter of an OpenSSL certificate, for std::unique_ptr.
 struct X509Deleter {
   void operator()(X509* certificate) const;
 };
@@ -22,31 +21,32 @@ struct KeyDeleter {
 };
 using PrivateKey = std::unique_ptr<EVP_PKEY, KeyDeleter>;
 
-// Returns the private key of a PEM text; null if there is none or if it is
+// Returns the private key in a PEM text; null if there is none or it is
 // encrypted.
 PrivateKey ReadPrivateKey(const std::string& pem);
 
-// Returns the certificates of a PEM text, in its order; empty if there is none.
-// Other PEM blocks are skipped.
+// Returns the certificates in a PEM text, in order; empty if there are none.
+// Skips other PEM blocks.
 std::vector<Certificate> ReadCertificates(const std::string& pem);
 
-// The subject: "CN=node7,O=lab"; "without a subject" if it is empty.
+// Returns the subject as text: "CN=node7,O=lab"; "without a subject" if it is
+// empty.
 std::string SubjectOf(const X509* certificate);
 
-// The common name of the subject, with control characters escaped; empty if it
-// has none.
+// Returns the common name of the subject, with control characters escaped;
+// empty if it has none.
 std::string CommonNameOf(const X509* certificate);
 
-// The common name of the issuer, as CommonNameOf.
+// Returns the common name of the issuer, like CommonNameOf.
 std::string IssuerNameOf(const X509* certificate);
 
 // Returns why `certificate` is not valid at `now`: "expired on 2026-01-31
 // 12:00:00 UTC", or "is not valid before …"; empty if it is valid.
 std::string WhyNotValid(const X509* certificate, std::time_t now);
 
-// Returns why `chain` (a certificate, then the intermediate certificates)
-// is not signed by one of `authorities`, in OpenSSL's words; empty if it is.
-// Ignores the dates.
+// Returns why no certificate in `authorities` has signed `chain` (a
+// certificate, then the intermediate certificates), in OpenSSL's words; empty
+// if one has. Ignores the validity dates.
 std::string WhyNotTrusted(const std::vector<Certificate>& chain,
                           const std::vector<Certificate>& authorities);
 
@@ -59,7 +59,7 @@ struct CertificateNames {
 
 CertificateNames NamesOf(const X509* certificate);
 
-// All names in one line, for messages, with control characters escaped:
+// Returns all names in one line, for messages, with control characters escaped:
 // "node7.lab, 10.0.0.7"; "no name" if there is none.
 std::string ToText(const CertificateNames& names);
 

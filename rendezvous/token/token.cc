@@ -34,8 +34,8 @@ std::string CannotRead(const std::string& file, const std::string& why) {
   return absl::StrCat("cannot read the token file ", file, ": ", why);
 }
 
-// Length in bytes below which a token may be guessed. An attacker who has once
-// connected to the coordinator can test guesses without further connections.
+// Tokens of fewer bytes than this may be guessed: an attacker who has connected
+// to the coordinator once can test guesses without further connections.
 constexpr size_t kShort = 16;
 
 absl::Status Check(const std::string& token, const std::string& where) {
@@ -54,7 +54,8 @@ absl::Status Check(const std::string& token, const std::string& where) {
   return absl::OkStatus();
 }
 
-// The tokens in `content`, which comes from `where`.
+// Returns the tokens in `content`; `where`: the source of the content, for
+// messages.
 absl::StatusOr<std::vector<std::string>> Parse(
     absl::string_view content, const std::string& where,
     const std::function<void(const std::string&)>& warn) {
@@ -97,8 +98,8 @@ absl::StatusOr<std::vector<std::string>> ReadFile(
     warn(absl::StrCat("others on this machine can read the token file ", file,
                       "; chmod 600 ", file));
   }
-  // Includes the line ends, and one byte more to detect a token that is too
-  // long.
+  // The limit includes the line ends, and one more byte to detect a token that
+  // is too long.
   absl::StatusOr<std::string> content =
       ReadAtMost(fd.get(), kMaxTokens * (kMaxTokenBytes + 2) + 1);
   if (!content.ok()) {

@@ -10,45 +10,46 @@
 
 namespace muster::rendezvous {
 
-// The job token: a secret shared by the coordinator and every agent. It comes
-// from a file or from MUSTER_TOKEN, never from a command line, which all users
-// of the machine can read. A job of one node without a token makes a fresh one
-// (launcher/local_token.h).
+// The environment variable with the job token: a secret shared by the
+// coordinator and every agent. The token comes from a file or from this
+// variable, never from a command line, which all users of the machine can read.
+// A job of one node without a token makes a fresh one (launcher/local_token.h).
 
 inline constexpr char kTokenVariable[] = "MUSTER_TOKEN";
 
-// Moves MUSTER_TOKEN out of the environment into memory of this library, and
-// overwrites it in the environment, so that neither children nor readers of
-// /proc/PID/environ get it. Programs call it at the start of main. Must be
+// Moves MUSTER_TOKEN out of the environment into this library's memory, and
+// overwrites it in the environment, so that neither child processes nor readers
+// of /proc/PID/environ see it. Programs call this at the start of main. Must be
 // called while the process has one thread.
 void TakeTokenVariable();
 
-// The value of MUSTER_TOKEN that has been taken; "" if it was not set.
+// Returns the value of MUSTER_TOKEN that TakeTokenVariable has moved; "" if it
+// was not set.
 const std::string& TakenToken();
 
 // Returns a new token: 32 random bytes as hexadecimal text.
 std::string FreshToken();
 
-// Returns the tokens in `file`, or if `file` is empty the value of
-// MUSTER_TOKEN, which is taken (see above), or nothing if neither is set. The
-// first line of a file is the token; a second line may hold the token that is
-// being replaced. Calls `warn` with a sentence if other users may read the
-// file, or if a token is so short that it may be guessed.
+// Returns the tokens in `file`. If `file` is empty, moves MUSTER_TOKEN out of
+// the environment (TakeTokenVariable) and returns its value; returns nothing if
+// neither is set. The first line of a file is the token; a second line may hold
+// the token that is being replaced. Calls `warn` with a sentence if other users
+// may read the file, or if a token is so short that it may be guessed.
 //
 // NotFound, PermissionDenied: the file cannot be read. InvalidArgument: a token
-// is empty, longer than 4 KiB, or has characters that HTTP cannot carry; there
-// are more than two.
+// is empty, longer than 4 KiB, or has characters that HTTP cannot carry; or
+// there are more than two tokens.
 absl::StatusOr<std::vector<std::string>> ReadTokens(
     const std::string& file,
     const std::function<void(const std::string&)>& warn);
 
-// The first one of ReadTokens; "" if there is none.
+// Returns the first token of ReadTokens; "" if there is none.
 absl::StatusOr<std::string> ReadToken(
     const std::string& file,
     const std::function<void(const std::string&)>& warn);
 
-// Whether `given` equals `expected`. Runs in a time that depends only on the
-// length of `given`, so that an attacker cannot guess the token piece by piece.
+// Whether `given` equals `expected`. The duration depends only on the length of
+// `given`, so that an attacker cannot guess the token piece by piece.
 bool IsToken(std::string_view given, std::string_view expected);
 
 }  // namespace muster::rendezvous

@@ -19,7 +19,8 @@ using ::testing::IsEmpty;
 
 class TokenTest : public ::testing::Test {
  protected:
-  // Overwrites the value that an earlier test's ReadToken has taken.
+  // Clears the value that an earlier test's ReadToken has moved out of the
+  // environment.
   void SetUp() override {
     setenv(kTokenVariable, "", 1);
     TakeTokenVariable();
@@ -118,7 +119,7 @@ TEST_F(TokenTest, AFileThatNeverEndsIsNotReadToItsEnd) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// A pipe, as created by <(…) in bash, whose writer may be slow.
+// The token file may be a pipe, as bash creates for <(…), with a slow writer.
 TEST_F(TokenTest, MayComeFromAPipe) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

@@ -12,34 +12,36 @@
 
 namespace muster::rendezvous {
 
-// Limits of received messages. The limits that the plain types share are in
+// Limits of received messages. Limits of the plain types themselves are in
 // rendezvous/protocol/report.h and failure.h.
-inline constexpr size_t kMaxNcclIdBytes = 256;  // 128 bytes in hex
+inline constexpr size_t kMaxNcclIdBytes = 256;  // 128 bytes, in hexadecimal
 inline constexpr size_t kMaxPathBytes = 4096;   // PATH_MAX
 inline constexpr size_t kMaxRunTagBytes = 64;
 inline constexpr size_t kMaxReasonBytes = 4096;
 inline constexpr int kMaxPort = 65535;
 inline constexpr int kMaxSignal = 64;  // SIGRTMAX
 inline constexpr int kMaxExitCode = 255;
-// Limits of one answer of the coordinator to an operator.
+// Limits of one answer from the coordinator to an operator.
 inline constexpr int kMaxListedJobs = 100'000;
 inline constexpr int kMaxListedNodes = 1'000'000;
 inline constexpr int kMaxDecisionsPerUpdate = 1024;
 
-// Limit of a message from an agent. The largest valid report (eight failures
-// with traceback, error file and last output) is about 120 KiB.
+// Maximum size of a message from an agent. The largest valid report (eight
+// failures with traceback, error file and last output) has about 120 KiB.
 inline constexpr int kMaxReportBytes = 1 << 20;
-// Limit of an answer to an operator; a status of 10,000 nodes is about 2 MiB.
+// Maximum size of an answer to an operator; a status of 10,000 nodes has about
+// 2 MiB.
 inline constexpr int kMaxAnswerBytes = 256 << 20;
 
-// The kind of a text. kName: without control characters, since names end up in
-// paths, in logs and on terminals. kWords: a worker's output, any bytes.
+// The kind of a text field. kName: no control characters, since names appear in
+// paths, in logs and on terminals. kWords: any bytes, such as a worker's
+// output.
 enum class TextKind { kName, kWords };
 
 // Copies the fields of an untrusted message into a plain type, checks the
-// bounds of each, and keeps the first error, so that no Status has to be
-// checked after each line. After an error the remaining fields may or may not
-// be copied; the message as a whole must be refused.
+// bounds of each field, and keeps the first error, so that the caller need not
+// check a status after each field. After an error the remaining fields may or
+// may not be copied; the caller must refuse the whole message.
 class BoundedReader {
  public:
   // `message`: the name of the message in errors, such as "report".
@@ -50,18 +52,19 @@ class BoundedReader {
   void Integer(const char* field, int64_t value, int64_t least, int64_t most,
                int* out);
   void Integer64(const char* field, int64_t value, int64_t least, int64_t* out);
-  // Accepts an epoch that leaves room for higher ones.
+  // Reads an epoch; values so high that no higher epoch could follow are an
+  // error.
   void Epoch(const char* field, uint64_t value, uint64_t* out);
-  // Accepts up to one year in either direction; the receiver checks whether the
-  // value is sensible.
+  // Reads a duration of at most one year in either direction; the caller checks
+  // whether the value makes sense.
   void Span(const char* field, int64_t nanoseconds, Duration* out);
-  // Whether a list of `count` elements may be read: true up to `most` elements.
-  // If not, keeps an error.
+  // Returns whether a list of `count` elements may be read: `count` is at most
+  // `most`. Otherwise records an error.
   bool Count(const char* field, int count, int most);
   void Present(const char* field, bool present);
   void Unknown(const char* field, int64_t value);
 
-  // Prefixes the names of the fields that are read during its lifetime with
+  // While this object lives, the names of the fields in errors get the prefix
   // `field` (and its index): failures[2].message.
   class Within {
    public:
@@ -74,7 +77,7 @@ class BoundedReader {
     BoundedReader* const reader_;
   };
 
-  // OK, or InvalidArgument that names the first field outside of its bounds.
+  // OK, or InvalidArgument that names the first field that is out of bounds.
   absl::Status status() const { return status_; }
 
  private:

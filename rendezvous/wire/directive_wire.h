@@ -13,8 +13,8 @@ namespace muster::rendezvous {
 // Writes only the fields that the directive's kind uses.
 void ToWire(const Directive& directive, v1::Directive* wire);
 
-// Returns InvalidArgument that names the field outside of its bounds. If the
-// protocol version differs, reads nothing else and returns OK.
+// Reads a directive. InvalidArgument names the field that is out of bounds. If
+// the protocol version differs, reads nothing else and returns OK.
 absl::Status FromWire(const v1::Directive& wire, Directive* directive);
 
 }  // namespace muster::rendezvous

@@ -17,12 +17,12 @@
 namespace muster::rendezvous {
 namespace {
 
-// Limits of lists, far above what a job writes.
+// Maximum lengths of lists, far above those that a job writes.
 constexpr int kMaxMembers = kMaxNodes;
 constexpr int kMaxPastNodes = 1 << 16;
 constexpr size_t kMaxKeyBytes = 256;
-// Limit of the time since a job or a round began. The sum of two such times
-// does not overflow.
+// Maximum time since a job or a round began. The sum of two such times does not
+// overflow.
 constexpr Duration kMaxAge = std::chrono::hours(24 * 365 * 100);
 
 template <typename Enum>
@@ -35,7 +35,7 @@ void FromWire(const char* field, int wire, Enum last, BoundedReader* reader,
 
 void Age(const char* field, int64_t wire, BoundedReader* reader,
          Duration* value) {
-  // Not Span, because a job may run for more than a year.
+  // Not read by Span, which is limited to a year: a job may run longer.
   int64_t nanoseconds = 0;
   reader->Integer64(field, wire, 0, &nanoseconds);
   *value = std::min(Duration(nanoseconds), kMaxAge);

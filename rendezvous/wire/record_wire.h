@@ -9,28 +9,28 @@
 
 namespace muster::rendezvous {
 
-// The account to which a job is charged: a principal or, if the principal is
-// unknown, an IP address.
+// The account to which a job is charged: a principal or, if that is unknown, an
+// IP address.
 struct JobOwner {
   std::string principal;
-  std::string peer;  // empty if there is a principal
+  std::string peer;  // IP address; empty if `principal` is set
   auto operator<=>(const JobOwner&) const = default;
 };
 
-// A job's record, and the fields that the job's driver adds.
+// A job's record with the fields that its driver (DrivenJob) adds.
 struct KeptJob {
   JobRecord job;
-  Duration written_at = Duration::zero();  // time since 1970
+  Duration written_at = Duration::zero();  // wall clock, since 1970
   JobOwner owner;
-  std::string channel_key;  // Place::channel_key of the round; empty: none
+  std::string channel_key;  // the round's Place::channel_key; empty: none
 };
 
-// The bytes of a record, for a journal (proto/journal.proto).
+// Serialises a record for a journal (proto/journal.proto).
 std::string ToBytes(const KeptJob& kept);
 
-// Reads the bytes of a record. The returned record has passed CheckRecord.
-//   DataLoss         the bytes are no record, or the record is contradictory
-//   InvalidArgument  a field is outside of its bounds; names the field
+// Parses a record. The returned record has passed CheckRecord.
+//   DataLoss         the bytes are no record, or the record contradicts itself
+//   InvalidArgument  a field is out of bounds; the message names it
 absl::StatusOr<KeptJob> FromBytes(const std::string& bytes);
 
 }  // namespace muster::rendezvous

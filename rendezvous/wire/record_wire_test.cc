@@ -20,7 +20,7 @@ TEST(RecordWireTest, KeepsEveryField) {
   const std::string bytes = ToBytes(FullJob());
   v1::JobRecord wire;
   ASSERT_TRUE(wire.ParseFromString(bytes));
-  // Protocol Buffers cannot tell a group rank of 0 from an unset one.
+  // Protocol Buffers cannot distinguish a group rank of 0 from an unset one.
   EXPECT_THAT(UnsetFields(wire), ::testing::ElementsAre("members.group_rank"));
   const absl::StatusOr<KeptJob> again = FromBytes(bytes);
   ASSERT_TRUE(again.ok()) << again.status();

@@ -31,7 +31,7 @@ void FromWire(const v1::WorkerProgress& wire, BoundedReader* reader,
   if (wire.has_step()) {
     reader->Integer64("step", wire.step(), 0, &progress->step.emplace());
   }
-  // Any loss is valid: it is only displayed.
+  // Any value of the loss is valid, because it is only displayed.
   if (wire.has_loss()) progress->loss = wire.loss();
   if (wire.has_tokens_per_s()) progress->tokens_per_s = wire.tokens_per_s();
   reader->Text("status", wire.status(), kMaxStatusBytes, TextKind::kWords,
@@ -194,7 +194,7 @@ void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec) {
                &spec->shutdown_timeout);
   reader->Span("keep_alive_interval", wire.keep_alive_interval(),
                &spec->keep_alive_interval);
-  // The lease is the product of interval and misses; with both bounded, it
+  // The lease is the product of interval and misses; both are limited, so it
   // cannot overflow.
   reader->Integer("keep_alive_misses", wire.keep_alive_misses(), 0, 200,
                   &spec->keep_alive_misses);
@@ -460,7 +460,8 @@ void ToWire(const Report& report, v1::Report* wire) {
   wire->set_place_key(report.place_key);
   const size_t failures =
       std::min<size_t>(report.failures.size(), kMaxFailuresPerReport);
-  // Keep the first failures, since the cause may be among them.
+  // If there are too many failures, keep the first ones: the cause may be among
+  // them.
   for (size_t i = 0; i < failures; ++i) {
     ToWire(report.failures[i], wire->add_failures());
   }

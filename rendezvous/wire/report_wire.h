@@ -28,7 +28,7 @@ class SignalNotice;
 namespace muster::rendezvous {
 
 using WireProgress = google::protobuf::RepeatedPtrField<v1::WorkerProgress>;
-// Omits workers beyond kMaxProgressPerReport.
+// Converts the workers' progress; omits workers beyond kMaxProgressPerReport.
 void ToWire(const std::vector<WorkerProgress>& progress, WireProgress* wire);
 void FromWire(const WireProgress& wire, BoundedReader* reader,
               std::vector<WorkerProgress>* progress);
@@ -44,8 +44,8 @@ void FromWire(const v1::Electorate& wire, BoundedReader* reader,
 void ToWire(const Place& place, v1::Place* wire);
 void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place);
 
-// v1::NodePhase, v1::Health and v1::StopOrder::Cause as int, since protobuf
-// enums cannot be forward-declared.
+// Conversions of v1::NodePhase, v1::Health and v1::StopOrder::Cause; as int,
+// since protobuf enums cannot be forward-declared.
 int ToWire(NodePhase phase);
 void FromWire(int wire, BoundedReader* reader, NodePhase* phase);
 int ToWire(Health health);
@@ -54,14 +54,15 @@ int ToWire(StopCause cause);
 void FromWire(int wire, BoundedReader* reader, StopCause* cause);
 
 void ToWire(const JobSpec& spec, v1::JobSpec* wire);
-// Checks only the sizes of fields; JobSpec::Validate checks their meaning.
+// Reads a spec. Checks only the sizes of fields; JobSpec::Validate checks their
+// meaning.
 void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec);
 
 void ToWire(const Report& report, v1::Report* wire);
 
-// Returns InvalidArgument that names the field outside of its bounds. If the
+// Reads a report. InvalidArgument names the field that is out of bounds. If the
 // protocol version differs, reads nothing else and returns OK, so that the
-// receiver can refuse the report for its version.
+// receiver can refuse the report because of its version.
 absl::Status FromWire(const v1::Report& wire, Report* report);
 
 void ToWire(const NodeIdentity& node, v1::NodeIdentity* wire);

@@ -62,7 +62,7 @@ TEST(ReportWireTest, ACommandHasItsBounds) {
   }
 }
 
-// An agent of an earlier version sends no command.
+// Agents of an earlier version send no command.
 TEST(ReportWireTest, ACommandMayBeAbsent) {
   v1::Report wire = FullWire();
   wire.mutable_spec()->clear_command();

@@ -11,7 +11,7 @@ class JobStatus;
 
 namespace muster::rendezvous {
 
-// Translate the state of jobs and their decisions, for operators, to and from
+// Conversions of jobs' states and decisions, for operators, to and from
 // protobuf.
 void ToWire(const JobStatus& status, v1::JobStatus* wire);
 absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status);

@@ -11,15 +11,16 @@
 namespace muster::rendezvous {
 namespace {
 
-// Limit of the time since an agent's start, far above any.
+// Maximum time since an agent's start, far above any real one.
 constexpr Duration kMaxOfNode = std::chrono::hours(24 * 365 * 100);
 
-// A later version may know more activities.
+// Maximum number of activities in a message; a later version may have more than
+// this one.
 constexpr int kMaxActivities = 64;
 
 void Time(const char* field, int64_t wire, BoundedReader* reader,
           Duration* time) {
-  // Not Span, because an agent may run for more than a year.
+  // Not read by Span, which is limited to a year: an agent may run longer.
   int64_t nanoseconds = 0;
   reader->Integer64(field, wire, 0, &nanoseconds);
   *time = std::min(Duration(nanoseconds), kMaxOfNode);

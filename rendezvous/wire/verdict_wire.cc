@@ -11,7 +11,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// The end of the year 9999: the latest date that can be shown.
+// The end of the year 9999 in seconds since 1970: the latest date that can be
+// displayed.
 constexpr double kLatestUnixTime = 253402300799.0;
 
 v1::Failure::Kind ToWire(FailureKind kind) {
@@ -91,13 +92,14 @@ void ToWire(const Failure& failure, v1::Failure* wire) {
   wire->set_traceback(Cut(failure.traceback, kMaxTracebackBytes));
   const size_t lines = failure.stderr_tail.size();
   const size_t most = kMaxStderrLines;
-  // Keep the last lines, which are the most informative.
+  // If there are too many lines, keep the last ones, which are the most
+  // informative.
   for (size_t i = lines - std::min(lines, most); i < lines; ++i) {
     wire->add_stderr_tail(Cut(failure.stderr_tail[i], kMaxLineBytes));
   }
   wire->set_raised_first(failure.raised_first);
   wire->set_silent_for(failure.silent_for.count());
-  // Keep the first frames, which are the innermost.
+  // If there are too many frames, keep the first ones, which are the innermost.
   const size_t frames = failure.stack.size();
   for (size_t i = 0; i < std::min<size_t>(frames, kMaxStackLines); ++i) {
     wire->add_stack(Cut(failure.stack[i], kMaxLineBytes));
@@ -224,7 +226,7 @@ void FromWire(const v1::Verdict& wire, BoundedReader* reader,
                   &verdict->max_restarts);
   reader->Integer("rounds", wire.rounds(), 0, kAnyInt32, &verdict->rounds);
   int64_t lasted = 0;
-  // Not Span, because a job may run for more than a year.
+  // Not read by Span, which is limited to a year: a job may run longer.
   reader->Integer64("lasted", wire.lasted(), 0, &lasted);
   verdict->lasted = Duration(lasted);
   BoundedReader::Within within(reader, "time");

@@ -29,8 +29,8 @@ constexpr Duration kFirstPause = std::chrono::milliseconds(20);
 constexpr Duration kLongestPause = std::chrono::seconds(1);
 constexpr int kRefusals = 5;
 
-// Returns half to all of `pause`, so that the ranks of a world do not retry in
-// step.
+// Returns a random duration between half of `pause` and `pause`, so that the
+// ranks of a world do not all retry at the same moment.
 Duration Jittered(Duration pause) {
   static thread_local std::minstd_rand generator(std::random_device{}());
   return pause / 2 + (pause / 2) * (generator() % 1024) / 1024;
@@ -85,7 +85,8 @@ absl::StatusOr<StoreChannel> StoreChannel::Open(const std::string& host,
 }
 
 absl::Status StoreChannel::Greet(Instant deadline) {
-  // Any number works; the process id helps to read packet captures.
+  // The nonce of PING may be any number. The process id identifies this process
+  // in packet captures.
   const auto nonce = static_cast<uint32_t>(getpid());
   std::string greeting;
   AppendRequest({.command = StoreCommand::kValidate, .number = kStoreMagic},

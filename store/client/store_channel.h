@@ -22,8 +22,8 @@ namespace muster::store {
 // must receive that reply first.
 class StoreChannel {
  public:
-  // Connects and sends the greeting; one attempt. Blocks until `deadline` at
-  // most.
+  // Makes one attempt to connect and to exchange the greeting. Blocks until
+  // `deadline` at most.
   //   Unavailable         no process listens there, or none answered in time
   //   FailedPrecondition  the peer closed the connection at the greeting or
   //                       sent another answer: it is not a store, or one of
@@ -31,13 +31,14 @@ class StoreChannel {
   static absl::StatusOr<StoreChannel> Open(const std::string& host, int port,
                                            Instant deadline);
 
-  // Sends one or more whole requests (AppendRequest).
+  // Sends one or more whole requests, encoded by AppendRequest.
   //   DeadlineExceeded  the store does not read
   //   Unavailable       the connection is lost
   absl::Status Send(const std::string& requests, Instant deadline);
 
-  // Receives the reply to the oldest request that has a reply and was not
-  // answered yet. `keys`: as for ReplyParser.
+  // Receives the reply to the oldest request that is not answered yet.
+  // `command`: the command of that request. `keys`: the number of its keys;
+  // used for MULTI_GET only.
   //   DeadlineExceeded  no whole reply has arrived
   //   Unavailable       the connection is lost, or the bytes are not a reply
   absl::StatusOr<StoreReply> Receive(StoreCommand command, size_t keys,
@@ -48,18 +49,18 @@ class StoreChannel {
       : socket_(std::move(socket)), peer_(std::move(peer)) {}
 
   absl::Status Greet(Instant deadline);
-  // Waits for bytes and appends them to received_.
+  // Waits until bytes arrive and appends them to received_.
   absl::Status ReceiveSome(Instant deadline);
   absl::Status Lost(const std::string& how) const;
 
   OwnedFd socket_;
-  std::string peer_;  // the store in error messages: "the store at HOST:PORT"
+  std::string peer_;  // the store's name in errors: "the store at HOST:PORT"
   std::string received_;
 };
 
-// Connects to the store and retries until `deadline`, because the store's host
-// may start later than this one, and its name may become known even later. If
-// `deadline` has passed, makes one attempt without waiting. Blocks.
+// Connects to the store and retries until `deadline`: the store's host may
+// start later than this one, and its name may not be in DNS yet. If `deadline`
+// has passed, makes one attempt without waiting. Blocks.
 //
 // DeadlineExceeded: the message has the time spent and the last error.
 // FailedPrecondition: the peer is not a store; returned after five such

@@ -20,15 +20,16 @@ constexpr size_t kBytesPerEntry = 128;
 // deque allocates a block of 512 bytes.
 constexpr size_t kBytesPerQueue = 768;
 
-// Limit of the bytes that one change sends to the watchers of a key, since many
-// watchers multiply a large value.
+// Limit of the bytes that one change of a key sends to all its watchers: a
+// large value is sent once to each watcher.
 constexpr size_t kMaxToldBytes = size_t{64} << 20;
 
 size_t Cost(std::string_view key, std::string_view value) {
   return kBytesPerEntry + key.size() + value.size();
 }
 
-// The number at the start of `value`, parsed as PyTorch does.
+// Parses the number at the start of `value` as PyTorch's server does; nullopt
+// if there is none.
 std::optional<int64_t> NumberIn(const std::string& value) {
   errno = 0;
   char* end = nullptr;
@@ -63,7 +64,7 @@ bool StoreCore::HasRoom(StoreClientId client, const StoreRequest& request,
 
 StoreCore::There StoreCore::Find(std::string_view key) const {
   if (values_.find(key) != values_.end()) return There::kAsKey;
-  // A queue that becomes empty is erased, so no empty queue is found here.
+  // No empty queue is found here: a queue is erased when it becomes empty.
   return queues_.find(key) == queues_.end() ? There::kNo : There::kAsQueue;
 }
 
@@ -102,7 +103,8 @@ void StoreCore::Put(std::string_view key, std::string value,
     TellWatchers(created ? kStoreKeyCreated : kStoreKeyUpdated, entry->first,
                  value, entry->second, effects);
   }
-  // Clients wait only for keys that do not exist, so a change wakes none.
+  // Clients wait only for keys that do not exist, so changing an existing key
+  // wakes no client.
   if (!created || waits_.empty()) return;
   for (const StoreClientId waiter : waits_.Ready(key)) {
     AppendInteger(kStoreStopWaiting, effects->AddReply(waiter));
@@ -159,11 +161,11 @@ void StoreCore::Add(StoreClientId client, const StoreRequest& request,
 
 void StoreCore::Wait(StoreClientId client, const StoreRequest& request,
                      StoreEffects* effects) {
-  // A client has at most one wait: a second WAIT replaces the first.
+  // A client waits at most once at a time: a second WAIT replaces the first.
   DropWait(client, effects);
-  // PyTorch's blocking pop is a WAIT for the queue alone, then a pop that
-  // expects an element. So for a WAIT of one queue only elements count that are
-  // not offered to other clients.
+  // PyTorch's blocking pop is a WAIT for one queue, followed by a pop that must
+  // find an element. So a WAIT for a single queue ignores elements that are
+  // offered to other clients.
   const bool pops =
       request.keys.size() == 1 && Find(request.keys[0]) == There::kAsQueue;
   auto kind = StoreEffects::Kind::kReply;
@@ -243,7 +245,7 @@ void StoreCore::MultiGet(StoreClientId client, const StoreRequest& request,
                              kMaxStoreReplyBytes, " in one reply"));
     return;
   }
-  // PyTorch's clients expect no reply to a MULTI_GET without keys.
+  // Sends no reply: PyTorch's clients expect none to a MULTI_GET without keys.
   if (found.empty()) return;
   std::string* out = effects->AddReply(client);
   for (const std::string_view value : found) AppendString(value, out);
@@ -255,7 +257,7 @@ void StoreCore::MultiSet(StoreClientId client, const StoreRequest& request,
   for (size_t i = 0; i < request.keys.size(); ++i) {
     cost += Growth(request.keys[i], request.values[i].size());
   }
-  // If not all values fit, set none.
+  // If not all values fit into the memory limit, none is set.
   if (!HasRoom(client, request, cost, effects)) return;
   for (size_t i = 0; i < request.keys.size(); ++i) {
     Put(request.keys[i], std::string(request.values[i]), effects);
@@ -272,8 +274,8 @@ void StoreCore::OfferToNext(std::string_view queue, StoreEffects* effects) {
   if (waits_.empty() || !HasSpare(queue)) return;
   const std::optional<StoreClientId> waiter = waits_.ReadyForOne(queue);
   if (!waiter) return;
-  // The offer needs no check of the limit: it fits into the memory of the wait
-  // that ends.
+  // The memory limit is not checked here: the wait that ends frees at least as
+  // much memory as the offer needs.
   static_assert(OfferList::kBytesPerOffer <= WaitingList::kBytesPerKey);
   offers_.Add(*waiter, queue);
   AppendInteger(kStoreStopWaiting,
@@ -360,8 +362,8 @@ void StoreCore::DropWait(StoreClientId client, StoreEffects* effects) {
   waits_.Remove(client);
   const std::optional<std::string> barrier = barriers_.Remove(client);
   if (!barrier) return;
-  // A client that gives up must not count as arrived at its barrier; its second
-  // attempt would count as another client's arrival.
+  // The client has given up, so its arrival at the barrier no longer counts.
+  // Otherwise its second attempt would be counted as another client's arrival.
   const auto entry = values_.find(*barrier);
   if (entry == values_.end()) return;
   const std::optional<int64_t> count = NumberIn(entry->second);
@@ -378,10 +380,10 @@ void StoreCore::Forget(StoreClientId client, StoreEffects* effects) {
 void StoreCore::Apply(StoreClientId client, const StoreRequest& request,
                       StoreEffects* effects) {
   const std::optional<std::string> offered = offers_.Take(client);
-  // A request other than the pop of the offered element ends the client's
-  // offer: offer the element to another client. Do so before the request is
-  // handled, or a client that sends one WAIT after another would keep the
-  // element.
+  // Any request other than the pop of the offered element ends the client's
+  // offer, and the element is offered to another client. This precedes the
+  // handling of the request: otherwise a client that sends one WAIT after
+  // another would keep the element.
   const bool comes =
       request.command == StoreCommand::kQueuePop && request.key == offered;
   if (offered && !comes) OfferToNext(*offered, effects);

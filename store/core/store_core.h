@@ -27,22 +27,23 @@ class StoreCore {
   // connection, since the protocol has no error replies.
   explicit StoreCore(size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // Handles one request of one client and appends its effects to `effects`.
+  // Handles one request of one client and appends the effects to `effects`.
   void Apply(StoreClientId client, const StoreRequest& request,
              StoreEffects* effects);
 
-  // Ends the client's wait, also at a barrier, without a reply: the client has
-  // given up.
+  // Ends the client's wait for keys or at a barrier without a reply, because
+  // the client has given up.
   void DropWait(StoreClientId client, StoreEffects* effects);
 
-  // Removes a client that is gone, with its wait, its place at a barrier and
+  // Removes a disconnected client, with its wait, its place at a barrier and
   // its watches. This may release other clients, hence the effects.
   void Forget(StoreClientId client, StoreEffects* effects);
 
-  // Whether an element of a queue is reserved for a client.
+  // Whether any queue element is reserved for a client.
   bool HasOffers() const { return !offers_.empty(); }
-  // Ends all offers that existed at the previous call, so that other waiting
-  // clients get the elements. Call it periodically while HasOffers.
+  // Ends all offers that already existed at the previous call, so that other
+  // waiting clients get the elements. Must be called periodically while
+  // HasOffers.
   void AgeOffers(StoreEffects* effects);
 
   size_t keys() const { return values_.size(); }
@@ -85,9 +86,9 @@ class StoreCore {
   // Stores the value, then wakes the clients that wait for `key` and notifies
   // its watchers.
   void Put(std::string_view key, std::string value, StoreEffects* effects);
-  // Adds `amount` to the number under the request's key and returns the sum. If
-  // there is no number, or no room for it and `beside` more bytes, closes the
-  // client and returns nullopt.
+  // Adds `amount` to the number stored under the request's key and returns the
+  // sum. Closes the client and returns nullopt if the value is not a number, or
+  // if the memory limit has no room for the sum and `beside` more bytes.
   std::optional<int64_t> Increase(StoreClientId client,
                                   const StoreRequest& request, int64_t amount,
                                   size_t beside, StoreEffects* effects);
@@ -95,13 +96,14 @@ class StoreCore {
                     std::string_view now, StoreEffects* effects);
   // Whether the queue has an element that is not reserved for a client.
   bool HasSpare(std::string_view queue) const;
-  // If the queue has a spare element, offers it to the first waiting client.
+  // If the queue has an element that is not reserved, offers it to the first
+  // waiting client.
   void OfferToNext(std::string_view queue, StoreEffects* effects);
-  // The number of additional bytes if the key's value is replaced by one of
-  // `size` bytes.
+  // The number of additional bytes of memory if the key's value is replaced by
+  // a value of `size` bytes.
   size_t Growth(std::string_view key, size_t size) const;
-  // Whether `bytes` more fit into the limit; closes the client if not. 0 bytes
-  // always fit.
+  // Whether `bytes` more bytes fit into the memory limit; closes the client if
+  // not. 0 bytes always fit.
   bool HasRoom(StoreClientId client, const StoreRequest& request, size_t bytes,
                StoreEffects* effects);
 
@@ -111,9 +113,10 @@ class StoreCore {
   WaitingList waits_;
   BarrierList barriers_;
   WatchList watches_;
-  // An offer ends with the next request of its client. If that request does not
-  // pop the element, the next client is woken. Invariant: no client waits for a
-  // queue alone that has an element without an offer.
+  // Queue elements reserved for clients whose WAIT has ended. An offer ends
+  // with the client's next request; if that request does not pop the element,
+  // the element is offered to the next waiting client. Invariant: if a queue
+  // has an unreserved element, no client waits for that queue alone.
   OfferList offers_;
   // Memory of the values and queues, in bytes.
   size_t stored_bytes_ = 0;

@@ -1,5 +1,5 @@
-// The effects of each request.
-// Limits of the store's memory and of its replies.
+// Tests StoreCore: the effects of each request, and the limits of memory and of
+// reply sizes.
 #include "store/core/store_core.h"
 
 #include <gmock/gmock.h>
@@ -38,8 +38,8 @@ TEST_F(StoreCoreTest, CompareSet) {
                   .value = desired,
                   .expected = expected});
   };
-  // COMPARE_SET of a missing key with an expected value replies the expected
-  // value, as PyTorch's server does.
+  // COMPARE_SET of a missing key replies with the expected value, as PyTorch's
+  // server does.
   EXPECT_THAT(compare("old", "new"), ElementsAre("1<" + String("old")));
   EXPECT_EQ(core_.keys(), 0);
   EXPECT_THAT(compare("", "first"), ElementsAre("1<" + String("first")));
@@ -142,7 +142,7 @@ TEST_F(StoreCoreTest, CancelIsAnsweredWhetherOrNotAnybodyWaits) {
               ElementsAre("1<" + Byte(kStoreWaitCanceled)));
   EXPECT_THAT(Do(1, {.command = C::kCancelWait}),
               ElementsAre("1<" + Byte(kStoreWaitCanceled)));
-  Set("k", "v");  // The cancelled WAIT gets no reply.
+  Set("k", "v");  // the cancelled WAIT gets no reply
   EXPECT_EQ(core_.waiting(), 0);
 }
 
@@ -226,23 +226,23 @@ TEST_F(StoreCoreTest, AnElementThatIsNotTakenWakesTheNext) {
               ElementsAre("3<1" + Byte(0), "2<" + Number(0)));
 }
 
-// A blocking pop consists of a WAIT and a pop. Another client's WAIT between
-// them must not get the element.
+// A blocking pop consists of a WAIT and a pop. If another client sends a WAIT
+// between the two, that client must not get the element.
 TEST_F(StoreCoreTest, AWaitDuringAnOfferWaits) {
   Wait(1, {"q"});
   Push("q", "x");
   EXPECT_THAT(Wait(2, {"q"}), IsEmpty());
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
   EXPECT_THAT(Push("q", "y"), ElementsAre("2<1" + Byte(0)));
-  // The same must hold for an element ("z") that is in the queue before client
-  // 1 waits.
+  // The same holds for an element ("z") that was in the queue before client 1
+  // sent its WAIT.
   Push("q", "z");
   EXPECT_THAT(Wait(1, {"q"}), ElementsAre("1<1" + Byte(0)));
   EXPECT_THAT(Wait(3, {"q"}), IsEmpty());
   EXPECT_THAT(Gone(1), ElementsAre("3<1" + Byte(0)));
 }
 
-// A relay's client pops under another client id than that of its WAIT.
+// Behind a relay, a client's pop arrives with another client id than its WAIT.
 TEST_F(StoreCoreTest, AnElementTakenByAPopIsNotOffered) {
   Wait(1, {"q"});
   Wait(2, {"q"});
@@ -313,8 +313,9 @@ TEST_F(StoreCoreTest, ANewWaitPassesTheOfferToTheNext) {
   EXPECT_THAT(Wait(1, {"q"}), ElementsAre("1<1" + Byte(0))) << "nobody waits";
 }
 
-// Client 2 waits for a queue and another key, so it does not pop: the queue
-// counts as existing although its element is offered to client 1.
+// Client 2 waits for a queue and another key, so its WAIT is not part of a
+// blocking pop. For such a WAIT the queue exists even if its only element is
+// offered to client 1.
 TEST_F(StoreCoreTest, AQueueAmongOtherKeysIsThereThoughItsElementIsOffered) {
   Wait(1, {"q"});
   Push("q", "x");
@@ -436,8 +437,8 @@ TEST_F(StoreLimitsTest, BytesToAllWatchersOfAKeyAreBounded) {
     core.Apply(client, {.command = C::kWatchKey, .key = "k"}, &effects_);
   }
   effects_.Clear();
-  // Each of the five watchers would be sent the old and the new value, 16 MiB
-  // together. The limit is 64 MiB.
+  // The limit is 64 MiB: each of the five watchers would be sent the old and
+  // the new value, 16 MiB together.
   core.Apply(99, set, &effects_);
   std::vector<StoreClientId> closed;
   for (const auto& effect : effects_.All()) {
@@ -451,7 +452,7 @@ TEST_F(StoreLimitsTest, BytesToAllWatchersOfAKeyAreBounded) {
   EXPECT_THAT(closed, ElementsAre(4, 5));
 }
 
-// Every request that needs more memory fails at the limit, and existing data
+// At the limit every request that needs more memory fails, and existing data
 // stays readable.
 TEST_F(StoreLimitsTest, IsBounded) {
   StoreCore core(4096);
@@ -492,8 +493,8 @@ TEST_F(StoreLimitsTest, IsBounded) {
   }
 }
 
-// 200 clients wait at one barrier, then for one queue. Its name is stored once;
-// the overhead of each client must count.
+// 200 clients wait at one barrier, then for one queue. The name of the barrier
+// or queue is stored once, but the overhead of each client must count.
 TEST_F(StoreLimitsTest, BarriersAndOffersAreBoundedToo) {
   StoreCore core(4096);
   core.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);
@@ -522,8 +523,8 @@ TEST_F(StoreLimitsTest, AnOfferNeedsRoomToo) {
   core.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!the store is full")));
   EXPECT_EQ(core.bytes(), before);
-  // If the WAIT comes before the push, the offer is always made: it takes the
-  // memory of the wait.
+  // If the WAIT precedes the push, the offer never exceeds the limit: it uses
+  // the memory of the wait that ends.
   StoreCore other(1300);
   other.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   other.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);
@@ -538,7 +539,7 @@ TEST_F(StoreLimitsTest, AValueLargerThanTheStoreDoesNotFit) {
   EXPECT_EQ(core.bytes(), 0);
 }
 
-// If a value is replaced, the memory of the old value counts as free.
+// Replacing a value frees the memory of the old value.
 TEST_F(StoreLimitsTest, AFullStoreCanBeChangedInPlaceAndShrunk) {
   StoreCore core(2000);
   const std::string large(1700, 'v');
@@ -564,8 +565,8 @@ TEST_F(StoreLimitsTest, AFullStoreCanBeChangedInPlaceAndShrunk) {
       apply({.command = C::kMultiSet, .keys = {"k"}, .values = {other}}),
       IsEmpty());
   EXPECT_EQ(core.bytes(), full);
-  // The free room is too small for another key, but existing values can grow
-  // into it.
+  // The remaining memory is too small for another key, but existing values can
+  // still grow.
   const std::string rest(2000 - full, 'r');
   EXPECT_THAT(apply({.command = C::kAppend, .key = "k", .value = rest}),
               IsEmpty());
@@ -590,7 +591,7 @@ TEST_F(StoreLimitsTest, AReplyIsBounded) {
   EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!MULTI_GET asks for")));
 }
 
-// The names of these keys, each of the maximum size, exceed the limit of one
+// Each name has the maximum size, so all names together exceed the limit of one
 // reply.
 TEST_F(StoreLimitsTest, AListOfKeysIsBounded) {
   StoreCore core(size_t{1} << 30);

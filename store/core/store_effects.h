@@ -9,7 +9,7 @@
 
 namespace muster::store {
 
-// The number that the driver gives to a client; never reused.
+// The number by which the driver identifies a client; never reused.
 using StoreClientId = uint64_t;
 
 // The actions to carry out after a step of the store, in this order. All bytes
@@ -22,8 +22,8 @@ class StoreEffects {
     // several clients wait under one client id (behind a relay), only one of
     // them may have the element.
     kReplyToOne,
-    // The client violated the protocol and its connection must be closed. The
-    // bytes are the reason.
+    // The client violated the protocol, and its connection must be closed. The
+    // bytes of the effect are the reason.
     kClose,
   };
 
@@ -54,7 +54,7 @@ class StoreEffects {
   }
   bool empty() const { return effects_.empty(); }
 
-  // Removes all effects. Frees buffers only if they are unusually large.
+  // Removes all effects. Frees the buffers only if they are unusually large.
   void Clear() {
     effects_.clear();
     bytes_.clear();

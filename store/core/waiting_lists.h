@@ -16,8 +16,8 @@
 namespace muster::store {
 
 // The clients that wait for keys, in FIFO order. A wait ends once each of its
-// keys has existed at some time since the wait began; as in PyTorch, the keys
-// need not exist at the same time.
+// keys has existed at some time since the wait began. As in PyTorch, the keys
+// need not all exist at the same time.
 class WaitingList {
  public:
   // Approximate memory of one awaited key in addition to its bytes: two map
@@ -28,15 +28,15 @@ class WaitingList {
   // must not be waiting.
   void Add(StoreClientId client, const std::vector<std::string_view>& keys);
 
-  // Notes that `key` exists now. Removes and returns the clients whose wait
+  // Notes that `key` now exists. Removes and returns the clients whose wait
   // ends, in FIFO order.
   std::vector<StoreClientId> Ready(std::string_view key);
 
-  // Notes that the queue `key` has one element for one client. Removes and
-  // returns the first client whose wait ends by this.
+  // Notes that the queue `key` has an element for one client. Removes and
+  // returns the first client whose wait ends because of this element.
   std::optional<StoreClientId> ReadyForOne(std::string_view key);
 
-  // Ends the client's wait, if any.
+  // Ends the client's wait, if it is waiting.
   void Remove(StoreClientId client);
 
   bool Waits(StoreClientId client) const { return waits_.contains(client); }
@@ -47,7 +47,8 @@ class WaitingList {
   size_t bytes() const { return bytes_; }
 
  private:
-  // The waiting clients of one key by order of arrival.
+  // The clients that wait for one key, by ticket, which is the order of
+  // arrival.
   using Queue = std::map<uint64_t, StoreClientId>;
   using Queues = std::map<std::string, Queue, std::less<>>;
   struct Wait {
@@ -56,7 +57,8 @@ class WaitingList {
     std::map<std::string_view, Queues::iterator> missing;
   };
 
-  // Notes that `key` exists for this client. Returns whether its wait is over.
+  // Notes for this client that `key` exists. Returns whether the client's wait
+  // is over.
   bool Saw(StoreClientId client, std::string_view key);
 
   Queues queues_;
@@ -65,12 +67,13 @@ class WaitingList {
   size_t bytes_ = 0;
 };
 
-// Offers: clients that a push has woken, and the queue whose element is
-// reserved for each. An element is reserved until the client's next request,
-// which should pop it.
+// The offers of queue elements: each client that a push has woken, and the
+// queue whose element is reserved for this client. The element is reserved
+// until the client's next request, which should pop it.
 class OfferList {
  public:
-  // Approximate memory of one offer, in addition to the queue's name.
+  // Approximate memory of one offer, in addition to the bytes of the queue's
+  // name.
   static constexpr size_t kBytesPerOffer = 160;
 
   // Reserves an element of `queue` for `client`, which must not have an offer.
@@ -79,8 +82,8 @@ class OfferList {
   // Ends the client's offer and returns its queue; nullopt if it had none.
   std::optional<std::string> Take(StoreClientId client);
 
-  // Ends all offers that existed at the previous call of TakeOld. Returns their
-  // queues, one entry for each offer.
+  // Ends all offers that already existed at the previous call of TakeOld.
+  // Returns their queues, one entry for each offer.
   std::vector<std::string> TakeOld();
 
   // The number of clients to which elements of `queue` are offered.
@@ -89,11 +92,11 @@ class OfferList {
   size_t bytes() const { return bytes_; }
 
  private:
-  // Number of offers by queue.
+  // Key: name of a queue; value: number of offers of its elements.
   using Counts = std::map<std::string, size_t, std::less<>>;
   struct Offer {
     Counts::iterator queue;
-    // Whether the offer existed at the last TakeOld.
+    // Whether the offer already existed at the last call of TakeOld.
     bool old = false;
   };
   using Offers = std::map<StoreClientId, Offer>;
@@ -106,23 +109,24 @@ class OfferList {
   size_t bytes_ = 0;
 };
 
-// The clients that wait at barriers. The number of arrivals is kept by the
-// store, as the value of the barrier's key.
+// The clients that wait at barriers. The number of clients that have arrived is
+// kept by StoreCore, as the value of the barrier's key.
 class BarrierList {
  public:
-  // Approximate memory of one waiting client, in addition to the key's bytes.
+  // Approximate memory of one waiting client, in addition to the bytes of the
+  // barrier's key.
   static constexpr size_t kBytesPerClient = 240;
 
   // Makes `client` wait at the barrier until `world` clients have arrived. The
   // client must not be waiting at a barrier.
   void Add(StoreClientId client, std::string_view key, int64_t world);
 
-  // Removes and returns the clients released once `count` have arrived: smaller
-  // worlds first, then in order of arrival.
+  // Removes and returns the clients that are released when `count` clients have
+  // arrived: smaller worlds first, then in order of arrival.
   std::vector<StoreClientId> Reached(std::string_view key, int64_t count);
 
-  // Removes a client that has not been released. Returns its barrier; nullopt
-  // if it was not waiting at one.
+  // Removes a waiting client. Returns its barrier; nullopt if the client was
+  // not waiting at one.
   std::optional<std::string> Remove(StoreClientId client);
 
   bool Waits(StoreClientId client) const { return stands_.contains(client); }
@@ -132,7 +136,8 @@ class BarrierList {
   size_t bytes() const { return bytes_; }
 
  private:
-  // Sorted by world size, then arrival: the order of release.
+  // World size and arrival number of a waiting client; their order is the order
+  // of release.
   using Place = std::pair<int64_t, uint64_t>;
   using Queue = std::map<Place, StoreClientId>;
   using Queues = std::map<std::string, Queue, std::less<>>;

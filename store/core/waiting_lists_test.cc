@@ -138,7 +138,7 @@ TEST(WatchListTest, AClosedClientIsForgotten) {
   EXPECT_THAT(list.WatchersOf("k"), IsEmpty());
   EXPECT_TRUE(list.empty());
   EXPECT_EQ(list.bytes(), 0);
-  // After its removal, client 2 can watch the key again.
+  // A removed client can watch the key again.
   list.Add(2, "k");
   EXPECT_THAT(list.WatchersOf("k"), ElementsAre(2));
 }

@@ -47,9 +47,9 @@ Way WayOf(StoreCommand command) {
   return Way::kRefused;
 }
 
-// Whether the server replies to the request at once, so that the client sends
-// nothing before the reply. False for requests with a late reply (BARRIER) or
-// none.
+// Whether the server replies to the request at once. If so, the client sends no
+// further request before the reply. False for requests with a late reply
+// (BARRIER) or none.
 bool AnsweredAtOnce(const StoreRequest& request) {
   if (request.command == StoreCommand::kBarrier) return false;
   if (request.command == StoreCommand::kMultiGet && request.keys.empty()) {
@@ -136,7 +136,8 @@ void RelayCore::SettleOffer(StoreClientId client, StoreEffects* effects) {
   const auto offer = offers_.find(client);
   if (offer == offers_.end()) return;
   Drop(offer->second, effects);
-  // Only the answered WAIT used this channel, so no reply is in flight on it.
+  // This channel was used only for the WAIT, which is answered, so no reply is
+  // in flight on the channel.
   idle_channels_.push_back(offer->second);
   offers_.erase(offer);
 }
@@ -174,8 +175,9 @@ void RelayCore::OnRequest(StoreClientId client, StoreFraming framing,
                           const StoreRequest& request, StoreEffects* effects) {
   MUSTER_CHECK(!Busy(client));
   const Way way = WayOf(request.command);
-  // A new WAIT replaces the client's old one. In the old framing a client
-  // cannot cancel a wait: any request means that it has given up its wait.
+  // A new WAIT replaces the client's old one. The old framing has no command
+  // that cancels a wait: any request means that the client has given up its
+  // wait.
   const bool gives_up = way == Way::kWait || framing == StoreFraming::kOld;
   const bool cancels = request.command == StoreCommand::kCancelWait;
   const bool waited = (gives_up || cancels) && LeaveWait(client, effects);
@@ -194,8 +196,8 @@ void RelayCore::OnRequest(StoreClientId client, StoreFraming framing,
     AppendInteger(static_cast<uint32_t>(request.number),
                   effects->AddReply(client));
   }
-  // After the request: if it pops the offered element, the element must still
-  // be reserved.
+  // SettleOffer comes after the request: if the request pops the offered
+  // element, the element must still be reserved for this client.
   SettleOffer(client, effects);
 }
 
@@ -207,8 +209,8 @@ void RelayCore::OnGone(StoreClientId client, StoreEffects* effects) {
     own_channels_.erase(own);
   }
   SettleOffer(client, effects);
-  // A shared read of this client is still pending. ReadsReplied skips clients
-  // that are not busy.
+  // If a shared read of this client is still pending, ReadsReplied skips the
+  // client, because it is no longer busy.
   busy_.erase(client);
 }
 
@@ -246,7 +248,7 @@ void RelayCore::ReadsReplied(ReadsByRequest::iterator reads,
   std::vector<StoreClientId> left;
   size_t sent = 0;
   for (const StoreClientId client : reads->second.asked) {
-    // Skip a client that is gone.
+    // A client that is not busy has disconnected since it asked.
     if (!Busy(client)) continue;
     if (sent > 0 && sent + frame.bytes.size() > limits_.fan_out_bytes) {
       left.push_back(client);
@@ -274,8 +276,9 @@ void RelayCore::Refused(const Use& use, const RelayFrame& frame,
                         StoreEffects* effects) {
   if (use.client) {
     effects->AddClose(*use.client, frame.bytes);
-    // The client is about to be closed. It may have sent a request that crossed
-    // the refusal and opened the channel again at the server: drop the channel.
+    // The client is about to be closed. The relay may have forwarded a further
+    // request of this client before the refusal arrived, and that request
+    // reopened the channel at the server. So the channel is dropped.
     own_channels_.erase(*use.client);
     Drop(frame.channel, effects);
   }
@@ -302,8 +305,8 @@ void RelayCore::Refused(const Use& use, const RelayFrame& frame,
 
 void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
   const auto found = uses_.find(frame.channel);
-  // The relay has dropped this channel, but the server sent the frame before it
-  // learned that.
+  // The relay has dropped this channel, but the server sent the frame before
+  // the relay's kGone arrived there.
   if (found == uses_.end()) return;
   const Use use = found->second;
   if (frame.kind == RelayFrameKind::kGone) {
@@ -317,8 +320,8 @@ void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
     busy_.erase(*use.client);
     effects->AddReply(*use.client)->append(frame.bytes);
   }
-  // Otherwise no request is pending on the channel (use.offered): ignore the
-  // frame.
+  // The remaining case is use.offered: no request is pending on the channel, so
+  // the frame is ignored.
 }
 
 }  // namespace muster::store

@@ -33,9 +33,9 @@ class RelayCore {
     // Limit of the memory for shared waits and reads that are pending, in
     // bytes.
     size_t held_bytes;
-    // Limit of one reply's size times the number of clients that get it, in
-    // bytes. The other clients get the reply to the next read. One client is
-    // always served.
+    // Limit of one shared reply's size times the number of clients that get it,
+    // in bytes. Further clients get the reply to the next read. At least one
+    // client is always served.
     size_t fan_out_bytes;
   };
 
@@ -51,9 +51,9 @@ class RelayCore {
   // Handles a frame from upstream.
   void OnFrame(const RelayFrame& frame, StoreEffects* effects);
 
-  // Whether the client's last request is unanswered (waits and barriers do not
-  // count). Its next request must wait, because otherwise replies could
-  // overtake each other.
+  // Whether the client's last request, other than a wait or barrier, is
+  // unanswered. The client's next request must then wait, because otherwise
+  // replies could overtake each other.
   bool Busy(StoreClientId client) const { return busy_.contains(client); }
 
   // The number of channels in use or kept for reuse.
@@ -66,14 +66,15 @@ class RelayCore {
     uint32_t channel = 0;
     std::deque<StoreClientId> clients;
   };
-  // The clients of one shared read: `asked` get the reply to the pending read,
-  // `next` asked later and get the reply to the following one.
+  // The clients of one shared read. The clients in `asked` get the reply to the
+  // pending read; those in `next` asked later and get the reply to the
+  // following read.
   struct Reads {
     uint32_t channel = 0;
     std::vector<StoreClientId> asked;
     std::vector<StoreClientId> next;
   };
-  // Keyed by the bytes of the request.
+  // Key: the encoded bytes of the shared request.
   using WaitsByRequest = std::map<std::string, Waits>;
   using ReadsByRequest = std::map<std::string, Reads>;
 
@@ -94,9 +95,9 @@ class RelayCore {
                 StoreEffects* effects);
   void PassOn(StoreClientId client, const StoreRequest& request,
               StoreEffects* effects);
-  // Called after each request and at the end of a client. If the client had an
-  // offer, tells the server to offer the element to others unless the client
-  // has popped it.
+  // Called after each request of a client and at the client's end. If an
+  // element was offered to the client and the client has not popped it, tells
+  // the server to offer the element to others.
   void SettleOffer(StoreClientId client, StoreEffects* effects);
 
   void End(WaitsByRequest::iterator waits);
@@ -108,10 +109,11 @@ class RelayCore {
   // protocol), and closes the channel's clients.
   void Refused(const Use& use, const RelayFrame& frame, StoreEffects* effects);
 
-  // Whether `bytes` more may be held; closes the client if not.
+  // Whether the limit of shared requests has room for `bytes` more bytes;
+  // closes the client if not.
   bool MayHold(StoreClientId client, size_t bytes, StoreEffects* effects);
   uint32_t TakeChannel(Use use);
-  // Keeps the channel for reuse: no request is pending on it.
+  // Keeps the channel for reuse. No request may be pending on the channel.
   void Rest(uint32_t channel);
   // Tells the server to forget the channel. Does not free the channel's number,
   // since a reply may be in flight.
@@ -127,8 +129,8 @@ class RelayCore {
   uint32_t next_channel_ = 1;
   WaitsByRequest waits_;
   ReadsByRequest reads_;
-  // Keyed by client: the client's wait, the channel of its offer, and its own
-  // channel.
+  // Keyed by client: the shared WAIT that the client takes part in, the channel
+  // of the client's offer, and the client's own channel.
   std::map<StoreClientId, WaitsByRequest::iterator> waiting_;
   std::map<StoreClientId, uint32_t> offers_;
   std::map<StoreClientId, uint32_t> own_channels_;

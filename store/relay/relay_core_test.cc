@@ -123,7 +123,7 @@ TEST_F(RelayCoreTest, ReadsThatComeMeanwhileGoTogetherAsTheNext) {
   EXPECT_THAT(Get(2, "k"), IsEmpty());
   EXPECT_THAT(Get(3, "k"), IsEmpty());
   // Clients 2 and 3 asked after the pending read was sent, so they do not get
-  // its reply "old", but that of the next read.
+  // its reply "old", but the reply to the next read.
   EXPECT_THAT(Reply(1, "old"), ElementsAre("1<old", "1 GET k"));
   EXPECT_TRUE(core_.Busy(2));
   EXPECT_THAT(Reply(1, "new"), ElementsAre("2<new", "3<new"));
@@ -138,8 +138,8 @@ TEST_F(RelayCoreTest, ALargeValueIsReadAgainForTheRemainingClients) {
   Get(6, "k");
   EXPECT_THAT(Reply(1, "5more"), ElementsAre("2<5more", "3<5more", "1 GET k"));
   core_.OnGone(4, &effects_);
-  // The remaining reader, client 5, precedes client 6, which asked later. The
-  // reply exceeds the limit of 10 bytes, so it goes to one reader.
+  // The reply exceeds the limit of 10 bytes, so only one client gets it. Client
+  // 5 is the first: it asked before client 6.
   EXPECT_THAT(Reply(1, "more than 10"),
               ElementsAre("5<more than 10", "1 GET k"));
   EXPECT_THAT(Reply(1, "more than 10"), ElementsAre("6<more than 10"));

@@ -29,8 +29,9 @@
 namespace muster::store {
 namespace {
 
-// Pauses before all addresses are tried again: the store opens its port when
-// its node begins the round, which may be a moment later than here.
+// Pauses between attempts to connect to all addresses: the store opens its port
+// when its node begins the round, which may be a moment after this relay
+// starts.
 constexpr Duration kFirstRetryPause = std::chrono::milliseconds(2);
 constexpr Duration kLongestRetryPause = std::chrono::milliseconds(50);
 
@@ -42,7 +43,8 @@ absl::Status Agree(StreamSocket& socket, Instant deadline) {
                 &greeting);
   AppendRequest({.command = StoreCommand::kRelay, .number = kRelayVersion},
                 &greeting);
-  // A new connection accepts this few bytes without blocking.
+  // These few bytes fit into the send buffer of a new connection, so Send does
+  // not block.
   iovec whole = {greeting.data(), greeting.size()};
   if (socket.Send({&whole, 1}) != static_cast<ssize_t>(greeting.size())) {
     return absl::UnavailableError("it ended the connection");
@@ -69,7 +71,7 @@ absl::Status Agree(StreamSocket& socket, Instant deadline) {
   return absl::OkStatus();
 }
 
-// Makes an attempt to connect to one address.
+// Makes one attempt to connect to one address.
 absl::StatusOr<StreamSocket> Reach(const SocketAddress& address,
                                    const std::optional<TlsContext>& tls,
                                    Instant deadline) {
@@ -77,8 +79,8 @@ absl::StatusOr<StreamSocket> Reach(const SocketAddress& address,
   if (!fd.ok()) return fd.status();
   StreamSocket socket{*std::move(fd), nullptr};
   if (tls.has_value()) {
-    // Without buffering, because a hub's epoll does not see what TLS has
-    // buffered.
+    // TLS must not buffer decrypted data here, because the hub's epoll would
+    // not report data that TLS has already read from the socket.
     socket.tls = std::make_unique<TlsStream>(
         *tls, TlsStream::Side::kClient, socket.fd.get(),
         TlsStream::Options{.buffering = TlsStream::Buffering::kNone});
@@ -117,7 +119,7 @@ namespace {
 // Limit of the memory for pending waits and reads, in bytes.
 constexpr size_t kMaxHeldBytes = size_t{256} << 20;
 
-// Connects a RelayCore to a hub.
+// Connects a RelayCore to a StoreHub.
 class RelayService : public StoreService {
  public:
   explicit RelayService(size_t max_fan_out_bytes)
@@ -172,8 +174,9 @@ absl::StatusOr<StreamSocket> ReachUpstream(const std::string& host, int port,
 class StoreRelay::Running {
  public:
   Running(StoreHubOptions options, std::string upstream, int port)
-      // A shared read's replies may take a quarter of the buffer limit.
-      // Requests wait at half of it, so the sum stays below the limit.
+      // One shared read's replies may take a quarter of the buffer limit.
+      // Requests wait once half of the limit is used, so the sum stays below
+      // the limit.
       : service_(options.max_buffer_bytes / 4),
         hub_(std::move(options), &service_),
         upstream_(std::move(upstream)),

@@ -24,11 +24,11 @@ inline constexpr char kRelayPurpose[] = "muster relay";
 
 // Returns a non-blocking connection to a StoreServer that has agreed to relay
 // frames. Tries every address, each within its share of the time, so that an
-// address that drops all packets leaves time for the next; if they refuse,
-// retries until `deadline` (on the clock of MonotonicNow). With `tls` the
-// connection is encrypted, and a peer without the key counts as one that
-// refuses, because the store of an earlier round may still have the port.
-// Blocks.
+// address that drops all packets leaves time for the next. If all addresses
+// refuse, retries until `deadline` (on the clock of MonotonicNow). With `tls`
+// the connection is encrypted. A peer without the key is treated like an
+// address that refuses, because the store of an earlier round may still have
+// the port. Blocks.
 //   PermissionDenied    the peer does not have the key
 //   Unavailable         refused or unreachable until the deadline; has the last
 //                       error
@@ -45,22 +45,23 @@ struct StoreRelayOptions {
   // Time (on the clock of MonotonicNow) until which connecting upstream is
   // retried.
   Instant deadline;
-  // The key of the connection to the StoreServer; nullopt: clear text.
+  // The TLS key of the connection to the StoreServer; nullopt: clear text.
   std::optional<TlsContext> tls;
-  // Where the relay listens, as in StoreServerOptions.
+  // Numeric address on which the relay listens, as in StoreServerOptions.
   std::string address;
   int port = 0;
   OwnedFd listener;
-  // The addresses that are served, as in StoreServerOptions.
+  // Client addresses from which connections are accepted, as in
+  // StoreServerOptions.
   AddressSet clients = AddressSet::Loopback();
   // Limit of all buffers in bytes. Must exceed twice the largest reply, because
   // a buffer doubles when it grows.
   size_t max_buffer_bytes = size_t{1} << 30;
-  // How long clients that do not read may delay the others, as in
-  // StoreServerOptions. Shorter here: while the relay waits for its clients,
-  // the server waits for the relay.
+  // Time for which clients that do not read may delay the others, as in
+  // StoreServerOptions. It is shorter here: while the relay waits for its
+  // clients to read, the server waits for the relay.
   Duration timeout = std::chrono::seconds(3);
-  // Receives sentences for people, as in StoreServerOptions.
+  // Receives messages for the user, as in StoreServerOptions.
   std::function<void(const std::string&)> on_notice;
 };
 

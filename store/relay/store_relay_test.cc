@@ -143,8 +143,7 @@ TEST_F(StoreRelayTest, PipelinedRequestsAreAnsweredInOrder) {
   }
 }
 
-// The limit of the relay's buffers is smaller than the replies to all clients
-// together.
+// All replies together exceed the limit of the relay's buffers.
 TEST_F(StoreRelayTest, ManyReadersOfALargeValueAreAllServed) {
   StoreRelayOptions options = To(server_->port());
   options.max_buffer_bytes = 4 * kMaxStoreValueBytes;
@@ -195,7 +194,7 @@ TEST_F(StoreRelayTest, AClosedClientIsClosedUpstream) {
   EXPECT_EQ(leaver.Add("n", 1), 1);
   leaver.Close();
   RawClient direct(server_->port());
-  // Wait until the server no longer counts the leaver's arrival.
+  // Wait until the server has removed the arrival of the closed client.
   while (direct.Get("b") != "0") {
   }
 }
@@ -249,14 +248,14 @@ TlsContext Tls(char fill) {
       .value();
 }
 
-// A store that encrypts, with a relay that has the key.
+// A store that requires TLS, and a relay that has the key.
 class EncryptedRelayTest : public testing::Test {
  protected:
   EncryptedRelayTest() {
     StoreServerOptions options;
     options.tls = Tls('k');
-    // No address may connect in clear text: the server then treats connections
-    // from this host as connections from another host.
+    // With no clear-text addresses the server treats connections from this host
+    // like those from other hosts: they must be encrypted.
     options.clear_text_clients = AddressSet();
     options.on_notice = [this](const std::string& sentence) {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -310,8 +309,8 @@ TEST_F(EncryptedRelayTest, RelaysLargeAndManyRequests) {
   EXPECT_TRUE(one.Released());
 }
 
-// Slow readers fill the sockets in both directions, so that encrypted records
-// wait in the TlsStream.
+// Slow readers fill the socket buffers in both directions, so that encrypted
+// records wait in the TlsStream.
 TEST_F(EncryptedRelayTest, RepliesThatDoNotFitArriveOnceTheyAreRead) {
   RawClient one(relay_->port());
   one.Set("k", std::string(1 << 20, 'v'));
@@ -386,8 +385,8 @@ class UpstreamConnectionTest : public testing::Test {
  protected:
   UpstreamConnectionTest() : server_(*StoreServer::Start({})) {}
 
-  // Connects to `first`, or else to the server. The server's address follows 39
-  // times, so that `first` gets 1/40 of the 20 s: half a second.
+  // Tries `first`, then the server. The server's address is listed 39 times, so
+  // `first` gets 1/40 of the 20 s: half a second.
   absl::StatusOr<StreamSocket> ConnectAfter(const SocketAddress& first) {
     std::vector<SocketAddress> addresses(40, Local(server_->port()));
     addresses[0] = first;
@@ -408,8 +407,8 @@ TEST_F(UpstreamConnectionTest, AnAddressThatRefusesIsPassedOver) {
   EXPECT_TRUE(fd.ok()) << fd.status();
 }
 
-// A listener that never accepts: the kernel completes connections, but no byte
-// arrives.
+// A listener that never accepts: the kernel completes the connection, but no
+// byte arrives.
 TEST_F(UpstreamConnectionTest, AnAddressThatIsSilentLeavesTimeForTheNext) {
   const auto silent = ListenOn("127.0.0.1", 0);
   const auto fd = ConnectAfter(Local(*LocalPort(*silent)));
@@ -425,7 +424,7 @@ TEST_F(UpstreamConnectionTest, ABlackHoleLeavesTimeForTheNext) {
   std::vector<OwnedFd> fill;
   for (int i = 0; i < 4; ++i) {
     fill.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
-    // Connections beyond the backlog stay pending for ever.
+    // The kernel leaves connections beyond the backlog pending for ever.
     static_cast<void>(connect(fill.back().get(), hole.get(), hole.size));
   }
   const auto fd = ConnectAfter(hole);

@@ -25,12 +25,13 @@ using Unread = SimulatedStore::Unread;
 constexpr size_t kRelays = 2;
 constexpr size_t kClients = 9;
 constexpr size_t kMuchRoom = size_t{1} << 30;
-// Bytes that two queues and a few waiting clients fill, so that requests are
-// refused.
+// Memory limit of the store in bytes: two queues and a few waiting clients fill
+// it, so that further requests are refused.
 constexpr size_t kLittleRoom = 2500;
 constexpr std::array<std::string_view, 2> kQueues = {"q", "r"};
 
 // kStand: some elements may be reserved for clients that have not popped yet.
+// kAreOver: no element is reserved.
 enum class Offers { kStand, kAreOver };
 
 class StoreSimulation {
@@ -47,8 +48,8 @@ class StoreSimulation {
       if (testing::Test::HasFailure()) return;
       if (Below(400) == 0) ComeToRest();
       if (clients_.size() < kClients) clients_.push_back(NewClient());
-      // Expire no offers under kFinds: there every client that is offered an
-      // element must find it, however late its pop arrives.
+      // Under kFinds no offer expires: a client must always find the element
+      // that was offered to it, however late its pop arrives.
       if (told_ == Told::kMayFindNothing && Below(150) == 0) {
         store_.AgeOffers();
       }
@@ -91,15 +92,16 @@ class StoreSimulation {
     }
   }
 
-  // Removes the clients that have left and that the store knows no more.
+  // Removes the disconnected clients of which the simulated store has no state
+  // any more.
   void ForgetThoseWhoLeft() {
     std::erase_if(clients_, [this](const auto& client) {
       return client->gone() && !store_.Knows(client->id());
     });
   }
 
-  // Delivers all messages in flight; clients that were offered an element pop
-  // it.
+  // Delivers all messages in flight. Each client that was offered an element
+  // pops the element.
   void DeliverAll() {
     for (bool moved = true; moved && !testing::Test::HasFailure();) {
       moved = false;
@@ -121,8 +123,8 @@ class StoreSimulation {
     CheckNoPopWaitsWhileAnElementIsThere(Offers::kStand);
     if (told_ == Told::kFinds || testing::Test::HasFailure()) return;
     for (size_t tick = 0; store_.store().HasOffers(); ++tick) {
-      // An offer ends after two ticks, and an offer to the next client may
-      // follow.
+      // An offer ends after two ticks, and the element may then be offered to
+      // the next client.
       ASSERT_LT(tick, 4 * kClients) << "there are offers for ever";
       store_.AgeOffers();
       DeliverAll();
@@ -130,8 +132,9 @@ class StoreSimulation {
     CheckNoPopWaitsWhileAnElementIsThere(Offers::kAreOver);
   }
 
-  // Checks that no client waits for a queue that has a spare element. kStand:
-  // one element is reserved for each client that may hold an offer.
+  // Checks that no client waits for a queue that has an unreserved element.
+  // Under kStand, one element counts as reserved for each client that may hold
+  // an offer.
   void CheckNoPopWaitsWhileAnElementIsThere(Offers offers) {
     for (const std::string_view queue : kQueues) {
       int64_t spare = store_.LengthOf(queue);
@@ -145,8 +148,8 @@ class StoreSimulation {
     }
   }
 
-  // Disconnects all clients. Then neither store nor relays may hold anything of
-  // them.
+  // Disconnects all clients. Afterwards neither the store nor the relays may
+  // hold any of their state.
   void EndAll() {
     for (const auto& client : clients_) {
       client->Leave(Below(2) == 0 ? Unread::kArrives : Unread::kIsLost);
@@ -159,13 +162,14 @@ class StoreSimulation {
     EXPECT_EQ(store_.store().bytes(), 0);
   }
 
-  // Checks that the server knows exactly the channels that the relay can reuse.
+  // Checks that the server knows exactly those channels that the relay keeps
+  // for reuse.
   void CheckChannels(size_t relay) {
     EXPECT_EQ(store_.relay(relay).held_bytes(), 0);
     const size_t channels = store_.relay(relay).channels();
     EXPECT_LE(channels, 2 * kClients);
-    // Reads as many different keys at once as there are channels: every channel
-    // must be used.
+    // Reads as many different keys at once as there are channels, so that every
+    // channel must be in use.
     std::vector<StoreClientId> readers;
     for (size_t i = 0; i < channels; ++i) {
       readers.push_back(store_.Connect(relay, StoreFraming::kModern));
@@ -212,7 +216,7 @@ RandomClient::Tally Simulate(uint32_t first_seed, Told told,
     StoreSimulation(seed, told, max_store_bytes, &tally).Run(kSteps);
   }
   if (testing::Test::HasFailure()) return tally;
-  // All seeds together must have produced these events often.
+  // Over all seeds, each of these events must have occurred often.
   EXPECT_GT(tally.found, 1000);
   EXPECT_GT(tally.canceled, 100);
   return tally;

@@ -3,9 +3,9 @@
 namespace muster::store {
 namespace {
 
-// The clients must read at least 1/kLeastReadPart of the budget within
-// `timeout`. Otherwise a client that reads one byte now and then could make
-// all others wait for ever.
+// All clients together must read at least 1/kLeastReadPart of the budget within
+// `timeout`. Otherwise a client that reads one byte now and then could make all
+// others wait for ever.
 constexpr size_t kLeastReadPart = 2048;
 
 }  // namespace
@@ -39,8 +39,9 @@ bool BufferBudget::IsOverdue(Instant now) {
 
 bool BufferBudget::FillsBefore(const BufferShare& one,
                                const BufferShare& other) const {
-  // Replies shrink as clients read them, so close no client for its replies if
-  // others hold as much in requests that may never be complete.
+  // Unread replies shrink as clients read, but an incomplete request may never
+  // be complete. So if incomplete requests hold at least half of all bytes, the
+  // connection with the largest request is closed.
   if (outgoing_ <= bytes_ / 2) {
     return one.bytes - one.outgoing > other.bytes - other.outgoing;
   }
@@ -51,7 +52,7 @@ bool BufferBudget::BlocksBefore(const BufferShare& one,
                                 const BufferShare& other) const {
   const bool one_reads = one.read_in == wait_;
   const bool other_reads = other.read_in == wait_;
-  // A connection without unread replies delays no other.
+  // A connection without unread replies delays no other connection.
   if (one.outgoing == 0 || other.outgoing == 0 || one_reads == other_reads) {
     return one.outgoing > other.outgoing;
   }

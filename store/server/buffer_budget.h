@@ -9,14 +9,15 @@
 
 namespace muster::store {
 
-// One connection's account in a BufferBudget; only the budget writes it.
+// The buffers of one connection as counted by a BufferBudget; only the budget
+// changes this struct.
 struct BufferShare {
-  // Memory of the connection's buffers in bytes, and the part of it for replies
-  // that the client has not read.
+  // Memory of the connection's buffers, and the part of that memory for replies
+  // that the client has not read; both in bytes.
   size_t bytes = 0;
   size_t outgoing = 0;
-  // The number of the last wait (BufferBudget::wait_) in which the client read
-  // data; 0: none.
+  // Number (BufferBudget::wait_) of the last period of waiting requests in
+  // which the client read data; 0: none.
   uint64_t read_in = 0;
 };
 
@@ -36,8 +37,9 @@ class BufferBudget {
  public:
   BufferBudget(size_t max_bytes, Duration timeout);
 
-  // Sets the memory of the connection's buffers, in bytes, and its part for
-  // unread replies. Both are 0 at the connection's end.
+  // Sets the memory of the connection's buffers and the part of that memory for
+  // unread replies, both in bytes. Both must be set to 0 when the connection
+  // ends.
   void Charge(BufferShare& share, size_t bytes, size_t outgoing);
   // Notes that the client has read `bytes`.
   void CountRead(BufferShare& share, size_t bytes);
@@ -52,8 +54,8 @@ class BufferBudget {
   // Must be called periodically while RequestsWait.
   bool IsOverdue(Instant now);
 
-  // The order in which connections are closed: by FillsBefore if the budget is
-  // full, by BlocksBefore if the wait is overdue.
+  // Whether `one` is closed before `other`: FillsBefore is the order if the
+  // budget is full, BlocksBefore if IsOverdue.
   bool FillsBefore(const BufferShare& one, const BufferShare& other) const;
   bool BlocksBefore(const BufferShare& one, const BufferShare& other) const;
 
@@ -62,8 +64,9 @@ class BufferBudget {
   const Duration timeout_;
   size_t bytes_ = 0;
   size_t outgoing_ = 0;
-  // Start of the current wait, or a later time at which enough had been read;
-  // number of the current wait, from 1; bytes read since `wait_began_`.
+  // A wait is a period in which RequestsWait. Start of the current wait, or a
+  // later time at which enough had been read; number of the current wait, from
+  // 1; bytes read since `wait_began_`.
   std::optional<Instant> wait_began_;
   uint64_t wait_ = 1;
   size_t read_ = 0;

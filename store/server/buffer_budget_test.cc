@@ -12,8 +12,8 @@ constexpr Instant kBegin = Instant(std::chrono::hours(1));
 
 class BufferBudgetTest : public testing::Test {
  protected:
-  // Sets the memory of the connection's buffers to `bytes`, all of them unread
-  // replies.
+  // Sets the memory of the connection's buffers to `bytes`, all of it for
+  // unread replies.
   void Send(BufferShare& share, size_t bytes) {
     budget_.Charge(share, bytes, bytes);
   }
@@ -55,8 +55,8 @@ TEST_F(BufferBudgetTest, OnlyUnreadRepliesMakeRequestsWait) {
 TEST_F(BufferBudgetTest, IsOverdueIfNoClientReads) {
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
   Send(a_, kHalf + 1);
-  // The wait begins at the first call of IsOverdue, whenever the budget was
-  // exceeded.
+  // The wait begins at the first call of IsOverdue, even if the budget was
+  // exceeded earlier.
   EXPECT_FALSE(budget_.IsOverdue(kBegin + kOverdueAfter));
   EXPECT_FALSE(budget_.IsOverdue(kBegin + 2 * kOverdueAfter - Duration(1)));
   EXPECT_TRUE(budget_.IsOverdue(kBegin + 2 * kOverdueAfter));
@@ -71,8 +71,8 @@ TEST_F(BufferBudgetTest, AClientThatReadsPreventsOverdue) {
     ASSERT_FALSE(budget_.IsOverdue(kBegin + i * (kOverdueAfter - Duration(1))));
     budget_.CountRead(b_, 1000);
   }
-  // The clients stop reading. Their earlier reads must not delay the end of the
-  // wait.
+  // From here on the clients read nothing. Their earlier reads must not delay
+  // the end of the wait.
   const Instant last = kBegin + 10 * (kOverdueAfter - Duration(1));
   EXPECT_FALSE(budget_.IsOverdue(last));
   EXPECT_TRUE(budget_.IsOverdue(last + kOverdueAfter));
@@ -90,8 +90,8 @@ TEST_F(BufferBudgetTest, AByteNowAndThenIsNoReading) {
 TEST_F(BufferBudgetTest, EveryWaitIsLookedAtByItself) {
   Send(a_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
-  // All replies are read, so the wait of the requests ends. The next wait,
-  // which b_ causes, is overdue only after the full kOverdueAfter.
+  // All replies are read, so the requests no longer wait. The next wait, which
+  // b_ causes, is overdue only after the full kOverdueAfter.
   Send(a_, 0);
   Send(b_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin + kOverdueAfter));
@@ -113,7 +113,8 @@ TEST_F(BufferBudgetTest, AClientThatDoesNotReadBlocksBeforeOneThatReads) {
   const BufferShare idle;
   EXPECT_TRUE(budget_.BlocksBefore(a_, idle));
   EXPECT_FALSE(budget_.BlocksBefore(idle, a_));
-  // Reads in an earlier wait do not protect a client.
+  // a_ has read only in an earlier wait, which does not protect it in this
+  // wait.
   Send(b_, 0);
   Send(c_, 0);
   Send(c_, kHalf - 1);
@@ -128,12 +129,13 @@ TEST_F(BufferBudgetTest, HalfARequestFillsBeforeAnAnswer) {
   ASSERT_TRUE(budget_.IsFull());
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));
   EXPECT_FALSE(budget_.FillsBefore(a_, b_));
-  // a's reply is now larger than b's half request, but b and c together hold as
-  // much: still close b first.
+  // The reply to a_ is now larger than the incomplete request of b_. But the
+  // incomplete requests of b_ and c_ together are as large as the reply, so b_
+  // is still closed first.
   budget_.Charge(a_, kHalf + 200, kHalf + 200);
   budget_.Charge(c_, 400, 0);
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));
-  // One reply exceeds the limit by itself: close its client.
+  // A single reply exceeds the limit by itself, so its client is closed first.
   budget_.Charge(a_, 2 * kMax, 2 * kMax);
   EXPECT_TRUE(budget_.FillsBefore(a_, b_));
 }

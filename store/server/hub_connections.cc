@@ -15,8 +15,9 @@
 namespace muster::store {
 namespace {
 
-// Limit of unread data that no request of the connection limits (watches, a
-// relay's channels); beyond it the connection is closed.
+// Limit of a connection's unread data; beyond it the connection is closed. Data
+// of watches and of a relay's channels needs this limit, because it is not a
+// reply to a request that could be held back.
 constexpr size_t kMaxUnread = size_t{1} << 20 | kMaxStoreReplyBytes * 2;
 
 }  // namespace
@@ -46,15 +47,15 @@ void HubConnections::Watch(StoreConnection& connection) {
   const uint32_t wanted = (connection.stalled ? 0u : EPOLLIN) |
                           (connection.out.empty() ? 0u : EPOLLOUT);
   if (wanted == connection.watched || connection.ending) return;
-  // The connection is about to send its new data. Afterwards Watch tells epoll
-  // whether to watch for writability.
+  // A scheduled connection is about to send its new data. Watch is called again
+  // after that, and then decides whether epoll watches for writability.
   if (connection.scheduled) return;
   connection.watched = wanted;
   events_->Change(connection.socket.fd.get(), connection.id, wanted);
 }
 
 void HubConnections::Charge(StoreConnection& connection) {
-  // The upstream connection does not count for the budget: its buffers have a
+  // The budget does not include the upstream connection, whose buffers have a
   // limit of their own.
   if (connection.role == Role::kUpstream) return;
   budget_->Charge(connection.share, connection.Memory(),
@@ -85,14 +86,15 @@ StoreConnection* HubConnections::TakeScheduled() {
 
 std::vector<StoreConnection*> HubConnections::SendScheduled() {
   std::vector<StoreConnection*> connections;
-  std::vector<StoreConnection*> sent_to;  // the connections of `jobs`
+  // the connections of `jobs`, in the same order
+  std::vector<StoreConnection*> sent_to;
   std::vector<SendCrew::Job> jobs;
   while (scheduled() > 0) {
     StoreConnection* const connection = TakeScheduled();
     if (connection == nullptr) continue;
     connections.push_back(connection);
-    // The crew's threads do not encrypt. The caller of this function sends to
-    // encrypted connections itself.
+    // The crew's threads cannot encrypt, so the caller of this function sends
+    // to encrypted connections itself.
     if (connection->socket.tls != nullptr) continue;
     sent_to.push_back(connection);
     jobs.push_back(
@@ -130,7 +132,7 @@ void HubConnections::End(StoreConnection& connection) {
   if (connection.ending) return;
   connection.ending = true;
   ending_.push_back(connection.id);
-  // Frees the buffers now, but not `in` while the service handles its bytes.
+  // Frees the buffers now, except `in` while the service handles its bytes.
   connection.out = ByteQueue();
   if (!connection.processed) connection.in = ByteQueue();
   budget_->Charge(connection.share, 0, 0);

@@ -16,28 +16,28 @@
 
 namespace muster::store {
 
-// The client id in a relay's effects that means the upstream connection.
+// The client id that stands for the upstream connection in a relay's effects.
 inline constexpr StoreClientId kUpstreamClient = 0;
 
-// The open connections of a hub with their sockets and buffers. Sends, tells
-// epoll what to watch, accounts for buffers and closes connections; does not
-// look into the bytes. A connection is closed in two steps, so that a reference
+// The open connections of a hub with their sockets and buffers. Sends data,
+// registers sockets in epoll, accounts for buffers and closes connections; does
+// not parse the data. A connection is closed in two steps, so that a reference
 // to it stays valid while an event is handled: End frees its buffers, and
-// Remove, later, its socket. To be used on one thread.
+// Remove, later, its socket. Single-threaded.
 class HubConnections {
  public:
   using Role = StoreConnection::Role;
 
-  // The arguments must outlive this object. `events` must be open before the
+  // The pointers must outlive this object. `events` must be open before the
   // first Add. `helpers`: number of threads that help to send.
   HubConnections(HubEvents* events, BufferBudget* budget,
                  BoundedNotices* notices, size_t helpers)
       : events_(events), budget_(budget), notices_(notices), crew_(helpers) {}
 
-  // Adds a connection and watches it for data. Returns null, with a notice, if
-  // epoll cannot watch it. Role::kUpstream: at most once.
+  // Adds a connection and registers it in epoll for reading. Returns null,
+  // after a notice, if epoll cannot register it. Role::kUpstream: at most once.
   StoreConnection* Add(StreamSocket socket, Role role);
-  // Returns null if the connection is gone. O(1).
+  // Returns null if the connection is already removed. O(1).
   StoreConnection* Find(StoreClientId id) const;
   StoreConnection* upstream() const { return upstream_; }
   size_t size() const { return table_.size(); }
@@ -49,10 +49,10 @@ class HubConnections {
     }
   }
 
-  // Tells epoll to watch the socket: for reading unless the connection is
-  // stalled, for writing if it has unsent data.
+  // Updates the connection's registration in epoll: for reading unless the
+  // connection is stalled, for writing if it has unsent data.
   void Watch(StoreConnection& connection);
-  // Updates the connection's account in the buffer budget.
+  // Updates the connection's share in the buffer budget.
   void Charge(StoreConnection& connection);
 
   // Schedules a connection for sending, after data was appended to its `out`.
@@ -60,35 +60,39 @@ class HubConnections {
   void Schedule(StoreConnection& connection);
   size_t scheduled() const { return scheduled_.size() - next_scheduled_; }
   // Removes and returns the next scheduled connection in FIFO order; null if
-  // that connection is gone or ending. Requires scheduled() > 0.
+  // that connection is removed or ending. Requires scheduled() > 0.
   StoreConnection* TakeScheduled();
-  // Sends once for each scheduled connection, on several threads. Returns those
-  // connections: each may have unsent data left, which Send sends.
+  // Makes one send call for each scheduled connection, on several threads.
+  // Returns those connections: each may have unsent data left, which Send
+  // sends.
   std::vector<StoreConnection*> SendScheduled();
-  // Sends as much as the kernel takes; ends the connection on an error.
+  // Sends as much as the kernel accepts; ends the connection on an error.
   void Send(StoreConnection& connection);
 
-  // Marks the connection as ending, once, and frees its buffers.
+  // Marks the connection as ending and frees its buffers. Idempotent.
   void End(StoreConnection& connection);
   // Ends the connection, with a notice that names the peer and `reason`.
   void Refuse(StoreConnection& connection, std::string_view reason);
-  // Refuses the connection with the largest buffers. For a full budget. O(n).
+  // Refuses the connection with the largest buffers. Called if the buffer
+  // budget is full. O(n).
   void RefuseLargest();
   // Refuses connections that do not read their replies, until requests need not
-  // wait any more. For an overdue wait. O(n) for each refused connection.
+  // wait any more. Called if BufferBudget::IsOverdue. O(n) for each refused
+  // connection.
   void RefuseUnread();
-  // Returns the next ending connection, or null. The connection stays until
-  // Remove.
+  // Returns an ending connection, or null if there is none. The connection
+  // exists until Remove.
   StoreConnection* NextEnding();
-  // Closes an ending connection.
+  // Closes the socket of an ending connection and deletes the connection.
   void Remove(StoreConnection& connection);
   // Closes all connections.
   void Clear();
 
-  // An error once the upstream was refused or lost.
+  // The error for which the upstream connection was refused or lost; OK: none.
   const absl::Status& failure() const { return failure_; }
-  // `failure`, but OK if there were clients and all of them had left before the
-  // upstream was lost: the store of a round closes after its workers.
+  // Returns failure(), or OK if there were clients and all of them had
+  // disconnected before the upstream was lost: the store of a round closes
+  // after its workers.
   absl::Status Result() const;
 
  private:
@@ -105,8 +109,8 @@ class HubConnections {
   bool outlived_clients_ = false;
 
   std::vector<StoreClientId> ending_;
-  // Ids of connections with new data. Entries before `next_scheduled_` are
-  // taken.
+  // Ids of connections with new data to send. Entries before `next_scheduled_`
+  // have been returned by TakeScheduled.
   std::vector<StoreClientId> scheduled_;
   size_t next_scheduled_ = 0;
 };

@@ -145,7 +145,7 @@ TEST_F(HubConnectionsTest, WatchFollowsTheStateOfTheConnection) {
   connections_.Watch(a);
   EXPECT_EQ(a.watched, 0u);
   a.out.Append("x");
-  // `a` is scheduled: its new data is sent before epoll watches for writability
+  // While `a` is scheduled, epoll does not watch for writability.
   a.scheduled = true;
   connections_.Watch(a);
   EXPECT_EQ(a.watched, 0u);

@@ -18,9 +18,9 @@
 namespace muster::store {
 namespace {
 
-// Time to poll for the next event before this thread sleeps. Requests often
-// follow one another, and waking up costs this thread and the client more than
-// handling the request.
+// Time for which this thread polls for the next event before it sleeps.
+// Requests often follow one another, and waking up costs this thread and the
+// client more than handling the request.
 constexpr Duration kLinger = std::chrono::microseconds(50);
 
 }  // namespace
@@ -48,8 +48,8 @@ void HubEvents::Change(int fd, uint64_t id, uint32_t events) {
 void HubEvents::Stop() {
   stop_.store(true, std::memory_order_release);
   const uint64_t one = 1;
-  // The write fails only if the eventfd's counter is full. Then the thread
-  // wakes up anyway.
+  // The write can only fail because the eventfd's counter is full. Then the
+  // thread wakes up anyway.
   (void)!write(wake_.get(), &one, sizeof(one));
 }
 

@@ -37,12 +37,13 @@ class HubEvents {
   bool Add(int fd, uint64_t id, uint32_t events);
   void Change(int fd, uint64_t id, uint32_t events);
 
-  // May be called from any thread after Open.
+  // Makes the current and all later calls of Wait return. Any thread, after
+  // Open.
   void Stop();
   bool stopped() const { return stop_.load(std::memory_order_acquire); }
 
-  // Blocks until there are events and returns them. Returns none after
-  // `at_most` (nullopt: no limit) or after Stop.
+  // Blocks until there are events and returns them. Returns an empty span after
+  // the time `at_most` (nullopt: no limit) or after Stop.
   std::span<const epoll_event> Wait(
       std::optional<std::chrono::milliseconds> at_most);
   // The time at which the last Wait returned, on the clock of MonotonicNow.
@@ -58,8 +59,8 @@ class HubEvents {
   std::array<epoll_event, 256> events_;
 };
 
-// A thread with all signals blocked, so that the process's signals go to
-// threads that expect them.
+// A thread with all signals blocked, so that signals to the process are handled
+// by threads that expect them.
 class HubThread {
  public:
   HubThread() = default;
@@ -79,7 +80,7 @@ class HubThread {
   std::thread thread_;
 };
 
-// A timer for a periodic action. Pure.
+// A timer for a periodic action. The caller passes the time. Pure.
 class TickTimer {
  public:
   explicit TickTimer(std::chrono::milliseconds period) : period_(period) {}
@@ -91,7 +92,7 @@ class TickTimer {
                     std::chrono::ceil<std::chrono::milliseconds>(next_ - now));
   }
 
-  // Returns whether a tick is due. If so, the next one is due `period` after
+  // Returns whether a tick is due. If so, the next tick is due `period` after
   // `now`.
   bool Take(Instant now) {
     if (now < next_) return false;
@@ -104,11 +105,11 @@ class TickTimer {
   Instant next_;
 };
 
-// Passes on sentences for people up to a limit; the last one says that there
-// will be no more.
+// Forwards messages for the user, up to a maximum number. The last message says
+// that no more will follow.
 class BoundedNotices {
  public:
-  // `sink` receives the sentences; may be empty.
+  // `sink` receives the messages; may be empty.
   explicit BoundedNotices(std::function<void(const std::string&)> sink,
                           size_t most = 200)
       : sink_(std::move(sink)), left_(most) {}

@@ -42,8 +42,8 @@ absl::Status Set(int fd, int level, int option, int value) {
   return ErrnoStatus("the store's socket option");
 }
 
-// On Linux, connections inherit these options from their listener, which saves
-// system calls for each connection.
+// Sets socket options that, on Linux, accepted connections inherit from the
+// listening socket. This saves system calls for each connection.
 absl::Status SetInherited(int fd) {
   absl::Status set = Set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   set.Update(Set(fd, SOL_SOCKET, SO_KEEPALIVE, 1));
@@ -74,8 +74,8 @@ absl::StatusOr<OwnedFd> Listen(const SocketAddress& address,
   return fd;
 }
 
-// Sets the options of ListenOn on a socket of the caller that is listening
-// already.
+// Sets the options of ListenOn on a socket of the caller that is already
+// listening.
 absl::Status Adopt(const OwnedFd& listener) {
   int listens = 0;
   socklen_t size = sizeof(listens);
@@ -154,7 +154,7 @@ StoreAcceptor::Accepted StoreAcceptor::Accept(size_t connections,
         accept4(listener_.get(), reinterpret_cast<sockaddr*>(&peer.storage),
                 &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     const bool failed = !accepted.socket.open();
-    // A failure of one connection says nothing about the next one.
+    // Only this one connection failed, so the next one is accepted.
     if (failed && (errno == EINTR || errno == ECONNABORTED)) continue;
     if (failed && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
                    errno == ENOMEM)) {
@@ -179,7 +179,7 @@ void StoreAcceptor::Resume(size_t connections) {
 
 void StoreAcceptor::SetEvents(uint32_t events) {
   epoll_event event{.events = events, .data = {.u64 = id_}};
-  // Keep errno for the caller's error message.
+  // The caller's error message needs the current errno.
   const int error = errno;
   epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_.get(), &event);
   errno = error;

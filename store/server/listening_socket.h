@@ -22,14 +22,14 @@ namespace muster::store {
 //   ResourceExhausted  no descriptor is left
 absl::StatusOr<OwnedFd> ListenOn(const std::string& address, int port);
 
-// Returns `given` with the same options set, if it is open; else the result of
-// ListenOn.
+// Returns `given`, with the options of ListenOn set, if it is open; otherwise
+// the result of ListenOn.
 //   InvalidArgument  `given` is not a listening stream socket
 //   and the errors of ListenOn
 absl::StatusOr<OwnedFd> ListenerFor(OwnedFd given, const std::string& address,
                                     int port);
 
-// Number of descriptors that a store's server leaves for the rest of its
+// Number of descriptors that a store's server leaves for other uses in its
 // process.
 inline constexpr int kDescriptorsForOthers = 512;
 
@@ -52,13 +52,14 @@ class StoreAcceptor {
     OwnedFd socket;
     SocketAddress peer;
   };
-  // Returns a new non-blocking connection. The socket is not open if none is
-  // pending, or if there is no room in addition to `connections`: then
-  // `why_paused` has the reason.
+  // Returns a new non-blocking connection. The returned socket is not open if
+  // no connection is pending, or if there is no room for more than the existing
+  // `connections`. In the latter case `why_paused` is set to the reason.
   Accepted Accept(size_t connections, std::string* why_paused);
 
   bool paused() const { return paused_; }
-  // Accepts again if there is room in addition to `connections` connections.
+  // Starts to accept again if there is room for more than the existing
+  // `connections`.
   void Resume(size_t connections);
 
   void Close() { listener_.Close(); }

@@ -5,16 +5,16 @@
 
 namespace muster::store {
 
-// Decides when freed memory is returned to the system: the allocator keeps it,
-// and to return it costs time that grows with the amount. Pure.
+// Decides when freed memory is returned to the system. The allocator keeps
+// freed memory, and returning it costs time that grows with the amount. Pure.
 class MemoryWatermark {
  public:
-  // Less freed memory than this is not worth the system calls, in bytes.
+  // Minimum of freed memory that is worth the system calls, in bytes.
   static constexpr size_t kLeast = size_t{32} << 20;
 
-  // Notes that `bytes` are in use. Returns whether freed memory is to be
-  // returned now: the use has fallen by kLeast, and to half of its maximum,
-  // since the last time.
+  // Sets the memory in use to `bytes`. Returns whether freed memory is to be
+  // returned to the system now: the use has fallen by kLeast or more, and to
+  // half of its maximum or less, since Falls last returned true.
   bool Falls(size_t bytes);
 
  private:

@@ -10,15 +10,16 @@
 namespace muster::store {
 namespace {
 
-// Limit of a peer's unread bytes: beyond it, requests whose replies would add
-// to them wait.
+// Limit of a connection's unread bytes: beyond it, requests wait whose replies
+// would add to the unread bytes.
 constexpr size_t kHighWater = size_t{1} << 20;
 
 }  // namespace
 
 bool RequestGate::MustStall(const StoreConnection& connection,
                             const StoreConnection* upstream) {
-  // Never stall the upstream: both sides would wait for each other to read.
+  // The upstream connection is never stalled: otherwise this side and the
+  // server could wait for each other to read.
   if (connection.role == StoreConnection::Role::kUpstream) return false;
   if (connection.out.size() > kHighWater) return true;
   if (connection.role != StoreConnection::Role::kClient) return false;
@@ -90,8 +91,8 @@ absl::StatusOr<size_t> RequestIntake::TakeFrame(
       ParseRelayFrame(bytes, kMaxStoreRequestBytes, &frame);
   if (!length.ok() || *length == 0) return length;
   if (frame.kind == RelayFrameKind::kGone) {
-    // No effect if this side has closed the channel too and the two messages
-    // crossed.
+    // End has no effect if this side has closed the channel already and its
+    // message crossed this frame.
     channels_->End(connection, frame.channel, gone);
     return length;
   }

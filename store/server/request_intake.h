@@ -15,11 +15,11 @@
 
 namespace muster::store {
 
-// Decides whether a connection's requests may be handled now, or must wait. A
-// connection that waits is stalled: it is not read from. Pure.
+// Decides whether a connection's requests are handled now or must wait. A
+// connection whose requests wait is stalled: nothing is read from it. Pure.
 class RequestGate {
  public:
-  // The arguments must outlive this object.
+  // The pointers must outlive this object.
   RequestGate(const BufferBudget* budget, const StoreService* service)
       : budget_(budget), service_(service) {}
 
@@ -29,8 +29,8 @@ class RequestGate {
   // next reply to the client, or TakeUpstreamRoom, ends the wait.
   bool MustStall(const StoreConnection& connection,
                  const StoreConnection* upstream);
-  // Whether connections may have been stalled because of the upstream's buffer,
-  // and that buffer has room again. The caller then resumes them.
+  // Returns true if connections may have been stalled because of the upstream's
+  // buffer and that buffer has room again. The caller then resumes them.
   bool TakeUpstreamRoom(const StoreConnection& upstream);
 
   // Whether new requests must wait: the buffer budget is spent, or other
@@ -41,11 +41,11 @@ class RequestGate {
   // Stalls the connection and adds it to the FIFO of connections that wait for
   // the buffer budget.
   void Enqueue(StoreConnection& connection);
-  // Whether TakeNext may be called: the FIFO is not empty and the budget has
-  // room.
+  // Whether a connection may be taken with TakeNext: the FIFO is not empty and
+  // the budget has room.
   bool HasTurn() const { return !queue_.empty() && !budget_->RequestsWait(); }
-  // Removes and returns the first connection of the FIFO. It may be closed
-  // already.
+  // Removes and returns the first connection of the FIFO. The connection may be
+  // closed already.
   StoreClientId TakeNext();
 
  private:
@@ -58,8 +58,8 @@ class RequestGate {
   bool upstream_was_full_ = false;
 };
 
-// Splits the bytes received by a hub into requests of clients, and passes these
-// to the service.
+// Splits the bytes received by a hub into requests of clients, and passes the
+// requests to the service.
 class RequestIntake {
  public:
   // Whether a client's connection may become a relay's connection, with many
@@ -72,8 +72,8 @@ class RequestIntake {
 
   // Handles one request, frame or piece of upstream data at the front of
   // `bytes`. Returns its length, 0 if it is incomplete, or an error for which
-  // the connection must be closed. Appends to `gone` the clients whose end a
-  // relay has reported.
+  // the connection must be closed. Appends to `gone` the clients that a relay
+  // has reported as disconnected.
   absl::StatusOr<size_t> TakeOne(StoreConnection& connection,
                                  std::string_view bytes, StoreEffects* effects,
                                  std::vector<StoreClientId>* gone);

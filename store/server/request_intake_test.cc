@@ -10,10 +10,10 @@ namespace {
 
 using Role = StoreConnection::Role;
 
-// More bytes than RequestGate lets a client leave unread.
+// More unread bytes than RequestGate allows for a connection.
 const std::string kMuch((size_t{1} << 20) + 1, 'x');
 
-// A service whose MayGoOn returns what the test sets.
+// A service whose MayGoOn returns the value that the test sets.
 class TurnService : public StoreService {
  public:
   void OnRequest(StoreClientId, StoreFraming, const StoreRequest&,
@@ -73,7 +73,8 @@ TEST_F(RequestGateTest, AFullUpstreamStallsClientsUntilItHasRoom) {
   EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
   upstream_.out.Consume(kMuch.size());
   EXPECT_TRUE(gate_.TakeUpstreamRoom(upstream_));
-  // false, since the first call has already told the caller to resume
+  // Returns true only once: the first call has made the caller resume the
+  // clients.
   EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
 }
 
@@ -86,7 +87,7 @@ TEST_F(RequestGateTest, RequestsWaitForTheBudgetInOrder) {
   EXPECT_TRUE(client_.stalled);
   EXPECT_FALSE(gate_.HasTurn());
   budget_.Charge(other_.share, 0, 0);
-  // new requests wait until the FIFO is empty
+  // New requests wait until the FIFO is empty.
   EXPECT_TRUE(gate_.RequestsWait());
   ASSERT_TRUE(gate_.HasTurn());
   EXPECT_EQ(gate_.TakeNext(), other_.id);

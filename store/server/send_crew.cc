@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxThreads = 4;
 // Number of jobs that a thread takes at once, to reduce contention for the
-// counter.
+// shared counter.
 constexpr size_t kJobsAtOnce = 8;
 
 }  // namespace
@@ -42,7 +42,8 @@ void SendCrew::SendAll(std::span<Job> jobs) {
   Take(jobs);
   if (threads_.empty()) return;
   std::unique_lock<std::mutex> lock(mutex_);
-  // A helper thread that wakes up only now must not find jobs.
+  // A helper thread that wakes up after the end of the batch must not find its
+  // jobs.
   jobs_ = {};
   changed_.wait(lock, [this] { return active_ == 0; });
 }

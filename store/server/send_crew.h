@@ -19,7 +19,7 @@ namespace muster::store {
 // Threads that share the send() calls of a hub's thread: when a thousand
 // clients are released at once, nearly all the time is spent in the kernel's
 // send(). These threads only call send(). The hub owns the buffers, sends its
-// share, and waits for the others.
+// share, and waits until the helpers have finished.
 //
 // Not thread-safe.
 class SendCrew {
@@ -28,8 +28,8 @@ class SendCrew {
     // A non-blocking socket.
     int fd = -1;
     std::string_view bytes;
-    // Result of send(). Its errno is not kept; the next send() reports it
-    // again.
+    // Result of send(). The errno of a failure is not kept, because the next
+    // send() on the socket reports it again.
     ssize_t sent = 0;
   };
 
@@ -50,7 +50,7 @@ class SendCrew {
  private:
   void StartThreads();
   void Help();
-  // Sends jobs that no thread has taken yet, until none is left.
+  // Sends jobs that no other thread has taken yet, until none is left.
   void Take(std::span<Job> jobs);
 
   const size_t helpers_;

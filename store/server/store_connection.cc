@@ -24,7 +24,8 @@ std::string PeerName(const OwnedFd& socket) {
                   NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
     return "a client that is gone";
   }
-  // On a socket for both families, an IPv4 client has an IPv4-mapped address.
+  // A socket that accepts IPv4 and IPv6 reports an IPv4 client by its
+  // IPv4-mapped address.
   return absl::StrCat(absl::StripPrefix(host, "::ffff:"), " port ", port);
 }
 

@@ -25,7 +25,7 @@ namespace muster::store {
 // holds no heap memory.
 class ByteQueue {
  public:
-  // The bytes that are not consumed. Valid until the next change.
+  // The bytes that are not consumed yet. Valid until the next change.
   std::string_view view() const {
     return std::string_view(bytes_).substr(consumed_);
   }
@@ -67,15 +67,16 @@ class ByteQueue {
 struct StoreConnection {
   enum class Role {
     kClient,
-    kRelay,  // The connection of a relay: its bytes are frames of many clients.
-    // The connection to the server that a relay forwards requests to.
+    kRelay,  // to a relay; its bytes are frames of many clients
+    // The connection from a relay to the server that gets the forwarded
+    // requests.
     kUpstream,
   };
 
   // The meaning of the bytes that arrive next.
   enum class Opening {
     kDone,       // requests or frames
-    kUndecided,  // the first byte tells a TLS handshake from clear text
+    kUndecided,  // the first byte shows whether TLS is used
     kHandshake,  // a TLS handshake, then requests or frames
   };
 
@@ -86,24 +87,25 @@ struct StoreConnection {
   RequestParser parser;
   ByteQueue in;
   ByteQueue out;
-  // Only for a relay's connection: the relay's clients by channel.
+  // Channel numbers and client ids of a relay's clients. Empty for a connection
+  // that is not a relay's.
   std::map<uint32_t, StoreClientId> channels;
-  // The epoll events that the socket is registered for.
+  // The epoll events for which the socket is registered.
   uint32_t watched = 0;
   // Whether the connection is in the hub's list of connections with new data to
   // send.
   bool scheduled = false;
-  // Whether bytes of this connection are being handled by the service.
+  // Whether the service is handling bytes of this connection right now.
   bool processed = false;
   // Whether reading from the socket and handling of `in` are paused, because
-  // replies or upstream data are backed up.
+  // too many bytes sent to the client or to the upstream are unread.
   bool stalled = false;
   // Whether the connection is in the hub's FIFO of connections that wait for
   // the buffer budget.
   bool queued = false;
-  // Whether the connection is closed once the current event is handled.
+  // Whether the connection will be closed once the current event is handled.
   bool ending = false;
-  // The connection's account in the hub's buffer budget.
+  // The memory of this connection as counted in the hub's buffer budget.
   BufferShare share;
 
   // Memory of the connection's buffers and channels in bytes.
@@ -116,7 +118,8 @@ struct StoreConnection {
   static constexpr size_t kBytesPerChannel = 256;
 };
 
-// Returns "10.1.2.3:4567", or as much as is known of the peer.
+// Returns the peer's address such as "10.1.2.3:4567", or as much as is known of
+// it.
 std::string PeerName(const OwnedFd& socket);
 
 // Maps the channels of relays' connections to client ids and back. These ids
@@ -135,11 +138,12 @@ class ChannelTable {
   absl::StatusOr<StoreClientId> ClientOf(StoreConnection& connection,
                                          uint32_t channel);
 
-  // The connection and channel of the client; null if the client is gone.
+  // Returns the connection and channel of the client; null if the client has
+  // disconnected.
   const Place* Find(StoreClientId client) const;
 
-  // Removes one channel of the connection, and appends its client to `gone`.
-  // EndAll does so for all channels.
+  // Ends one channel of the connection, and appends its client to `gone`.
+  // EndAll does the same for all channels.
   void End(StoreConnection& connection, uint32_t channel,
            std::vector<StoreClientId>* gone);
   void EndAll(StoreConnection& connection, std::vector<StoreClientId>* gone);
@@ -157,9 +161,9 @@ class ChannelTable {
 class ConnectionTable {
  public:
   StoreConnection& Add(StreamSocket socket, StoreConnection::Role role);
-  // Returns null if the connection is gone.
+  // Returns null if the connection is already removed.
   StoreConnection* Find(StoreClientId id) const;
-  // Closes the connection's socket.
+  // Closes the connection's socket and deletes the connection.
   void Remove(const StoreConnection& connection);
   void Clear();
 

@@ -25,19 +25,20 @@ namespace {
 // Ids of epoll events that belong to no connection. The ids of ConnectionTable
 // are larger.
 constexpr uint64_t kListenerId = 1;
-// The first byte of a TLS handshake. No request begins with it.
+// The first byte of a TLS handshake. No request of the store's protocol begins
+// with it.
 constexpr char kTlsHandshake = 0x16;
 static_assert(HubEvents::kStopId != kListenerId);
 
-// Limit of one recv; then other connections get their turn.
+// Limit of the bytes of one recv; after that, other connections are read.
 constexpr size_t kReadBytes = size_t{256} << 10;
 constexpr int kAcceptsPerEvent = 256;
-// Interval of attempts to accept while new connections wait, since other
-// threads may have freed descriptors; also the interval of checks whether
-// clients read while requests wait.
+// Interval of two periodic checks. While accepting is paused: whether it can
+// resume, since other threads may have freed descriptors. While requests wait:
+// whether clients read.
 constexpr std::chrono::milliseconds kTick(100);
-// Minimum number of connections for which the threads of the crew send too.
-// Fewer are sent before the threads have woken up.
+// Minimum number of scheduled connections for which the crew's threads help to
+// send. A smaller number is sent before those threads have woken up.
 constexpr size_t kCrewBatch = 64;
 
 }  // namespace
@@ -75,8 +76,8 @@ void StoreHub::Stop() { events_.Stop(); }
 absl::Status StoreHub::Run() {
   while (!events_.stopped() && connections_.failure().ok()) {
     const std::span<const epoll_event> events = events_.Wait(LongestPause());
-    // Checked in each turn of the loop, not only after a time-out of Wait:
-    // there may always be events.
+    // This is checked in each turn of the loop, not only after a time-out of
+    // Wait: under load, Wait may always return events.
     if (acceptor_.paused() && events_.now() >= next_accept_) {
       acceptor_.Resume(connections_.size());
     }
@@ -107,8 +108,8 @@ std::optional<std::chrono::milliseconds> StoreHub::LongestPause() const {
 }
 
 void StoreHub::TickService() {
-  // While requests are held back, a pop may be among them, so offers must not
-  // expire.
+  // While requests wait, the pop of an offered element may be among them, so
+  // offers must not expire.
   const bool wanted = service_->WantsTicks() && !gate_.RequestsWait();
   if (!wanted || !ticks_.Take(MonotonicNow())) return;
   service_->OnTick(&effects_);
@@ -117,7 +118,7 @@ void StoreHub::TickService() {
 }
 
 void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
-  // Run() itself sees that Stop was called
+  // Run checks itself whether Stop was called.
   if (id == HubEvents::kStopId) return;
   if (id == kListenerId) {
     Accept();
@@ -129,7 +130,7 @@ void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
   if (connection->ending) return;
   if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
   if (connection->watched & EPOLLIN) {
-    // Read first, because data may precede the error: a client may set a value
+    // The data is read before the error is handled: a client may set a value
     // and disconnect at once.
     OnReadable(*connection);
   } else if (events & (EPOLLHUP | EPOLLERR)) {
@@ -160,13 +161,14 @@ void StoreHub::Accept() {
         Encrypt(*connection);
       }
     }
-    // The client speaks first, so its greeting has usually arrived.
+    // The client sends first, so its greeting has usually arrived already.
     if (connection != nullptr) OnReadable(*connection);
   }
 }
 
 void StoreHub::NoteStranger(const SocketAddress& peer) {
-  // On a socket for both families, an IPv4 client has an IPv4-mapped address.
+  // A socket that accepts IPv4 and IPv6 reports an IPv4 client by its
+  // IPv4-mapped address.
   const std::string sentence =
       strangers_.Refused(std::string(absl::StripPrefix(peer.Ip(), "::ffff:")));
   if (!sentence.empty()) Notice(sentence);
@@ -182,7 +184,8 @@ void StoreHub::OnReadable(StoreConnection& connection) {
 }
 
 void StoreHub::Encrypt(StoreConnection& connection) {
-  // Without buffering, because epoll does not see what TLS has buffered.
+  // TLS must not buffer decrypted data here, because epoll does not report data
+  // that TLS has already read from the socket.
   connection.socket.tls = std::make_unique<TlsStream>(
       *options_.tls, TlsStream::Side::kServer, connection.socket.fd.get(),
       TlsStream::Options{.buffering = TlsStream::Buffering::kNone});
@@ -209,8 +212,8 @@ bool StoreHub::IsOpened(StoreConnection& connection) {
       connections_.Refuse(connection, std::string_view(why.data(), why.size()));
       return false;
     }
-    // The few bytes of a handshake always fit into the socket's buffer, so that
-    // the handshake only waits to read.
+    // The few bytes of a handshake always fit into the socket's send buffer, so
+    // the handshake only ever waits for data to read.
     if (*events != 0) return false;
     connection.opening = Opening::kDone;
   }
@@ -269,8 +272,8 @@ void StoreHub::ResumeNext() {
   connection->queued = false;
   if (gate_.MustStall(*connection, connections_.upstream())) return;
   ProcessHeld(*connection);
-  // Read the rest of an incomplete request now: otherwise requests of other
-  // connections would always come first.
+  // The rest of an incomplete request is read now. Otherwise requests of other
+  // connections would always be handled before it.
   if (!connection->stalled && !connection->ending) Read(*connection);
 }
 
@@ -299,8 +302,8 @@ size_t StoreHub::Process(StoreConnection& connection, std::string_view bytes) {
     if (*length == 0) break;
     used += *length;
     Deliver();
-    // If the frame reported the end of a relay's client, tell the service
-    // before the relay's next frame.
+    // If the frame reported that a relay's client has disconnected, the service
+    // is notified before the relay's next frame is handled.
     TellGone();
   }
   connection.processed = false;
@@ -379,8 +382,9 @@ void StoreHub::Settle() {
       TellGone();
     } else if (connections_.scheduled() >= kCrewBatch) {
       for (StoreConnection* connection : connections_.SendScheduled()) {
-        // Handling an earlier connection of the batch may have closed this one.
-        // If not, send the rest of its data and resume it.
+        // This connection may have been closed while an earlier connection of
+        // the batch was handled. If not, its remaining data is sent and it is
+        // resumed.
         if (!connection->ending) Send(*connection);
       }
     } else if (connections_.scheduled() > 0) {

@@ -35,24 +35,24 @@ struct StoreHubOptions {
 
   // A non-blocking, listening socket.
   OwnedFd listener;
-  // A non-blocking, connected socket to the upstream, or none. The effects for
-  // kUpstreamClient are sent on it.
+  // A non-blocking, connected socket to the upstream; not open: none. Effects
+  // for kUpstreamClient are sent on it.
   StreamSocket upstream;
   Relays relays = Relays::kTaken;
-  // The addresses that are served. A connection from any other address is
-  // closed before anything is read from it.
+  // Client addresses from which connections are accepted. A connection from any
+  // other address is closed before anything is read from it.
   AddressSet clients = AddressSet::Loopback();
-  // As StoreServerOptions::tls and clear_text_clients.
+  // TLS settings, as in StoreServerOptions.
   std::optional<TlsContext> tls;
   AddressSet clear_text_clients = AddressSet::Loopback();
   size_t max_connections = 0;
-  // Limit of all buffers in bytes; and how long clients that do not read may
-  // delay others. See BufferBudget.
+  // Limit of all buffers in bytes, and the time for which clients that do not
+  // read may delay others. See BufferBudget.
   size_t max_buffer_bytes = 0;
   Duration timeout = std::chrono::seconds(5);
-  // Interval of the service's ticks.
+  // Interval of calls of StoreService::OnTick.
   std::chrono::milliseconds tick = std::chrono::seconds(1);
-  // Receives sentences for people, as StoreServerOptions::on_notice.
+  // Receives messages for the user, as StoreServerOptions::on_notice.
   std::function<void(const std::string&)> on_notice;
 };
 
@@ -83,39 +83,42 @@ class StoreHub {
   // sockets are closed on return.
   absl::Status Run();
 
-  // May be called from any thread.
+  // Makes Run return. Any thread.
   void Stop();
 
-  // To be called on the thread of Run only.
+  // The number of open connections. May be called on the thread of Run only.
   size_t connections() const { return connections_.size(); }
   void Notice(const std::string& sentence) { notices_.Say(sentence); }
 
  private:
-  // The maximum time until the loop must run again without an event; nullopt:
-  // no limit.
+  // The maximum time for which the loop may wait without an event; nullopt: no
+  // limit.
   std::optional<std::chrono::milliseconds> LongestPause() const;
   void HandleEvent(uint64_t id, uint32_t events);
   void Accept();
-  // Says that a connection from `peer` was refused, if that is to be said.
+  // Gives a notice that a connection from `peer` was refused, unless enough
+  // such notices were given.
   void NoteStranger(const SocketAddress& peer);
   void TickService();
-  // Called after each event: closes, notifies and sends until nothing is left
-  // to do.
+  // Called after each event: closes connections, notifies the service, and
+  // sends data, until nothing is left to do.
   void Settle();
 
-  // Reads from a connection that has data, or makes it wait in the FIFO.
+  // Reads from a connection that has data. If requests must wait, adds the
+  // connection to the FIFO instead.
   void OnReadable(StoreConnection& connection);
   void Read(StoreConnection& connection);
-  // Continues the opening of a connection. Returns whether requests may be read
-  // from it now.
+  // Continues the TLS handshake or its detection on a new connection. Returns
+  // whether requests may be read from the connection now.
   bool IsOpened(StoreConnection& connection);
   void Encrypt(StoreConnection& connection);
-  // Handles the requests in `bytes` until one has to wait. Returns the number
-  // of bytes used.
+  // Handles the requests in `bytes` until one of them has to wait. Returns the
+  // number of bytes used.
   size_t Process(StoreConnection& connection, std::string_view bytes);
-  // Handles the requests in connection.in until one has to wait.
+  // Handles the requests in connection.in until one of them has to wait.
   void ProcessHeld(StoreConnection& connection);
-  // Continues a stalled connection; it may be stalled again at once.
+  // Continues a stalled connection. The connection may be stalled again at
+  // once.
   void Resume(StoreConnection& connection);
   // Resumes the first connection that waits for the buffer budget.
   void ResumeNext();
@@ -123,10 +126,11 @@ class StoreHub {
   // Carries out the effects of the service's last step.
   void Deliver();
   void DeliverToChannel(const StoreEffects::Effect& effect);
-  // Sends what the kernel accepts, then resumes connections that waited for
-  // unread data of this one.
+  // Sends as much as the kernel accepts, then resumes connections that waited
+  // until this connection had less unread data.
   void Send(StoreConnection& connection);
-  // Tells the service which clients are gone, and clears gone_.
+  // Notifies the service of the disconnected clients in gone_, and clears
+  // gone_.
   void TellGone();
 
   StoreHubOptions options_;
@@ -140,9 +144,9 @@ class StoreHub {
   RequestGate gate_;
   RequestIntake intake_;
 
-  // Clients that are gone, until the service is told.
+  // Disconnected clients of which the service is not notified yet.
   std::vector<StoreClientId> gone_;
-  // Time of the next attempt to accept, while acceptor_ is paused.
+  // Time of the next attempt to accept, while accepting is paused.
   Instant next_accept_;
   StrangerLog strangers_;
   MemoryWatermark memory_;

@@ -22,9 +22,10 @@
 namespace muster::store {
 namespace {
 
-// Answers PING. Sends upstream the value of each SET and "gone" for each client
-// that left; sends upstream data to the client of the last SET. ADD of n: sends
-// "tick" upstream at each of the next n ticks.
+// A service for tests. Answers PING. Sends upstream the value of each SET, and
+// "gone" for each client that disconnected. Sends upstream data to the client
+// of the last SET. After ADD of n, sends "tick" upstream at each of the next n
+// ticks.
 class PingService : public StoreService {
  public:
   void OnRequest(StoreClientId client, StoreFraming,
@@ -60,8 +61,8 @@ class PingService : public StoreService {
   int64_t ticks_left_ = 0;
 };
 
-// Half of a WAIT for 100,000 empty keys: its memory in the parser, more than
-// its bytes on the wire, must count.
+// Half of a WAIT for 100,000 empty keys: its memory in the parser, which is
+// larger than its bytes on the wire, must count.
 TEST(StoreConnectionTest, MemoryIncludesTheParser) {
   std::string bytes;
   AppendRequest({.command = StoreCommand::kWait,
@@ -124,7 +125,7 @@ TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   const Serving hub(9, OwnedFd(ends[0]));
   RawClient client(hub.port());
   client.Set("k", std::string(kBytes, 'v'));
-  // PING waits until the upstream has read the value.
+  // The reply to PING arrives only after the upstream has read the value.
   client.Send({.command = StoreCommand::kPing, .number = 3});
   pollfd sent{.fd = upstream.get(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&sent, 1, 30'000), 1);
@@ -141,8 +142,9 @@ TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   EXPECT_EQ(client.Reply({.command = StoreCommand::kPing}).number, 3);
 }
 
-// The end of the upstream is no failure if there were clients and all have
-// left: after a round its store closes when the workers are done.
+// The end of the upstream connection is no failure if there were clients and
+// all have disconnected: after a round its store closes once the workers have
+// exited.
 TEST(StoreHubTest, AnUpstreamsEndIsAFailureForClientsThatAreThereOrMayCome) {
   enum class Clients { kNone, kOne, kOneThatLeft };
   for (const auto clients :
@@ -167,7 +169,7 @@ TEST(StoreHubTest, AnUpstreamsEndIsAFailureForClientsThatAreThereOrMayCome) {
   }
 }
 
-// A service that wants ticks gets them although no event wakes the hub.
+// If a service wants ticks, it gets them even while no socket event occurs.
 TEST(StoreHubTest, AServiceHasTheTicksItWants) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);

@@ -1,4 +1,4 @@
-// Clients that request more data than the server may buffer.
+// Tests a server whose clients request more data than it may buffer.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -74,13 +74,14 @@ TEST_F(StoreOverloadTest, AClientThatDoesNotReadIsClosedAndTheOthersGoOn) {
   Start(std::chrono::milliseconds(100));
   auto deaf = std::make_unique<ManyClients>(server_->port(), 6);
   deaf->SendByAll(kGetLarge);
-  // Each ADD waits while the replies to the deaf clients exceed the limit, and
-  // is answered once some of them are closed.
+  // Each ADD waits while too many replies are unread, and is answered once some
+  // of the clients that do not read are closed.
   for (int i = 2; Notices().empty(); ++i) {
     ASSERT_EQ(setter_->Add("n", 1), i);
   }
   EXPECT_THAT(Notices(), Each(HasSubstr("waited 0.1 s for it to read")));
-  // A new client gets its whole reply while the remaining deaf clients stay.
+  // A new client gets its whole reply although some clients that do not read
+  // are still connected.
   ManyClients reader(server_->port(), 1);
   reader.SendByAll(kGetLarge);
   EXPECT_EQ(reader.CountReceivers(reply_), 1);
@@ -88,8 +89,8 @@ TEST_F(StoreOverloadTest, AClientThatDoesNotReadIsClosedAndTheOthersGoOn) {
   EXPECT_EQ(setter_->Get("large"), value_);
 }
 
-// Requests of which only a part, or nothing, was received before the server was
-// overloaded are handled afterwards.
+// Requests that were received only in part, or not at all, before the overload
+// are handled after the overload.
 TEST_F(StoreOverloadTest, RequestsThatWaitAreNotLost) {
   Start(std::chrono::milliseconds(100));
   RawClient half(server_->port());
@@ -99,7 +100,7 @@ TEST_F(StoreOverloadTest, RequestsThatWaitAreNotLost) {
   auto deaf = std::make_unique<ManyClients>(server_->port(), 6);
   deaf->SendByAll(kGetLarge);
   half.Send(std::string_view(set).substr(100));
-  // This client sends a SET and leaves before the server handles it.
+  // This client sends a SET and disconnects before the server handles the SET.
   {
     RawClient last_words(server_->port(), RawClient::Greeting::kNone);
     last_words.Send({.command = C::kValidate, .number = kStoreMagic});

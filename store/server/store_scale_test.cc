@@ -1,6 +1,6 @@
-// As many connections as the process may have descriptors, up to 20,000: all
-// wait for one key and are released. Connections beyond the limit are served
-// when others end. The server runs in its own process.
+// Tests as many connections as the process may have descriptors, up to 20,000:
+// all wait for one key and are released. Connections beyond the limit are
+// served when others end. The server runs in its own process.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -27,8 +27,8 @@ using C = StoreCommand;
 constexpr size_t kAtOnce = 500;
 constexpr size_t kBeyond = 100;
 
-// A server process that may open `descriptors` descriptors. It runs until
-// destruction.
+// A server process that may open at most `descriptors` descriptors. The
+// destructor ends the process.
 class ServerProcess {
  public:
   explicit ServerProcess(rlim_t descriptors) {
@@ -106,14 +106,14 @@ TEST(StoreScaleTest, AsManyConnectionsAsThereAreDescriptors) {
   const size_t waiters = left;
   while (left > 0) {
     const size_t count = std::min(left, kAtOnce);
-    // Each group connects from its own loopback address, because the kernel is
-    // slow to find a free port if few are left.
+    // Each group of clients connects from its own loopback address, because the
+    // kernel is slow to find a free port if few are left.
     crowds.push_back(std::make_unique<ManyClients>(
         server.port(), count, kSilent,
         RawClient::kLoopback + static_cast<uint32_t>(crowds.size())));
     crowds.back()->SendByAll(words);
-    // PING and WAIT arrive in one message, so the reply to PING shows that the
-    // server has the WAIT.
+    // PING and WAIT are sent in one message, so the reply to PING shows that
+    // the server has received the WAIT.
     ASSERT_EQ(crowds.back()->CountReceivers(greeting), count);
     left -= count;
   }

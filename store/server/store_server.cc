@@ -25,8 +25,8 @@ class CoreService : public StoreService {
   void OnRequest(StoreClientId client, StoreFraming framing,
                  const StoreRequest& request, StoreEffects* effects) override {
     // A client of the old framing cannot cancel a wait. If it sends a request
-    // while it waits, its wait has timed out. A late reply to the wait would be
-    // taken for the reply to that request.
+    // while it waits, its wait has timed out on the client's side. The client
+    // would take a late reply to the wait for the reply to its request.
     if (framing == StoreFraming::kOld) core_->DropWait(client, effects);
     core_->Apply(client, request, effects);
   }
@@ -42,7 +42,7 @@ class CoreService : public StoreService {
   }
 
   size_t waiting() const { return core_->waiting(); }
-  // Frees everything. No other method may be called afterwards.
+  // Frees all memory. No other method may be called afterwards.
   void Clear() { core_.reset(); }
 
  private:
@@ -80,8 +80,9 @@ class StoreServer::Running {
  private:
   void Serve() {
     const absl::Status served = hub_.Run();
-    // After a round without a failure (no reason) no notice is given: an exited
-    // worker may be counted as waiting until the end of its connection is read.
+    // After a round without a failure, reason_ is empty and no notice is given:
+    // an exited worker may be counted as waiting until the end of its
+    // connection is read.
     const size_t waiting = reason_.empty() ? 0 : service_.waiting();
     if (waiting == 0 && served.ok()) return;
     hub_.Notice(
@@ -96,7 +97,8 @@ class StoreServer::Running {
   StoreHub hub_;
   const int port_;
   std::mutex mutex_;
-  // Set before the hub is stopped; read by its thread afterwards.
+  // The reason passed to Close. Set before the hub is stopped; read by the
+  // hub's thread afterwards.
   std::string reason_;
   HubThread thread_;
 };

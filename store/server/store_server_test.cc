@@ -35,7 +35,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using C = StoreCommand;
 
-// Collects the notices from the server's thread.
+// Collects the notices, which the server's thread gives.
 class Notices {
  public:
   std::function<void(const std::string&)> Sink() {
@@ -69,7 +69,7 @@ class StoreServerTest : public testing::Test {
 };
 
 TEST_F(StoreServerTest, NamesAClientByItsOwnAddress) {
-  Start();  // listens on all addresses of both families
+  Start();  // listens on all IPv4 and IPv6 addresses
   RawClient bad(port());
   bad.Send("\xff");
   EXPECT_TRUE(bad.Ended());
@@ -99,8 +99,8 @@ TEST_F(StoreServerTest, SetReleasesAWaitingClient) {
   EXPECT_TRUE(a.Released());
 }
 
-// Enough clients for the helper threads to send too. 30 of the clients have
-// left before the release.
+// There are enough clients for the helper threads to send too. 30 of the
+// clients have disconnected before the release.
 TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   Start();
   ManyClients waiters(port(), 300);
@@ -114,7 +114,7 @@ TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   RawClient setter(port());
   setter.Set("k", "v");
   EXPECT_EQ(waiters.CountReceivers(std::string(1, '\0')), 300);
-  // Each reply is larger than a socket accepts at once.
+  // Each reply is larger than what a socket accepts at once.
   const std::string value(kMaxStoreValueBytes / 4, 'v');
   setter.Set("large", value);
   EXPECT_EQ(setter.Add("n", 1), 1);
@@ -135,7 +135,7 @@ TEST_F(StoreServerTest, ServesTheOldFraming) {
   const std::string value("\1\0\0\0\0\0\0\0001", 9);
   const std::string one_key("\1\0\0\0\0\0\0\0", 8);
   old.Send(std::string(1, '\0') + key + value);
-  // PyTorch's old client often sends the command's byte alone.
+  // PyTorch's old client often sends the command's byte in a packet of its own.
   old.Send("\5");
   old.Send(one_key + key);
   EXPECT_TRUE(old.Released());
@@ -152,12 +152,12 @@ TEST_F(StoreServerTest, AnOldClientThatAsksHasGivenItsWaitUp) {
   const std::string one_key("\1\0\0\0\0\0\0\0", 8);
   const std::string key("\2\0\0\0\0\0\0\0/k", 10);
   old.Send("\5" + one_key + key);
-  old.Send("\6");  // GETNUMKEYS: the client's wait has timed out
+  old.Send("\6");  // GETNUMKEYS shows that the wait timed out
   EXPECT_EQ(old.Receive(8), std::string(8, '\0'));
   RawClient modern(port());
   modern.Set("/k", "v");
   EXPECT_EQ(modern.Get("/k"), "v");
-  // The reply belongs to this second GETNUMKEYS: the abandoned WAIT was never
+  // This second GETNUMKEYS gets its own reply: the abandoned WAIT was never
   // answered.
   old.Send("\6");
   EXPECT_EQ(old.Receive(8), std::string("\1\0\0\0\0\0\0\0", 8));
@@ -261,8 +261,8 @@ TEST_F(StoreServerTest, AnEndWithoutAReasonIsNoNews) {
   EXPECT_THAT(notices_.All(), testing::IsEmpty());
 }
 
-// A client that sends requests and reads no replies is soon not read from; when
-// it reads, all replies are there.
+// The server soon stops reading from a client that sends requests but reads no
+// replies. Once the client reads, it gets all replies.
 TEST_F(StoreServerTest, AClientThatDoesNotReadIsNotReadFrom) {
   Start();
   RawClient greedy(port());
@@ -288,7 +288,7 @@ TEST_F(StoreServerTest, FullBuffersCloseTheLargestConnection) {
   options.max_buffer_bytes = size_t{4} << 20;
   Start(std::move(options));
   RawClient modest(port());
-  modest.Send("\1");  // The first byte of a SET.
+  modest.Send("\1");  // the first byte of a SET
   std::string half;
   AppendRequest({.command = C::kSet,
                  .key = "k",
@@ -318,7 +318,7 @@ TEST_F(StoreServerTest, AFullStoreClosesTheClientThatAddsMore) {
   EXPECT_THAT(notices_.All(), ElementsAre(HasSubstr("the store is full: SET")));
 }
 
-// Connects from `own`, and returns what the server answers to a SET, a
+// Connects from the address `own`, and returns the server's answer to a SET, a
 // LIST_KEYS and a PING.
 std::string AnswerFrom(const std::string& own, int port) {
   const OwnedFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -372,8 +372,8 @@ size_t ResidentBytes() {
   return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Sets keys of 200 KiB, which the allocator takes from its heap, until there
-// are `bytes` of them.
+// Sets keys with values of 200 KiB, which the allocator takes from its heap,
+// until the values have `bytes` bytes together.
 int FillStore(RawClient& client, size_t bytes) {
   const std::string value(size_t{200} << 10, 'v');
   int keys = 0;
@@ -436,7 +436,7 @@ TEST_F(StoreServerTest, SaysWhyItCannotStart) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// One relay's connection, with several clients by channel.
+// A relay's connection, which carries several clients, one per channel.
 class Frames {
  public:
   explicit Frames(int port) : client_(port) {
@@ -485,7 +485,8 @@ TEST_F(StoreServerTest, EachChannelOfARelayIsAClient) {
   RawClient other(port());
   other.Set("k", "v");
   EXPECT_EQ(relay.Next(), "1 0 " + zero);
-  // Channel 2's client is gone, so it does not count at the barrier.
+  // The client of channel 2 has disconnected, so it does not count at the
+  // barrier.
   relay.SendGone(2);
   relay.Send(7, {.command = C::kQueueLen, .key = "q"});
   EXPECT_EQ(relay.Next(), "7 0 " + std::string(8, '\0'));
@@ -493,7 +494,8 @@ TEST_F(StoreServerTest, EachChannelOfARelayIsAClient) {
   other.Send({.command = C::kBarrier, .key = "b", .number = 1});
   EXPECT_TRUE(other.Released());
   EXPECT_EQ(other.Get("b"), "1");
-  // Kind 1 (kMessageForOne): only one client may have the element.
+  // The expected frame has kind 1 (kMessageForOne): only one client may have
+  // the element.
   other.Send({.command = C::kQueuePush, .key = "q", .value = "e"});
   EXPECT_EQ(relay.Next(), "2 1 " + zero);
 }
@@ -542,7 +544,8 @@ TEST_F(StoreServerTest, AllClientsOfALostRelayAreGone) {
     other.StartWait("q");
     EXPECT_EQ(other.Add("n", 1), 1);
     other.Send({.command = C::kQueuePush, .key = "q", .value = "e"});
-    // The relay gets the offer of the element, then disconnects without a pop.
+    // The relay receives the offer of the element, then disconnects without a
+    // pop.
     relay.Next();
   }
   EXPECT_TRUE(other.Released());
@@ -559,7 +562,8 @@ TEST_F(StoreServerTest, AReservationOfAnElementExpires) {
   EXPECT_TRUE(popping.Released());
 }
 
-// Must run last, because it lowers this process's limit for good.
+// This test must run last, because it lowers this process's limit of
+// descriptors for good.
 TEST_F(StoreServerTest, ZLastWithoutDescriptorsNewOnesWait) {
   rlimit limit{.rlim_cur = 100, .rlim_max = 100};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -568,8 +572,8 @@ TEST_F(StoreServerTest, ZLastWithoutDescriptorsNewOnesWait) {
   std::vector<OwnedFd> rest;
   for (int fd = dup(0); fd >= 0; fd = dup(0)) rest.emplace_back(fd);
   ASSERT_GT(rest.size(), 2);
-  // The client's socket takes the last descriptor, so the server has none to
-  // accept with.
+  // The client's socket takes the last descriptor, so the server has none left
+  // to accept the connection.
   rest.pop_back();
   RawClient waiting(port(), RawClient::Greeting::kNone);
   std::string ping;
@@ -579,7 +583,7 @@ TEST_F(StoreServerTest, ZLastWithoutDescriptorsNewOnesWait) {
   while (notices_.All().empty()) EXPECT_GT(served.Add("n", 1), 0);
   // Free the descriptors: UBSan needs some for its checks below.
   rest.clear();
-  // Requests of the served client must not delay the accept.
+  // Requests of a connected client must not delay the accept.
   const Instant deadline = MonotonicNow() + std::chrono::seconds(10);
   while (!waiting.HasInput() && MonotonicNow() < deadline) served.Add("n", 1);
   ASSERT_TRUE(waiting.HasInput());

@@ -12,13 +12,13 @@
 namespace muster::store {
 
 // The service behind a hub's connections: the store itself, or a relay to it.
-// Called from the hub's thread only.
+// All methods are called on the hub's thread.
 class StoreService {
  public:
   virtual ~StoreService() = default;
 
-  // Handles a whole request, PING and VALIDATE of clients included, and RELAY
-  // if the hub accepts no relays.
+  // Handles a whole request of a client. This includes PING and VALIDATE, and
+  // also RELAY if the hub accepts no relays.
   virtual void OnRequest(StoreClientId client, StoreFraming framing,
                          const StoreRequest& request,
                          StoreEffects* effects) = 0;
@@ -27,7 +27,7 @@ class StoreService {
   // stays unread until a reply is sent to the client.
   virtual bool MayGoOn(StoreClientId client) const = 0;
 
-  // Handles the end of the client's connection.
+  // Called when the client's connection has ended.
   virtual void OnGone(StoreClientId client, StoreEffects* effects) = 0;
 
   // The memory that the service holds for its clients, in bytes. O(1).
@@ -35,8 +35,8 @@ class StoreService {
 
   // Whether OnTick must be called even if no client sends anything.
   virtual bool WantsTicks() const = 0;
-  // Called at the hub's ticks while WantsTicks. The first call may come at any
-  // time within a period.
+  // Called once per period of the hub's timer while WantsTicks. The first call
+  // may come at any time within a period.
   virtual void OnTick(StoreEffects* effects) = 0;
 
   // Handles unconsumed bytes of the upstream connection; returns the number of

@@ -8,21 +8,21 @@
 
 namespace muster::store {
 
-// Counts the connections that a store refuses because their addresses are not
-// those of its clients, and limits what is said about them. Pure.
+// Counts the connections that a store refuses because of the peer's address,
+// and limits the number of messages about them. Pure.
 class StrangerLog {
  public:
-  // The number of addresses that are named.
+  // The maximum number of refused addresses that are named in messages.
   static constexpr size_t kMaxNamed = 8;
 
-  // Counts a refused connection from `address`. Returns a sentence for people
-  // for the first connection from each of kMaxNamed addresses, and once for
-  // further addresses; else an empty string.
+  // Counts a refused connection from `address`. Returns a message for the user
+  // for the first connection from each of kMaxNamed addresses, and one for all
+  // further addresses; otherwise an empty string.
   std::string Refused(const std::string& address);
 
   uint64_t connections() const { return connections_; }
-  // A sentence with the number of refused connections, if it exceeds the
-  // sentences of Refused; else an empty string.
+  // Returns a message with the number of refused connections, if Refused has
+  // returned fewer messages than that; otherwise an empty string.
   std::string Summary() const;
 
  private:

@@ -59,8 +59,8 @@ class RawClient {
   std::string received_;
 };
 
-// A group of clients of one store that send the same requests and read
-// concurrently.
+// A group of clients of one store. All clients send the same requests, and
+// their replies are read concurrently.
 class ManyClients {
  public:
   ManyClients(int port, size_t count,

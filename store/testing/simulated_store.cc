@@ -14,8 +14,8 @@
 namespace muster::store {
 namespace {
 
-// Not a distribution of the standard library, so that a seed gives the same
-// sequence on every platform.
+// A plain remainder instead of a distribution of the standard library, so that
+// a seed gives the same sequence on every platform.
 size_t Below(size_t bound, std::mt19937* random) { return (*random)() % bound; }
 
 }  // namespace
@@ -57,8 +57,8 @@ void RandomClient::Act(std::mt19937* random) {
   const bool may_end = state_ == State::kIdle || state_ == State::kWaits ||
                        state_ == State::kTold;
   if (may_end && Below(24, random) == 0) {
-    // At random, the client's requests in flight still arrive, or are lost with
-    // the connection.
+    // At random, the client's requests in flight still arrive at the store, or
+    // are lost with the connection.
     return Leave(Below(2, random) == 0 ? SimulatedStore::Unread::kArrives
                                        : SimulatedStore::Unread::kIsLost);
   }
@@ -253,7 +253,7 @@ bool SimulatedStore::DeliverRequest(StoreClientId client) {
     return true;
   }
   AtServer([&](StoreEffects* effects) {
-    // As StoreServer does: a request of an old client ends its wait.
+    // As in StoreServer, any request of an old client ends its wait.
     if (framing == StoreFraming::kOld) store_.DropWait(client, effects);
     store_.Apply(client, request, effects);
   });
@@ -302,7 +302,7 @@ void SimulatedStore::AgeOffers() {
 
 int64_t SimulatedStore::LengthOf(std::string_view queue) {
   StoreEffects effects;
-  // QUEUE_LEN of an additional client, handled at once.
+  // Handles a QUEUE_LEN request of an additional client at once.
   store_.Apply(kObserver, {.command = StoreCommand::kQueueLen, .key = queue},
                &effects);
   return ReadInteger<int64_t>(effects.BytesOf(effects.All().at(0)));

@@ -20,16 +20,16 @@
 
 namespace muster::store {
 
-// A round's store, relays and clients without sockets. Uses the real cores;
-// requests, frames and replies between them are in flight until the test
-// delivers them, in any order.
+// A round's store, relays and clients without sockets. Uses the real StoreCore
+// and RelayCore. Requests, frames and replies between them are in flight until
+// the test delivers them, in any order.
 class SimulatedStore {
  public:
   // The fate of requests in flight when their client disconnects.
   enum class Unread { kArrives, kIsLost };
   // One piece of data that a client reads.
   struct Input {
-    // Whether the connection has ended; then `bytes` has the reason.
+    // Whether the connection has ended; if so, `bytes` is the reason.
     bool refused = false;
     std::string bytes;
   };
@@ -42,7 +42,7 @@ class SimulatedStore {
   std::optional<Input> Read(StoreClientId client);
   void Disconnect(StoreClientId client, Unread unread);
 
-  // Whether any state of a disconnected client is left.
+  // Whether the simulation still has any state of a disconnected client.
   bool Knows(StoreClientId client) const { return clients_.contains(client); }
 
   // Each Deliver function delivers messages in flight at one place and returns
@@ -84,16 +84,16 @@ class SimulatedStore {
     std::deque<std::string> to_server;
     std::deque<std::string> to_relay;
     std::vector<StoreClientId> gone;
-    // The connection to the relay, as the server sees it.
+    // The server's end of the connection to the relay.
     StoreConnection at_server;
   };
   using Step = std::function<void(StoreEffects* effects)>;
 
-  // Performs `step` on the store's or a relay's core, and sends its effects.
+  // Performs `step` on the store's or a relay's core, and delivers its effects.
   void AtServer(const Step& step);
   void AtRelay(size_t relay, const Step& step);
-  // Tells the core which clients are gone, before the next message, as StoreHub
-  // does.
+  // Notifies the core of disconnected clients before the next message, as
+  // StoreHub does.
   void SettleServer();
   void SettleRelay(size_t relay);
   void TakeFrame(size_t relay, const std::string& bytes);
@@ -116,8 +116,9 @@ class SimulatedStore {
 // It uses the queues "q" and "r" and the key "k".
 class RandomClient {
  public:
-  // Whether a client that was offered an element always finds it. Other clients
-  // may take it if they pop without a wait, or if offers expire.
+  // Whether a client that was offered an element always finds it. With
+  // kMayFindNothing, other clients may take the element: by a pop without a
+  // wait, or after the offer has expired.
   enum class Told { kFinds, kMayFindNothing };
   // Counts over all clients of a simulation, to check which cases were
   // exercised.
@@ -128,7 +129,7 @@ class RandomClient {
     size_t refused = 0;
   };
 
-  // Connects to the server or to a relay.
+  // Connects to a relay, or to the server if `relay` is nullopt.
   RandomClient(SimulatedStore* store, std::optional<size_t> relay,
                StoreFraming framing, Told told, Tally* tally)
       : store_(store),
@@ -137,9 +138,9 @@ class RandomClient {
         told_(told),
         tally_(tally) {}
 
-  // Sends a request, leaves, or does nothing, at random.
+  // At random, sends a request, disconnects, or does nothing.
   void Act(std::mt19937* random);
-  // Pops if the client was offered an element. Returns whether it did.
+  // Pops if an element was offered to the client. Returns whether it did.
   bool GoOn();
   // Reads the next reply; returns whether there was one.
   bool Read();
@@ -161,7 +162,7 @@ class RandomClient {
   enum class State { kIdle, kWaits, kTold, kPops, kCancels, kAsks, kGone };
 
   void Send(StoreCommand command, std::string_view key);
-  // Gives up the wait by `command`. The wait may have ended already.
+  // Gives up the wait by sending `command`. The wait may have ended already.
   void GiveUpBy(State state, StoreCommand command, std::string_view key);
   void Begin(std::mt19937* random);
   void Wait(std::vector<std::string_view> keys);
@@ -173,8 +174,8 @@ class RandomClient {
   const Told told_;
   Tally* const tally_;
   State state_ = State::kIdle;
-  // The keys of the last WAIT. A client that waits in order to pop then pops
-  // the first of them.
+  // The keys of the last WAIT. If the WAIT is part of a blocking pop, the
+  // client then pops from the first of them.
   std::vector<std::string_view> keys_;
   bool waits_to_pop_ = false;
   // Whether the reply to a wait that was given up may still arrive.

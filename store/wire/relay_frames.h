@@ -28,8 +28,9 @@ enum class RelayFrameKind : uint8_t {
   // of a queue. If several clients wait on this channel, only one may have the
   // element.
   kMessageForOne = 1,
-  // The channel's client is gone; the channel's number can be reused. From the
-  // server: the client violated the protocol, and the bytes are the reason.
+  // The channel's client has disconnected, and the channel's number can be
+  // reused. If sent by the server: the client violated the protocol, and the
+  // bytes are the reason.
   kGone = 2,
 };
 
@@ -39,7 +40,7 @@ struct RelayFrame {
   std::string_view bytes;
 };
 
-// On the wire: u32 channel, u8 kind, u32 length, bytes.
+// Appends the frame as on the wire: u32 channel, u8 kind, u32 length, bytes.
 void AppendRelayFrame(const RelayFrame& frame, std::string* out);
 
 // Parses the frame at the front of `buffer`. Returns its length, or 0 while it

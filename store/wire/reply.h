@@ -16,8 +16,8 @@ namespace muster::store {
 // A reply of the store. Servers write replies with little_endian.h, since each
 // consists only of integers and strings.
 struct StoreReply {
-  // The nonce, byte or number; for QUEUE_POP the queue's length before the pop;
-  // for LIST_KEYS the number of keys.
+  // The nonce of PING, the byte or number of other replies; for QUEUE_POP the
+  // queue's length before the pop; for LIST_KEYS the number of keys.
   int64_t number = 0;
   // The value of GET and COMPARE_SET; the values of MULTI_GET in the order of
   // its keys; the element of QUEUE_POP, if any; the keys of LIST_KEYS.
@@ -40,7 +40,8 @@ class ReplyParser {
   absl::StatusOr<size_t> Parse(std::string_view buffer, StoreReply* reply);
 
  private:
-  // Reads the number before the strings; returns false while bytes are missing.
+  // Reads the number before the reply's strings; returns false while bytes are
+  // missing.
   absl::StatusOr<bool> TakeNumber(std::string_view buffer, StoreReply* reply);
 
   const ReplyShape shape_;

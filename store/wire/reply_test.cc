@@ -14,7 +14,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Parses byte by byte, and expects the reply to be complete with the last byte.
+// Parses `bytes` one byte at a time, and expects the reply to be complete with
+// the last byte.
 StoreReply Parse(StoreCommand command, size_t keys, const std::string& bytes) {
   ReplyParser parser(command, keys);
   StoreReply reply;

@@ -13,7 +13,8 @@ struct Row {
   ReplyShape reply;
 };
 
-// One row for each command, in the order of the modern numbers (StoreCommand).
+// One row for each command, in the order of the commands' numbers in the modern
+// framing.
 constexpr Row kRows[] = {
     {StoreCommand::kValidate, "VALIDATE", {0, 0, 4}, ReplyShape::kNone},
     {StoreCommand::kSet, "SET", {2, 0, 0}, ReplyShape::kNone},
@@ -48,7 +49,8 @@ const Row& RowOf(StoreCommand command) {
   return kRows[static_cast<size_t>(command)];
 }
 
-// The old framing has no VALIDATE, PING, queues, lists or barriers.
+// Numbers of GETNUMKEYS and WATCH_KEY in the old framing, which has no
+// VALIDATE, PING, queues, lists or barriers.
 constexpr uint8_t kOldNumKeys = 6;
 constexpr uint8_t kOldWatchKey = 7;
 

@@ -10,8 +10,8 @@
 
 namespace muster::store {
 
-// The requests of a client: the commands of PyTorch's TCPStore. The values are
-// the numbers on the wire since PyTorch 2.1, except for the last two.
+// The commands of PyTorch's TCPStore. The values are the numbers on the wire
+// since PyTorch 2.1, except for the last two.
 enum class StoreCommand : uint8_t {
   kValidate = 0,
   kSet = 1,
@@ -54,8 +54,8 @@ struct ArgumentShape {
   // Number of strings (u64 length and bytes); the first is a key, the others
   // are values.
   size_t strings = 0;
-  // If not 0: a u64 count follows, and this many strings for each item (a key;
-  // or a key and its value).
+  // If not 0: a u64 count of items follows, then this many strings for each
+  // item. An item is a key, or a key and its value.
   size_t strings_per_item = 0;
   // Size in bytes of the little-endian number at the end: 0, 4 or 8.
   size_t number_bytes = 0;
@@ -79,7 +79,7 @@ ReplyShape ReplyOf(StoreCommand command);
 // Returns the command of a byte in this framing; nullopt if there is none.
 std::optional<StoreCommand> CommandFromByte(StoreFraming framing, uint8_t byte);
 
-// Returns PyTorch's name, such as "SET", for messages.
+// Returns the command's name in PyTorch, such as "SET", for messages.
 const char* CommandName(StoreCommand command);
 
 // Magic number that VALIDATE sends.
@@ -111,7 +111,7 @@ inline constexpr size_t kMaxStoreRequestBytes = size_t{64} << 20;
 inline constexpr size_t kMaxStoreReplyBytes = size_t{256} << 20;
 
 // One request to the store. The command determines which fields are used. The
-// views refer to bytes of the creator of the request: a parser's receive
+// views refer to bytes that the request does not own: a parser's receive
 // buffer, or the caller's strings.
 struct StoreRequest {
   StoreCommand command = StoreCommand::kPing;

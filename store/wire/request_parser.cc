@@ -7,10 +7,11 @@
 namespace muster::store {
 namespace {
 
-// Size in bytes of VALIDATE: the command's byte and a number of 4 bytes.
+// Size in bytes of a VALIDATE request: the command's byte and a number of 4
+// bytes.
 constexpr size_t kOpeningBytes = 5;
-// Capacity, in strings, that is kept between requests. Larger requests are
-// rare: their memory is freed.
+// Capacity, in strings, of the buffer that is kept between requests. The memory
+// of larger requests, which are rare, is freed.
 constexpr size_t kUsualStrings = 64;
 
 }  // namespace

@@ -18,7 +18,8 @@ namespace muster::store {
 class RequestParser {
  public:
   RequestParser() = default;
-  // For connections whose framing is known and that have sent VALIDATE.
+  // Makes a parser for a connection whose framing is known and that has already
+  // sent VALIDATE.
   explicit RequestParser(StoreFraming framing)
       : framing_(framing), validated_(true) {}
 

@@ -163,8 +163,8 @@ TEST(RequestParserTest, ValidateComesOnceAndFirst) {
   EXPECT_THAT(Error(Greeting()), HasSubstr("VALIDATE comes once"));
   RequestParser old;
   StoreRequest request;
-  // A SET of the old framing: its key is far too long, and its length is not
-  // the magic number.
+  // The SET is of the old framing: its key is far too long, but its length is
+  // not VALIDATE's magic number.
   EXPECT_FALSE(old.Parse(std::string("\0\1\1\1\1\0\0\0\0", 9), &request).ok());
 }
 
@@ -182,7 +182,7 @@ TEST(RequestParserTest, RefusesBeforeTheBytesCome) {
               HasSubstr("WAIT of 131073 keys; at most 131072"));
   EXPECT_THAT(Error(WithLength(StoreCommand::kMultiSet, {~uint64_t{0}})),
               HasSubstr("at most 131072"));
-  // Of the two keys, the second is too long.
+  // The request has two keys, of which the second is too long.
   EXPECT_THAT(
       Error(WithLength(StoreCommand::kWait, {2, 0, kMaxStoreKeyBytes + 1})),
       HasSubstr("WAIT with a key of 8193 bytes"));

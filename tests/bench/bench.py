@@ -1,4 +1,4 @@
-"""Runs the measurements and prints one table.
+"""Runs the measurements of measurements.py and prints one table.
 
 usage: bench.py BINARIES [NAME... | list]
 
@@ -17,7 +17,8 @@ import measurements
 
 
 def figures(samples, unit):
-  """Formats samples as min/median/max, or a text without samples."""
+  """Formats samples as min/median/max; without samples returns a text that says
+  so."""
   if not samples:
     return '-'
   values = (min(samples), statistics.median(samples), max(samples))

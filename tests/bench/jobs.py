@@ -21,7 +21,7 @@ def free_port():
 
 
 def resident_kib(pid):
-  """The resident memory of a process."""
+  """Returns the resident memory of a process in KiB."""
   with open('/proc/%d/status' % pid, encoding='utf-8') as file:
     for line in file:
       if line.startswith('VmRSS:'):
@@ -30,7 +30,7 @@ def resident_kib(pid):
 
 
 def children_of(pid):
-  """The children of a process, over all of its threads."""
+  """Returns the pids of a process's children, started by any of its threads."""
   found = []
   folder = '/proc/%d/task' % pid
   for task in os.listdir(folder):
@@ -43,7 +43,7 @@ class Job:
   """The launcher processes of one job (one for each node), and their workers'
   stamps.
 
-  Use it as a context manager: whatever is left is killed on the way out.
+  Use it as a context manager: at the end it kills all processes that still run.
   """
 
   def __init__(self, folder):
@@ -76,7 +76,7 @@ class Job:
     return False
 
   def start(self, command):
-    """Starts one node; returns the time before the start."""
+    """Starts one node. Returns the time just before the start."""
     environment = dict(os.environ, STAMP_FILE=self.path, OMP_NUM_THREADS='1',
                        TMPDIR=os.path.dirname(self.path))
     with open(self.log, 'ab') as log:

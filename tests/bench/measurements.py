@@ -1,7 +1,8 @@
-"""The measurements, each for our `launch` and for the peer, in seconds or MiB.
+"""The measurements, each for Muster's `launch` and for another launcher, in
+seconds or MiB.
 
-`ours` and `peer` are functions from a Bench to a list of samples; `target` is
-what the project aims at, a ratio of medians or a time.
+`ours` and `peer` are functions that measure with a Bench and return a list of
+samples. `target` is the project's goal: a ratio of medians or a time.
 """
 
 import collections
@@ -95,8 +96,9 @@ def _last_worker(bench, make_command, nodes, count):
 
 
 def _first_worker_killed(bench, make_command, count):
-  """Kills the last worker of `count` jobs of 2 nodes x 2, once in each: the
-  launcher delays later restarts of a job that fails again and again."""
+  """Kills the last worker of `count` jobs with 2 nodes of 2 workers, once in
+  each job: the launcher delays the later restarts of a job that fails
+  repeatedly."""
   samples = []
   for _ in range(count):
     samples += _worker_killed(bench, make_command(), 1)
@@ -104,7 +106,8 @@ def _first_worker_killed(bench, make_command, count):
 
 
 def _worker_killed(bench, command, count):
-  """Kills the last worker of a job of 2 nodes x 2 `count` times."""
+  """Kills the last worker of one job with 2 nodes of 2 workers, `count` times.
+  """
   samples = []
   with bench.job() as job:
     for _ in range(2):
@@ -122,7 +125,8 @@ def _worker_killed(bench, command, count):
 
 
 def _agent_killed(bench, make_command, count, limit):
-  """Kills the last of three nodes with one worker each: 3 -> 2."""
+  """Kills one of three nodes with one worker each, so that the job continues
+  with two."""
   samples = []
   for _ in range(count):
     with bench.job() as job:
@@ -160,7 +164,8 @@ def _wait_listening(command):
 
 
 def _rendezvous(bench, nodes, count):
-  """Many agents, each with its own connection, at one rendezvousd."""
+  """Lets many agents, each with a separate connection, join at one rendezvousd.
+  """
   samples = []
   for _ in range(count):
     table = subprocess.run([bench.scale, str(nodes)], check=True, text=True,
@@ -183,7 +188,8 @@ def _c10d_rendezvous(nodes, count):
 
 
 def _agent_memory(bench, command):
-  """The launcher of each node with its own processes, without the workers."""
+  """Measures the memory of each node's launcher and its own processes, without
+  the workers."""
   with bench.job() as job:
     for _ in range(2):
       job.start(command + [bench.stamp, 'hold'])

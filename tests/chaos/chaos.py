@@ -40,14 +40,15 @@ _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _GPT = os.path.realpath('models/trainer/gpt')
 # Names the job, the node and the start of each process, as JOB/NODE/START.
 _MARK = 'MUSTER_CHAOS_NODE'
-# Steps between checkpoints, and steps that show that a job has recovered.
+# Number of steps between checkpoints, and number of new steps after which a job
+# counts as recovered.
 _CHECKPOINT_EVERY = 20
 _RECOVERED_STEPS = 40
-# The greatest number of nodes of a job.
+# Maximum number of nodes of a job.
 _MOST_NODES = 4
-# The least number of nodes of which one takes over from another.
+# Minimum number of nodes for a takeover: a majority must be left.
 _LEAST_HOSTED = 3
-# Far more steps than a job takes: a job is stopped after its last fault.
+# Far more steps than a job runs: the driver stops a job after its last fault.
 _STEPS = 1_000_000
 # A job's log may stay without a new line for _PATIENCE_S seconds, or for
 # _PATIENCE_IN_STARTS times the duration of the job's start if that is longer,
@@ -56,13 +57,13 @@ _PATIENCE_S = 10.0
 _PATIENCE_IN_STARTS = 15
 # The lease of a node, in seconds.
 _LEASE_S = 10.0
-# The limit of the first start and of the end, in seconds.
+# Time limit in seconds of the first start, and of the end of the job.
 _LONG_S = 120.0
-# The limit of the time in which the last processes of a job end, in seconds.
+# Seconds within which the last processes of a job must end.
 _ENDING_S = 2.0
 # The names of daemons and of etcd begin with one of these.
 _SERVICES = ('daemon', 'etcd')
-# The size at which files of the daemon are full.
+# Size limit in bytes of the daemon's files, which simulates a full disk.
 _FULL_BYTES = 512
 
 
@@ -78,7 +79,8 @@ class Plan:
 
   @property
   def workers(self):
-    """The number of workers on each node; 3 or 4 in all, for few cores."""
+    """The number of workers on each node. The job has only 2 to 4 in total,
+    since the machine may have few cores."""
     return 2 if self.nodes <= 2 else 1
 
   @property
@@ -104,7 +106,7 @@ class Plan:
 
 
 class Failed(Exception):
-  """The job cannot go on, for the reason given."""
+  """The job cannot continue; the message contains the reason."""
 
 
 class Processes:
@@ -113,7 +115,7 @@ class Processes:
   def __init__(self, job):
     self._mark = job + '/'
     # Mark by session of a launch, a daemon or a guardian. Only root can read
-    # the environment of these.
+    # the environment of these processes.
     self.sessions = {}
 
   def all(self):
@@ -132,7 +134,9 @@ class Processes:
                 if '=' in word)
       except OSError:
         continue
-      if parent in self.sessions:  # a guardian has a session of its own
+      # a guardian has a session of its own, so its parent's session tells the
+      # mark
+      if parent in self.sessions:
         self.sessions.setdefault(session, self.sessions[parent])
       mark = variables.get(_MARK) or self.sessions.get(session, '')
       if state not in b'ZX' and mark.startswith(self._mark):
@@ -227,7 +231,7 @@ class Program:
         _MARK: f'{self._job}/{self.mark}', 'NO_COLOR': '1',
         'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'})
     with open(self._log, 'ab') as log:
-      # A session of its own: no signal of a terminal reaches it.
+      # Start it in a new session, so that no signal of a terminal reaches it.
       self.process = subprocess.Popen(
           self._argv, stdin=subprocess.DEVNULL, stdout=log,
           stderr=subprocess.STDOUT, env=environment, start_new_session=True)
@@ -244,16 +248,18 @@ class Program:
 
 @dataclasses.dataclass(order=True)
 class _Task:
-  """A function that is called at a time, or earlier, when a process ends."""
+  """A function that is called at a given time, or earlier if a process ends
+  before."""
   due: float  # on the monotonic clock
   number: int  # tasks of the same time are called in this order
   function: Callable[[], None] = dataclasses.field(compare=False)
-  # of the process; None: there is none, or it has ended
+  # of the process whose end is awaited; None: no process, or it has ended
   pidfd: Optional[int] = dataclasses.field(default=None, compare=False)
 
 
 class Agenda:
-  """Functions that are called at a time or at the end of a process.
+  """A list of functions, each called at a given time or at the end of a
+  process.
 
   `wait` also ends when a file in the job's folder has changed.
   """
@@ -340,10 +346,12 @@ class Job:
     self._steps_log = os.path.join(folder, 'steps.jsonl')
     self._read = 0  # bytes of the log that were read
     self._grown = time.monotonic()
-    self._steps = []  # since the last group of faults began
-    self._cuts = [0] * plan.nodes  # of each node, at this time
-    self._healed = -math.inf  # the end of the last cut
-    self._used = 0  # restarts, as the coordinator last said
+    # numbers of the steps logged since the last group of faults began
+    self._steps = []
+    # number of cuts of each node that are active now
+    self._cuts = [0] * plan.nodes
+    self._healed = -math.inf  # time at which the last cut ended
+    self._used = 0  # number of used restarts in the coordinator's last status
     self._failures = 0
     self._began = time.monotonic()
     self.began = time.time()
@@ -357,8 +365,8 @@ class Job:
     ports = [free_port.free_port() for _ in range(daemons)]
     self._endpoints = ','.join(f'{network.address}:{port}' for port in ports)
     if plan.state == faults.HOSTED:
-      # Every node listens at the port of the job's endpoint, which is the first
-      # node's.
+      # Every node listens on the port of the job's endpoint, which is an
+      # address of the first node.
       self._port = free_port.free_port()
       self._endpoints = ','.join(
           f'{host.address}:{self._port}' for host in self._hosts[:plan.nodes])
@@ -373,7 +381,8 @@ class Job:
     self._programs = self._etcds + self._daemons + self._nodes
 
   def _state(self):
-    """Returns the daemons' options of their state, and the etcds for it."""
+    """Returns the daemons' options for their kind of state, and the list of the
+    etcd programs that it needs."""
     if self._plan.state in (faults.NONE, faults.HOSTED):
       return [], []
     if self._plan.state == faults.FOLDER:
@@ -416,7 +425,7 @@ class Job:
     """Runs until the faults are over and `until_step` is logged, then stops.
 
     Args:
-      until_step: the least number of the last step.
+      until_step: minimum number of the last step.
     """
     try:
       for program in self._programs:
@@ -454,15 +463,18 @@ class Job:
       if fault is not planned[0]:
         last += fault.gap_s
       self._failures += fault.rounds
-      # Workers do not wait for a daemon, a disk or an agent that stand still.
+      # A stopped daemon, a full disk or an agent that is stopped for a short
+      # time does not block the workers.
       if any(other.pauses_workers for other in planned):
         group.bound_s += fault.silence_s(self._failures)
       self._agenda.at(last, lambda fault=fault: self._do(fault))
     if (self._plan.state == faults.HOSTED and
         any(fault.ends_node or fault.outlives_lease for fault in planned)):
-      # A node that takes over from several lost ones may await their leases.
+      # A node that takes over after the loss of several nodes may have to wait
+      # until their leases have ended.
       group.bound_s += _LEASE_S
-    enough = []  # the number of steps that shows the recovery, once it is known
+    # number of steps at which the job counts as recovered; empty: not known yet
+    enough = []
 
     def recovered():
       if self._agenda or not self._all_up():
@@ -489,7 +501,8 @@ class Job:
       self._look()
 
   def _look(self):
-    """Does what is due, reads the log, and checks that all programs run."""
+    """Calls the functions that are due, reads the log, and checks that all
+    programs run."""
     self._agenda.do_due()
     self._read_log()
     for program in self._programs:
@@ -528,7 +541,7 @@ class Job:
     return all(program.running for program in self._programs)
 
   def _steady(self):
-    """Whether all workers of one round run, and steps were logged."""
+    """Whether all workers run in the same round, and steps were logged."""
     if len(self._steps) < 2:
       return False
     workers = self._processes.workers()
@@ -537,10 +550,11 @@ class Job:
             len({number for _, number, *_ in workers}) == 1)
 
   def _coordinator_knows(self):
-    """Whether the coordinator has all nodes in the round of the workers.
+    """Whether the coordinator has all nodes, in the round in which the workers
+    run.
 
-    Each node must have reported since the last cut, or it could be lost by a
-    short cut that follows.
+    Each node must have reported since the last cut: otherwise even a short
+    second cut could last longer than its lease.
     """
     with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
       status = json.loads(subprocess.run(
@@ -562,7 +576,8 @@ class Job:
             for rank, number, pid, *_ in self._processes.workers()}
 
   def _at_host(self, planned):
-    """Moves the faults that act on it to the node that coordinates now."""
+    """Returns the faults in which those on the coordinating node (at_host) name
+    the node that coordinates now."""
     host = max(range(self._plan.nodes), key=self._clients)
     return [
         dataclasses.replace(
@@ -570,14 +585,15 @@ class Job:
             at_host=fault.at_host or fault.node == host) for fault in planned]
 
   def _clients(self, node):
-    """The number of connections to the coordinator's port of this node.
+    """Returns the number of connections to the coordinator's port of this node.
 
-    A standby has none, or one of an Announcer.
+    A standby has none, or one from an Announcer.
     """
     address = socket.inet_aton(self._hosts[node].address)[::-1].hex().upper()
     with open(f'/proc/{self._nodes[node].process.pid}/net/tcp',
               encoding='ascii') as table:
-      # Words: number, own address, peer's address, state (01: established).
+      # The words of a line: number, own address, peer's address, state (01:
+      # established), …
       return sum(words[1] == f'{address}:{self._port:04X}' and words[3] == '01'
                  for words in map(str.split, table))
 
@@ -658,9 +674,9 @@ class Job:
     pids = [pid]
     if fault.target == faults.NODE:
       pids = self._of_node(target)
-      # All processes are stopped before the first one is killed, the agent
-      # first. No process then acts on the death of another one, as if the whole
-      # machine had failed.
+      # Stop all processes, the agent first, before the first one is killed. So
+      # no process reacts to the death of another one, as if the whole machine
+      # had failed.
       for one in (pid, *pids):
         _send(one, signal.SIGSTOP)
       random.Random(fault.order).shuffle(pids)
@@ -693,7 +709,8 @@ class Job:
     start_again()
 
   def _limit(self, pid, size):
-    """Limits the files of a process; the hard limit stays."""
+    """Limits the size of the files that a process writes; keeps the hard limit.
+    """
     with contextlib.suppress(ProcessLookupError):
       _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
       resource.prlimit(pid, resource.RLIMIT_FSIZE,
@@ -710,7 +727,8 @@ class Job:
   # -- the end
 
   def _clean_up(self):
-    """Ends what runs; records what should have ended."""
+    """Ends all processes that still run, and records those that should have
+    ended before."""
     for host in self._hosts:
       host.heal()
     self.exit_codes = {node.name: node.process and node.process.poll()
@@ -735,7 +753,8 @@ class Job:
         continue
       with open(path, encoding='utf-8') as file:
         for line in file:
-          with contextlib.suppress(ValueError):  # a line that a kill cut short
+          # the line is incomplete because its writer was killed
+          with contextlib.suppress(ValueError):
             event = json.loads(line)
             event['unix'] = datetime.datetime.fromisoformat(
                 event['time'].replace('Z', '+00:00')).timestamp()
@@ -750,12 +769,11 @@ def _write_text(folder):
 
 
 def run(jobs, folder, network):
-  """Runs disturbed jobs, and then an undisturbed one of each size.
+  """Runs the jobs with their faults, and then an undisturbed job of each size.
 
   Args:
-    jobs: the plan of each job.
-    folder: an empty folder for all of them.
-    network: of their nodes.
+    jobs: the plan of each job. folder: an empty folder for all of them.
+    network: the network of their nodes.
 
   Returns:
     (plan, complaints) of each job.
@@ -789,7 +807,8 @@ def run(jobs, folder, network):
 
 
 def _disturbed(plan, folder, network):
-  """Returns the story of a job, and the reason why the driver gave up."""
+  """Runs a job with its faults. Returns its story, and a list with the reason
+  why the driver gave up (empty: it did not)."""
   job = Job(folder, plan, network)
   failed = []
   try:
@@ -841,7 +860,7 @@ def _read_options():
 
 
 def enter_network():
-  """Enters namespaces, if possible.
+  """Enters new network namespaces, if possible.
 
   Returns:
     (the network, the acts that are possible, the reason why not all are).

@@ -1,7 +1,9 @@
 #!/usr/bin/python3
-"""The checker finds what it must; some jobs survive a few seconds of faults.
+"""Tests that the checker finds each kind of violation, and that some jobs
+survive a few seconds of faults.
 
-The seed is fixed. Where the file of today's date is given, it is of that day.
+The seed is fixed; if the file with today's date is given, the date determines
+the seed.
 """
 
 import dataclasses
@@ -40,7 +42,8 @@ def _event(kind, node, reason, unix, number=1):
 
 
 def _story():
-  """A job that survives a killed worker and a killed daemon."""
+  """Returns the story of a job that survives a killed worker and a killed
+  daemon."""
   before = {0: (1, 100), 1: (1, 101)}
   after = {0: (2, 200), 1: (2, 201)}
   killed = checker.Group(
@@ -155,7 +158,8 @@ class Checker(unittest.TestCase):
 
 
   def cut_off(self, **changes):
-    """The story of a coordinator that is cut off and loses another node."""
+    """Returns the story of a job whose coordinator is cut off and loses another
+    node."""
     story = _story()
     fault = faults.Fault(faults.CUT, faults.NODE, lasts_s=15.0, at_host=True)
     story.groups[1] = dataclasses.replace(
@@ -285,7 +289,7 @@ class Cut(unittest.TestCase):
         subprocess.run([*host.inside(), 'bash', '-c',
                         f'printf {text} > {address}'], check=True)
 
-      send('before')  # so that ARP has been resolved
+      send('before')  # so that ARP has resolved the address before the cut
       self.assertEqual(receiver.recv(10), b'before')
       host.cut()
       send('lost')

@@ -1,4 +1,4 @@
-"""Judges the story of a job that went through faults."""
+"""Checks the story of a job with faults: did it follow the rules?"""
 
 import dataclasses
 import json
@@ -10,7 +10,8 @@ import faults
 # The resolution of the event log's times, in seconds.
 _CLOCK_S = 0.002
 
-# The cause of a round that names a worker whose peer was killed.
+# The cause of a round's end, if it names a worker that failed because its peer
+# was killed.
 _VICTIM = r'\brank \d+ on \S+ exit code 1\b'
 
 
@@ -28,8 +29,8 @@ class Group:
   # ranks of the workers that were killed themselves
   killed_ranks: List[int] = dataclasses.field(default_factory=list)
   steps: List[int] = dataclasses.field(default_factory=list)  # in log order
-  silence_s: float = 0.0  # the longest time without a new line of the log
-  bound_s: float = 0.0  # its limit
+  silence_s: float = 0.0  # longest time without a new line of the log
+  bound_s: float = 0.0  # limit of silence_s
   recovered: bool = False
 
   def __str__(self):
@@ -42,9 +43,11 @@ class Story:
   began: float  # Unix time
   groups: List[Group]
   expected: Dict[int, str]  # step -> loss of the undisturbed job, exact text
-  losses: List[Tuple[int, str]]  # of the disturbed job, in log order
-  exit_codes: Dict[str, Optional[int]]  # of each node's last launch
-  left: List[str]  # processes that were left over, in words
+  # (step, loss) of the disturbed job, in log order
+  losses: List[Tuple[int, str]]
+  # exit code of each node's last launch, by the node's name
+  exit_codes: Dict[str, Optional[int]]
+  left: List[str]  # descriptions of the processes that should have ended
   events: List[dict]  # the coordinators' event logs
 
 
@@ -100,7 +103,7 @@ def _rounds(group):
   if not 0 <= after - before <= allowed:
     yield (f'round {before} before and round {after} after {group}, which '
            f'explains {allowed} new rounds')
-  # The loss of a node alone costs no restart.
+  # Only failures of workers spend restarts, not losses of nodes.
   payable = allowed if _may_name_victim(group) else 0
   if not 0 <= group.used_after - group.used_before <= payable:
     yield (f'{group.used_before} restarts were used before and '
@@ -117,7 +120,8 @@ def _rounds(group):
 
 
 def _causes(story):
-  """Each failure, loss and broken round has a cause among the faults."""
+  """Yields a sentence for each failure, loss and broken round without a cause
+  among the faults."""
   causes = {}  # round -> (group, reason); a later event replaces an earlier one
   for event in story.events:
     kind, node, reason = event['kind'], event['node'], event['reason']
@@ -129,7 +133,7 @@ def _causes(story):
     ending = [fault for fault in (group.faults if group else [])
               if fault.rounds]
     on_node = [fault for fault in ending if f'node{fault.node}' == node]
-    # A coordinator that is cut off loses the other nodes.
+    # To a coordinator that is cut off, the other nodes are lost.
     harming = [fault for fault in ending if fault in on_node or not node or
                fault.at_host and fault.outlives_lease]
     what = f'the event log says "{reason}" ({kind}, {node}) after {group}'
@@ -154,10 +158,10 @@ def _causes(story):
 def _may_name_victim(group):
   """Whether a round's cause may be a peer whose connection broke.
 
-  The cause is the first failure that the coordinator hears of. The failure
-  of a peer may arrive first: on a busy machine; while an agent or the daemon
-  stands still; if an agent hears of its guardian's death after the order to
-  stop.
+  The cause is the first failure that is reported to the coordinator. The
+  failure of a peer may be reported first in three cases: the machine is busy;
+  an agent or the daemon is stopped; or an agent notices the death of its
+  guardian only after the order to stop.
   """
   return len(group.faults) > 1 or group.faults[0].target in (faults.WORKER,
                                                              faults.GUARDIAN)

@@ -1,8 +1,8 @@
 """A schedule of faults, drawn from a seed.
 
-Faults come in groups. The faults of a group follow one another within seconds,
-whatever the job does meanwhile. The next group begins when the job has
-recovered and made progress.
+Faults form groups. The faults of a group follow each other within seconds, even
+if the job has not recovered. The next group begins when the job has recovered
+and made progress.
 """
 
 import dataclasses
@@ -13,8 +13,9 @@ import socket
 WORKER, NODE, AGENT, GUARDIAN, DAEMON, JOURNAL, ETCD = (
     'worker', 'node', 'agent', 'guardian', 'daemon', 'journal', 'etcd')
 KILL, STOP, FILL, CUT = ACTS = ('kill', 'stop', 'fill', 'cut')
-# Where the coordinator keeps its state: nowhere; in a folder; two daemons that
-# share an etcd; nowhere, and the coordinator is in the process of a node.
+# Where the coordinator keeps its state. NONE: nowhere; FOLDER: in a folder;
+# SHARED: two daemons share an etcd; HOSTED: nowhere, and the coordinator runs
+# inside the process of a node.
 NONE, FOLDER, SHARED, HOSTED = STATES = 'none', 'folder', 'etcd', 'hosted'
 
 # A fault is drawn from this list with equal probability for each entry, so that
@@ -23,10 +24,10 @@ _KINDS = ((KILL, WORKER), (KILL, WORKER), (KILL, NODE), (KILL, AGENT),
           (KILL, GUARDIAN), (KILL, DAEMON), (KILL, DAEMON), (STOP, WORKER),
           (STOP, AGENT), (STOP, GUARDIAN), (STOP, NODE), (STOP, DAEMON),
           (FILL, JOURNAL), (STOP, ETCD), (CUT, NODE), (CUT, NODE))
-# The targets that exist with some kinds of state only.
+# Targets that exist only with these kinds of state.
 _ONLY = {JOURNAL: (FOLDER,), ETCD: (SHARED,), DAEMON: (NONE, FOLDER, SHARED)}
 _PARTS_OF_NODE = (WORKER, NODE, AGENT, GUARDIAN)
-# The probability that a fault of a node acts on the one that coordinates.
+# The probability that a node's fault acts on the node that coordinates the job.
 _AT_HOST = 0.3
 # The probability that a fault belongs to the group of the previous fault.
 _JOINS_GROUP = 0.35
@@ -35,18 +36,19 @@ _GAP_S = (0.01, 1.5)
 # Seconds until a killed node or daemon is started again.
 _DOWN_S = (0.01, 2.0)
 _SHORTEST_STOP_S = 0.1
-# An agent that stands still for so long, in seconds, keeps its lease: the time
-# since its last report, which is up to 2 s more, stays below the 10 s of it.
+# Maximum time, in seconds, for which a stopped agent certainly keeps its lease
+# of 10 s: its last report may be up to 2 s older than the stop.
 HARMLESS_STOP_S = 5.0
-# The same of a node that is cut off. gRPC's connections send again at intervals
-# that double, so that they may take as long again after the cut.
+# Maximum time, in seconds, for which a node that is cut off keeps its lease.
+# TCP doubles the interval between retransmissions, so after the cut the next
+# one may take as long again.
 HARMLESS_CUT_S = 3.0
-# A guardian that stands still for so long, in seconds, is not killed by its
-# agent, which does so after 10 s (GuardianWatch).
+# Maximum time, in seconds, for which a guardian may be stopped: its agent kills
+# it after 10 s (GuardianWatch).
 HARMLESS_GUARDIAN_STOP_S = 8.0
 _SHORTEST_CUT_S = 0.5
-# The longest delay before a round that follows failures in a row, in seconds
-# (RestartBackoff::kMaxDelay), and the number of failures without a delay.
+# Maximum delay before the round after successive failures, in seconds
+# (RestartBackoff::kMaxDelay), and the number of failures that cause no delay.
 _MAX_BACKOFF_S = 30.0
 _FREE_FAILURES = 2
 
@@ -63,8 +65,9 @@ class Fault:
   # Seconds until a stopped process continues, or a killed node or daemon is
   # started again, or the disk has room again, or the network is healed.
   lasts_s: float = 0.0
-  order: int = 0  # the seed of the order in which a node's processes are killed
-  # Whether it acts on the node that coordinates the job then, not on `node`.
+  order: int = 0  # seed of the order in which a node's processes are killed
+  # Whether the fault acts on the node that coordinates the job at that time,
+  # not on `node`.
   at_host: bool = False
 
   def __str__(self):
@@ -94,7 +97,8 @@ class Fault:
 
   @property
   def outlives_guardian_watch(self):
-    """Whether the agent may kill its guardian."""
+    """Whether the guardian is stopped for so long that its agent may kill it.
+    """
     return (self.act == STOP and self.target == GUARDIAN and
             self.lasts_s > HARMLESS_GUARDIAN_STOP_S)
 
@@ -109,13 +113,14 @@ class Fault:
     return self.target in (WORKER, NODE) or self.rounds > 0
 
   def silence_s(self, failures):
-    """How long the job may stand still for this fault, in seconds.
+    """Returns for how long this fault may stop the job's progress, in seconds.
 
     Args:
       failures: number of workers' failures in the job so far. Those in a row
         are followed by a delay.
     """
-    # A killed process closes its connections, so that no lease has to end.
+    # The kernel closes the connections of a killed process, so the coordinator
+    # need not wait for a lease to end.
     silence = self.lasts_s
     if self.act == CUT and not _SENDS_AGAIN_SOON:
       silence *= 2
@@ -125,7 +130,7 @@ class Fault:
 
 
 def _sends_again_soon():
-  """Whether the kernel knows TCP_RTO_MAX_MS (base/net/retransmission.h)."""
+  """Whether the kernel supports TCP_RTO_MAX_MS (base/net/retransmission.h)."""
   with socket.socket() as tried:
     try:
       tried.setsockopt(socket.IPPROTO_TCP, 44, 1000)
@@ -145,13 +150,11 @@ def schedule(seed, faults, nodes, workers, state, longest_stop_s, acts=ACTS):
   """Returns groups of faults, `faults` in all.
 
   Args:
-    seed: of the schedule; equal arguments give equal schedules.
-    faults: number of faults.
-    nodes: number of nodes.
-    workers: number of workers on each node.
-    state: where the coordinator keeps its state.
-    longest_stop_s: limit of a stop and of a cut, in seconds.
-    acts: what can be done on this machine.
+    seed: seed of the schedule; equal arguments give equal schedules. faults:
+    number of faults. nodes: number of nodes. workers: number of workers on each
+    node. state: where the coordinator keeps its state. longest_stop_s: maximum
+    duration of a stop and of a cut, in seconds. acts: kinds of faults that are
+    possible on this machine.
   """
   rng = random.Random(seed)
   kinds = [kind for kind in _KINDS

@@ -1,5 +1,5 @@
-// Prints the CPUs to which Muster's planner binds workers on synthetic
-// machines: see numa_oracle.py.
+// Prints to which CPUs Muster would bind workers on synthetic machines.
+// numa_oracle.py compares the result with PyTorch's.
 #include <cstdlib>
 #include <iostream>
 #include <sstream>

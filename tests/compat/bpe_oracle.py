@@ -1,4 +1,5 @@
-"""Hugging Face's byte-level BPE: trains or encodes.
+"""Trains or encodes with Hugging Face's byte-level BPE, for comparison with
+Muster's.
 
   bpe_oracle.py train FOLDER SIZE   from the text on the standard input
   bpe_oracle.py encode FOLDER       as bpe_tokens.cc, for texts that are UTF-8

@@ -52,8 +52,8 @@ def _all_characters():
   """Yields every character of this Python's version of Unicode, six in each
   text.
 
-  Characters of later versions are left out: they are letters for a library that
-  knows them, and unassigned for another one.
+  Characters that later versions of Unicode added are omitted: one library may
+  treat them as letters, the other as unassigned.
   """
   known = [chr(code) for code in range(0x110000)
            if unicodedata.category(chr(code)) not in ('Cn', 'Cs')]

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """PyTorch gives the same results under `launch` as under torchrun.
 
-Runs Debian's PyTorch; without it every case is skipped, and says so.
+Uses Debian's PyTorch. If it is not installed, every case is skipped with this
+reason.
 """
 
 import json
@@ -31,7 +32,7 @@ _LIMIT_S = 120
 
 
 def why_not():
-  """The reason why these tests cannot run, or None."""
+  """Returns the reason why these tests cannot run, or None."""
   if subprocess.run([_PYTHON, '-c', 'import torch'], check=False,
                     stderr=subprocess.DEVNULL).returncode:
     return 'PyTorch is not installed (python3-torch; tools/setup installs it)'
@@ -41,7 +42,7 @@ def why_not():
 
 
 def environment():
-  """An environment with one thread for each worker, the same for both
+  """Returns an environment with one thread for each worker, the same for both
   launchers."""
   clean = {name: value for name, value in os.environ.items()
            if not name.startswith(('TORCHELASTIC_', 'PET_', 'MUSTER_'))}
@@ -67,7 +68,7 @@ class Compatibility(unittest.TestCase):
     return process
 
   def run_job(self, commands):
-    """Runs one command for each node; returns their outputs, joined, and exit
+    """Runs one command for each node. Returns the joined output and the exit
     codes."""
     # All nodes write to one file, not to pipes: a full pipe would block a node
     # while another node is waited for.
@@ -127,7 +128,7 @@ class Compatibility(unittest.TestCase):
     # random names.
     own = {'MASTER_ADDR', 'MASTER_PORT', 'TORCHELASTIC_RUN_ID',
            'TORCHELASTIC_ERROR_FILE', 'TORCHELASTIC_USE_AGENT_STORE',
-           # An older name, in torchrun 1.13, of
+           # torchrun 1.13 uses this older name of
            # TORCH_NCCL_ASYNC_ERROR_HANDLING.
            'NCCL_ASYNC_ERROR_HANDLING'}
     plain = set(environment())

@@ -15,7 +15,7 @@ deepspeed.init_distributed('gloo')
 for stage in arguments.stages:
   torch.manual_seed(0)
   model = torch.nn.Linear(4, 1)
-  # Not DeepSpeed's optimizer, which would need a compiler.
+  # Use PyTorch's optimizer: DeepSpeed's would need a compiler.
   optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
   engine, _, _, _ = deepspeed.initialize(
       model=model, optimizer=optimizer, config={

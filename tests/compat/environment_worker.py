@@ -6,7 +6,7 @@ import os
 import sys
 
 rank = os.environ.get('RANK') or os.environ.get('OMPI_COMM_WORLD_RANK') or '0'
-# One write, so that lines of several ranks do not mix.
+# Use a single write, so that lines of several ranks do not mix.
 os.write(1, ('out of rank %s\n' % rank).encode())
 os.write(2, ('err of rank %s\n' % rank).encode())
 path = os.path.join(sys.argv[-1], rank + '.json')

@@ -1,5 +1,6 @@
-// Tests Muster's store client with PyTorch's server, whose port is in an
-// environment variable. Run by foreign_store_test.py.
+// Tests Muster's store client against PyTorch's store server, whose port is in
+// the environment variable MUSTER_FOREIGN_STORE_PORT. Run by
+// foreign_store_test.py.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +32,8 @@ std::shared_ptr<Store> Connect() {
   return *std::move(store);
 }
 
-// Returns a store with a prefix of its own, so that tests do not share keys.
+// Returns a store client with a new key prefix, so that tests do not share
+// keys.
 std::shared_ptr<Store> Fresh() {
   static int made = 0;
   return std::make_shared<PrefixStore>("test" + std::to_string(++made),

@@ -1,6 +1,6 @@
-"""A store of PyTorch's own for foreign_store_test.py, which runs this with the
-Python of some PyTorch: prints its port, serves until its input ends, and
-prints what was set under "to_python"."""
+"""Runs PyTorch's own store server for foreign_store_test.py, which chooses the
+Python and so the version of PyTorch. Prints its port, serves until its input
+ends, and then prints the value of the key "to_python"."""
 
 import datetime
 import sys

@@ -8,7 +8,8 @@ ACCELERATE_DEEPSPEED, JAX, TENSORFLOW = 'torch', 'jax', 'tensorflow'
 
 
 def python(name):
-  """The interpreter that tools/setup_frameworks installs for a framework."""
+  """Returns the path of the interpreter that tools/setup_frameworks installs
+  for a framework."""
   cache = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
   folder = os.environ.get('MUSTER_FRAMEWORKS_DIR',
                           os.path.join(cache, 'muster', 'frameworks'))
@@ -16,9 +17,9 @@ def python(name):
 
 
 def why_not(name):
-  """The reason why tests of this framework cannot run, or None."""
+  """Returns the reason why tests of this framework cannot run, or None."""
   path = python(name)
-  # tools/setup_frameworks writes this file last. To import the framework
+  # tools/setup_frameworks writes this file last. Importing the framework
   # instead would take seconds.
   if not os.path.exists(os.path.join(os.path.dirname(path), 'installed')):
     return 'no %s at %s (tools/setup_frameworks %s installs it)' % (
@@ -27,7 +28,7 @@ def why_not(name):
 
 
 def environment(**changes):
-  """An environment without variables of launchers or frameworks."""
+  """Returns an environment without variables of launchers or frameworks."""
   ours = ('ACCELERATE_', 'FSDP_', 'DS_', 'CROSS_', 'LOCAL_SIZE', 'JAX_',
           'TF_', 'XLA_', 'KMP_', 'CUDA_VISIBLE', 'PYTHONPATH')
   clean = {name: value

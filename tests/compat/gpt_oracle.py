@@ -2,8 +2,9 @@
 
   gpt_oracle.py biases|none WORD...
 
-prints it for each of precision.py's words, and an empty line between. The word
-`erf` is float32 with a planted defect, GELU by its definition and not by tanh.
+prints the output for each WORD of precision.py (float32, float64,
+float64:SEED), separated by empty lines. The word `erf` is float32 with a
+deliberate defect: GELU by its definition instead of the approximation by tanh.
 """
 
 import math

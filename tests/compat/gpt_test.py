@@ -22,15 +22,16 @@ _LIMIT_S = 120
 # operations.
 _OPERATIONS = 128 + 16
 _LOSS = 'the loss'
-# The kernels to compare. Those that this processor does not support are left
-# out.
+# The kernels to compare. Kernels that this processor does not support are
+# omitted.
 _PROCESSORS = ('baseline', 'avx2', 'avx512')
 
 
 class Gpt(unittest.TestCase):
 
   def outputs(self, *command, **variables):
-    """For each run: lists of numbers by name, the loss and the gradients."""
+    """Parses the output of each run. Returns for each one the loss and the
+    gradients, as lists of numbers by name."""
     done = subprocess.run(command, timeout=_LIMIT_S, check=True,
                           stdout=subprocess.PIPE, text=True,
                           env=interpreters.environment(**variables))

@@ -34,8 +34,8 @@ def world(rank, size):
 
 
 def groups(rank, size):
-  # Groups that overlap, and one group for each rank alone. Each must have its
-  # own keys in the store.
+  # Groups that overlap, and one group for each single rank. Each group must
+  # have its own keys in the store.
   pair = dist.new_group([0, 1], timeout=_LATE)
   rest = dist.new_group(list(range(1, size)), timeout=_LATE)
   alone = [dist.new_group([member]) for member in range(size)]
@@ -73,7 +73,7 @@ def store(rank, size):
 
 
 def ddp(rank, size):
-  torch.manual_seed(rank)  # The wrapper makes all ranks begin like rank 0.
+  torch.manual_seed(rank)  # DDP then copies rank 0's weights to all ranks.
   net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 2))
   optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
   for step in range(3):

@@ -21,8 +21,7 @@ _LIMIT_S = 120
 class Groups(unittest.TestCase):
 
   def launch(self, version, workers, script, *options):
-    """Runs a script of this folder; returns its output; the script must
-    succeed."""
+    """Runs a script of this folder, which must succeed. Returns its output."""
     if interpreters.why_not(version):
       self.skipTest(interpreters.why_not(version))
     done = subprocess.run(

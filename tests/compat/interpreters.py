@@ -4,8 +4,8 @@
 import os
 import subprocess
 
-# Each test runs with both versions of PyTorch; without a version it is skipped
-# with a reason.
+# Each test runs with both versions of PyTorch. If a version is not installed,
+# the test is skipped with this reason.
 OLD, NEW = '1.13', '2.x'
 
 
@@ -24,7 +24,8 @@ _found = {}
 
 
 def why_not(version):
-  """The reason why tests with this version of PyTorch cannot run, or None."""
+  """Returns the reason why tests with this version of PyTorch cannot run, or
+  None."""
   if version not in _found:
     _found[version] = _look(version)
   return _found[version]
@@ -32,7 +33,7 @@ def why_not(version):
 
 def _look(version):
   try:
-    # Do not import PyTorch, which takes seconds: find_spec only looks for it.
+    # Importing PyTorch would take seconds, so only find_spec looks for it.
     code = subprocess.run(
         [PATHS[version], '-c', 'import importlib.util as u, sys;'
          'sys.exit(u.find_spec("torch") is None)'], check=False,

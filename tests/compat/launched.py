@@ -1,5 +1,5 @@
-"""Runs launchers, ours and others, and reads the output files of their workers.
-"""
+"""Runs Muster's and other launchers, and reads the output files of their
+workers."""
 
 import json
 import os
@@ -13,7 +13,7 @@ LIMIT_S = 280
 
 
 def run(test, command, environment, folder=None):
-  """Runs a command; returns its output; the command must succeed."""
+  """Runs a command, which must succeed. Returns its output."""
   done = subprocess.run(
       command, env=environment, cwd=folder, text=True, check=False,
       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -23,8 +23,8 @@ def run(test, command, environment, folder=None):
 
 
 def told(test, command, environment):
-  """Runs a command that ends in environment_worker.py; returns each rank's
-  JSON."""
+  """Runs a command whose last argument is environment_worker.py. Returns each
+  rank's JSON."""
   return told_and_said(test, command, environment)[0]
 
 
@@ -42,7 +42,8 @@ def told_and_said(test, command, environment):
 
 
 def called(test, name):
-  """`launch` under the name of another launcher."""
+  """Returns the path of a link to `launch` that has the name of another
+  launcher."""
   folder = tempfile.TemporaryDirectory()
   test.addCleanup(folder.cleanup)
   link = os.path.join(folder.name, name)

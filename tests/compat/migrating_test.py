@@ -20,7 +20,8 @@ import launched
 import xml_main
 
 _PAGE = os.path.realpath('docs/MIGRATING.md')
-# Prints [[option strings], takes a value] for each flag of an argparse parser.
+# This code prints [[option strings], takes a value] for each flag of an
+# argparse parser.
 _LIST = '''
 import argparse, json
 def flags(parser):
@@ -32,8 +33,8 @@ _TORCHRUN = ('from torch.distributed.run import get_args_parser' +
              _LIST % 'get_args_parser()')
 _ACCELERATE = ('from accelerate.commands.launch import launch_command_parser' +
                _LIST % 'launch_command_parser()')
-# DeepSpeed creates its argparse parser inside of parse_args, so record the
-# parser there.
+# DeepSpeed creates its argparse parser inside of parse_args, so this code
+# records the parser there.
 _DEEPSPEED = '''
 import argparse
 from deepspeed.launcher import runner

@@ -29,7 +29,7 @@ def a_machine(pick):
       sockets=pick.choice((1, 2)), nodes=pick.choice((1, 1, 2)),
       complexes=pick.choice((1, 2)), cores=pick.choice((1, 2, 3)),
       threads=pick.choice((1, 2)))
-  if pick.random() < 0.2:  # a kernel that tells of no last-level cache
+  if pick.random() < 0.2:  # a kernel that reports no last-level cache
     for cpu in cpus:
       cpu.l3 = None
   if pick.random() < 0.3 and len(cpus) > 2:
@@ -47,9 +47,9 @@ def a_machine(pick):
 
 
 def may_use(machine, pick):
-  """Draws the CPUs that an affinity or a cgroup allows, at least one on every
-  node. (With a node without CPUs, PyTorch rejects `socket` even for other
-  workers.)"""
+  """Draws a random set of CPUs that an affinity or a cgroup allows, at least
+  one on every node: if a node has none, PyTorch rejects the mode `socket` even
+  for workers of other nodes."""
   online = [cpu for cpu in machine.cpus if cpu.online]
   if pick.random() < 0.5:
     return [cpu.number for cpu in online]

@@ -1,6 +1,6 @@
 """Computes the output of optimizer_steps.cc with PyTorch's own optimizers.
 
-Lines begin with precision.py's word.
+Each input line begins with a word for precision.py, such as float32.
 """
 
 import math
@@ -36,7 +36,7 @@ for line in sys.stdin:
         [math.sin(0.7 * i + n) * (i - 20) / 10 for i in range(_COUNT)])
     steps.step()
     for tensor in [weights, *steps.state[weights].values()]:
-      # Skip Adam's number of steps, a tensor without dimensions.
+      # Skip Adam's step counter, which is a tensor without dimensions.
       if torch.is_tensor(tensor) and tensor.dim():
         precision.disturb(tensor)
   print(' '.join('%.17g' % w for w in weights.tolist()))

@@ -31,7 +31,8 @@ class Optimizers(unittest.TestCase):
   def compare(self, version):
     found = oracles.compared(self, version, 'optimizer_steps',
                              'optimizer_oracle.py', _CASES)
-    # Run a planted defect as well: a learning rate that is a tenth too large.
+    # Also run a deliberate defect, which the check must find: a learning rate
+    # that is 10 % too large.
     wrong = [case.split() for case in _CASES]
     for words in wrong:
       words[1] = str(1.1 * float(words[1]))

@@ -1,6 +1,6 @@
 """Runs a program of Muster and a script that computes the same with PyTorch.
 
-Both read one case from each line, and print one line for each case.
+Both programs read one case per line, and print one line for each case.
 """
 
 import dataclasses
@@ -12,7 +12,8 @@ import rounding
 
 _HERE = os.path.dirname(os.path.realpath(__file__))
 _LIMIT_S = 120
-# As in precision.py, which can be imported only by a Python with PyTorch.
+# The same value as in precision.py, which only a Python with PyTorch can
+# import.
 DISTURBANCE = 2.0**-30
 # The arguments for precision.py that select float64 with the disturbances 1 and
 # 2.
@@ -25,19 +26,21 @@ class Compared:
   case: str
   ours: list
   theirs: list
-  # PyTorch's results in float64: without disturbances, and with each of them.
+  # PyTorch's results in float64: first without disturbances, then with each of
+  # the DISTURBED arguments.
   exact: list
   disturbed: list
 
   def condition(self, part=slice(None)):
-    """The condition (see rounding.py) of some of the outputs."""
+    """Returns the condition (see rounding.py) of some of the outputs."""
     return rounding.condition(self.exact[part],
                               [each[part] for each in self.disturbed],
                               DISTURBANCE)
 
 
 def answers(test, version, ours, oracle, cases):
-  """[(case, our line, PyTorch's line)]; skips `test` without that PyTorch.
+  """Returns [(case, Muster's line, PyTorch's line)]. Skips `test` if that
+  version of PyTorch is not installed.
 
   `ours` is a program of this folder, `oracle` a script beside this file.
   """

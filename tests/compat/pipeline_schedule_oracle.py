@@ -6,7 +6,8 @@ from torch.distributed.pipelining import schedules
 
 
 class Stage:
-  """The parts of a stage that a schedule needs at its creation."""
+  """A stand-in for PyTorch's stage: the parts that a schedule needs when it is
+  created."""
 
   def __init__(self, index, rank, ranks, stages):
     self.stage_index = index
@@ -30,7 +31,7 @@ _INTERLEAVED = {
 }
 
 def orders(name, ranks, per_rank, micro_batches):
-  """The actions of each rank in order; None while it waits."""
+  """Returns the actions of each rank in order; None where the rank waits."""
   stages = [Stage(s, 0, ranks, ranks * per_rank)
             for s in range(0, ranks * per_rank, ranks)]
   return _INTERLEAVED[name](stages, micro_batches,

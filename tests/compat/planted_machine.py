@@ -25,8 +25,8 @@ def cpu_list(cpus):
 class Cpu:
   number: int
   core: int
-  l3: Optional[int]  # None: no such cache is told of
-  node: Optional[int]  # None: a kernel without NUMA
+  l3: Optional[int]  # None: the kernel reports no such cache
+  node: Optional[int]  # None: the kernel does not support NUMA
   socket: int
   online: bool = True
 
@@ -34,9 +34,10 @@ class Cpu:
 @dataclasses.dataclass
 class Device:
   address: str
-  node: int  # as in numa_node, -1 where the firmware does not tell
+  # as in the file numa_node; -1: the firmware does not report the node
+  node: int
   pci_class: int
-  name: str = ''  # of its network interface or InfiniBand device
+  name: str = ''  # name of its network interface or InfiniBand device
 
 
 GPU_CLASS = 0x030200
@@ -45,8 +46,8 @@ INFINIBAND_CLASS = 0x020700
 
 
 def regular(sockets=1, nodes=1, complexes=1, cores=1, threads=1):
-  """The CPUs of a machine with equal parts, numbered as Linux usually does:
-  first the first thread of every core, then the second ones."""
+  """Returns the CPUs of a machine with equal parts, numbered as Linux usually
+  does: the first thread of every core, then the second thread of every core."""
   total = sockets * nodes * complexes * cores
   cpus = []
   for thread in range(threads):

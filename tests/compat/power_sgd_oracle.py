@@ -1,8 +1,8 @@
 """Computes the output of power_sgd_steps.cc with PyTorch's own hook over Gloo.
 
-Each rank is a process; rank 0 prints. Lines begin with precision.py's word.
-With the argument `no_error_feedback`, the error of an approximation is not
-added to the next step's gradients.
+Each rank is a process, and rank 0 prints. Each input line begins with a word
+for precision.py, such as float32. With the argument `no_error_feedback`, the
+error of an approximation is not added to the next step's gradients.
 """
 
 import math
@@ -21,8 +21,8 @@ _EXACT_STEPS = 2
 
 
 class Bucket:
-  """The parts of DDP's bucket, which Python cannot create, that the hook uses.
-  """
+  """A stand-in for DDP's bucket, which Python code cannot create: the parts
+  that the hook uses."""
 
   def __init__(self, values, shapes):
     self._values = values

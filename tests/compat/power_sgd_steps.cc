@@ -26,7 +26,7 @@ struct Case {
   int ranks = 0;
   int approximation = 0;
   int steps = 0;
-  // rows and columns of each matrix, one after another
+  // numbers of rows and columns of each matrix, alternating
   std::vector<int64_t> shapes;
 };
 

@@ -23,7 +23,8 @@ _CASES = ['1 1 8 12 20', '2 1 8 12 20 30 9', '2 2 8 12 40 33 17',
 
 
 def longest_chain(case):
-  """The longest chain of roundings in one operation of a case.
+  """Returns the largest number of successive roundings in one operation of a
+  case.
 
   The products' inner dimensions are rows and columns; orthogonalizing takes a
   product of columns and a subtraction for each other column, and a norm.

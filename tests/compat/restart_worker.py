@@ -1,5 +1,6 @@
-"""Ranks write keys to the store and die; after the restart the keys must not
-exist. Run by groups_test.py under `launch`, with each PyTorch's Python."""
+"""The ranks write keys to the store and die. After the restart the keys must
+not exist. groups_test.py runs this script under `launch`, with the Python of
+each PyTorch version."""
 
 import datetime
 import os

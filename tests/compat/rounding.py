@@ -36,7 +36,8 @@ _DEVIATIONS = 8
 
 
 def growth(operations, dtype='float32'):
-  """Returns the relative error of this number of successive roundings."""
+  """Returns a bound on the relative error after this number of successive
+  roundings."""
   return min(operations, _DEVIATIONS * math.sqrt(operations / 3)) * (
       UNIT_ROUNDOFF[dtype])
 
@@ -56,7 +57,8 @@ def bound(operations, measured_condition, dtype='float32'):
 
 
 def distance(a, b):
-  """The largest difference of two lists' elements; NaN if one is NaN."""
+  """Returns the largest difference between elements of two lists; NaN if an
+  element is NaN."""
   differences = [abs(x - y) for x, y in zip(a, b)]
   if any(map(math.isnan, differences)):
     return math.nan
@@ -64,7 +66,8 @@ def distance(a, b):
 
 
 def check(test, what, ours, theirs, limit):
-  """Fails `test` if the distance is above `limit`; the message has both."""
+  """Fails `test` if the distance is above `limit`. The message contains both.
+  """
   test.assertEqual(len(ours), len(theirs), what)
   apart = distance(ours, theirs)
   # With a limit of zero the check would also pass if both outputs were zero by
@@ -77,7 +80,7 @@ def check(test, what, ours, theirs, limit):
 
 
 def check_planted(test, what, wrong, right, limit):
-  """Fails `test` if a planted defect stays within `limit`."""
+  """Fails `test` if the results with a deliberate defect are within `limit`."""
   apart = distance(wrong, right)
   if apart <= limit:
     test.fail('%s: the planted defect is %.4g off, within the bound of %.4g' % (

@@ -22,7 +22,8 @@
 namespace muster {
 namespace {
 
-// Byte `i` of the tensor of type `type`. Below 60, so that no value is NaN.
+// Returns byte `i` of the test tensor of type `type`. Bytes below 60 give no
+// NaN in any type.
 char Byte(int type, size_t i) {
   return static_cast<char>((static_cast<size_t>(type) * 5 + i * 3) % 60);
 }
@@ -67,14 +68,14 @@ absl::Status Print(const std::string& path) {
   return absl::OkStatus();
 }
 
-// The loss for the tokens that safetensors_oracle.py uses too.
+// Returns the loss for the same tokens as in safetensors_oracle.py.
 double LossOf(models::GptWeights& weights) {
   constexpr int64_t kBatch = 2;
   constexpr int64_t kTime = 12;
   models::GptMicroBatch batch;
   for (int i = 0; i < kBatch * kTime; ++i) {
     batch.tokens.push_back(i * i % 31);
-    // The target is the next token.
+    // The target of each position is the next token.
     batch.targets.push_back((i + 1) * (i + 1) % 31);
   }
   const models::GptStage model(weights, kBatch, kTime);
@@ -92,8 +93,8 @@ absl::Status Run(const std::string& what, const std::string& path) {
   absl::Status status;
   if (what == "model") {
     weights.Initialize(7);
-    // Scale the initial weights up and add biases, so that every weight affects
-    // the loss.
+    // Scale the initial weights up and add small values, so that every weight
+    // affects the loss, also the biases.
     for (int64_t i = 0; i < weights.count(); ++i) {
       weights.data()[i] =
           weights.data()[i] * 10 + 0.01f * static_cast<float>(i % 7 - 3);

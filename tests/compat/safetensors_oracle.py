@@ -38,8 +38,8 @@ def read(path):
   with safetensors.safe_open(path, framework='pt') as file:
     for key, value in sorted((file.metadata() or {}).items()):
       print('metadata', key, value)
-    # PyTorch lacks types for some narrow numbers that the safetensors library
-    # has.
+    # The safetensors library has types for some narrow numbers that PyTorch
+    # lacks.
     for name in file.keys():
       if not name.startswith(('F4', 'F6')):
         file.get_tensor(name)
@@ -62,7 +62,7 @@ def write(path):
 
 
 def loss(folder, *words):
-  import transformers  # Seconds: only where it is needed.
+  import transformers  # Takes seconds, so only import it where it is needed.
   model = transformers.GPT2LMHeadModel.from_pretrained(folder)
   model.save_pretrained(os.path.join(folder, 'again'))
   model.eval()

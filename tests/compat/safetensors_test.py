@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Hugging Face's libraries read our files, and we read theirs."""
+"""Hugging Face's libraries read Muster's safetensors files, and Muster reads
+theirs."""
 
 import os
 import subprocess
@@ -25,13 +26,12 @@ _OPERATIONS = 128 + 16
 
 
 def _lacks(package):
-  """The reason why there is nothing to compare with, or None."""
+  """Returns the reason why there is no library to compare with, or None."""
   why_not = interpreters.why_not(interpreters.NEW)
   if why_not:
     return why_not
   python = interpreters.PATHS[interpreters.NEW]
-  # Do not import the packages, which may take seconds: find_spec only looks for
-  # them.
+  # Importing the packages may take seconds, so only find_spec looks for them.
   code = subprocess.run(
       [python, '-c', 'import importlib.util as u, sys;'
        'sys.exit(u.find_spec(sys.argv[1]) is None)', package],
@@ -87,8 +87,8 @@ class Safetensors(unittest.TestCase):
     back = float(self.output(
         _OURS, 'loss', os.path.join(self.path, 'again', 'model.safetensors')))
     self.assertEqual(ours, back)
-    # The planted defect is the loss ln 31 = 3.434 of a model that predicts 31
-    # tokens with equal probability. The comparison must reject it.
+    # As a deliberate defect, use the loss ln 31 = 3.434 of a model that
+    # predicts 31 tokens with equal probability. The comparison must reject it.
     rounding.check_planted(self, 'the loss', [3.434], [ours], 1000 * limit)
 
 

@@ -1,6 +1,6 @@
 """Computes the output of scaled_steps.cc with PyTorch's GradScaler.
 
-Lines begin with precision.py's word.
+Each input line begins with a word for precision.py, such as float32.
 """
 
 import math
@@ -35,7 +35,7 @@ def run(word, rate, initial, interval, clip):
     scaler.step(optimizer)
     scaler.update()
     for tensor in [weights, *optimizer.state[weights].values()]:
-      # Skip Adam's number of steps, a tensor without dimensions.
+      # Skip Adam's step counter, which is a tensor without dimensions.
       if torch.is_tensor(tensor) and tensor.dim():
         precision.disturb(tensor)
   return weights.tolist() + [scaler.get_scale(), norm]

@@ -29,18 +29,20 @@ _WEIGHTS, _SCALE, _NORM = slice(0, -2), -2, slice(-1, None)
 
 class LossScale(unittest.TestCase):
 
-  # Without PyTorch 1.13, which supports a loss scale on GPUs only.
+  # There is no test with PyTorch 1.13, which supports a loss scale on GPUs
+  # only.
   def test_as_pytorch_2_x(self):
     found = oracles.compared(self, interpreters.NEW, 'scaled_steps',
                              'scaled_oracle.py', _CASES)
-    # Run a planted defect as well: a learning rate that is a tenth too large.
+    # Also run a deliberate defect, which the check must find: a learning rate
+    # that is 10 % too large.
     wrong = [case.split() for case in _CASES]
     for words in wrong:
       words[0] = str(1.1 * float(words[0]))
     planted = oracles.our_lines('scaled_steps', map(' '.join, wrong))
     for each, line in zip(found, planted):
-      # The scale is a power of two, which rounding does not change: expect
-      # equality.
+      # The loss scale is a power of two, which rounding does not change, so
+      # both must be equal.
       self.assertEqual(each.ours[_SCALE], each.theirs[_SCALE], each.case)
       norm_limit = rounding.bound(_NORM_OPERATIONS, each.condition(_NORM))
       rounding.check(self, each.case, each.ours[_NORM], each.theirs[_NORM],

@@ -17,11 +17,11 @@ _LATE = datetime.timedelta(seconds=60)
 
 
 class Absent(Exception):
-  """This PyTorch does not have the method of the case."""
+  """This version of PyTorch does not have the method of the case."""
 
 
 class Clients:
-  """Clients of the store, with keys that no other case uses."""
+  """Creates clients of the store whose keys no other case uses."""
 
   def __init__(self, dist, port, name):
     self.dist = dist
@@ -33,7 +33,8 @@ class Clients:
                               **more)
 
   def __call__(self, timeout=_LATE, needs=()):
-    """Returns a store; raises Absent if it lacks one of the methods."""
+    """Returns a client of the store. Raises Absent if it lacks one of the
+    methods."""
     store = self.connect(timeout)
     for method in needs:
       if not hasattr(store, method):
@@ -42,16 +43,17 @@ class Clients:
 
 
 def raises(call, *arguments):
-  """Whether the call raises an error, after any time."""
+  """Whether the call raises an error, however long it takes."""
   try:
     call(*arguments)
-  except Exception:  # RuntimeError, DistStoreError: it depends on the version.
+  # the version of PyTorch decides: RuntimeError or DistStoreError
+  except Exception:
     return True
   return False
 
 
 class Later(threading.Thread):
-  """A call in its own thread; join raises its exception."""
+  """A call in a new thread. `join` raises the exception of the call."""
 
   def __init__(self, call, arguments):
     super().__init__()
@@ -319,7 +321,7 @@ def main(port):
       outcomes[name] = ['passed', '']
     except Absent as absent:
       outcomes[name] = ['skipped', str(absent)]
-    except Exception:  # Whatever it is, it belongs to this case.
+    except Exception:  # Report any exception as the result of this case.
       outcomes[name] = ['failed', traceback.format_exc()]
   print(json.dumps(outcomes))
 

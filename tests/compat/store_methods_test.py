@@ -25,8 +25,8 @@ _DOORS = ('server', 'relay')
 
 
 class StoreMethods(unittest.TestCase):
-  """One case for each method, version and endpoint; all methods run in
-  parallel."""
+  """One case for each method, version of PyTorch and endpoint. All methods run
+  in parallel."""
 
   outcomes = {}
 

@@ -1,5 +1,5 @@
-// Serves a store on 127.0.0.1 and a relay of it, for tests with foreign
-// clients: prints both ports, and ends when its stdin ends.
+// Serves a store on 127.0.0.1, and a relay that forwards to it, for tests with
+// clients of other projects. Prints both ports, and ends when its stdin ends.
 
 #include <unistd.h>
 

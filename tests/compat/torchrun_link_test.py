@@ -22,13 +22,14 @@ _EACH_RUNS_OWN = {'MASTER_PORT', 'TORCHELASTIC_RUN_ID',
                   'TORCHELASTIC_ERROR_FILE'}
 # Variables that the shell script that starts this Python sets.
 _PYTHONS = {'LD_LIBRARY_PATH', 'OLDPWD', 'PWD', 'SHLVL', '_'}
-# An intended difference: Muster sets MASTER_ADDR to an address, torchrun to a
-# name that must be resolved.
+# Variables that differ on purpose: Muster sets MASTER_ADDR to an address,
+# torchrun to a name that must be resolved.
 _ON_PURPOSE = {'MASTER_ADDR'}
 
 
 def _of_launchers(environment):
-  """The variables of a worker that every launcher must set equally."""
+  """Returns the variables of a worker that every launcher must set to the same
+  values."""
   return {name: value for name, value in environment.items()
           if name not in _EACH_RUNS_OWN | _PYTHONS | _ON_PURPOSE
           # Exported functions of the calling shell, which sh removes.
@@ -36,15 +37,15 @@ def _of_launchers(environment):
 
 
 def _spoken(lines):
-  """The workers' lines on the console, without prefixes."""
+  """Returns the workers' lines on the console, without prefixes."""
   return sorted(re.findall(r'(?:out|err) of rank \d+', lines))
 
 
 class TorchrunLink(unittest.TestCase):
 
   def job(self, launcher, arguments):
-    """Returns (each rank's JSON, the console output, the files of the streams).
-    """
+    """Runs a job. Returns (each rank's JSON, the console output, the files of
+    the output streams)."""
     with tempfile.TemporaryDirectory() as logs:
       environment = interpreters.environment(PYTHON_EXEC=_PYTHON,
                                              PYTHONPATH=_HERE)
@@ -78,8 +79,8 @@ class TorchrunLink(unittest.TestCase):
              if mine.get(name) != value}, {}, 'torchrun alone')
         self.assertEqual(set(mine), set(theirs))
       self.assertEqual(found[1], real[1])
-      # Subset only: `launch` also writes a log file for streams that go to the
-      # console.
+      # Check for a subset: `launch` also writes log files for streams that go
+      # to the console.
       self.assertLessEqual(set(real[2]), set(found[2]))
 
   def test_a_script(self):

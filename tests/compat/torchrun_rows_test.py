@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Rows of docs/MIGRATING.md, tested with the real torchrun and with ours."""
+"""Tests of rows of docs/MIGRATING.md, with the real torchrun and with Muster's.
+"""
 
 import os
 import signal
@@ -86,9 +87,9 @@ class TorchrunRows(unittest.TestCase):
         said = job.stdout.readline()
         self.assertIn('up', said)
         job.send_signal(signal.SIGUSR1)
-        # Without TORCH_ELASTIC_SHUTDOWN_TIMEOUT=1 Muster would wait 30 s, so
-        # the variable took effect if the job ends within 25 s. torchrun may
-        # take longer on a busy machine.
+        # Without TORCH_ELASTIC_SHUTDOWN_TIMEOUT=1 Muster would wait for 30 s.
+        # So if the job ends within 25 s, the variable had an effect. torchrun
+        # may take longer on a busy machine.
         said, _ = job.communicate(
             timeout=launched.LIMIT_S if launcher is _REAL else 25)
       self.assertIn('got USR1', said)

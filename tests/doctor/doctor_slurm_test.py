@@ -15,7 +15,7 @@ import xml_main
 
 _LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
 
-_no_slurm = ''  # why there is no Slurm here
+_no_slurm = ''  # reason why Slurm cannot run on this machine
 
 
 class UnderSlurm(unittest.TestCase):

@@ -16,8 +16,8 @@ import ssh_hosts
 import xml_main
 
 _LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
-# Exit codes if all checks ran: no finding, warnings, errors. Which one depends
-# on this machine.
+# Exit codes if all checks ran: no finding, warnings, errors. The state of the
+# test's machine decides which one.
 _SOUND = (0, 3, 4)
 
 
@@ -33,7 +33,7 @@ class OverSsh(unittest.TestCase):
     cls.addClassCleanup(cls.hosts.stop)
 
   def doctor(self, hosts, *flags):
-    """Runs `launch doctor --nodes` with a host file; returns the ended process.
+    """Runs `launch doctor --nodes` with a host file. Returns the ended process.
     """
     path = os.path.join(self.folder, 'hosts')
     with open(path, 'w', encoding='utf-8') as file:
@@ -54,8 +54,9 @@ class OverSsh(unittest.TestCase):
     self.assertEqual(found['expected'], 3)
     self.assertEqual([node['node'] for node in found['nodes']],
                      ['127.0.0.1', '127.0.0.2', '127.0.0.3'], front.text())
-    # The coordinator requires a job token made for this job. It answers these
-    # addresses only to workers that have the token.
+    # The coordinator requires a job token, which was created for this job. Only
+    # workers with the token get an answer, so each address shows that the token
+    # was passed on.
     self.assertEqual([node['addresses']['seen'] for node in found['nodes']],
                      ['127.0.0.1'] * 3)
     between = [one['id'] for one in found['between']['findings']]

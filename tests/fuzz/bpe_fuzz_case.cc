@@ -1,8 +1,8 @@
-// Runs the case that the first byte of `input` selects: a text, or edits
-// (edited_bytes.h) of a valid vocab.json, merges.txt, stored vocabulary or
-// token file. Aborts if a result is wrong: a text that is not decoded to
-// itself, pieces that do not add up to the text, a vocabulary that changes when
-// stored, a token outside of its vocabulary.
+// Fuzzes the tokenizer. The first byte of `input` selects the case: a text, or
+// edits (edited_bytes.h) of a valid vocab.json, merges.txt, stored vocabulary
+// or token file. Aborts if a result is wrong: if the tokens of a text are not
+// decoded to this text, if pieces do not add up to the text, if a vocabulary
+// changes when stored, or if a token is not in its vocabulary.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ const std::string& Merges() {
   return merges;
 }
 
-// A file in memory that programs can open by a path.
+// A file in memory that other code can open by a path.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes)
@@ -67,7 +67,8 @@ void CheckPieces(std::string_view text) {
     next += piece.size();
   }
   MUSTER_CHECK(next == text.data() + text.size());
-  // WholePieces must return a prefix that ends at the end of a piece.
+  // WholePieces must return the length of a prefix that ends at the end of a
+  // piece.
   const size_t whole = models::WholePieces(text, text.size() / 2);
   MUSTER_CHECK(whole <= text.size());
   size_t end = 0;
@@ -101,7 +102,7 @@ void CheckTokenFile(std::string_view bytes) {
   CheckVocabulary((*file)->vocabulary(), (*file)->vocabulary().Decode(tokens));
 }
 
-// Returns a valid token file of ten tokens that includes the small vocabulary.
+// Returns a valid token file with ten tokens and the vocabulary of SmallBpe().
 std::string SoundTokenFile() {
   const std::string vocabulary = models::SmallBpe()->Serialize();
   models::TokenFileHeader header;

@@ -1,5 +1,5 @@
-// Runs the fuzzer's case with inputs drawn from seeds, so that every run is the
-// same.
+// Runs the fuzz target with pseudo-random inputs from fixed seeds, so that
+// every test run has the same inputs.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-// Draws from few byte values, so that the input is meaningful now and then.
+// Draws an input from few byte values, so that some inputs are nearly valid.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kBytes =
       "\0\0\0\1\2\xff\xc4\xa0\xe3\x80\x80 \n'sthelowr0129\"\\{}:,#"sv;

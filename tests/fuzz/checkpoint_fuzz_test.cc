@@ -1,5 +1,6 @@
-// Runs the fuzzer's case with inputs drawn from seeds, so that every run is the
-// same. Also tests headers that would need much memory.
+// Runs the fuzz target with pseudo-random inputs from fixed seeds, so that
+// every test run has the same inputs. Also tests headers that would need much
+// memory.
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -15,7 +16,8 @@
 namespace muster {
 namespace {
 
-// One to three edits that insert pieces of headers and manifests.
+// Returns a fuzz input of one to three edits, which insert pieces of headers
+// and manifests.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {
       "{",    "}",    "[",      "]",    "\"",
@@ -42,8 +44,8 @@ size_t BytesInUse() {
 }
 
 TEST(CheckpointFuzzTest, MemoryIsProportionalToTheHeader) {
-  // Build a header of 2 MB with as many tensors as possible: each has the
-  // shortest possible description.
+  // Build a header of 2 MB that contains as many tensors as possible, each with
+  // the shortest possible description.
   std::string json = "{";
   int tensors = 0;
   while (json.size() < 2'000'000) {

@@ -1,7 +1,8 @@
-// Applies the edits of `input` (EditedBytes) to a valid configuration file in
-// one of three forms, selected by the first byte. Checks that a refusal is one
-// line that names the file, and that an accepted file yields no more than its
-// text holds and no name that is harmful in an environment.
+// Fuzzes the reader of configuration files. Applies the edits in `input`
+// (EditedBytes) to a valid file in one of three formats, selected by the first
+// byte. An error message must be one line that names the file. An accepted file
+// must not yield more settings than its text contains, and no name that is
+// harmful in an environment.
 
 #include <iterator>
 #include <string>

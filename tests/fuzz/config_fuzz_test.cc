@@ -1,5 +1,5 @@
-// Runs the fuzzer's case with inputs drawn from seeds, so that every run is the
-// same.
+// Runs the fuzz target with pseudo-random inputs from fixed seeds, so that
+// every test run has the same inputs.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-// One to four edits that insert pieces of YAML.
+// Returns a fuzz input of one to four edits, which insert pieces of YAML.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {
       ":",          ": ",  "\n",         "\n  ",

@@ -8,21 +8,22 @@
 
 namespace muster {
 
-// Applies the edits in `input` to `sound`, one after another. Each edit
-// consists of two bytes for the position, one for the number of bytes to
-// remove, one for the number of bytes to insert, and these bytes. The result is
-// nearly valid, so a fuzzer gets past the first checks.
+// Applies the edits in `input` to the valid bytes `sound`, one after another,
+// and returns the result. Each edit consists of two bytes for the position, one
+// for the number of bytes to remove, one for the number of bytes to insert, and
+// the inserted bytes. The result is nearly valid, so a fuzzer gets past the
+// parser's first checks.
 std::string EditedBytes(std::string_view sound, std::string_view input);
 
-// Limits of edits that are drawn at random.
+// Limits of the edits that DrawnEdits draws at random.
 struct EditBounds {
   int max_edits = 3;  // number of edits: 1 to max_edits
   int places = 256;   // position of an edit: 0 to places - 1
-  int removed = 5;    // bytes that an edit removes: 0 to removed - 1
+  int removed = 5;    // number of bytes that an edit removes: 0 to removed - 1
 };
 
-// Returns an input for EditedBytes whose edits insert one of `pieces` each. The
-// same seed gives the same input.
+// Draws random edits that insert one of `pieces` each, and returns them as an
+// input of EditedBytes. The same seed gives the same edits.
 std::string DrawnEdits(uint64_t seed, std::span<const std::string_view> pieces,
                        const EditBounds& bounds);
 

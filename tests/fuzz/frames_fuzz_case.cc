@@ -1,10 +1,11 @@
-// Reads bytes that arrive at a trainer: frames of other ranks over TCP, texts
-// of other ranks in the store, and replies of a store. The first byte selects
-// the kind; the rest is the bytes themselves or edits (edited_bytes.h) of valid
-// ones, which arrive in pieces. Aborts if accepted input changes when it is
-// written and read again, if the sizes of the pieces change the result of a
-// reply, or if a receive completes that was not posted. AddressSanitizer finds
-// frames that are written outside of their buffers.
+// Fuzzes the parsers of bytes that arrive at a trainer: frames of other ranks
+// over TCP, texts of other ranks in the store, and replies of a store. The
+// first byte selects the kind. The rest is the bytes themselves, or edits
+// (edited_bytes.h) of valid ones, which arrive in pieces. Aborts if accepted
+// input changes when it is written and read again, if the sizes of the pieces
+// change the result of a reply, or if a receive operation completes that was
+// not begun. AddressSanitizer finds frames that are written outside of their
+// buffers.
 
 #include <sys/socket.h>
 
@@ -65,7 +66,8 @@ std::string Message(int tag, std::string_view data) {
                data);
 }
 
-// The frames that match the operations of Receives.
+// Returns the valid frames of a peer that match the receive operations of class
+// Receives.
 std::string SoundFrames() {
   return Frame({.type = FrameType::kAnnounce, .signature = AllReduceOf(1)},
                "") +
@@ -89,8 +91,9 @@ void CheckHeaders(std::string_view bytes) {
   }
 }
 
-// The receives of a rank: two collectives and two messages. Each has a buffer
-// of its own, of exactly its size.
+// The receive operations of a rank: two collectives and two messages. Each has
+// a buffer of exactly its size, so that AddressSanitizer finds bytes outside of
+// it.
 class Receives {
  public:
   Receives() : inbox_(0, {{0, "here", 10}, {1, "there", 20}}, kKeepBytes) {
@@ -101,7 +104,8 @@ class Receives {
     peer_ = OwnedFd(fds[1]);
   }
 
-  // The peer sends `bytes`. Returns false once the connection is broken.
+  // Sends `bytes` from the peer and reads them. Returns false once the
+  // connection has failed.
   bool Arrive(std::string_view bytes) {
     MUSTER_CHECK(send(peer_.get(), bytes.data(), bytes.size(),
                       MSG_NOSIGNAL | MSG_DONTWAIT) ==
@@ -109,10 +113,12 @@ class Receives {
     return Read();
   }
 
-  // Begins collective 1 or 2, or a receive of messages, and posts its receives.
+  // Begins collective 1 or 2 (`which` 0 or 1) or the receive of a message,
+  // unless an earlier operation is incomplete. Returns false on an error.
   bool Begin(size_t which) {
     for (const auto& [ticket, buffer] : posted_) {
-      if (!inbox_.done(ticket)) return true;  // the operation goes on
+      // the earlier operation is incomplete
+      if (!inbox_.done(ticket)) return true;
     }
     posted_.clear();
     OperationSignature signature = AllReduceOf(which + 1);
@@ -159,8 +165,9 @@ class Receives {
   std::vector<std::pair<Ticket, std::unique_ptr<char[]>>> posted_;
 };
 
-// The first bytes of `input` select the operations that the rank begins, and
-// the sizes of the pieces that arrive between them.
+// Lets a peer's frames arrive in pieces. The first bytes of `input` select the
+// sizes of the pieces and the receive operations that the rank begins in
+// between.
 void FuzzFrames(std::string_view input) {
   constexpr size_t kTurns = 8;
   if (input.size() < kTurns) return;
@@ -200,8 +207,8 @@ void FuzzTexts(std::string_view input) {
   }
 }
 
-// Reads one reply that arrives byte by byte. Returns its length, 0 if it is
-// incomplete, or -1 if it is refused.
+// Parses one reply of a store that arrives byte by byte. Returns its length, 0
+// if it is incomplete, or -1 if it is invalid.
 int64_t ReadByBytes(store::StoreCommand command, std::string_view bytes,
                     store::StoreReply* reply) {
   store::ReplyParser parser(command, 2);

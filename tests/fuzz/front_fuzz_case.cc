@@ -1,5 +1,5 @@
-// Plays unknown clients of a coordinator or a probe server. The first byte
-// selects the part:
+// Simulates unknown clients of a coordinator or a probe server. The first byte
+// of the input selects the part:
 //
 // * Connections that open, send pieces of bytes, make calls, join and end in
 //   any order, until JudgeFirstBytes and ConnectionPool decide. Aborts if a
@@ -46,7 +46,8 @@ using namespace rendezvous;  // NOLINT(google-build-using-namespace)
 constexpr ConnectionLimits kLimits = {
     .waiting = 5, .on_trial = 8, .callers = 3, .nodes = 100};
 
-// The connections of a listener, and the pool that decides on them.
+// A simulated listener: its connections, and the pool that decides which of
+// them gRPC gets and which are closed.
 class Front {
  public:
   void Open(int network) {
@@ -73,7 +74,9 @@ class Front {
     Apply();
   }
 
-  // An event that a service reports about a connection that gRPC has.
+  // Simulates that a service reports an event of a connection that gRPC has
+  // got. `what`: 0: the client is authenticated, 1: a node joins, 2: a node
+  // leaves.
   void Call(ConnectionPool::Id id, int what) {
     const auto found = connections_.find(id);
     if (found == connections_.end() || !found->second.handed_over) return;
@@ -113,7 +116,8 @@ class Front {
     const ConnectionPool::Changes changes = pool_.Apply(now_);
     for (const ConnectionPool::Id id : changes.hand_over) {
       const auto found = connections_.find(id);
-      // A connection that was handed over may be closed later, to make room.
+      // A connection that gRPC has got may still be closed later, to make room
+      // for others.
       MUSTER_CHECK(found != connections_.end() && found->second.has_spoken &&
                    !found->second.handed_over);
       found->second.handed_over = true;
@@ -186,7 +190,7 @@ void FuzzConnections(std::string_view input) {
   }
 }
 
-// The port of a probe server that runs until the program ends.
+// Returns the port of a probe server, which runs until the program ends.
 int ProbePort() {
   static const ProbeServer& server = *[] {
     auto started = ProbeServer::Start(
@@ -200,11 +204,12 @@ int ProbePort() {
   return server.address().port;
 }
 
-// Sends `request` in two pieces and returns the server's whole answer.
+// Sends an HTTP request in two pieces, divided at byte `cut`, and returns the
+// server's whole answer.
 std::string Ask(std::string_view request, size_t cut) {
   const OwnedFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  // The connection leaves no state behind when it is closed, so that the ports
-  // suffice for millions of requests.
+  // Close by a reset: the connection leaves no state TIME_WAIT behind, so that
+  // the ports suffice for millions of requests.
   const linger at_once = {.l_onoff = 1, .l_linger = 0};
   setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
   const timeval deadline = {.tv_sec = 9, .tv_usec = 0};
@@ -213,7 +218,8 @@ std::string Ask(std::string_view request, size_t cut) {
   MUSTER_CHECK(connect(fd.get(), address.get(), address.size) == 0) << errno;
   for (const std::string_view piece :
        {request.substr(0, cut), request.substr(cut)}) {
-    // The server may have closed the connection after the first piece.
+    // No error is checked: the server may have closed the connection after the
+    // first piece.
     send(fd.get(), piece.data(), piece.size(), MSG_NOSIGNAL);
   }
   shutdown(fd.get(), SHUT_WR);

@@ -1,5 +1,5 @@
-// Runs the fuzzer's case with inputs drawn from seeds, so that every run is the
-// same.
+// Runs the fuzz target with pseudo-random inputs from fixed seeds, so that
+// every test run has the same inputs.
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,10 @@
 
 namespace muster {
 
-// Passes `input` to the parsers of one target, and aborts if a property does
-// not hold. Each TARGET_fuzz_case.cc defines this function for its target, and
-// says how the input is used and which properties are checked.
+// Runs a fuzz target: passes `input` to its parsers, and aborts if a property
+// does not hold. Each file TARGET_fuzz_case.cc defines this function for one
+// target; its first comment says how the input is used and which properties are
+// checked.
 void RunFuzzCase(std::string_view input);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// The entry point of every libFuzzer program.
+// The entry point LLVMFuzzerTestOneInput, which all libFuzzer programs share.
 
 #include <cstddef>
 #include <cstdint>

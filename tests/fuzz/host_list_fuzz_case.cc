@@ -1,6 +1,6 @@
-// Edits (edited_bytes.h) a valid host list of Slurm. Aborts if an accepted list
-// has names outside of their limits, or differs from the list of its names
-// written one by one.
+// Fuzzes the parser of Slurm's host lists with edits (edited_bytes.h) of a
+// valid list. Aborts if an accepted list exceeds the limits for names, or
+// differs from the list of its names written one by one.
 
 #include <iterator>
 #include <string>

@@ -33,10 +33,11 @@ namespace {
 
 using namespace rendezvous;  // NOLINT(google-build-using-namespace)
 
-// Time since 1970 at which the new coordinator begins.
+// Time since 1970 at which the new coordinator starts.
 constexpr Duration kUnixNow = std::chrono::seconds(1'800'000'000);
 
-// A record in which every field is set, of a job in `phase` with two nodes.
+// Returns a record, in which every field is set, of a job in `phase` with two
+// nodes.
 KeptJob SoundJob(JobPhase phase) {
   KeptJob kept = FullJob();
   JobRecord& job = kept.job;
@@ -58,14 +59,15 @@ KeptJob SoundJob(JobPhase phase) {
   return kept;
 }
 
-// Reads a record that this program has written. Aborts if it is refused.
+// Parses a record that this program has written. Aborts if the parser refuses
+// it.
 KeptJob Reread(const std::string& bytes) {
   absl::StatusOr<KeptJob> kept = FromBytes(bytes);
   MUSTER_CHECK(kept.ok()) << kept.status();
   return *std::move(kept);
 }
 
-// A job that goes on under a new coordinator.
+// A job that a new coordinator continues from a record.
 class ContinuedJob {
  public:
   explicit ContinuedJob(const KeptJob& kept)
@@ -85,8 +87,8 @@ class ContinuedJob {
     job_.Status(now_);
   }
 
-  // Lets each node of the record report the phase, round and place that the
-  // record holds for this node.
+  // Makes each node of the record report the phase, round and place that the
+  // record contains for this node.
   void NodesReturn() {
     for (const JobRecord::Member& member : record_.members) {
       Report report;

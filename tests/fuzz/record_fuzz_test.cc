@@ -1,5 +1,5 @@
-// Runs the fuzzer's case with inputs drawn from seeds, so that every run is the
-// same.
+// Runs the fuzz target with pseudo-random inputs from fixed seeds, so that
+// every test run has the same inputs.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,8 @@
 namespace muster {
 namespace {
 
-// The kind, and one to three edits that insert pieces of records.
+// Returns a fuzz input: a byte for the kind, and one to three edits, which
+// insert pieces of records.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {
       " ",

@@ -1,5 +1,6 @@
-// Edits (edited_bytes.h) the CSV of a valid schedule, either of computations or
-// lowered. Aborts if an accepted schedule is invalid or changes when written
+// Fuzzes the parser of pipeline schedules in CSV with edits (edited_bytes.h) of
+// a valid schedule, either of computations only or lowered (with messages).
+// Aborts if an accepted schedule is invalid or changes when it is written
 // again.
 
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace muster {
 namespace {
 
 // Valid schedules of two ranks and two micro-batches: 1F1B, one with a split
-// backward pass, one with messages. From the empty text the fuzzer can build
+// backward pass, and one with messages. From the empty text, edits can build
 // any schedule.
 constexpr std::string_view kSound[] = {
     "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n",

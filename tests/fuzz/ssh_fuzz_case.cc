@@ -1,7 +1,7 @@
-// Passes `input`, and valid inputs edited by it (EditedBytes), to all parsers
-// of a start over ssh: host files and filters, .deepspeed_env, --ssh-args, and
-// the messages of both sides. Accepted input must be valid, and must be the
-// same after writing and reading it again.
+// Fuzzes all parsers of a start over ssh: host files and filters,
+// .deepspeed_env, --ssh-args, and the messages of both sides. They get `input`
+// itself, and valid inputs with the edits in `input` (EditedBytes). Accepted
+// input must be valid, and must be the same after it is written and read again.
 
 #include <string>
 #include <string_view>
@@ -50,7 +50,7 @@ void FuzzMessages(std::string_view bytes) {
   for (const launcher::Greeting greeting :
        {launcher::Greeting::kExpected, launcher::Greeting::kNone}) {
     launcher::FrameReader reader(greeting);
-    // Append the bytes in two pieces: the reader must join them.
+    // Append the bytes to the reader in two pieces, which the reader must join.
     const size_t cut = bytes.empty() ? 0 : bytes.size() * 2 / 3;
     for (const std::string_view piece :
          {bytes.substr(0, cut), bytes.substr(cut)}) {

@@ -7,20 +7,21 @@
 
 namespace muster {
 
-// Random bytes similar to those of a store's clients: mostly whole requests
-// with few keys, in either framing; some truncated, some with absurd lengths,
-// some noise. The same seed gives the same bytes.
+// Generates random bytes similar to those that clients send to a store: mostly
+// whole requests with few different keys, in either framing; some truncated
+// requests, some absurd lengths, some noise. The same seed gives the same
+// bytes.
 class StoreBytes {
  public:
   explicit StoreBytes(uint64_t seed) : random_(seed) {}
 
   // Returns a random number below `bound`.
   uint64_t Below(uint64_t bound) { return random_() % bound; }
-  // The first bytes of a connection, usually a greeting.
+  // Returns the first bytes of a connection, usually a greeting.
   std::string Opening();
-  // One request, or bytes similar to one.
+  // Returns one request, or bytes similar to a request.
   std::string Request();
-  // One well-formed request.
+  // Returns one well-formed request.
   std::string SoundRequest();
 
  private:

@@ -1,7 +1,7 @@
-// Lets four clients send pieces of `input` to a store core, directly and
-// through a relay core; the input determines the order and the sizes. Aborts if
-// an invariant is broken: memory is bounded and freed, clients that are gone
-// get no replies, and each reply answers a request of its client.
+// Fuzzes a store core, directly and through a relay core, with four clients
+// that send pieces of `input`, which also determines their order and sizes.
+// Aborts if an invariant is broken: memory is bounded and freed, disconnected
+// clients get no replies, and each reply answers a request of its client.
 
 #include <algorithm>
 #include <array>
@@ -23,22 +23,23 @@ namespace muster {
 namespace {
 
 constexpr size_t kMaxStoreBytes = 1 << 16;
-// Bytes by which the store's memory may exceed its limit while a request is
-// refused.
+// Bytes by which the store may exceed its memory limit while it refuses a
+// request.
 constexpr size_t kSlack = 1 << 12;
 constexpr size_t kMaxHeldBytes = 1 << 14;
 constexpr store::StoreClientId kUpstream = 0;
 constexpr size_t kClients = 4;
 
-// A store core and a relay core in front of it, without sockets: frames are
-// passed on through queues.
+// A store core and a relay core in front of it, without sockets: queues carry
+// the frames between them.
 class World {
  public:
   World()
       : core_(kMaxStoreBytes),
         relay_(kUpstream, {.held_bytes = kMaxHeldBytes, .fan_out_bytes = 20}) {}
 
-  // Clients 1 and 2 use the store itself, clients 3 and 4 the relay.
+  // Clients 1 and 2 are connected to the store itself, clients 3 and 4 to the
+  // relay.
   static bool Relayed(store::StoreClientId client) { return client > 2; }
 
   void Admit(store::StoreClientId client) { present_.insert(client); }
@@ -200,8 +201,9 @@ void RunFuzzCase(std::string_view input) {
   }
   store::StoreRequest request;
   while (input.size() >= 2) {
-    // First byte: the client, and every 64th time it disconnects. Second byte:
-    // the number of bytes that it sends.
+    // Two bytes of the input describe a turn. The first one selects the client;
+    // every 64th value disconnects it. The second one is the number of bytes
+    // that the client sends.
     const auto turn = static_cast<uint8_t>(input[0]);
     const size_t size =
         std::min<size_t>(static_cast<uint8_t>(input[1]), input.size() - 2);

@@ -1,6 +1,7 @@
-// Runs the fuzzer's case with inputs drawn from seeds, so that every run is the
-// same. Also attacks a real server and relay with several such clients at once,
-// and with more incomplete requests than they may buffer.
+// Runs the fuzz target with pseudo-random inputs from fixed seeds, so that
+// every test run has the same inputs. Also attacks a real server and a real
+// relay with several clients at once that send such inputs, and with more
+// incomplete requests than they may buffer.
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -23,8 +24,8 @@
 namespace muster {
 namespace {
 
-// Draws an input of the fuzz case: requests of four clients, split at random
-// positions.
+// Returns an input of the fuzz target: the requests of four clients, split at
+// random positions.
 std::string FuzzInput(uint64_t seed) {
   StoreBytes bytes(seed);
   std::string input;
@@ -35,7 +36,7 @@ std::string FuzzInput(uint64_t seed) {
     std::string& unsent = pending[client];
     unsent += bytes.Request();
     const size_t size = std::min<size_t>(bytes.Below(256), unsent.size());
-    // 63 makes the client disconnect, on average in one of 500 turns.
+    // The value 63 disconnects the client, on average in one of 500 turns.
     const uint64_t round = bytes.Below(500) == 0 ? 63 : bytes.Below(63);
     input.push_back(static_cast<char>(round * 4 + client));
     input.push_back(static_cast<char>(size));
@@ -59,8 +60,9 @@ size_t BytesInUse() {
   return info.uordblks + info.hblkhd;
 }
 
-// Clients on eight connections send random bytes, never read, and are
-// disconnected at random. Meanwhile an honest client must be served.
+// Attacks the store on `port`: clients on eight connections send random bytes,
+// never read, and are disconnected at random. Meanwhile the store must serve an
+// honest client, and a slow one.
 void Assail(int port, uint64_t seed) {
   StoreBytes bytes(seed);
   store::RawClient honest(port);
@@ -84,8 +86,8 @@ void Assail(int port, uint64_t seed) {
     for (uint64_t i = bytes.Below(10); i > 0; --i) {
       client->SendWhatFits(bytes.Request());
     }
-    // The slow client sends one byte per turn, with the requests of all other
-    // clients in between.
+    // The slow client sends one byte per turn; the other clients' requests
+    // arrive in between.
     if (static_cast<size_t>(turn) < slowly.size()) {
       slow.Send(slowly.substr(turn, 1));
     }
@@ -100,13 +102,14 @@ void Assail(int port, uint64_t seed) {
 
 constexpr size_t kBudget = size_t{8} << 20;
 
-// Clients send half a request each and stay connected: seven times as much as
-// the server may buffer. The server must close enough of them while an honest
-// client is served.
+// Attacks the store on `port`: clients send half a request each and stay
+// connected, in total seven times as many bytes as the server may buffer. The
+// server must close enough of these connections and serve an honest client
+// meanwhile.
 void SendHalves(int port) {
   constexpr size_t kHalf = size_t{1} << 20;
   constexpr int kClients = 7 * kBudget / kHalf;
-  // The server reads half a request in at most this many turns of its loop, and
+  // The server reads half a request in at most 16 turns of its event loop, and
   // each reply to the honest client takes one turn.
   constexpr int kTurns = 16;
   std::string half;
@@ -132,11 +135,12 @@ void SendHalves(int port) {
   for (const auto& client : clients) held += client->HasInput() ? 0 : kHalf;
   EXPECT_LE(held, kBudget) << "those who are left have sent more";
   EXPECT_GE(held, kBudget / 4) << "more are ended than need be";
-  // A growing string exists twice for a moment, so twice the limit is allowed.
+  // Twice the limit is allowed: while a string grows, two copies of it exist
+  // for a moment.
   EXPECT_LT(most, 2 * kBudget);
   clients.clear();
-  // Let the server run some turns of its loop, so that it reads the ends of the
-  // closed connections.
+  // Let the server's event loop run some turns, so that it notices the closed
+  // connections.
   for (int turn = 0; turn < kTurns; ++turn) honest.Add("turns", 1);
   EXPECT_LT(BytesInUse(), before + kHalf) << "some of it is never freed";
 }

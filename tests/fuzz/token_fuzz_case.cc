@@ -1,10 +1,10 @@
-// Reads tokens, certificates and keys from outside. The first byte selects the
-// kind: a derived token, a certificate in DER or PEM form, a private key, or a
-// token file; the rest is the bytes themselves or edits (edited_bytes.h) of a
-// valid one. Aborts if a changed certificate of a derived token is trusted and
-// permits something else, if an accepted token does not yield a certificate and
-// its key, if a text about a certificate has control characters, or if a
-// principal may do more than its roles and jobs.
+// Fuzzes the readers of tokens, certificates and keys. The first byte of the
+// input selects the kind: a derived token, a certificate in DER or PEM form, a
+// private key, or a token file; the rest is the bytes themselves or edits
+// (edited_bytes.h) of a valid one. Aborts if a changed certificate of a derived
+// token is trusted and permits something else, if an accepted token does not
+// yield a certificate and its key, if a text about a certificate has control
+// characters, or if a principal may do more than its roles and jobs.
 
 #include <openssl/bio.h>
 #include <openssl/pem.h>
@@ -41,8 +41,8 @@ using namespace rendezvous;  // NOLINT(google-build-using-namespace)
 
 constexpr std::string_view kPrefix = "muster1.";
 
-// The token that DeriveToken("secret", {.name = "ann", .roles = {kJoin, kView},
-// .jobs = {"run-*"}}) returned once.
+// A valid derived token: one result of DeriveToken("secret", {.name = "ann",
+// .roles = {kJoin, kView}, .jobs = {"run-*"}}).
 constexpr std::string_view kToken =
     "muster1.uJM1MfiwaWpChr7rPG9BRfpmOGS1pTMYh5n46oMmyAIwggFmMIIBGKADAgECAghC"
     "bRBeV9INvTAFBgMrZXAwKDEmMCQGA1UEAwwdTXVzdGVyIHRva2VuIGRmMDE3MGNhYjMyMWRm"
@@ -91,7 +91,7 @@ void CheckPrincipal(const Principal& principal) {
     }
   }
   if (principal.jobs.empty()) return;
-  // A "*" alone does not stand for every job.
+  // "*" alone is not a valid pattern: it would match every job.
   for (const std::string& job : principal.jobs) {
     if (IncludesJob({.jobs = {job}}, "run-1")) {
       MUSTER_CHECK(job == "run-1" || job == "run-*") << job;
@@ -179,7 +179,8 @@ void FuzzDerivedToken(std::string_view edits) {
   FuzzToken(absl::StrCat(std::string(kPrefix), text));
 }
 
-// A private key in PEM form, plain or with a passphrase.
+// Returns a private key in PEM format, encrypted with a passphrase if `cipher`
+// is not null.
 std::string PemOfKey(const EVP_CIPHER* cipher) {
   constexpr std::string_view kBytes = "0123456789abcdef0123456789abcdef";
   const PrivateKey key(EVP_PKEY_new_raw_private_key(
@@ -231,7 +232,7 @@ void FuzzTokenFile(std::string_view content) {
   }
 }
 
-// Uses the lines of `text` as the names in a certificate.
+// Uses each line of `text` as a URI and as a DNS name in a certificate.
 void FuzzPrincipal(std::string_view text) {
   CertificateNames names;
   for (const absl::string_view line :

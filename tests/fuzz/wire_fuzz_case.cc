@@ -1,11 +1,13 @@
-// Reads protobuf bytes as a message between coordinator, agents and operators.
-// The first byte selects the message; the rest is the bytes themselves, or
-// edits (edited_bytes.h) of a message in which every field is set. Aborts if an
-// accepted message changes when it is written and read again, or if a refusal
-// is not one line. Reports also go to a job with two honest nodes, between
-// losses, cancels and the passage of time. Aborts if the job then tells a node
-// something that the node would refuse, or has a status that operators would
-// refuse or that moves the cursor of a terminal.
+// Fuzzes the messages between coordinator, agents and operators. The first byte
+// of the input selects the message. The rest is its protobuf bytes, or edits
+// (edited_bytes.h) of a message in which every field is set. Aborts if an
+// accepted message changes when it is written and read again, or if an error
+// message is not one line.
+//
+// Reports are also passed to a job with two honest nodes, between losses,
+// cancels and the passage of time. Aborts if the job then sends a directive
+// that a node would refuse, or a status that operators would refuse or that
+// moves the cursor of a terminal.
 
 #include <algorithm>
 #include <cstddef>
@@ -41,7 +43,8 @@ std::string Written(const Plain& plain) {
   return wire.SerializeAsString();
 }
 
-// Reads a message that this program has written. Aborts if it is refused.
+// Parses a message that this program has written. Aborts if the parser refuses
+// it.
 template <typename Wire, typename Plain>
 Plain Reread(const std::string& bytes) {
   Wire wire;
@@ -52,7 +55,7 @@ Plain Reread(const std::string& bytes) {
   return plain;
 }
 
-// Reads a message from outside; nullopt: it is refused.
+// Parses a message from outside. Returns nullopt if the parser refuses it.
 template <typename Wire, typename Plain>
 std::optional<Plain> Read(std::string_view bytes) {
   Wire wire;
@@ -110,7 +113,7 @@ Report FirstReport(const std::string& node_id, int node_rank) {
   return report;
 }
 
-// A job with two honest nodes and the streams of hostile ones.
+// A job with two honest nodes, and with the streams of hostile nodes.
 class World {
  public:
   World() : job_("run", 7, Spec(), now_, "tag") {
@@ -121,7 +124,8 @@ class World {
     }
   }
 
-  // Reads and checks a report as the Attach service and the coordinator do.
+  // Parses and checks a report as the Attach service and the coordinator do,
+  // and passes it to the job.
   void OnBytes(StreamId stream, std::string_view bytes) {
     std::optional<Report> report = Read<v1::Report, Report>(bytes);
     if (!report.has_value() || Unsound(*report).has_value() ||
@@ -133,7 +137,7 @@ class World {
     Step(ReportArrived{stream, *std::move(report), "10.0.0.9"});
   }
 
-  // An honest node obeys its last directive, and reports.
+  // Simulates that an honest node obeys its last directive and reports.
   void Obey(StreamId stream) {
     Report& report = honest_.at(stream);
     const Directive& told = told_[stream];
@@ -196,13 +200,13 @@ class World {
 
   Instant now_ = Instant(std::chrono::hours(1));
   Job job_;
-  std::map<StreamId, Report> honest_;  // each node's last report
+  std::map<StreamId, Report> honest_;  // last report of each honest node
   std::map<StreamId, Directive> told_;
   std::map<StreamId, StreamOwner> owners_;
 };
 
-// The report of a third node, or of another agent that claims an honest node's
-// place.
+// Returns the report of a third node, or of another agent that claims to be an
+// honest node.
 std::string HostileReport(size_t kind) {
   Report report = FullReport();
   report.spec = Spec();

@@ -1,11 +1,12 @@
-// Reads the output of workers and their tools as an agent, `launch inspect` and
-// `launch doctor` do. The first byte selects the kind: progress datagrams,
-// error files, output lines, stacks, messages between agent and guardian,
-// reports of a doctor's nodes, texts of the kernel, or flight records; the rest
-// is the bytes themselves or edits (edited_bytes.h) of valid ones. Aborts if a
-// result is out of its bounds, if a text for people has control characters, if
-// a stream's lines depend on the pieces in which it arrives, or if accepted
-// input changes when it is written and read again.
+// Fuzzes the code by which an agent, `launch inspect` and `launch doctor` read
+// the output of workers and their tools. The first byte of the input selects
+// the kind: progress datagrams, error files, output lines, stacks, messages
+// between agent and guardian, reports of a doctor's nodes, texts of the kernel,
+// or flight records. The rest is the bytes themselves, or edits
+// (edited_bytes.h) of valid ones. Aborts if a result is out of its bounds, if a
+// text for people has control characters, if a stream's lines depend on the
+// pieces in which the stream arrives, or if accepted input changes when it is
+// written and read again.
 
 #include <algorithm>
 #include <chrono>
@@ -44,13 +45,14 @@
 namespace muster {
 namespace {
 
-// Aborts unless `text` is printable UTF-8; tabs and line ends are allowed.
+// Aborts unless `text` is printable UTF-8. Tabs and line ends are allowed.
 void CheckPrintable(const std::string& text) {
   MUSTER_CHECK(std::none_of(text.begin(), text.end(), [](unsigned char c) {
     return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
   })) << text;
   MUSTER_CHECK(agent::ValidUtf8(text) == text) << text;
-  // C1 controls in UTF-8. One of them begins an escape sequence.
+  // Find the C1 control characters (0x80 to 0x9f) in UTF-8. One of them begins
+  // an escape sequence.
   for (size_t at = 0; (at = text.find('\xc2', at)) != std::string::npos; ++at) {
     MUSTER_CHECK(static_cast<unsigned char>(text[at + 1]) > 0x9f) << text;
   }
@@ -256,7 +258,7 @@ void FuzzFlightJson(std::string_view input) {
   CheckFlight(*std::move(log));
 }
 
-// The image of a ring as a process writes it.
+// Returns the file image of a flight recorder's ring as a process writes it.
 const std::string& SoundRing() {
   static const std::string& ring = *[] {
     auto* bytes = new std::string(sizeof(RingImage), '\0');

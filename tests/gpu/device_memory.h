@@ -12,8 +12,8 @@
 
 namespace muster {
 
-// A GPU's memory for the conformance suite. Copies use the default stream, so
-// Read waits for the operations before it.
+// GPU memory for the conformance suite of transports. Copies use CUDA's default
+// stream, so Read waits for the operations that were enqueued before it.
 class DeviceMemory final : public ConformanceMemory {
  public:
   // Opens device 0 of this process and makes it current on the calling thread.

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Tests run_doctor with stand-ins for nvidia-smi and NVIDIA's library: it must
-# pass if both show the same GPUs, and fail otherwise. $1: run_doctor. $2:
-# launch. $3: the library.
+# Tests run_doctor with simulated versions of nvidia-smi and NVIDIA's library:
+# it must pass if both show the same GPUs, and fail otherwise. $1: run_doctor.
+# $2: launch. $3: the library.
 set -u
 check=$PWD/$1
 launch=$PWD/$2

@@ -12,18 +12,19 @@
 
 namespace muster {
 
-// GPT-2 124M in bfloat16 on a GPU, with a batch of `batch` full windows of
-// random tokens drawn from `seed`. The device must outlive it.
+// The model GPT-2 124M in bfloat16 on a GPU, with a batch of `batch` full
+// windows of random tokens drawn from `seed`. The device must outlive this
+// object.
 struct Gpt124m {
   std::unique_ptr<models::cuda::CudaGptWeights<models::cuda::Bfloat16>> weights;
-  // AdamW with a weight decay of 0.1.
+  // AdamW with a weight decay of 0.1
   std::unique_ptr<ReplicatedOptimizer> optimizer;
   std::unique_ptr<models::cuda::CudaGptStage<models::cuda::Bfloat16>> stage;
   std::unique_ptr<models::cuda::CudaGptMicroBatch<models::cuda::Bfloat16>>
       micro_batch;
 };
 
-// ResourceExhausted: the GPU does not have enough memory.
+// Returns ResourceExhausted if the GPU does not have enough memory.
 absl::StatusOr<Gpt124m> MakeGpt124m(models::cuda::Device& device, int64_t batch,
                                     unsigned seed);
 

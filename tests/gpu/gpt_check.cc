@@ -5,7 +5,8 @@
 //   gpt_check speed BATCH STEPS PEAK_TFLOPS
 //   gpt_check overlap BATCH STEPS FILE      (as one rank of a job)
 //
-// Exit code 3: there is no GPU or no cuBLASLt here (a line says why).
+// Exit code 3: this machine has no GPU or no cuBLASLt; a printed line says
+// which.
 
 #include <cstdio>
 #include <cstdlib>

@@ -25,8 +25,8 @@ struct GptCase {
   int64_t time = 1;
 };
 
-// One model with odd sizes, and one whose matrices are large enough for tensor
-// cores.
+// Two models: one with odd sizes, and one whose matrices are large enough for
+// tensor cores.
 const GptCase kCases[] = {
     {.config =
          {.vocabulary = 19, .context = 8, .layers = 2, .heads = 3, .width = 15},
@@ -101,7 +101,7 @@ absl::StatusOr<GptPass> OnTheGpu(
   return pass;
 }
 
-// Returns the norm of a - b, relative to the norm of `b`.
+// Returns the Euclidean norm of a - b, relative to that of b.
 double Distance(const std::vector<float>& a, const std::vector<float>& b) {
   double distance = 0;
   double size = 0;
@@ -125,7 +125,7 @@ absl::Status Check(const GptCase& which, const char* type, double limit) {
     const double distance =
         Distance(found->gradients[i], expected.gradients[i]);
     worst = std::max(worst, distance);
-    // Not `distance > limit`, which would accept NaN.
+    // Written as a negation, so that NaN fails the check as well.
     if (!(distance <= limit)) {
       return absl::InternalError(absl::StrCat(
           "the gradient of ", weights.tensors()[i].name, " in ", type, " is ",

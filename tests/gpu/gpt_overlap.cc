@@ -45,7 +45,7 @@ class Training {
         parts_(models::GptPartsOf(weights.tensors(), weights.config())),
         timeline_(timeline) {}
 
-  // Runs step number `step` (from 0) and returns its spans.
+  // Runs training step number `step` (from 0) and returns its timeline spans.
   absl::StatusOr<std::vector<TimelineSpan>> Step(int64_t step) {
     timeline_.BeginStep(step);
     weights_.ZeroGradients();
@@ -82,9 +82,9 @@ class Training {
   CudaStepTimeline& timeline_;
 };
 
-// Checks that the streams waited for each other: the reduction of each bucket
-// began after the kernels that filled the bucket, and ended before the wait for
-// it ended.
+// Checks in a step's timeline that the streams waited for each other: the
+// reduction of each bucket began after the kernels that filled the bucket, and
+// ended before the wait for the bucket ended.
 absl::Status CheckOrder(const std::vector<TimelineSpan>& step) {
   // Tolerance in nanoseconds: CUDA events have a resolution of half a
   // microsecond.
@@ -138,8 +138,8 @@ absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file) {
                                 .name = "nccl"},
                                TransportChoice::kNccl);
   if (!group.ok()) return group.status();
-  // A second group, on the CPU, gathers the timelines, which are in host
-  // memory.
+  // A second process group, on the CPU, gathers the ranks' timelines, which are
+  // in host memory.
   const auto hosts = NewWorld(**session);
   if (!hosts.ok()) return hosts.status();
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Tests tests/gpu/run_gpt: on this machine's GPU, and the parts that need none.
-"""
+"""Tests tests/gpu/run_gpt on this machine's GPU, and its parts that need no
+GPU."""
 
 import os
 import shutil
@@ -18,8 +18,8 @@ import xml_main
 _CHECK = os.path.realpath('tests/gpu/gpt_check')
 _GPT = os.path.realpath('models/trainer/gpt')
 _RUN = os.path.join(_HERE, 'run_gpt')
-# Bash lines of a fake `gpt` that writes a log of thirty steps; if the
-# checkpoint folder exists, of the last ten.
+# Bash lines of a fake `gpt` that writes a log of thirty steps, or only of the
+# last ten if the checkpoint folder exists.
 _A_LOG = r"""
 for ((at = 1; at < $#; ++at)); do
   [[ ${!at} == --log ]] && next=$((at + 1)) && log=${!next}
@@ -69,8 +69,8 @@ class GptRunTest(unittest.TestCase):
     return os.path.join(folder.name, 'run_gpt')
 
   def staged(self, check, gpt=_A_LOG):
-    """Runs the script with stand-ins for gpt_check and gpt made of these lines.
-    """
+    """Runs the script with fake versions of gpt_check and gpt, which consist of
+    these Bash lines."""
     run = self.packed()
     # The fake launch runs one rank: it executes the command that follows its
     # first five arguments.

@@ -2,8 +2,8 @@
 //
 //   nccl_check probe|collectives|split|mesh|reform|all_reduce [MOST_BYTES]
 //
-// Exit code 3: there is no GPU or no NCCL here (a line says why). CUDA's driver
-// library may be named in NCCL_CHECK_CUDA.
+// Exit code 3: this machine has no GPU or no NCCL; a printed line says which.
+// NCCL_CHECK_CUDA may name the CUDA driver library to load.
 
 #include <cstdio>
 #include <cstdlib>
@@ -35,8 +35,8 @@ int Probe() {
     std::printf("SKIPPED: %s\n", std::string(nccl.status().message()).c_str());
     return kNothingToCheck;
   }
-  // Since 2.30.3 several ranks of one communicator may share a GPU,
-  // experimentally.
+  // Since NCCL 2.30.3 several ranks of one communicator may share a GPU, as an
+  // experimental feature.
   const bool shares = (*nccl)->version() >= nccl::NcclVersion(2, 30, 3);
   std::printf("GPUS=%d NCCL=%s SHARES_GPU=%d\n", (*cuda)->device_count(),
               (*nccl)->VersionText().c_str(), shares);

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Tests tests/gpu/run: on this machine's GPU, and the parts that need no GPU.
+"""Tests tests/gpu/run on this machine's GPU, and its parts that need no GPU.
 
-With stand-ins for NVIDIA's libraries, jobs of one worker are run completely,
-from `launch` to the calls of NCCL. The ranks of the stand-in for NCCL are
-threads of one process.
+With simulated versions of NVIDIA's libraries, whole jobs of one worker run,
+from `launch` to the calls of NCCL. The ranks of the simulated NCCL are threads
+of one process.
 """
 
 import os
@@ -111,8 +111,8 @@ class NcclRunTest(unittest.TestCase):
   def test_all_of_it_over_stand_ins(self):
     libraries = self.folder()
     os.symlink(_FAKE, os.path.join(libraries, 'libcuda.so.1'))
-    # Without the driver's device an agent makes no NCCL id, so the ranks must
-    # get the id through the store.
+    # Without an NVIDIA device file the agent creates no NCCL id, so the ranks
+    # must get the id through the store.
     code, said = _call([self.packed()],
                        {'LD_LIBRARY_PATH': libraries, 'GPU_MOST_RANKS': '1',
                         'MUSTER_NCCL_LIBRARY': _FAKE,

@@ -11,37 +11,38 @@
 
 namespace muster {
 
-// One rank of the checks: its place in the world and its GPU.
+// One rank of the NCCL checks: its place in the world and its GPU.
 struct NcclRank {
   Session* session = nullptr;
   std::shared_ptr<DeviceMemory> memory;
   NcclOptions options;
 
   GroupPlace PlaceIn(const std::string& group) const;
-  // Creates the world's transport, with the agent's NCCL id if there is one,
-  // and prints which id is used.
+  // Creates the NCCL transport of the world, with the NCCL id of the agent if
+  // it has provided one. Prints where the id comes from.
   absl::StatusOr<std::unique_ptr<Transport>> World() const;
 };
 
-// Checks every collective, type, reduction, place and size of the conformance
-// suite against its reference; also messages, batches, and memory of the
-// transport.
+// Checks every collective, type, reduction, size and buffer placement of the
+// conformance suite against the reference. Also checks messages, batches, and
+// memory that the transport allocates.
 absl::Status CheckCollectives(const NcclRank& rank);
 
-// Checks a split of the world by parity, with the ranks in reverse order.
+// Checks groups that are split from the world by even and odd ranks, with the
+// ranks in reverse order.
 absl::Status CheckSplit(const NcclRank& rank);
 
-// Checks a process group over NCCL, created as a program does, and a mesh of
-// it, with two columns if the number of ranks is even.
+// Checks a process group over NCCL, created as a training program does, and a
+// mesh of it (with two columns if the number of ranks is even).
 absl::Status CheckMeshGroups(const NcclRank& rank);
 
 // Kills the last rank while the others wait for it in a barrier. In the job's
-// next round, all ranks must find each other again. The error of the first
-// round ends that round.
+// next round, all ranks must find each other again. Returns the error of the
+// first round, which ends that round.
 absl::Status CheckReform(const NcclRank& rank);
 
-// Measures all_reduce of float32 from 4 KiB to `max_bytes`, and prints the
-// columns of nccl-tests.
+// Measures all_reduce of float32 for sizes from 4 KiB to `max_bytes`, and
+// prints the same columns as nccl-tests.
 absl::Status MeasureAllReduce(const NcclRank& rank, int64_t max_bytes);
 
 }  // namespace muster

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""GPT-2 124M's training step in PyTorch on one GPU, as gpt_check measures ours.
+"""Measures GPT-2 124M's training step in PyTorch on one GPU, as gpt_check
+measures Muster's.
 
 usage: torch_gpt_speed.py eager|compiled BATCH STEPS PEAK_TFLOPS
 
 bfloat16 by autocast with float32 weights, scaled_dot_product_attention, fused
-AdamW, random tokens; the vocabulary is padded to 50304, which is faster. One
-line of JSON, as gpt_check's. Exit code 3: no PyTorch or no GPU (a line says
-why).
+AdamW, random tokens; the vocabulary is padded to 50304, which is faster. Prints
+one line of JSON in the format of gpt_check. Exit code 3: no PyTorch or no GPU;
+a printed line says which.
 """
 
 import json

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""tools/compile_commands: each source once, with a command that compiles it."""
+"""tools/compile_commands lists each source once, with a command that compiles
+it."""
 
 import importlib.machinery
 import importlib.util
@@ -17,8 +18,8 @@ import source_tree
 import xml_main
 
 _TOOL = os.path.join(source_tree.root(), 'tools', 'compile_commands')
-# A folder with several targets. Small, because the test starts a new Bazel
-# server.
+# A folder with several targets. It is small, because the test starts a new
+# Bazel server to build it.
 _FOLDER = 'base'
 _LIMIT_S = 200
 
@@ -64,8 +65,8 @@ class Entries(unittest.TestCase):
 
 
 class Written(unittest.TestCase):
-  """Runs the tool with a Bazel server of its own, since the server that runs
-  this test is busy."""
+  """Runs the tool with a separate Bazel server, since the server that runs this
+  test is busy."""
 
   @classmethod
   def setUpClass(cls):

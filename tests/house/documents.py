@@ -1,4 +1,5 @@
-"""What the project's pages may say: links, paths and targets that exist.
+"""Rules for the project's pages: the links, paths and targets in them must
+exist.
 
 Each rule takes the path and the text of one Markdown page, and `tree`, the set
 of the paths of all files of the project. It yields its complaints.
@@ -27,7 +28,7 @@ def _line(text, position):
 
 
 def anchors(text):
-  """The anchors that GitHub gives the headings of a page."""
+  """Returns the anchors that GitHub generates for the headings of a page."""
   found = {}
   for heading in re.findall(r'(?m)^#+ +(.*)$', _FENCE.sub('', text)):
     heading = re.sub(r'\[([^\]]*)\]\([^)]*\)', r'\1', heading).lower()
@@ -92,10 +93,10 @@ def _is_there(kind, path, target, tree, read):
 
 
 def named_paths(path, text, tree, read):
-  """A path or a target in code exists.
+  """A path or a Bazel target in code markup exists.
 
   Args:
-    read: gives the text of a file.
+    read: a function that returns the text of a file.
   """
   code = [(m.start(), m.group()) for m in _FENCE.finditer(text)]
   code += [(m.start(), m.group()) for m in _CODE.finditer(_blank(_FENCE, text))]

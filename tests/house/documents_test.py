@@ -116,7 +116,8 @@ class Pages(unittest.TestCase):
 
 
 class Versions(unittest.TestCase):
-  """rendezvous/version.h is the version's home; the other places follow."""
+  """rendezvous/version.h defines the version. All other places must agree with
+  it."""
 
   def test_agree(self):
     version = re.search(r'kVersion\[\] = "([^"]+)"',

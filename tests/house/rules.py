@@ -1,7 +1,8 @@
-"""The house rules: each takes one source and yields its complaints.
+"""The house rules: each rule is a function that takes one source and yields its
+complaints.
 
-A rule that needs to know the other files takes them too. Every rule here has
-a case in house_test.py that shows it firing.
+A rule that depends on other files takes these too. For every rule house_test.py
+has a text that violates it.
 """
 
 import collections
@@ -45,8 +46,8 @@ NAMESPACES = ('rendezvous', 'store', 'nccl', 'agent', 'launcher', 'models')
 # Buffers: a trainer may contain another copy, which would conflict.
 SMALL_FOLDERS = ('base/', 'nccl/', 'store/', 'trainer_sdk/')
 
-# Calls that code of pure folders must not make: their results depend on more
-# than the arguments, or they wait, or do I/O.
+# Calls that code in pure folders must not make, because they wait, do I/O, or
+# return results that depend on more than their arguments.
 _PURE_BANS = (
     (r'::now\(', 'reads a clock'),
     (r'\b(clock_gettime|gettimeofday|time)\(', 'reads a clock'),
@@ -226,7 +227,8 @@ def header_guard(source):
 
 
 def own_namespace(source):
-  """A part with a namespace of its own defines nothing outside of it."""
+  """A folder with its own namespace defines nothing outside of this namespace.
+  """
   part = source.path.split('/')[0]
   if part not in NAMESPACES or not source.path.endswith(_CODE + ('.inc',)):
     return
@@ -238,18 +240,19 @@ def own_namespace(source):
 
 
 def no_private_path(source):
-  """No path of one person's or one machine's folders."""
+  """The text contains no path of a private folder of one person or machine."""
   yield from _each(_PRIVATE_PATH, source, source.text, 'a private path')
 
 
 def no_bool_parameter(source):
-  """A call says what it means: an enum or an options struct, not `true`."""
+  """A call must show its meaning, so functions take an enum or an options
+  struct instead of a bool."""
   if source.path.endswith('.h') and source.path not in BOOL_ALLOWED:
     yield from _each(_BOOL_PARAMETER, source, source.code, 'a bool parameter')
 
 
 def name_says_it(source):
-  """No file has a vague name, such as utils, common or misc."""
+  """The name of a file is not vague, such as utils, common or misc."""
   if _VAGUE_NAME.search(os.path.basename(source.path)):
     yield '%s: the name says nothing about the job' % source.path
 
@@ -261,13 +264,15 @@ def nothing_only_for_tests(source):
 
 
 def no_abseil_traps(source):
-  """ThreadSanitizer cannot see absl::Mutex; Debian's Abseil has no log."""
+  """The code does not use absl::Mutex, which ThreadSanitizer does not support,
+  or Abseil's log, which Debian's Abseil lacks."""
   if source.path.endswith(_CODE) and source.path not in MUTEX_ALLOWED:
     yield from _each(_ABSEIL_TRAPS, source, source.code, 'use std::mutex')
 
 
 def one_way_to_wait(source):
-  """Only base/poll.h waits: it handles signals and deadlines."""
+  """Code waits only by the functions of base/poll.h, which handle signals and
+  deadlines."""
   if source.path in POLL_ALLOWED or is_test(source.path):
     return
   if source.path.endswith(_CODE):
@@ -275,7 +280,7 @@ def one_way_to_wait(source):
 
 
 def one_clock(source):
-  """Deadlines are those of MonotonicNow."""
+  """Deadlines are times of MonotonicNow, the only clock."""
   if source.path == 'base/monotonic_clock.h' or is_test(source.path):
     return
   if source.path.endswith(_CODE):
@@ -318,7 +323,7 @@ def built(source, texts):
 
 
 def public_sdk(texts):
-  """The SDK's public targets are exactly those of its library.
+  """The public targets of the SDK are exactly those that its library contains.
 
   Args:
     texts: text by path, of all files.
@@ -337,7 +342,7 @@ def public_sdk(texts):
 
 
 def _public_parts(texts):
-  """The label of each public library of the SDK."""
+  """Returns the label of each public library of the SDK."""
   for path, text in sorted(texts.items()):
     folder, name = os.path.split(path)
     if name != 'BUILD' or not folder.startswith('trainer_sdk'):
@@ -370,7 +375,8 @@ def one_definition(sources):
 
 
 def _defined_types(code):
-  """The qualified names of the types that a namespace of `code` holds."""
+  """Returns the qualified names of the types that `code` defines in namespaces.
+  """
   code = re.sub(r'"(\\.|[^"\\\n])*"', '""', code)
   scopes = []
   for match in _SCOPE.finditer(code):
@@ -381,18 +387,17 @@ def _defined_types(code):
     namespace, kind = match.group('namespace'), match.group('type')
     if kind and all(scope is not None for scope in scopes):
       yield '::'.join(scopes + [kind])
-    # A type inside of a type or a function collides with no other.
+    # A type inside of a type or a function cannot collide with another one.
     scopes.append(namespace if namespace else None)
 
 
 def only_for_tests(sources, tests, documented):
-  """The functions that a production header declares and only tests call.
+  """Finds functions that a production header declares and that only tests call.
 
   Args:
-    sources: all files.
-    tests: the paths that only tests build.
-    documented: the words of docs/SDK.md. Trainers call the functions of the SDK
-      that it names.
+    sources: all files. tests: the paths that only tests build. documented: the
+    words of docs/SDK.md. Trainers may call all functions of the SDK that are
+    named there.
 
   Yields:
     complaints.
@@ -431,7 +436,8 @@ def only_for_tests(sources, tests, documented):
 
 
 def documented_variables(sources, tests, pages):
-  """Environment variables that the product reads and no document names.
+  """Finds environment variables that the product reads and that no document
+  names.
 
   Args:
     sources: all files.
@@ -450,7 +456,7 @@ def documented_variables(sources, tests, pages):
 
 
 def test_support(texts):
-  """The paths that rules with testonly = True list.
+  """Returns the paths of files in Bazel rules with testonly = True.
 
   Args:
     texts: text by path, of all files.

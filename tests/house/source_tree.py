@@ -1,4 +1,4 @@
-"""The project's own files, as the rules see them."""
+"""Reads the project's own files for the house rules."""
 
 import collections
 import os
@@ -24,7 +24,8 @@ def root():
 
 
 def strip_comments(path, text):
-  """`text` with its comments blanked, lines kept."""
+  """Returns `text` with its comments replaced by blanks; line numbers stay the
+  same."""
   if path.endswith(('.h', '.cc', '.inc', '.cu', '.c', '.proto')):
     def blank(match):
       found = match.group()
@@ -47,7 +48,7 @@ def _is_text(folder, name):
 
 
 def all_sources():
-  """Every text file of the project."""
+  """Returns every text file of the project."""
   top = root()
   found = []
   for folder, folders, names in os.walk(top):

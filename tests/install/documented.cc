@@ -293,7 +293,7 @@ absl::Status Checkpoints(ProcessGroup& world, Model& model,
   }
   if (!status.ok()) return status;
 
-  // Once. The writer's thread uses this group, so the training must not use it.
+  // Once: a group that only the writer's thread uses, not the training.
   const auto group = world.Split(0, world.rank(), "checkpoints");
   if (!group.ok()) return group.status();
   const auto writer = CheckpointWriter::Create(

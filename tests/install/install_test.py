@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Tests tools/install, and a program outside of the tree that links the result.
-"""
+"""Tests tools/install, and links a program outside of the source tree with the
+installed SDK."""
 
 import os
 import re
@@ -25,7 +25,7 @@ _GPU_WORKER = os.path.join(_HERE, os.pardir, os.pardir, 'examples', 'gpu',
 _DOCUMENTED = os.path.join(_HERE, 'documented.cc')
 # Bazel's output folder: this folder has the same layout as bazel-bin.
 _BUILT = os.getcwd()
-# Built only on machines with a CUDA toolkit.
+# This library is built only on machines with a CUDA toolkit.
 _CUDA = _BUILT + '/trainer_sdk/cuda/libmuster_cuda.so'
 _LIMIT_S = 200
 _NOBODY = 65534
@@ -46,7 +46,7 @@ def temporary_folder(case):
 
 
 def environment(**changes):
-  """This process's environment without the variables of launchers."""
+  """Returns this process's environment without the variables of launchers."""
   kept = {name: value for name, value in os.environ.items()
           if name in ('PATH', 'HOME', 'LANG', 'MUSTER_PY_SPY_DIR')}
   return {**kept, **changes}
@@ -204,7 +204,7 @@ class Install(unittest.TestCase):
 
 
 class Libraries(unittest.TestCase):
-  """The symbols and dependencies of the two libraries."""
+  """Tests the symbols and dependencies of the static and the shared library."""
 
   @classmethod
   def setUpClass(cls):
@@ -270,7 +270,8 @@ class Libraries(unittest.TestCase):
 
 
 class Gloo(unittest.TestCase):
-  """The Gloo plugin, which is loaded when a program chooses the transport."""
+  """Tests the Gloo plugin, which is loaded when a program chooses this
+  transport."""
 
   @classmethod
   def setUpClass(cls):
@@ -321,7 +322,8 @@ class Gloo(unittest.TestCase):
 
 
 class OutsideProgram(unittest.TestCase):
-  """A program built by g++ and pkg-config in a folder outside of the tree."""
+  """Tests a program that is built by g++ and pkg-config outside of the source
+  tree."""
 
   @classmethod
   def setUpClass(cls):
@@ -417,7 +419,7 @@ class OutsideProgram(unittest.TestCase):
                         text[text.index('\n## Session\n'):])
     self.assertGreater(len(blocks), 12)
     for block in blocks:
-      # This block shows a test of the source tree, which is not installed.
+      # This block shows test code, which is not part of the installed SDK.
       if block.startswith('INSTANTIATE_TEST_SUITE_P'):
         continue
       # Another test compiles this program.

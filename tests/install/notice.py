@@ -15,7 +15,7 @@ Row = collections.namedtuple('Row', 'library licence found package programs')
 
 
 def rows_of(text, table):
-  """The rows of the table whose heading begins with `table`."""
+  """Returns the rows of the table whose heading begins with `table`."""
   part = re.search(r'(?ms)^%s: .*?\n\n(.*?)\n\n\n' % table, text).group(1)
   lines = [re.split(r'  +', line) for line in part.splitlines()]
   return [Row(library, licence, found.split(), package, programs.split())
@@ -23,6 +23,6 @@ def rows_of(text, table):
 
 
 def rows(table):
-  """The rows of the table in the project's own NOTICE."""
+  """Returns the rows of the table in the project's NOTICE file."""
   with open(os.path.join(_ROOT, 'NOTICE'), encoding='utf-8') as file:
     return rows_of(file.read(), table)

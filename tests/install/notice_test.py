@@ -58,7 +58,7 @@ def program_path(name):
 
 
 def functions(path, *arguments):
-  """The functions that an archive or a program defines."""
+  """Returns the functions that an archive or a program defines."""
   return set(re.findall(r'(?m)^[0-9a-f]+ [Tt] (\S+)$',
                         said('nm', '--defined-only', *arguments, path)))
 
@@ -69,7 +69,8 @@ def archives(patterns):
 
 
 def linked_by_build_files():
-  """The libraries that the BUILD files outside of tests/ name to the linker."""
+  """Returns the libraries that the BUILD files outside of tests/ pass to the
+  linker."""
   found = set()
   for folder, folders, names in os.walk(_ROOT):
     folders[:] = [f for f in folders if f not in ('.git', 'tests')

@@ -1,6 +1,5 @@
 // A worker that is compiled outside of the project's build, against the
-// installed SDK. It uses every part of the SDK that needs a library of the
-// system.
+// installed SDK. It uses every part of the SDK that needs a system library.
 
 #include <cmath>
 #include <iostream>

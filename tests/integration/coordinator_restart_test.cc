@@ -1,5 +1,5 @@
-// Jobs that go on while their coordinator is killed and started again, with its
-// state (--state-dir) or without.
+// Jobs must continue while their coordinator is killed and started again, with
+// its saved state (--state-dir) or without it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -29,9 +29,9 @@ class CoordinatorRestart : public ::testing::Test {
 
   std::vector<std::string> State() const { return {"--state-dir=" + folder_}; }
 
-  // Runs a job of two nodes. Restarts the daemon twice and then calls
-  // `check_continued` with the number of restarts. Checks that the same workers
-  // have run from the job's start to its end.
+  // Runs a job of two nodes, restarts the daemon twice, and calls
+  // `check_continued` after each restart with the number of restarts so far.
+  // Checks that the same workers run from the job's start to its end.
   static void WorkersRunOn(LocalCluster& cluster,
                            const std::function<void(int)>& check_continued) {
     const std::vector<std::string> flags = {"--nnodes=2", "--nproc-per-node=2"};
@@ -113,8 +113,8 @@ TEST_F(CoordinatorRestart, ADrainedNodeStaysAwayAndACancelHolds) {
   EXPECT_EQ(a->ExitCode(), 128 + SIGTERM) << a->Output();
 }
 
-// A cluster whose daemon writes its decisions to a file, and a process that
-// prints them.
+// Starts a daemon without --state-dir that writes its decisions to an event
+// log, and a process that prints this log.
 class CoordinatorRestartWithoutState : public CoordinatorRestart {
  protected:
   std::string Events() const { return folder_ + "/events.jsonl"; }
@@ -164,7 +164,8 @@ TEST_F(CoordinatorRestartWithoutState, TheBudgetIsNotGrantedAgain) {
   });
 }
 
-// The agents still know the epoch of the daemon whose state is gone.
+// The restarted daemon begins without state, although the agents know the epoch
+// of the killed daemon.
 TEST_F(CoordinatorRestartWithoutState, AStateThatWasRemovedStopsNoWorker) {
   const std::string state = folder_ + "/state";
   LocalCluster cluster(kWorker, {"--state-dir=" + state});

@@ -1,4 +1,5 @@
-// Programs that are started with some of the descriptors 0, 1 and 2 closed.
+// Tests of programs that are started with some of their descriptors 0, 1 and 2
+// closed.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +21,8 @@ using ::testing::IsEmpty;
 
 constexpr char kAgent[] = "launcher/agent";
 
-// Runs `command` in a shell that first closes `descriptors`, such as "1 2".
+// Runs `command` in a shell that first closes the given descriptors, such as "1
+// 2".
 Subprocess Closed(const std::string& descriptors, const std::string& command) {
   std::string script;
   for (const char digit : descriptors) {
@@ -36,8 +38,9 @@ std::string Link(const std::string& path) {
   return std::string(target, size > 0 ? static_cast<size_t>(size) : 0);
 }
 
-// Returns the file on which the program has opened descriptor `fd`. Waits until
-// the shell has executed the program and `fd` is open; "" after kEventTimeout.
+// Returns the path of the file that the program has opened as descriptor `fd`.
+// Waits until the shell has executed the program and `fd` is open. Returns ""
+// after kEventTimeout.
 std::string OpenOn(const Subprocess& program, int fd) {
   const std::string process = "/proc/" + std::to_string(program.pid());
   const auto end = std::chrono::steady_clock::now() + kEventTimeout;

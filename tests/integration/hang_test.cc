@@ -1,4 +1,5 @@
-// A worker that falls silent, and the status of workers that report.
+// Workers that stop reporting progress, and the status of workers that report
+// it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,8 +44,8 @@ std::unique_ptr<Subprocess> Hanging(
   return std::make_unique<Subprocess>(argv, std::move(environment));
 }
 
-// An environment in which only the stack tools in `folder` are found: a real
-// debugger may time out on a busy machine.
+// Returns an environment in which only the stack tools in `folder` are found: a
+// real debugger may time out on a busy machine.
 std::map<std::string, std::string> OnlyToolsIn(const std::string& folder) {
   return {{"PATH", folder}, {"PYTHON_EXEC", "/usr/bin/python3"}};
 }
@@ -82,7 +83,8 @@ TEST(Hang, IsTheVerdictsCauseWithItsStack) {
   EXPECT_THAT(output, HasSubstr("last step 7"));
   EXPECT_THAT(output, HasSubstr("stack        | Python, main thread:\n"));
   EXPECT_THAT(output, HasSubstr("|   load_the_batch (spied)\n"));
-  // Rank 1 is the cause, although rank 2 has been silent for longer.
+  // Rank 1 is named as the cause, although rank 2 has been silent for longer:
+  // rank 2 never reported.
   EXPECT_THAT(launch->Lines(" hung: silent for "), Not(IsEmpty()));
   EXPECT_THAT(output, HasSubstr("stopped by us"));
   // The log folder has a generated run id as its name.
@@ -96,7 +98,7 @@ TEST(Hang, IsTheVerdictsCauseWithItsStack) {
 }
 
 // A stack tool that kills the inspected worker must not change the cause: the
-// hang.
+// worker hung.
 TEST(Hang, IsTheCauseEvenIfTheStackToolKillsTheWorker) {
   std::string tools = ::testing::TempDir() + "/hang_killer-XXXXXX";
   ASSERT_NE(mkdtemp(tools.data()), nullptr);
@@ -111,7 +113,8 @@ TEST(Hang, IsTheCauseEvenIfTheStackToolKillsTheWorker) {
   EXPECT_THAT(output, HasSubstr("what         hung\n"));
 }
 
-// Uses the tools of this machine on a worker that hangs in Python.
+// Runs the stack tools that are installed on this machine on a worker that
+// hangs in Python.
 TEST(Hang, IsShownByTheInstalledTools) {
   std::string logs = ::testing::TempDir() + "/hang_real-XXXXXX";
   ASSERT_NE(mkdtemp(logs.data()), nullptr);
@@ -127,8 +130,9 @@ TEST(Hang, IsShownByTheInstalledTools) {
   EXPECT_NE(explained, shown) << output;
 }
 
-// All workers fall silent within milliseconds, because they wait for the worker
-// that a signal has stopped. Each rank is stopped in turn; it must be named.
+// All workers stop reporting within milliseconds, because they wait for a
+// worker that a signal has stopped. This one must be named. Each rank is
+// stopped once, in a job of its own.
 TEST(Hang, OfMutuallyWaitingWorkersTheStoppedOneIsNamed) {
   std::vector<std::unique_ptr<Subprocess>> launches;
   for (int rank = 0; rank < 3; ++rank) {
@@ -167,8 +171,8 @@ TEST(Progress, IsShownForEachRank) {
   ASSERT_TRUE(node->Printed("up rank=", 2)) << node->Output();
   const auto end = std::chrono::steady_clock::now() + kEventTimeout;
   std::string shown;
-  // Repeat until the status shows both workers at a moment when neither report
-  // is late.
+  // Repeat until the status shows both workers at a moment when the reports of
+  // both are recent.
   do {
     auto status = cluster.Command({"status", "job"});
     ASSERT_EQ(status->ExitCode(), 0) << status->Output();

@@ -1,4 +1,4 @@
-// Nodes that are checked before every round, with real launches.
+// Tests of the health check of nodes before every round, with real launches.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class Health : public ::testing::Test {
   }
   ~Health() override { std::filesystem::remove_all(folder_); }
 
-  // Flags with a health check that fails until Heal is called.
+  // Returns flags with a health check that fails until Heal() is called.
   std::vector<std::string> Checked() const {
     return {"--health-command=echo looking; [ -e " + healthy_ +
                 " ] || { echo GPU 3 is gone; exit 1; }",

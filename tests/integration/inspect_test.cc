@@ -1,4 +1,5 @@
-// `launch inspect` on the files that a broken round has left.
+// Runs `launch inspect` on the files of a round that a killed worker has
+// broken.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@ using ::testing::SizeIs;
 
 constexpr char kDying[] = "tests/integration/dying_collective_worker";
 
-// Removes the line breaks that fit the text to the terminal's width.
+// Removes the line breaks that `launch` inserts to fit the text to the
+// terminal's width.
 std::string Unwrapped(const std::string& text) {
   return std::regex_replace(text, std::regex("\n {8}"), " ");
 }
@@ -38,7 +40,8 @@ TEST_F(Inspect, NamesTheRankKilledInAnOperationOfAllRanks) {
   Subprocess launch({kLaunch, "--standalone", "--nproc-per-node=3",
                      "--shutdown-timeout=1", "--log-dir=" + logs_, kDying});
   EXPECT_EQ(launch.ExitCode(), 128 + SIGKILL) << launch.Output();
-  // The log folder has a generated run id as its name.
+  // The log folder is named after a generated run id, so its name must be
+  // looked up.
   const std::string run =
       std::filesystem::directory_iterator(logs_)->path().string();
   Subprocess inspect({kLaunch, "inspect", run + "/attempt_0"},

@@ -1,4 +1,5 @@
-// Nodes that join and leave: real agents and a real coordinator on one machine.
+// Tests of nodes that join and leave, with real agents and a real coordinator
+// on one machine.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -87,8 +88,9 @@ TEST(Membership, SurvivorsContinueWithoutAKilledAgent) {
   EXPECT_THAT(b->Lines("restart=0 "), SizeIs(2));
 }
 
-// A worker fails because another node dies, and the coordinator reads the
-// failure first. No restart is left, and none is needed.
+// A worker fails because another node has died, but the coordinator receives
+// the failure's report first. The job has no restart left and needs none: the
+// loss of a node spends none.
 TEST(Membership, AFailureReportedBeforeTheLossThatCausedItUsesNoRestart) {
   LocalCluster cluster;
   const std::vector<std::string> flags = {
@@ -124,9 +126,10 @@ TEST(Membership, ASilentAgentIsReplacedByASpareAfterItsLease) {
   b->Signal(SIGSTOP);
   EXPECT_EQ(a->ExitCode(), 0);
   EXPECT_EQ(spare->ExitCode(), 0);
-  // The spare has taken the rank of the stopped node.
+  // The spare must have taken the rank of the stopped node.
   EXPECT_THAT(spare->Lines("up rank=" + rank + " local=0 round=2"), SizeIs(1));
-  // When the stopped node continues, it learns that the job went on without it.
+  // When the stopped node continues, it must learn that the job went on without
+  // it, and exit.
   const pid_t left = WorkerPids(*b, 1).at(0);
   b->Signal(SIGCONT);
   EXPECT_TRUE(b->ExitCode().has_value());

@@ -1,4 +1,4 @@
-// The outcomes of a job with one node, and its messages about them.
+// Tests of the possible outcomes of a job with one node, and of their messages.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,9 +51,10 @@ TEST(Outcome, LeftoverProcessesAreNamedAlsoWithQuiet) {
   EXPECT_THAT(launch.Lines("stopped: "), SizeIs(1));
 }
 
-// Rank 1 has raised an exception under @record, five seconds ago by the time in
-// its error file, but does not exit. Rank 0 loses its connection to rank 1 and
-// fails first. The exception must be the cause.
+// Rank 1 has raised an exception under @record and does not exit; the time in
+// its error file is five seconds ago. Then rank 0 loses its connection to rank
+// 1 and is the first to exit. The exception of rank 1 must be named as the
+// cause.
 TEST(Outcome, TheFirstRecordedExceptionIsTheCause) {
   const std::string script = R"sh(
 record() {

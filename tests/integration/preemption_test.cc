@@ -1,4 +1,4 @@
-// Preemption: real launches that are notified by signals.
+// Tests of preemption with real launches, which get its notice as a signal.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -127,7 +127,8 @@ TEST_F(Preemption, AGatheringJobEndsAtOnce) {
   EXPECT_EQ(a->ExitCode(), kPreempted);
 }
 
-// A fake scontrol records the requeue: exactly one node must call it.
+// A fake scontrol writes the requeue request to a file: exactly one node must
+// send it.
 TEST_F(Preemption, OnlyASingleNodeRequeuesTheJob) {
   const std::string asked = folder_ + "/asked";
   const std::string scontrol = folder_ + "/scontrol";
@@ -163,8 +164,7 @@ TEST_F(Preemption, AFailedHookIsOnlyReported) {
               HasSubstr("--on-preempt failed: no bucket (exit code 3)"));
 }
 
-// The worker exits with 75 (EX_TEMPFAIL), the code that `launch` itself uses
-// for a preempted job.
+// Code 75 (EX_TEMPFAIL) is also the exit code of `launch` for a preempted job.
 TEST_F(Preemption, AWorkersExitCode75DoesNotFailAPreemptedJob) {
   const std::string gone = folder_ + "/gone";
   auto launch = Standalone({"--nproc-per-node=2", "--signals-to-preempt=USR1",
@@ -190,15 +190,16 @@ TEST_F(Preemption, AHookThatTimesOutIsNamed) {
   ASSERT_TRUE(launch->Printed("up rank=0"));
   launch->Signal(SIGUSR1);
   EXPECT_EQ(launch->ExitCode(), kPreempted);
-  // The agent's deadline and the command's own are reached at the same time, so
-  // either message may be printed.
+  // The agent's deadline and that of the --on-preempt command are reached at
+  // the same time, so either message may be printed.
   EXPECT_THAT(launch->Output(),
               AnyOf(HasSubstr("--on-preempt was ended before it was done: its "
                               "time is over"),
                     HasSubstr("--on-preempt failed: it did not end within")));
 }
 
-// The hook never ends: if Ctrl-C waited for it, the test would time out.
+// The --on-preempt command never ends: if Ctrl-C waited for it, the test would
+// time out.
 TEST_F(Preemption, CtrlCDoesNotWaitForTheHook) {
   LocalCluster cluster;
   const std::vector<std::string> flags = {

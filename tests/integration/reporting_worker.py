@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A worker for the tests that reports its progress, in three lines.
+"""A test worker that reports its progress to the agent.
 
 usage: reporting_worker.py hang RANK | steady | together FOLDER
 
@@ -37,8 +37,8 @@ class Meeting:
   """A meeting of three ranks: each waits until the others have arrived."""
 
   def __init__(self, folder):
-    # Use a relative path: the path of a socket may have at most 107 bytes, and
-    # some test folders have longer names.
+    # The path of a socket may have at most 107 bytes, and some test folders
+    # have longer names, so a relative path is used.
     os.chdir(folder)
     path = 'meeting'
     if RANK == 0:

@@ -1,4 +1,4 @@
-// Signals to a node, and operators' commands.
+// Tests of signals to a node, and of operators' commands.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,20 +21,20 @@ TEST(Signals, CtrlCAtOneNodeStopsAllNodes) {
   a->Signal(SIGINT);
   EXPECT_EQ(a->ExitCode(), 128 + SIGINT);
   EXPECT_EQ(b->ExitCode(), 128 + SIGINT);
-  // SIGINT at one node reached the workers of both nodes.
+  // SIGINT to one node must have reached the workers of both nodes.
   EXPECT_THAT(a->Lines("] caught"), SizeIs(1));
   EXPECT_THAT(b->Lines("] caught"), SizeIs(1));
 }
 
-// SIGHUP and SIGQUIT are ignored at the start of `launch`, as under nohup or in
-// a background job of sh: they must stay ignored.
+// If SIGHUP and SIGQUIT are ignored when `launch` starts, as under nohup or in
+// a background job of sh, they must stay ignored.
 TEST(Signals, ASignalIgnoredAtTheStartStaysIgnored) {
   Subprocess launch({"sh", "-c", "trap '' HUP QUIT; exec \"$@\"", "sh", kLaunch,
                      "--standalone", "--signals-to-forward=SIGUSR1", kWorker,
                      "catch", "USR1"});
   ASSERT_TRUE(launch.Printed("ready rank="));
-  // The kernel delivers the lowest number first. So SIGHUP and SIGQUIT, if not
-  // ignored, would be read before SIGUSR1.
+  // The kernel delivers the lowest signal number first. So if SIGHUP and
+  // SIGQUIT were not ignored, `launch` would handle them before SIGUSR1.
   launch.Signal(SIGHUP);
   launch.Signal(SIGQUIT);
   launch.Signal(SIGUSR1);
@@ -46,8 +46,9 @@ TEST(Signals, AnIgnoredSignalIsIgnoredByTheWorkersToo) {
   Subprocess launch({"sh", "-c", "trap '' HUP; exec \"$@\"", "sh", kLaunch,
                      "--standalone", "grep", "SigIgn", "/proc/self/status"});
   EXPECT_EQ(launch.ExitCode(), 0) << launch.Output();
-  // The lowest bits of SigIgn: SIGHUP alone is ignored. The program that runs
-  // the tests may ignore signals of the C library (bits 31 and 32) as well.
+  // The lowest bits of SigIgn show that only SIGHUP is ignored. Bits 31 and 32
+  // may also be set: the program that runs the tests may ignore these signals
+  // of the C library.
   EXPECT_THAT(launch.Output(), HasSubstr("0000001\n"));
 }
 
@@ -96,7 +97,7 @@ TEST(Signals, AHandledUserSignalEndsTheJobAsUnderTorchrun) {
   b->Signal(SIGUSR1);
   EXPECT_EQ(a->ExitCode(), 128 + SIGUSR1);
   EXPECT_EQ(b->ExitCode(), 128 + SIGUSR1);
-  // The same signal reached the workers of both nodes.
+  // The signal must have reached the workers of both nodes.
   EXPECT_THAT(a->Lines("] caught"), SizeIs(1));
   EXPECT_THAT(b->Lines("] caught"), SizeIs(1));
 }

@@ -14,7 +14,8 @@ COORDINATOR, PROBES, WORKERS = 29400, 8080, 40000  # ports
 
 
 def everything():
-  """Pairs (name, objects) of the plain YAML, the chart and the overlays."""
+  """Returns pairs (name, objects) of the plain YAML, the chart and the
+  overlays."""
   yield from manifests()
   for path in built_overlays():
     yield os.path.basename(path), things_of(read(path))
@@ -47,12 +48,13 @@ def owner_of_coordinator(things):
 
 
 def coordinators_host(owner):
-  """The host that agents of `owner` connect to."""
+  """Returns the host to which agents of `owner` connect."""
   name = owner['metadata']['name']
   if owner['kind'] == 'Job':
     return '%s-0.%s' % (name, environment(owner)['MUSTER_SERVICE']['value'])
   if owner['kind'] == 'JobSet':
-    # What the JobSet controller writes into jobset.sigs.k8s.io/coordinator.
+    # The value that the JobSet controller writes into
+    # jobset.sigs.k8s.io/coordinator.
     first = owner['spec']['coordinator']
     return '%s-%s-%d-%d.%s' % (
         name, first['replicatedJob'], first['jobIndex'], first['podIndex'],
@@ -64,7 +66,7 @@ def coordinators_host(owner):
 
 
 def run_id(owner):
-  """The run id of the pods of `owner`, with an example of a uid."""
+  """Returns the run id of the pods of `owner`, with an example of a uid."""
   name = owner['metadata']['name']
   return {'Job': name + '-1234abcd', 'JobSet': name + '-1234abcd-0'}.get(
       owner['kind']) or environment(owner)['MUSTER_RUN_ID']['value']
@@ -122,7 +124,8 @@ class Certificates(unittest.TestCase):
           pod = pod_of(owner)
           mount, = [m for m in pod['containers'][0]['volumeMounts']
                     if m['name'] == 'tls']
-          # A subPath would keep the first certificate for ever.
+          # The mount must have no subPath, which would show the first
+          # certificate for ever.
           self.assertEqual(set(mount), {'name', 'mountPath', 'readOnly'})
           self.assertIs(mount['readOnly'], True)
           self.assertEqual(tls_volume(owner)['defaultMode'], 0o440)
@@ -146,7 +149,7 @@ class Certificates(unittest.TestCase):
           issuer = issuers[one['issuerRef']['name']]
           self.assertEqual(issuer, {'selfSigned': {}} if secret == authority
                            else {'ca': {'secretName': authority}})
-          # A renewed certificate gets a new key.
+          # A renewed certificate must get a new key.
           self.assertEqual(one['privateKey']['rotationPolicy'], 'Always')
         mounted = [v['secret']['secretName'] for owner in owners(things)
                    for v in pod_of(owner)['volumes']
@@ -211,7 +214,8 @@ class Token(unittest.TestCase):
 
 
 class Pod:
-  """A pod as NetworkPolicies see it: its labels, its namespace, its address."""
+  """The attributes of a pod that NetworkPolicies use: its labels, namespace and
+  address."""
 
   def __init__(self, labels, namespace=None, address='192.168.7.7'):
     self.labels, self.address = labels, address
@@ -222,7 +226,8 @@ class Pod:
     return selector.get('matchLabels', {}).items() <= self.labels.items()
 
   def is_peer(self, peer):
-    """Whether a peer in a policy of the namespace `training` is this pod."""
+    """Whether `peer`, in a policy of the namespace `training`, selects this
+    pod."""
     if 'ipBlock' in peer:
       network = peer['ipBlock']['cidr'].split('.')[:2]
       return network == self.address.split('.')[:2]
@@ -291,7 +296,7 @@ class NetworkPolicies(unittest.TestCase):
         other = Pod({**agent.labels, 'app.kubernetes.io/instance': 'other'})
         self.assertFalse(is_allowed(policies, other, agent, WORKERS))
         self.assertFalse(is_allowed(policies, other, coordinator, PROBES))
-        # The chart makes a rendezvousd for each release.
+        # The chart creates a rendezvousd for each release.
         is_shared = ('app.kubernetes.io/instance' not in coordinator.labels)
         self.assertEqual(is_shared, name in (
             'elastic', 'elastic-gpu.yaml', 'elastic-state.yaml',
@@ -321,7 +326,8 @@ class NetworkPolicies(unittest.TestCase):
       if not name.endswith('-everything.yaml'):
         continue
       with self.subTest(name):
-        # The ports of the chart's example: the default one, and two given.
+        # The ports of the chart's example: the default one, and the two that it
+        # sets.
         for port in (2379, 2381):
           for source in (agent, coordinator):
             is_given = source is coordinator and 'etcd' in name

@@ -1,7 +1,8 @@
 """A model of cert-manager: what it writes into the Secret of a Certificate.
 
-Certificates have the names, usages and key of the manifest's Certificate, and
-the authority that its issuer stands for. openssl makes them.
+The generated certificates have the names, usages and key type of the manifest's
+Certificate, and are signed by the authority of its issuer. openssl creates
+them.
 """
 
 import os
@@ -13,8 +14,8 @@ _EXTENDED_USAGES = {'server auth': 'serverAuth', 'client auth': 'clientAuth'}
 
 
 class CertificateSecrets:
-  """Acts on the Certificates and Issuers among `things`. Its files lie in
-  `folder`."""
+  """Issues certificates for the Certificates and Issuers among `things`. Its
+  files are in `folder`."""
 
   def __init__(self, folder, things):
     self._folder = folder
@@ -24,8 +25,9 @@ class CertificateSecrets:
                      for thing in things if thing['kind'] == 'Issuer'}
 
   def issue(self, name):
-    """Issues the certificate of the Secret `name` anew; returns the Secret's
-    files, name to bytes. A self-signed authority is made once."""
+    """Issues a new certificate for the Secret `name`. Returns the Secret's
+    files as a dictionary from name to bytes. A self-signed authority is created
+    only once."""
     spec = self._certificates[name]['spec']
     issuer = self._issuers[spec['issuerRef']['name']]
     if 'selfSigned' in issuer:
@@ -67,7 +69,8 @@ class CertificateSecrets:
                   self._path(name, 'crt'))
 
   def _make_key(self, name):
-    # SEC 1, as cert-manager writes an ECDSA key unless `encoding` is PKCS8.
+    # The key has the format SEC 1, as cert-manager writes an ECDSA key unless
+    # `encoding` is PKCS8.
     self._openssl('ecparam', '-name', 'prime256v1', '-genkey', '-noout',
                   '-out', self._path(name, 'key'))
 

@@ -3,10 +3,10 @@
 
     chart.py
 
-writes rendered/*.yaml anew: run it after a change of the chart. It needs Go and
-sprig (golang-go, golang-github-masterminds-sprig-dev), which are what Helm
-renders with. The manifests' test validates what is written there, and finds it
-older than the chart by the hash in its first line.
+writes new files rendered/*.yaml: run it after a change of the chart. It needs
+Go and sprig (golang-go, golang-github-masterminds-sprig-dev), with which Helm
+renders too. The manifests' test validates these files. By the hash in their
+first line it detects files that are older than the chart.
 """
 
 import collections
@@ -87,8 +87,8 @@ def default_values():
 
 
 def merged(defaults, values):
-  """The defaults with `values` in their place, as Helm merges them: a map keeps
-  the keys that `values` does not name."""
+  """Merges `values` into the defaults as Helm does: a map keeps the keys that
+  `values` does not contain."""
   both = dict(defaults)
   for key, value in values.items():
     is_map = isinstance(value, dict) and isinstance(both.get(key), dict)
@@ -97,7 +97,7 @@ def merged(defaults, values):
 
 
 def go_program():
-  """The path of the Go command, or None."""
+  """Returns the path of the Go command, or None."""
   found = shutil.which('go')
   if found:
     return found
@@ -119,8 +119,8 @@ class Renderer:
                                      stdout=subprocess.PIPE, text=True)
 
   def render(self, values, version=NEW, only=''):
-    """The chart's objects, or one file of it, for a cluster of that version.
-    Values that are not given have their defaults."""
+    """Returns the chart's objects, or those of one of its files, for a cluster
+    of the given version. Missing values have their defaults."""
     request = {'values': merged(default_values(), values), 'version': version,
                'only': only}
     self._process.stdin.write(json.dumps(request) + '\n')
@@ -135,7 +135,8 @@ class Renderer:
 
 
 def build_renderer(folder):
-  """Builds render.go and starts it; a Renderer, or None with a reason."""
+  """Builds render.go and starts it. Returns a Renderer, or None with a reason.
+  """
   go = go_program()
   if not go:
     return None, 'no go (Debian: golang-go)'
@@ -160,8 +161,8 @@ def _values_schema():
 
 
 def values_errors(values):
-  """Errors of these values by values.schema.json, which Helm checks; null: no
-  value."""
+  """Returns the errors that values.schema.json finds in these values, as Helm
+  does; null counts as no value."""
   given = {key: value for key, value in merged(default_values(), values).items()
            if value is not None}
   return ['%s: %s' % ('.'.join(map(str, error.absolute_path)), error.message)

@@ -14,7 +14,8 @@ from manifests import (  # noqa: E402
 
 
 def values_to_try(mode):
-  """Values that Helm accepts: one changed at a time, then all at once."""
+  """Yields values that Helm accepts: first one value changed at a time, then
+  all at once."""
   yield {}
   yield chart.EVERYTHING[mode]
   optional = {
@@ -79,7 +80,8 @@ class Chart(unittest.TestCase):
       cls.addClassCleanup(cls.renderer.close)
 
   def rendered(self, **values):
-    """The pod of launch or agent, and the object that contains it."""
+    """Returns the pod of `launch` or of an agent, and the object that contains
+    it."""
     if not self.renderer:
       self.skipTest('the chart is not rendered anew: ' + self.why)
     done = self.renderer.render(values)
@@ -178,7 +180,7 @@ class Chart(unittest.TestCase):
             'secretName': 'mine', 'defaultMode': 0o440}}, pod['volumes'])
     self.assertIn('give one of them', self.refusal(
         tls={'enabled': True, 'secretName': 'a', 'issuerRef': {'name': 'b'}}))
-    # A job that its user takes for closed must not be open.
+    # If a user sets a TLS value, the job must not silently run without TLS.
     for value in ({'secretName': 'a'}, {'issuerRef': {'name': 'b'}}):
       self.assertIn('tls.enabled is false', self.refusal(tls=value))
 
@@ -193,8 +195,9 @@ class Chart(unittest.TestCase):
                       if e['name'] == 'MUSTER_TLS_CA'], ['/lab/ca.pem'])
 
   def state_of(self, **state):
-    """The claims of an elastic job with these values of coordinator.state, the
-    claim that rendezvousd mounts, and whether it keeps its state there."""
+    """Renders an elastic job with these values of coordinator.state. Returns
+    its claims, the claim that rendezvousd mounts, and whether rendezvousd keeps
+    its state there."""
     things = self.objects({'mode': 'elastic', 'coordinator': {'state': state}})
     pod, = [pod_of(thing) for thing in things if thing['kind'] == 'Deployment']
     mounted = [volume['persistentVolumeClaim']['claimName']
@@ -210,7 +213,8 @@ class Chart(unittest.TestCase):
           'accessModes': ['ReadWriteOnce'],
           'resources': {'requests': {'storage': '1Gi'}}, **more})
     mounted = ['trainer-rendezvousd']
-    # storageClassName must be absent: an empty one is not the cluster's default.
+    # storageClassName must be absent: an empty name does not select the
+    # cluster's default.
     self.assertEqual(self.state_of(enabled=True), ([claim()], mounted, True))
     self.assertEqual(
         self.state_of(enabled=True, storageClassName='fast', size='2Gi'),
@@ -231,8 +235,9 @@ class Chart(unittest.TestCase):
         'elastic', enabled=True, existingClaim='a', storageClassName='b'))
 
   def etcd_of(self, **etcd):
-    """The replicas of rendezvousd with these values of coordinator.etcd, its
-    flags for etcd and its volumes, and the kinds that are there for them."""
+    """Renders with these values of coordinator.etcd. Returns the number of
+    replicas of rendezvousd, its flags for etcd, its volumes, and the kinds of
+    the objects that they need."""
     things = self.objects({'mode': 'elastic', 'coordinator': {'etcd': etcd}})
     deployment, = [t for t in things if t['kind'] == 'Deployment']
     pod = pod_of(deployment)
@@ -288,7 +293,8 @@ class Chart(unittest.TestCase):
       self.assertNotIn('keeps no state', shown)
     shown = notes(mode='elastic', coordinator={'etcd': {'endpoints': ['a']}})
     self.assertIn('keeps its state in etcd://a/muster/default/trainer,', shown)
-    # A forwarded port may be that of a pod that stands by.
+    # kubectl may forward the port of a standby pod, so the command must run
+    # inside a pod.
     self.assertIn('-- launch status', shown)
     self.assertNotIn('port-forward', shown)
 
@@ -390,7 +396,7 @@ class Chart(unittest.TestCase):
   def test_a_run_has_an_id_of_its_own_that_its_pods_keep(self):
     pods_of = [self.rendered(mode='elastic', **values)[0]
                for values in ({}, {'nodes': 3}, {'run': 2})]
-    # A change of the number of pods must not replace any pod.
+    # A change of the number of pods must not cause Kubernetes to replace a pod.
     self.assertEqual(pods_of[0], pods_of[1])
     ids = [variable['value'] for pod in pods_of
            for variable in pod['containers'][0]['env']

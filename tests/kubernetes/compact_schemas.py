@@ -5,11 +5,12 @@ manifests' test needs.
     compact_schemas.py kubernetes_validate-1.37.0-py3-none-any.whl
 
 The wheel (PyPI, `pip download --no-deps kubernetes-validate`) carries the API
-server's own JSON schemas of many versions. Kept are the kinds that the
-manifests use and what these refer to, without descriptions; a definition that
-is the same in all versions is kept once. In the strict schemas that are taken,
-a field that Kubernetes does not know is an error. They let every field be null,
-as `kubectl create` does; server-side apply does not, and neither do these.
+server's own JSON schemas of many versions. The output contains the kinds that
+the manifests use and the definitions to which these refer, without
+descriptions. A definition that is the same in all versions is written once. The
+source is the strict schemas, in which a field that Kubernetes does not know is
+an error. They allow null for every field, as `kubectl create` does. Server-side
+apply does not, so the output does not allow it either.
 """
 
 import json
@@ -69,8 +70,8 @@ def references(schema):
 
 
 def definitions_of(wheel, version):
-  """The kinds by their "apiVersion kind", and the definitions that they refer
-  to."""
+  """Returns the kinds by their "apiVersion kind", and the definitions to which
+  they refer."""
   everything = json.loads(
       wheel.read(FOLDER % (version, '_definitions')))['$defs']
   chosen, waiting = {}, list(BESIDES)

@@ -15,12 +15,12 @@ def _pickled(text):
 
 
 def load_all(text):
-  """Parses the documents of a stream. Each caller gets its own objects, which
-  it may change; a text is parsed only once."""
+  """Parses the documents of a stream. A text is parsed only once, but each
+  caller gets separate objects, which it may change."""
   return pickle.loads(_pickled(text))
 
 
 def load(text):
-  """The only document of `text`."""
+  """Returns the only document of `text`."""
   document, = load_all(text)
   return document

@@ -1,10 +1,10 @@
-"""A model of Kubernetes' Job controller: when it creates a pod again.
+"""A model of Kubernetes' Job controller, which computes when it replaces pods.
 
-A model of what pkg/controller/job of Kubernetes 1.27 to 1.37 does with an
-Indexed Job whose pods have `restartPolicy: Never` and the manifests'
-podFailurePolicy. Nothing here sleeps: the caller says what the time is.
+Behaves like pkg/controller/job of Kubernetes 1.27 to 1.37 for an Indexed Job
+whose pods have `restartPolicy: Never` and the manifests' podFailurePolicy. The
+model never sleeps: the caller passes the time.
 
-Facts that it has in it, since they surprise:
+Surprising facts that the model contains:
 
 * The back-off is 10 s x 2^(n-1), at most 600 s, from the last failure on. n
   counts every pod that failed, also those that the podFailurePolicy ignores.
@@ -21,14 +21,15 @@ MAX_BACKOFF = 600.0
 
 
 def backoff(failures):
-  """Seconds between the last of a number of failures and the next pod."""
+  """Returns the seconds between the last of a number of failures and the next
+  pod."""
   if failures == 0:
     return 0.0
   return min(DEFAULT_BACKOFF * 2.0 ** (failures - 1), MAX_BACKOFF)
 
 
 class JobController:
-  """One Job. `spec` is the Job's spec in the manifest."""
+  """A model of one Job. `spec` is the Job's spec in the manifest."""
 
   def __init__(self, spec, version='1.34'):
     self.spec = spec
@@ -46,7 +47,7 @@ class JobController:
     return index if self._per_index else None
 
   def _action(self, exit_code, disrupted):
-    """The action of the first matching rule of the podFailurePolicy."""
+    """Returns the action of the first matching rule of the podFailurePolicy."""
     for rule in self.spec['podFailurePolicy']['rules']:
       codes = rule.get('onExitCodes')
       if codes and exit_code in codes['values']:
@@ -57,14 +58,14 @@ class JobController:
     return 'Count'
 
   def deleted(self, now, index, disrupted=True):
-    """The pod gets SIGTERM, because of an eviction or a deletion."""
+    """Called when a pod gets SIGTERM because it is evicted or deleted."""
     del disrupted
     if not self._waits_for_end:
       self._missing[index] = now
       self._terminating.add(index)
 
   def ended(self, now, index, exit_code, disrupted=False):
-    """The pod's last container has ended."""
+    """Called when a pod's last container has ended."""
     if exit_code == 0:
       self.succeeded.add(index)
       if not self._per_index:
@@ -84,13 +85,13 @@ class JobController:
         self.failed_because = ('MaxFailedIndexesExceeded' if self._per_index
                                else 'BackoffLimitExceeded')
     if index in self._terminating:
-      self._terminating.discard(index)  # its successor is there already
+      self._terminating.discard(index)  # its successor exists already
     else:
       self._missing[index] = now
 
   @property
   def counted(self):
-    """The number of pods that counted as failures."""
+    """Returns the number of pods that counted as failures."""
     return sum(self._counted.values())
 
   def next_start(self):

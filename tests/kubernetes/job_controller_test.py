@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Compares the time limits of pods with the time that Kubernetes takes to
+"""Checks that pods wait long enough for the time that Kubernetes takes to
 create pods."""
 
 import os
@@ -14,7 +14,8 @@ NODES = 4
 
 
 def specs():
-  """The Job's spec for new versions and for old ones, with the version."""
+  """Returns the Job's spec for new and for old versions of Kubernetes, with the
+  version."""
   plain = dict(manifests())
   new = next(job_spec(t) for t in plain['indexed-job'] if job_spec(t))
   old = {key: value for key, value in new.items()
@@ -23,12 +24,12 @@ def specs():
 
 
 class Life:
-  """The pods of a Job in the controller's time, and their waiting for each
-  other.
+  """Simulates the pods of a Job, in the controller model's time, and how they
+  wait for each other.
 
-  A killed pod 0 takes the coordinator with it: the others wait for the next
-  one, each for at most `timeout`, and exit with 1 where it does not come. All
-  pods that are missing are waited for likewise.
+  If pod 0 is killed, the coordinator is lost: each other pod waits for the next
+  coordinator for at most `timeout`, and exits with 1 if there is none. Pods
+  wait in the same way for all other missing pods.
   """
 
   def __init__(self, spec, version, timeout):
@@ -43,7 +44,8 @@ class Life:
     self.wait_for_all(set(range(NODES)) - set(indices))
 
   def evict_all(self):
-    """One pod is evicted: all pods write a checkpoint and end with 75."""
+    """Simulates the eviction of one pod: all pods write a checkpoint and end
+    with exit code 75."""
     self.controller.deleted(self.now, 0)
     self.now += 20.0
     for index in range(NODES):
@@ -67,7 +69,7 @@ class Life:
       self.now = max(self.now, when)
       self.controller.started(index)
       since[index] = self.now
-    self.now += 3600.0  # trains
+    self.now += 3600.0  # the job trains for an hour
 
 
 class Backoff(unittest.TestCase):

@@ -1,8 +1,8 @@
-"""The pods of an Indexed Job: real processes, created again when Kubernetes
-would do it.
+"""The pods of an Indexed Job: real processes, which are replaced when
+Kubernetes would do so.
 
-The processes live in real time. Kubernetes' back-off between two of them, up to
-ten minutes, passes in the time of job_controller's model alone.
+The processes run in real time. The back-off of Kubernetes between two of them,
+up to ten minutes, passes only in the simulated time of job_controller's model.
 """
 
 import job_controller
@@ -13,13 +13,15 @@ class JobPods:
   """The pods of one Job, and their names in the cluster's DNS."""
 
   def __init__(self, cluster, spec, start, version='1.34', late=()):
-    """`start`(index) starts the pod of that index and returns it. make_late
-    creates the pods of the indices `late`, whose machine is slow."""
+    """`start`(index) starts the pod of an index and returns it. The pods of the
+    indices `late` are created only by make_late, as if their machine were slow.
+    """
     self.controller = job_controller.JobController(spec, version)
-    self.now = 0.0  # seconds, Kubernetes' time
+    self.now = 0.0  # simulated time in seconds
     self.running = {}  # index -> the newest pod of that index
     self._cluster, self._start, self._late = cluster, start, late
-    self._terminating = []  # (index, pod), replaced before their end
+    # (index, pod) of pods that were replaced before their end
+    self._terminating = []
     self._disrupted = set()
     for index in set(range(self.controller.pods)) - set(late):
       self._make(index)
@@ -43,16 +45,16 @@ class JobPods:
     return pod
 
   def evict(self, index):
-    """The effect of the eviction API: the pod gets SIGTERM and is terminating.
-    """
+    """Has the effect of the eviction API: the pod gets SIGTERM and is
+    terminating."""
     pod = self.running[index]
     self._disrupted.add(pod)
     self.controller.deleted(self.now, index)
     pod.evict()
 
   def delete(self):
-    """The effect of `kubectl delete`: every pod gets SIGTERM, and none is
-    created again."""
+    """Has the effect of `kubectl delete`: every pod gets SIGTERM, and none is
+    replaced."""
     for pod in self.running.values():
       pod.evict()
 
@@ -61,8 +63,9 @@ class JobPods:
     self._saw_end(index, self.running[index])
 
   def killed_as_silent(self, index, pod_spec):
-    """Waits until the kubelet has ended a pod that does not answer. Returns the
-    time that this took in Kubernetes' time, or None if the pod answers."""
+    """Waits until the kubelet has ended a pod that does not answer its probes.
+    Returns the seconds that this took in Kubernetes' time, or None if the pod
+    answers."""
     pod = self.running[index]
     passed = kubelet.end_of_a_silent_container(pod, pod_spec)
     if passed is not None:
@@ -71,7 +74,7 @@ class JobPods:
     return passed
 
   def await_end(self, *indices):
-    """Waits for the end of these pods; returns their exit codes."""
+    """Waits until these pods have ended. Returns their exit codes."""
     codes = []
     for index in indices:
       pod = self.running[index]
@@ -80,7 +83,7 @@ class JobPods:
     return codes
 
   def await_terminating(self):
-    """Waits for the end of replaced pods; returns their exit codes."""
+    """Waits until the replaced pods have ended. Returns their exit codes."""
     codes = []
     for index, pod in self._terminating:
       codes.append(pod.exit_code())

@@ -1,19 +1,19 @@
 """A model of the kubelet: its probes of a container that does not answer, the
 volumes of Secrets, and the owners and modes of files in persistent volumes.
 
-The probes are real requests. A wait takes a tenth of the time that the manifest
-gives; the time that would pass in Kubernetes is counted.
+The probes are real requests. Each wait takes a tenth of the time in the
+manifest; the results are in the time that would pass in Kubernetes.
 """
 
 import os
 
-_REAL = 0.1  # seconds that pass for each second of Kubernetes' time
+_REAL = 0.1  # real seconds for each second of Kubernetes' time
 
 
 def end_of_a_silent_container(pod, spec):
   """Probes the pod until its livenessProbe has failed, then ends it. `spec` is
-  the pod's in the manifest. Returns how long all that took, in seconds of
-  Kubernetes' time, or None if a probe succeeded."""
+  the pod's spec in the manifest. Returns the seconds of Kubernetes' time that
+  this took, or None if a probe succeeded."""
   probe = spec['containers'][0]['livenessProbe']
   passed = 0.0
   for _ in range(probe['failureThreshold']):
@@ -42,7 +42,8 @@ class SecretVolume:
     os.makedirs(folder)
 
   def write(self, files):
-    """`files`: name to bytes; replaces those of the last call."""
+    """Writes `files`, a dictionary from name to bytes. They replace the files
+    of the last call."""
     self._versions += 1
     version = '..%d' % self._versions
     os.mkdir(os.path.join(self._folder, version))

@@ -37,13 +37,15 @@ class Schemas:
     for version, own in kubernetes['versions'].items():
       definitions = {**kubernetes['common'], **own, **custom}
       for kind in definitions:
-        if ' ' in kind:  # "batch/v1 Job"; what it refers to has none
+        # a kind, such as "batch/v1 Job"; names of other definitions have no
+        # blank
+        if ' ' in kind:
           schema = {**definitions[kind], '$defs': definitions}
           self._validators[version, kind] = jsonschema.Draft7Validator(schema)
 
   def errors(self, version, thing):
-    """The errors of server-side apply for `thing` in that version, one line
-    each."""
+    """Returns the errors that server-side apply would report for `thing` in a
+    version of Kubernetes, one line each."""
     kind = '%s %s' % (thing.get('apiVersion'), thing.get('kind'))
     if (version, kind) not in self._validators:
       return ['%s: unknown in %s' % (kind, version)]
@@ -66,8 +68,8 @@ def _nulls(thing, path):
 
 
 def _twice(root, schema, thing, path):
-  """Lists with a key (maps for Kubernetes) in which two elements have the same
-  key."""
+  """Finds lists that Kubernetes treats as maps and in which two elements have
+  the same key."""
   while '$ref' in schema:
     schema = root['$defs'][schema['$ref'].rsplit('/', 1)[1]]
   if isinstance(thing, dict):
@@ -90,7 +92,8 @@ def _twice(root, schema, thing, path):
 
 
 def misspelt(thing):
-  """Copies of `thing`, each with one additional letter in one field name."""
+  """Yields copies of `thing`, each with one additional letter in one field
+  name."""
   for path in _fields(thing, ()):
     copied = copy.deepcopy(thing)
     parent = copied

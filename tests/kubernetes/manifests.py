@@ -1,4 +1,5 @@
-"""The manifests of deploy/kubernetes as objects, and parts of them."""
+"""Reads the manifests of deploy/kubernetes as objects, and finds parts of them.
+"""
 
 import glob
 import os
@@ -25,8 +26,8 @@ def things_of(text):
 
 
 def manifests():
-  """Pairs (name, objects) for each folder of plain YAML and each rendered
-  chart."""
+  """Returns pairs (name, objects) for each folder of plain YAML and each
+  rendered chart."""
   for folder in ['indexed-job', 'jobset', 'elastic']:
     things = []
     for path in sorted(glob.glob(os.path.join(KUSTOMIZE, folder, '*.yaml'))):
@@ -38,12 +39,12 @@ def manifests():
 
 
 def built_overlays():
-  """The paths of the overlays as built by kustomize."""
+  """Returns the paths of the overlays that kustomize has built."""
   return sorted(glob.glob(os.path.join(overlays.BUILT, '*.yaml')))
 
 
 def job_spec(thing):
-  """The Job's spec in a Job or a JobSet; None for other kinds."""
+  """Returns the Job's spec in a Job or a JobSet; None for other kinds."""
   if thing['kind'] == 'JobSet':
     return thing['spec']['replicatedJobs'][0]['template']['spec']
   return thing['spec'] if thing['kind'] == 'Job' else None
@@ -62,7 +63,7 @@ def pods():
 
 
 def pod_timeout():
-  """The time that a pod waits for others, in seconds."""
+  """Returns the time for which a pod waits for others, in seconds."""
   source = read(os.path.join(
       ROOT, 'launcher', 'cluster', 'kubernetes', 'kubernetes_defaults.cc'))
   return int(re.search(r'kPodSeconds\[\] = "(\d+)"', source).group(1))

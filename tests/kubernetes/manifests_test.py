@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""deploy/kubernetes is valid in several versions, consistent, and uses existing
-flags."""
+"""Checks that the manifests in deploy/kubernetes are valid in several versions
+of Kubernetes, consistent, and use existing flags."""
 
 import glob
 import os
@@ -19,7 +19,7 @@ from manifests import (  # noqa: E402
 
 
 def flag_values(text):
-  """The flags' defaults, read from the generated docs/CLI.md."""
+  """Returns the flags' defaults, read from the generated page docs/CLI.md."""
   return dict(re.findall(r'^\| `(?:-\w, )?--([\w-]+)[^`]*` \| ([^|]*?) \|',
                          text, re.M))
 
@@ -223,11 +223,11 @@ class Consistency(unittest.TestCase):
 
 
 class State(unittest.TestCase):
-  """rendezvousd keeps its state in a volume."""
+  """Checks manifests in which rendezvousd keeps its state in a volume."""
 
   def cases(self):
-    """(name, objects, Deployment, folder of the state) of each rendezvousd with
-    a state."""
+    """Yields (name, objects, Deployment, folder of the state) of each
+    rendezvousd with a state."""
     count = 0
     for name, things in list(manifests()) + [
         (os.path.basename(path), things_of(read(path)))
@@ -252,7 +252,8 @@ class State(unittest.TestCase):
         self.assertEqual(deployment['spec']['strategy'], {'type': 'Recreate'})
 
   def test_rendezvousd_makes_its_folder_in_a_volume_that_it_may_write(self):
-    # pod_life_test shows what the kubelet does to volumes otherwise.
+    # fsGroupChangePolicy must be set: pod_life_test shows how the kubelet would
+    # change the modes of files otherwise.
     for name, _, deployment, folder in self.cases():
       with self.subTest(name):
         pod = pod_of(deployment)
@@ -272,7 +273,7 @@ class State(unittest.TestCase):
       with self.subTest(name):
         pod = pod_of(deployment)
         probe = pod['containers'][0]['startupProbe']
-        # The journal is read before the probes are answered.
+        # rendezvousd reads its journal before it answers probes.
         self.assertGreaterEqual(
             probe['periodSeconds'] * probe['failureThreshold'],
             limits['open_within'] + 10)
@@ -283,10 +284,10 @@ class State(unittest.TestCase):
 
 
 class SharedState(unittest.TestCase):
-  """Several rendezvousd keep their state in etcd."""
+  """Checks manifests in which several rendezvousd keep their state in etcd."""
 
   def cases(self):
-    """(name, objects by kind, Deployment, the value of --state) of each such
+    """Yields (name, objects by kind, Deployment, value of --state) of each such
     Deployment."""
     count = 0
     for name, things in manifests():
@@ -317,13 +318,14 @@ class SharedState(unittest.TestCase):
       with self.subTest(name):
         service, = chosen['Service']
         self.assertEqual(service['spec']['clusterIP'], 'None')
-        # Without a virtual address no port is translated.
+        # A Service without a virtual address translates no port, so the ports
+        # must be equal.
         port, = service['spec']['ports']
         listens, = [p['containerPort'] for p in
                     pod_of(deployment)['containers'][0]['ports']
                     if p['name'] == port['targetPort']]
         self.assertEqual(port['port'], listens)
-        # A pod whose machine is lost is no address of the Service any more.
+        # The Service must drop the address of a pod whose machine is lost.
         self.assertNotIn('publishNotReadyAddresses', service['spec'])
 
   def test_an_update_and_an_eviction_leave_a_pod(self):
@@ -340,8 +342,8 @@ class SharedState(unittest.TestCase):
         # could never be evicted, and an update would never end.
         probe = pod_of(deployment)['containers'][0]['readinessProbe']
         self.assertEqual(probe['httpGet']['path'], '/livez')
-        # Longer than the first read of etcd, after which a pod that etcd
-        # refuses ends.
+        # A pod that etcd refuses ends after its first read of etcd, so it must
+        # not count as available before.
         seconds = re.search(
             r'kFirstReadTimeout = std::chrono::seconds\((\d+)\)',
             read(os.path.join(ROOT, 'rendezvous', 'etcd',
@@ -363,7 +365,8 @@ class SharedState(unittest.TestCase):
         pod = pod_of(deployment)
         container = pod['containers'][0]
         mount, = [m for m in container['volumeMounts'] if m['name'] == 'etcd']
-        # A subPath would keep the first certificate for ever.
+        # The mount must have no subPath, which would show the first certificate
+        # for ever.
         self.assertEqual(set(mount), {'name', 'mountPath', 'readOnly'})
         self.assertIs(mount['readOnly'], True)
         secret, = [v['secret'] for v in pod['volumes'] if v['name'] == 'etcd']
@@ -381,7 +384,8 @@ class SharedState(unittest.TestCase):
 
 
 class InStep(unittest.TestCase):
-  """The flags and variables in the manifests exist in the programs."""
+  """Checks that the flags and variables in the manifests exist in the programs.
+  """
 
   def setUp(self):
     self.defaults = flag_values(read(os.path.join(ROOT, 'docs', 'CLI.md')))

@@ -3,10 +3,10 @@
 
     overlays.py
 
-writes rendered/overlays/*.yaml anew: run it after a change under
+writes new files rendered/overlays/*.yaml: run it after a change under
 deploy/kubernetes/kustomize. It needs kubectl 1.21 or newer, which has kustomize
-built in. The manifests' test validates what is written there, and finds it older
-than its sources by the hash in its first line.
+built in. The manifests' test validates these files. By the hash in their first
+line it detects files that are older than their sources.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ _PATIENCE = 60.0  # seconds, for one command of kubectl
 
 
 def sources_hash():
-  """A hash of the overlays and their bases."""
+  """Returns a hash of the overlays and their bases."""
   digest = hashlib.sha256()
   for folder, folders, files in os.walk(KUSTOMIZE):
     folders.sort()

@@ -24,7 +24,7 @@ BINARIES = ['launcher/launch', 'launcher/agent', 'rendezvous/daemon/rendezvousd'
 
 
 def container_of(path):
-  """The first container of a manifest's last object."""
+  """Returns the first container of a manifest's last object."""
   with open(os.path.join(KUSTOMIZE, path)) as file:
     thing = documents.load_all(file.read())[-1]
   if thing['kind'] == 'JobSet':
@@ -33,7 +33,8 @@ def container_of(path):
 
 
 def environment_of(container, fields):
-  """The manifest's variables in a pod whose fields are `fields`."""
+  """Returns the environment variables that the manifest gives to a pod whose
+  fields are `fields`."""
   environment = {}
   for variable in container.get('env', []):
     if 'value' in variable:
@@ -45,15 +46,15 @@ def environment_of(container, fields):
 
 
 class TlsPods:
-  """Pods of an overlay with TLS: the Secrets that its Certificates make, in
-  folders of the cluster that stand for the pods' volumes."""
+  """Provides the Secrets of an overlay with TLS to its pods: writes the files
+  of its Certificates to folders that take the place of the pods' volumes."""
 
   def __init__(self, cluster, folder, overlay):
     things = manifests.things_of(manifests.read(
         os.path.join(overlays.BUILT, overlay + '.yaml')))
     self._secrets = certificate_secrets.CertificateSecrets(folder, things)
     self._volumes = {}
-    self.variables = {}  # the kind of the pods' owner -> variables for TLS
+    self.variables = {}  # variables for TLS, by the kind of the pods' owner
     for thing in things:
       if manifests.pod_of(thing):
         self._mount(cluster, thing['kind'], manifests.pod_of(thing))
@@ -103,7 +104,7 @@ class StatePods:
                               for arg in container['args']]})
 
   def modes(self):
-    """The modes of the folder of the state and of the files in it."""
+    """Returns the modes of the state's folder and of the files in it."""
     folder = os.path.join(self._case.cluster.folder, 'volume', 'state')
     paths = [folder] + [os.path.join(folder, file)
                         for file in os.listdir(folder)]
@@ -111,8 +112,8 @@ class StatePods:
 
 
 class EtcdPods:
-  """Pods of rendezvousd from the rendered chart elastic-etcd, and an etcd with
-  mutual TLS outside of the pods, as process `etcd`."""
+  """Pods of rendezvousd from the rendered chart elastic-etcd, with a real etcd
+  outside of the pods (the process `etcd`), which uses mutual TLS."""
 
   def __init__(self, case):
     self._case = case
@@ -169,8 +170,8 @@ class EtcdPods:
     self._case.cluster.set_name('etcd', self._case.cluster)
 
   def start(self, name):
-    """Starts a pod, whose address is one of the Service's from now on, because
-    its readinessProbe succeeds."""
+    """Starts a pod. Its address belongs to the Service from now on, as if its
+    readinessProbe had succeeded."""
     path = self._container['readinessProbe']['httpGet']['path']
     args = [arg.replace(self._mounted, '/srv/etcd-secret')
             for arg in self._container['args']]
@@ -196,8 +197,8 @@ class PodCase(unittest.TestCase):
       path = os.path.join(self.cluster.share, word)
       os.mkfifo(path)
       os.chmod(path, 0o666)
-      # Opened for reading and writing, so that a word stays in the pipe whoever
-      # else opens or closes the pipe.
+      # Open the pipe for reading and writing, so that a word stays in it when
+      # other processes open or close the pipe.
       self.words[word] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
       self.addCleanup(os.close, self.words[word])
     self.succeeded = False

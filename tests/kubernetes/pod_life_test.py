@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Pods in any order, with late names, evictions, new addresses, and process 1.
-"""
+"""Tests of pods that start in any order, get their DNS names late, are evicted,
+or get new addresses, and of process 1 in a pod."""
 
 import os
 import shutil
@@ -153,7 +153,7 @@ class PodLife(pod_case.PodCase):
     daemon = self.coordinator_pod()
     pods.wait_until('the next one is ready',
                     lambda: daemon.probe('/readyz') == (200, 'ok\n'))
-    # The new coordinator goes on with the round that the agents report.
+    # The new coordinator must continue the round that the agents report.
     pods.wait_until('all agents are connected again', lambda:
                     all(agent.host_name in self.status(daemon)
                         for agent in agents))
@@ -162,7 +162,8 @@ class PodLife(pod_case.PodCase):
     self.finish(agents)
 
   def status(self, daemon):
-    """The text of launch status; '' if the daemon knows no job yet."""
+    """Returns the output of launch status; '' if the daemon knows no job yet.
+    """
     done = subprocess.run(
         ['launcher/launch', 'status', '--run-id=trainer-1',
          '--endpoint=%s:29400' % daemon.address], stdout=subprocess.PIPE,
@@ -215,7 +216,7 @@ class PodLife(pod_case.PodCase):
     for turn, end in enumerate([pods.Pod.kill, pods.Pod.evict]):
       end(leader)
       leader.exit_code()
-      # The name has the address of the lost pod until the next leader is there.
+      # The name resolves to the lost pod until the next leader is ready.
       standby.wait_for('listening on')
       self.assertIn('goes on with 1 job of etcd://etcd:2379/muster/default/',
                     standby.log())
@@ -239,7 +240,7 @@ class PodLife(pod_case.PodCase):
                   second.log())
     first.evict()
     self.assertEqual(first.exit_code(), 0)
-    # The kubelet starts a container again that has failed.
+    # The kubelet starts a failed container again.
     daemons.start().wait_for('listening')
     self.succeeded = True
 
@@ -253,7 +254,7 @@ class PodLife(pod_case.PodCase):
     first.wait_for('listening')
     first.evict()
     self.assertEqual(first.exit_code(), 0)
-    # The default policy of Kubernetes gives the group a right to each file.
+    # With the default policy, Kubernetes gives the group access to each file.
     second = daemons.start(fsGroupChangePolicy='Always')
     self.assertEqual(second.exit_code(), 1)
     self.assertIn('cannot use /srv/volume/state: other users can write to it '
@@ -302,7 +303,7 @@ class PodLife(pod_case.PodCase):
     self.assertEqual([pod.exit_code() for pod in started], [75, 75, 75])
     for pod in started:
       self.assertIn('wrote a checkpoint', pod.log())
-    # As the Job's controller does: create the pods again.
+    # Create the pods again, as the Job's controller does.
     again = self.start_job()
     for pod in again:
       pod.wait_for('of 3 works')

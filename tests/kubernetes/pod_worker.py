@@ -1,7 +1,7 @@
-"""A worker of the pods' tests: tells its place and works until it is told to
-end or to fail. With ORPHAN in its environment it leaves a grandchild first;
-FAIL_WITH is the exit code of a failure (7); with SLOW_CHECKPOINT a checkpoint
-is written once the test says so."""
+"""A worker for the tests of pods: prints its place in the job, and runs until
+the test tells it to end or to fail. Environment variables: with ORPHAN it first
+leaves a grandchild behind; FAIL_WITH is the exit code of a failure (default 7);
+with SLOW_CHECKPOINT it finishes a checkpoint only when the test tells it to."""
 
 import os
 import select
@@ -24,8 +24,8 @@ def preempted(number, frame):
 
 
 def leave_an_orphan():
-  """Leaves a grandchild that ends after its parent, and that no process waits
-  for."""
+  """Starts a grandchild that ends after its parent, and whose exit status no
+  process reads."""
   child = os.fork()
   if child == 0:
     os.setsid()
@@ -38,7 +38,8 @@ def leave_an_orphan():
 
 
 def wait_for_word(*words):
-  """Waits for the first of these words that the test sends to all workers."""
+  """Waits until the test has sent one of these words to all workers, and
+  returns it."""
   pipes = {}
   for word in words:
     # A worker only polls for the word and does not read it, so that the other

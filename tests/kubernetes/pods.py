@@ -1,13 +1,13 @@
 """Pods without Kubernetes: containers of namespaces on one machine.
 
-A pod has a network namespace with an address of its own on a bridge, a PID
-namespace in which its program is process 1, a root that it cannot write to, a
-user that is not root, and names that resolve only once the "cluster's DNS" (a
-file of hosts, mounted in every pod) has them. What its environment says is what
-the manifest's downward API would have it say.
+A pod has a network namespace with its own address on a bridge, a PID namespace
+in which its program is process 1, a read-only root folder, and a user that is
+not root. Names resolve as soon as the simulated DNS of the cluster contains
+them (a hosts file that is mounted in every pod). The environment contains the
+values that the manifest's downward API would set.
 
-Everything lives in a network and a mount namespace of the test's own, so that
-nothing is left when the test is gone.
+Everything runs in a network namespace and a mount namespace that only the test
+uses, so that the kernel removes all of it when the test ends.
 """
 
 import os
@@ -25,15 +25,17 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
                                 os.pardir, 'python'))
 import hosts  # noqa: E402
 
-PATIENCE = 60.0  # seconds; how long anything may take before a test fails
-_LOOK_AGAIN = 0.05  # seconds; for what happens without a word
-_USER = 10001  # as the manifests'
+# seconds after which a test fails if an expected event has not happened
+PATIENCE = 60.0
+# seconds between two checks of a condition that causes no notification
+_LOOK_AGAIN = 0.05
+_USER = 10001  # the same user id as in the manifests
 
-_news = threading.Condition()  # notified when a pod has said something
+_news = threading.Condition()  # notified when a pod has printed a line
 
 # The first process of a pod runs this script before it executes the program: it
-# reports its start, waits for its interface, then sets up the container around
-# itself.
+# reports its start, waits for its network interface, and then sets up its
+# container (mounts, root folder, user).
 _SETUP = r'''
 echo 'pod: here'
 read -r go
@@ -55,14 +57,14 @@ exec setpriv --reuid %d --regid %d --clear-groups --no-new-privs \
 
 
 def enter_namespaces():
-  """Starts this test again in new namespaces. Returns the reason if that is
-  impossible."""
+  """Starts this test again in new namespaces. If that is impossible, returns
+  the reason."""
   return hosts.enter_namespaces(['setpriv'])
 
 
 def wait_until(what, condition):
-  """Waits for `condition` to be true and returns its value; fails after
-  PATIENCE."""
+  """Waits until `condition` returns a true value, and returns this value. Fails
+  after PATIENCE."""
   deadline = time.monotonic() + PATIENCE
   while True:
     value = condition()
@@ -75,12 +77,14 @@ def wait_until(what, condition):
 
 
 class Cluster:
-  """A bridge, a DNS, and the pods."""
+  """The simulated cluster: a network bridge, a DNS, and the pods."""
 
-  _addresses = 0  # given so far, by all clusters: each pod's is new
-  _bridge = None  # of all clusters
+  # number of addresses given by all clusters so far: each pod gets a new one
+  _addresses = 0
+  _bridge = None  # the bridge that all clusters share
 
-  address = '10.77.0.1'  # this side's, where no pod is
+  # address of this end of the bridge, which belongs to no pod
+  address = '10.77.0.1'
 
   def __init__(self, programs):
     """`programs`: paths of the pods' programs; pods find them in /srv/bin."""
@@ -119,7 +123,8 @@ class Cluster:
     self._write_names()
 
   def _write_names(self):
-    # Overwrite the file and do not replace it: pods have this inode mounted.
+    # Overwrite the file instead of replacing it, because pods have mounted this
+    # inode.
     with open(os.path.join(self.folder, 'hosts'), 'w') as file:
       file.write('127.0.0.1 localhost\n' + ''.join(
           '%s %s\n' % (address, name)
@@ -134,7 +139,7 @@ class Cluster:
     return pod
 
   def attach(self, link, pid):
-    """Connects the namespace of `pid` to the pods' network."""
+    """Connects the network namespace of process `pid` to the pods' network."""
     Cluster._bridge.attach(link, pid)
 
   def close(self):
@@ -153,13 +158,13 @@ def _only_child(pid):
 
 
 def _state(stat):
-  """The state (R, S, T, Z …) in the line of /proc/…/stat."""
+  """Returns the state (R, S, T, Z …) from a line of /proc/…/stat."""
   with open(stat) as file:
     return file.read().rpartition(')')[2].split()[0]
 
 
 class Pod:
-  """One container. Its process 1 is the command."""
+  """A pod with one container, whose process 1 is the command."""
 
   def __init__(self, cluster, host_name, address, link, environment, command):
     self.host_name, self.address = host_name, address
@@ -204,7 +209,8 @@ class Pod:
     wait_until('%s says "%s"' % (self.host_name, text), look)
 
   def evict(self):
-    """The kubelet's first action: SIGTERM to process 1."""
+    """Sends SIGTERM to process 1, the kubelet's first action when it ends a
+    pod."""
     os.kill(self._init, signal.SIGTERM)
 
   def signal(self, number):
@@ -220,7 +226,7 @@ class Pod:
         for thread in os.listdir('/proc/%d/task' % agent)))
 
   def kill(self):
-    """The kubelet's last action: SIGKILL."""
+    """Sends SIGKILL, the kubelet's last action when it ends a pod."""
     if self._process.poll() is None:
       try:
         os.kill(self._init, signal.SIGKILL)
@@ -235,7 +241,7 @@ class Pod:
     self._reader.join(PATIENCE)
 
   def exit_code(self):
-    """Waits for the end; returns the container's exit code."""
+    """Waits until the container has ended. Returns its exit code."""
     try:
       code = self._process.wait(PATIENCE)
       self._reader.join(PATIENCE)
@@ -247,7 +253,8 @@ class Pod:
           self.host_name, PATIENCE)) from None
 
   def states(self):
-    """The states (R, S, Z …) of the pod's processes except the first."""
+    """Returns the states (R, S, Z …) of the pod's processes except the first.
+    """
     space = os.readlink('/proc/%d/ns/pid' % self._init)
     states = []
     for pid in filter(str.isdigit, os.listdir('/proc')):
@@ -267,7 +274,8 @@ class Pod:
       return False
 
   def probe(self, path, timeout=PATIENCE):
-    """(status, text) of the kubelet's HTTP probe; None: no answer."""
+    """Sends the kubelet's HTTP probe. Returns (status, text); None: no answer.
+    """
     try:
       with urllib.request.urlopen('http://%s:8080%s' % (self.address, path),
                                   timeout=timeout) as answer:

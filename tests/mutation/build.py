@@ -1,4 +1,5 @@
-"""Builds the pure cores with their tests by plain g++, one object at a time.
+"""Builds the pure cores and their tests directly with g++, one object at a
+time.
 
 Bazel is not used: a mutant is one changed file, so it needs one compilation and
 one link.
@@ -14,7 +15,7 @@ import subprocess
 
 # Without optimisation, because most of the time is spent on compiling.
 _FLAGS = ['-std=c++20', '-O0', '-w', '-I.']
-# gold links twice as fast as bfd, where it is installed.
+# If the linker gold is installed, use it: it links twice as fast as bfd.
 _LINKER = ['-fuse-ld=gold'] if shutil.which('ld.gold') else []
 _GTEST = ['-l:libgmock_main.a', '-l:libgmock.a', '-l:libgtest.a']
 
@@ -38,7 +39,7 @@ _SUITES = (
             'rendezvous/events/event_throttle*.cc'), (), []),
     _Suite('tests of binding',
            ('agent/binding/binding_*.cc', 'agent/binding/cpu_list*.cc'),
-           # Synthetic machines for the tests of binding.
+           # These files define synthetic machines for the tests of binding.
            ('agent/binding/layouts.cc', 'agent/binding/read_layout.cc',
             'agent/binding/no_udev.cc'),
            ['-l:libhwloc.a']),
@@ -176,8 +177,8 @@ def compile_all(source_root, paths, objects, prelude, jobs):
 
 
 def link(program, folders, target):
-  """Links `program`. For each object, the first of `folders` that has it
-  counts."""
+  """Links `program`. Takes each object from the first of `folders` that
+  contains it."""
   objects = []
   for path in program.sources:
     for folder in folders:

@@ -103,7 +103,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Analysis::FindSilent', 'if blamed_', without('blamed_')),
     ('whose end is known is silent', _FLIGHT_RECORDER, 'Analysis::FindSilent',
      'if blamed_', without('ends_')),
-    # --- groups in which no rank is to blame
+    # --- groups in which no rank is the cause
     ('what may differ is several operations', _FLIGHT_RECORDER,
      'Analysis::MayDiffer', 'return', without('kind')),
     ('what the last came to just now stands still', _FLIGHT_RECORDER,

@@ -493,7 +493,7 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('round = node.round', 'kind = DirectiveKind::kWait')),
     ('one that runs an old round is let alone', _JOB, 'KeyFor', 'body',
      swap('key.kind = DirectiveKind::kStop; key.round = node.round;', '')),
-    # --- whom the round's store serves
+    # --- which addresses the round's store serves
     ('every node is told whom the store serves', _JOB, 'World::PlaceOf',
      'if group_rank', TRUE),
     ('nobody is told whom the store serves', _JOB, 'World::PlaceOf',

@@ -1,4 +1,5 @@
-"""A change of one statement of a pure core, and how the statement is found."""
+"""A mutant: a change of one statement of a pure core, with the description by
+which the statement is found."""
 
 import collections
 import re
@@ -8,8 +9,9 @@ import syntax
 # The kinds of changes to a statement. DROP: the statement is removed. TRUE,
 # FALSE: its condition, or the value that it returns or assigns, becomes this
 # constant.
-DROP = 'DROP'  # it is not there
-TRUE = 'TRUE'  # its condition, or the value it returns or assigns, is true
+DROP = 'DROP'  # the statement is removed
+# its condition, or the value that it returns or assigns, becomes true
+TRUE = 'TRUE'
 FALSE = 'FALSE'
 
 # Removes from a condition the operand of && or || that contains all of `words`.
@@ -136,7 +138,8 @@ def _term_with(words, text, begin, end):
 def _terms(found):
   """Yields the ranges of tokens between && and ||, at every depth of brackets.
   """
-  opened = [[0]]  # where the term of each depth begins, and where others did
+  # for each depth of brackets: the beginnings of its terms so far
+  opened = [[0]]
   for i, token in enumerate(found + [None]):
     if token is None or token.text in (')', ']', '}'):
       begins = opened.pop()

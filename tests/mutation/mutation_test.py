@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Tries a third of the mutants, one case each; each day another third.
+"""Tests a third of the mutants, one case for each; every day another third.
 
-`run` tries all of them. The test builds the programs itself, which takes
+`run` tests all mutants. This test builds the programs itself, which takes
 minutes.
 """
 
@@ -20,13 +20,13 @@ import mutants
 import slaughter
 import xml_main
 
-# Number of days after which every mutant has been tried.
+# Number of days after which every mutant has been tested.
 _DAYS = 3
 _DAY = datetime.datetime.now(datetime.timezone.utc).toordinal() % _DAYS
 
 
 def todays(all_mutants):
-  """Returns the mutants to try today."""
+  """Returns the mutants to test today."""
   return [mutant for mutant in all_mutants
           if zlib.crc32(mutant.name.encode()) % _DAYS == _DAY]
 

@@ -1,8 +1,8 @@
 #ifndef MUSTER_TESTS_MUTATION_PRELUDE_H_
 #define MUSTER_TESTS_MUTATION_PRELUDE_H_
 
-// Headers that nearly every source includes; only used as a precompiled header
-// (build.py).
+// Headers that nearly every source file includes. Only used as a precompiled
+// header (build.py).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

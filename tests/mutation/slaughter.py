@@ -79,13 +79,13 @@ def programs_of(chosen):
 
 
 class House:
-  """A copy of the sources, built once. Then each Change is built and run on its
-  own."""
+  """A copy of the sources, which is built once. Then each Change is built and
+  run separately."""
 
   def __init__(self, jobs, chosen):
     self._jobs = jobs
     self._chosen = chosen
-    self._timeouts = {}  # by program name, in seconds
+    self._timeouts = {}  # time limits in seconds, by program name
 
   def __enter__(self):
     self._folder = tempfile.TemporaryDirectory(prefix='mutation.')

@@ -188,7 +188,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if', swap('one.outgoing == 0 || other.outgoing == 0 ||', '')),
     ('who reads blocks as who does not', _SERVER, 'BufferBudget::BlocksBefore',
      'return other_reads', swap('other_reads', 'one.outgoing > other.outgoing')),
-    # --- who is served
+    # --- which clients are served
     ('all addresses are one network', _NET, 'AddressSet::Contains',
      'if memcmp', FALSE),
     ('the last bits of a network do not count', _NET, 'AddressSet::Contains',

@@ -1,8 +1,8 @@
 """Finds the functions of a C++ source and their statements, as mutants need
 them.
 
-Reads tokens and brackets only: no types, no preprocessor. Code that it cannot
-read is left out, so a mutant of that code is not found.
+Reads tokens and brackets only, no types and no preprocessor lines. Code that it
+cannot read is skipped, so a mutant of such code is reported as not found.
 """
 
 import collections
@@ -28,19 +28,20 @@ Statement = collections.namedtuple(
 
 
 def tokens(text):
-  """The tokens of `text`, without comments and preprocessor lines."""
+  """Returns the tokens of `text`, without comments and preprocessor lines."""
   return [Token(found['token'], found.start(), found.end())
           for found in _TOKEN.finditer(text) if found['token']]
 
 
 def words(text):
-  """The identifiers and numbers of `text`."""
+  """Returns the identifiers and numbers of `text`."""
   return {token.text for token in tokens(text)
           if re.match(r'\w', token.text)}
 
 
 def statements(text):
-  """All statements of `text`, an outer one before those within it."""
+  """Returns all statements of `text`; an outer statement comes before those
+  inside of it."""
   reader = _Reader(tokens(text))
   reader.read_scope(0, '')
   return sorted(reader.found, key=lambda s: (s.whole[0], -s.whole[1]))

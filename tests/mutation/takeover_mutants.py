@@ -8,7 +8,7 @@ _JOB = 'rendezvous/job'
 _LIFECYCLE = 'agent/lifecycle'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- who has a majority
+    # --- which nodes are a majority
     ('takeover: half of a world elects', _JOB, 'Constituency::has_majority',
      'do is_most', swap('>', '>=')),
     ('takeover: nodes that have forgotten elect', _JOB,

@@ -6,7 +6,7 @@ _JOB = 'rendezvous/job'
 _LIFECYCLE = 'agent/lifecycle'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- of a node
+    # --- the time of a node
     ('an activity that is entered again begins anew', _LIFECYCLE,
      'NodeLedger::Enter', 'do Settle', DROP),
     ('training begins anew with each step of the agent', _LIFECYCLE,
@@ -52,7 +52,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'do unstarted_', swap('pending_', '1')),
     ('steps are not heard', _LIFECYCLE, 'Lifecycle::RecordProgress',
      'do Hear', DROP),
-    # --- of a job
+    # --- the time of a job
     ('what a node told before counts again', _JOB, 'JobLedger::Tell',
      'do Add #1', DROP),
     ('losses that are told no more are taken back', _JOB, 'JobLedger::Tell',

@@ -1,5 +1,5 @@
-// launch doctor --nodes on hosts in network namespaces, two of which cannot
-// reach each other, as behind a firewall.
+// Runs `launch doctor --nodes` on hosts in network namespaces. Two of them
+// cannot reach each other, as if a firewall were between them.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,9 +54,10 @@ class DoctorNodes : public testing::Test {
     hosts_ = *std::move(hosts);
   }
 
-  // Runs `launch doctor --nodes` on every host and returns the exit codes. Host
-  // 2, which all hosts can reach, has rank 0. `form`: the flag that selects the
-  // form of the page. `local_addr`: --local-addr of host 0; empty: not given.
+  // Runs `launch doctor --nodes` on every host and returns the exit codes. Rank
+  // 0 is host 2, which all hosts can reach. `form`: the flag for the output
+  // format. `local_addr`: value of --local-addr for host 0; empty: no such
+  // flag.
   std::array<int, kHosts> Run(const char* form = "--quiet",
                               const std::string& local_addr = "") {
     std::array<pid_t, kHosts> pids = {};

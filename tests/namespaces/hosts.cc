@@ -66,8 +66,9 @@ absl::Status Up(const char* device, const std::string& address) {
              : SystemError("taking an interface up");
 }
 
-// Creates the interface of `host`. The calling thread must be in a new network
-// namespace.
+// Creates the TUN interface of `host`. The calling thread must be in a new
+// network namespace. Returns the device from which the interface's packets are
+// read.
 absl::StatusOr<OwnedFd> MakeInterface(int host) {
   OwnedFd tunnel(open("/dev/net/tun", O_RDWR | O_CLOEXEC));
   if (!tunnel.open()) return SystemError("/dev/net/tun");
@@ -107,8 +108,8 @@ absl::StatusOr<std::unique_ptr<Hosts>> Hosts::Make(int count) {
     s = tunnel.status();
     if (s.ok()) tunnels.push_back(*std::move(tunnel));
   }
-  // Returns the thread to its former namespace. EPERM: unshare failed before,
-  // so the thread has not left it.
+  // Returns the thread to its former network namespace. EPERM is harmless:
+  // unshare has failed before, so the thread has not left the namespace.
   (void)setns(home.get(), CLONE_NEWNET);
   if (!s.ok()) return s;
   return std::unique_ptr<Hosts>(

@@ -14,20 +14,21 @@
 
 namespace muster {
 
-// The state of the wire between hosts, shared with the process that moves the
-// packets; may change at any time.
+// The state of the simulated network between the hosts: delay, loss and cuts.
+// In memory that is shared with the process that forwards the packets; may
+// change at any time.
 struct Weather;
 
 // Hosts simulated on this machine: network namespaces, each with one interface
-// and address, and a wire between them. A process of the test moves the
-// packets, so that packets can be delayed, lost or cut off without support of
-// the kernel. The destructor removes everything.
+// and address. A child process forwards the packets between them, so that a
+// test can delay, lose or cut off packets without support of the kernel. The
+// destructor removes everything.
 //
 // Should be created in a process without other threads.
 class Hosts {
  public:
-  // PermissionDenied, NotFound: this process may not create namespaces or
-  // interfaces; a test should be skipped.
+  // Creates `count` hosts. PermissionDenied, NotFound: this process may not
+  // create namespaces or interfaces; the test should be skipped.
   static absl::StatusOr<std::unique_ptr<Hosts>> Make(int count);
   ~Hosts();
   Hosts(const Hosts&) = delete;
@@ -39,11 +40,12 @@ class Hosts {
   // Moves the calling thread to `host`.
   absl::Status Enter(int host) const;
 
-  // Delays all later packets by `delay`.
+  // Delays packets by `delay` from now on.
   void Delay(Duration delay);
-  // Loses this number of every thousand packets, drawn from a fixed seed.
+  // From now on loses this number of every thousand packets on average, at
+  // random with a fixed seed.
   void Lose(int of_a_thousand);
-  // Drops all later packets between hosts 0 and 1.
+  // From now on drops all packets between hosts 0 and 1.
   void Cut();
 
  private:

@@ -1,5 +1,5 @@
-// Collectives between hosts with different addresses, over a wire that is slow,
-// lossy or cut; with processes as ranks.
+// Collectives between ranks on different simulated hosts, over a network that
+// is slow, lossy or cut. Each rank is a process.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -45,26 +45,27 @@ using std::chrono::seconds;
 
 constexpr Duration kTestTimeout = seconds(60);
 constexpr Duration kOperation = milliseconds(800);
-// Time that an operation may exceed its time limit by: for finding out which
-// ranks are silent, and for a store that does not answer.
+// Time by which an operation may exceed its time limit: it finds out which
+// ranks are silent, and the store may not answer.
 constexpr Duration kAllowed = seconds(15);
 
 enum class Kind { kTcp, kGloo, kHierarchical };
 
-// kOwn: the store runs on a host of its own, which every rank can always reach.
-// kFirst: on the host of the first rank.
+// kOwn: the store runs on a separate host that every rank can always reach.
+// kFirst: it runs on the host of rank 0, from which the cut separates other
+// ranks.
 enum class StoreHost { kOwn, kFirst };
 constexpr int kStoreHost = 2;
-// a free port: the store's namespace has no other server
+// a free port: the store's network namespace has no other server
 constexpr int kStorePort = 29500;
 
 struct World {
   std::string name;
   Kind kind = Kind::kTcp;
-  std::vector<int> host_of;  // for each rank: its host
+  std::vector<int> host_of;  // host of each rank
   StoreHost store = StoreHost::kOwn;
-  // Several worlds with one transport share the conformance cases: world
-  // `share` of 0 to `shares` - 1 runs its part of them.
+  // Several worlds with the same transport share the conformance cases: world
+  // number `share`, from 0 to `shares` - 1, runs its part of them.
   int share = 0;
   int shares = 1;
 };
@@ -118,8 +119,8 @@ class Namespaces : public testing::TestWithParam<World> {
 
   using Body = std::function<absl::Status(Transport&, const GroupPlace&)>;
 
-  // Runs `body` in one process for each rank, on the rank's host and with the
-  // world's transport.
+  // Starts one process for each rank, which enters the rank's host, creates the
+  // transport of the test's world and runs `body`.
   std::unique_ptr<ForkedRanks> Start(const Body& body,
                                      const std::string& group = "group") {
     return std::make_unique<ForkedRanks>(
@@ -148,8 +149,8 @@ class Namespaces : public testing::TestWithParam<World> {
                                                : GetParam().host_of[0];
   }
 
-  // Serves the store in a process of its own: this process forks the ranks, so
-  // it must have one thread only.
+  // Serves the store in a child process: the test forks the ranks, so it must
+  // not have other threads.
   void ServeStore() {
     const pid_t parent = getpid();
     server_ = fork();
@@ -171,8 +172,8 @@ class Namespaces : public testing::TestWithParam<World> {
     waitpid(server_, nullptr, 0);
   }
 
-  // Repeats `collective` until it fails, and returns the error. Begins with the
-  // second sequence number: the caller may use the first.
+  // Repeats `collective` until it fails, and returns the error. Begins with
+  // sequence number 2, because the caller may use number 1.
   static absl::Status UntilItFails(Transport& transport,
                                    const GroupPlace& place,
                                    Operation collective) {
@@ -199,13 +200,13 @@ class Namespaces : public testing::TestWithParam<World> {
 
   std::unique_ptr<Hosts> hosts_;
   pid_t server_ = -1;
-  // A store on this machine's loopback, which delays and cuts of the wire do
-  // not affect.
+  // A store on the machine's loopback interface, which delays and cuts of the
+  // simulated network do not affect.
   const std::shared_ptr<ForkedStore> store_ = std::make_shared<ForkedStore>();
 };
 
-// Runs this world's share of the collectives: each kind, type, reduction and
-// length once.
+// Runs this world's share of the conformance cases: each kind, type, reduction
+// and length once.
 absl::Status RunItsCases(const World& world, Transport& transport,
                          const GroupPlace& place) {
   ConformanceMemory memory;
@@ -235,9 +236,9 @@ TEST_P(Namespaces, CollectivesAreCorrectOverASlowLossyWire) {
   }
 }
 
-// Whether the error of `rank` names a rank on the other side of the wire: as a
-// rank that is waited for (with its host or process), or as the rank that found
-// out about the failure.
+// Whether the error of `rank` names a rank on the other host: either a rank
+// that did not answer, with its host or process, or the rank that found out
+// about the failure.
 bool NamesOneBeyondTheWire(const World& world, int rank,
                            const absl::Status& told) {
   const std::string message(told.message());
@@ -255,7 +256,7 @@ TEST_P(Namespaces, NoRankHangsWhenTheWireIsCut) {
     return UntilItFails(transport, place,
                         {.kind = OperationKind::kAllReduce, .count = 4096});
   });
-  // Cut the wire once all ranks have started.
+  // Cut the network once all ranks have started.
   std::vector<std::string> keys;
   for (int rank = 0; rank < size(); ++rank) {
     keys.push_back(absl::StrCat("goes/", rank));
@@ -272,17 +273,17 @@ TEST_P(Namespaces, NoRankHangsWhenTheWireIsCut) {
   }
 }
 
-// Lets the kernel kill this process after `moment` (less than a second),
-// whatever the process is doing: SIGALRM has no handler.
+// Makes the kernel kill this process after `moment` (less than a second), at
+// whatever point of the program: SIGALRM has no handler.
 void DieAfter(std::chrono::microseconds moment) {
   itimerval alarm{};
-  // 0 would set no alarm.
+  // A time of 0 would set no alarm.
   alarm.it_value.tv_usec = std::max<int64_t>(moment.count(), 1);
   setitimer(ITIMER_REAL, &alarm, nullptr);
 }
 
-// Draws a collective with a small count (pieces of 16 KB, each sent at once) or
-// a large one.
+// Draws a random collective with a small count of elements (pieces of 16 KB,
+// each sent at once) or a large one.
 Operation DrawCollective(std::mt19937& draw, int size) {
   constexpr OperationKind kKinds[] = {
       OperationKind::kAllReduce, OperationKind::kReduceScatter,
@@ -309,8 +310,8 @@ TEST_P(Namespaces, ARankThatDiesAtAnyTimeIsNamedByAllOthers) {
                               " dies after ", moment.count(), " us"));
     const auto ranks = Start(
         [&](Transport& transport, const GroupPlace& place) -> absl::Status {
-          // All ranks must have connected before a rank dies. Not with Gloo:
-          // its error names the rank to which it is connecting.
+          // All ranks must be connected before a rank dies. With Gloo this is
+          // not needed: its error names the rank to which it is connecting.
           if (GetParam().kind != Kind::kGloo) {
             const OperationContext first{1, MonotonicNow() + kTestTimeout};
             absl::Status met = transport.Execute(Barrier(), first);

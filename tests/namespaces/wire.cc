@@ -34,7 +34,7 @@ int HostOf(char address_byte) {
 
 void CarryPackets(const std::vector<int>& tunnels, const Weather& weather) {
   std::mt19937 draw(1);
-  // Delayed packets, in the order in which they are due.
+  // Delayed packets, ordered by the time at which they must be forwarded.
   std::deque<Packet> late;
   std::array<char, kLargest> buffer;
   for (;;) {

@@ -7,19 +7,19 @@
 
 namespace muster {
 
-// The treatment of packets; in memory shared between processes.
+// The state of the simulated network; in memory that processes share.
 struct Weather {
   std::atomic<int64_t> delay_ns{0};
   std::atomic<int> lost_of_a_thousand{0};
-  // whether packets between hosts 0 and 1 are dropped
+  // whether all packets between hosts 0 and 1 are dropped
   std::atomic<bool> cut{false};
 };
 
 // The last byte of a host's IPv4 address.
 constexpr int AddressByte(int host) { return host + 1; }
 
-// Moves IPv4 packets between the TUN devices `tunnels`, one per host. Never
-// returns.
+// Forwards IPv4 packets between the TUN devices `tunnels`, one per host, as
+// `weather` demands. Never returns.
 [[noreturn]] void CarryPackets(const std::vector<int>& tunnels,
                                const Weather& weather);
 

@@ -1,10 +1,11 @@
-"""Runs PyTorch's torchrun, also if Debian's PyTorch 1.13 meets Python 3.11.
+"""Runs PyTorch's torchrun. Repairs Debian's PyTorch 1.13, which fails with
+Python 3.11.
 
-There, iterating an IntFlag no longer yields its zero member, so torchrun reads
-its own default, "--tee 0", as None and fails. Also, its --standalone always
-uses port 29400; later versions choose a free port, and so does this script.
-Only benchmarks and compatibility tests use this script. The workers that
-torchrun starts are not changed.
+In Python 3.11, iterating over an IntFlag no longer yields its zero member, so
+torchrun parses its own default, "--tee 0", as None and fails. Also, its
+--standalone always uses port 29400; later versions choose a free port, and so
+does this script. Only benchmarks and compatibility tests use this script. The
+workers that torchrun starts are not changed.
 """
 
 import re

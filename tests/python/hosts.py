@@ -1,4 +1,5 @@
-"""Hosts on one machine: network namespaces that a bridge joins."""
+"""Simulated hosts on one machine: network namespaces that are connected by a
+bridge."""
 
 import os
 import shutil
@@ -11,15 +12,17 @@ _DISABLED, _FORWARDING = '0', '3'
 
 
 def enter_namespaces(programs=()):
-  """Runs this program again in a network and a mount namespace of its own.
+  """Runs this program again in a new network namespace and a new mount
+  namespace.
 
-  Nothing that it makes there is left when it has ended.
+  When the program has ended, the kernel removes everything that it created
+  there.
 
   Args:
-    programs: names of further programs that must be installed.
+    programs: names of additional programs that must be installed.
 
   Returns:
-    None in the new namespaces; else the reason why there can be none.
+    None in the new namespaces; otherwise the reason why they cannot be created.
   """
   if os.environ.get(_INSIDE):
     return None
@@ -48,11 +51,12 @@ class Bridge:
   """The switch between hosts, with an address of this process."""
 
   def __init__(self, name, address):
-    """`name`: of the bridge's interface, new in this network namespace."""
+    """`name`: name of the bridge's interface, which must be new in this network
+    namespace."""
     self.name, self.address = name, address
-    # A bridge without an address of its own takes that of a port, and changes
-    # it when ports come and go: the others' ARP entries would be wrong for up
-    # to 45 s.
+    # A bridge without a MAC address of its own uses that of a port, and changes
+    # it when ports are added or removed. The ARP entries of other hosts would
+    # then be wrong for up to 45 s.
     _run('ip', 'link', 'add', name, 'address', '02:00:00:00:00:01', 'type',
          'bridge')
     _run('ip', 'addr', 'add', address + '/24', 'dev', name)
@@ -60,18 +64,18 @@ class Bridge:
     _run('ip', 'link', 'set', 'lo', 'up')
 
   def attach(self, link, pid):
-    """Makes the interface eth0 in the network namespace of `pid`.
+    """Creates the interface eth0 in the network namespace of `pid`.
 
     Args:
-      link: the name of the bridge's port to it.
-      pid: a process in the namespace.
+      link: name of the bridge's port for this interface. pid: a process in the
+      namespace.
     """
     _run('ip', 'link', 'add', link, 'type', 'veth', 'peer', 'name', 'eth0',
          'netns', str(pid))
     _run('ip', 'link', 'set', link, 'master', self.name, 'up')
 
   def cut(self, link):
-    """Drops all packets to and from a port, as a switch that has failed.
+    """Drops all packets to and from a port, like a switch that has failed.
 
     Neither end notices it; `ip link set ... down` would take the carrier away.
     """
@@ -82,12 +86,14 @@ class Bridge:
 
 
 class Host:
-  """A network namespace with one interface; `cut` cuts it off."""
+  """A network namespace with one interface. `cut` separates it from the other
+  hosts."""
 
   def __init__(self, bridge, link, address):
     self.address = address
     self._bridge, self._link = bridge, link
-    # The namespace lasts until this process has ended, with its parent's pipe.
+    # This process keeps the namespace alive. It ends when its parent closes the
+    # pipe.
     self._holder = subprocess.Popen(
         ['unshare', '--net', 'cat'], stdin=subprocess.PIPE,
         stdout=subprocess.PIPE)
@@ -100,7 +106,8 @@ class Host:
     _run(*self.inside(), 'ip', 'link', 'set', 'eth0', 'up')
 
   def inside(self):
-    """Returns the words in front of a command that shall run on this host."""
+    """Returns the beginning of a command line that runs a command on this host.
+    """
     return ['nsenter', '--net=/proc/%d/ns/net' % self._holder.pid]
 
   def cut(self):

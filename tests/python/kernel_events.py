@@ -6,7 +6,8 @@ import select
 import time
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
-# <sys/inotify.h>: a file of the folder was written, renamed to its name, made.
+# Event masks of <sys/inotify.h>: a file in the folder was written, renamed to
+# its current name, or created.
 _IN_MODIFY, _IN_MOVED_TO, _IN_CREATE = 0x2, 0x80, 0x100
 
 
@@ -25,7 +26,8 @@ def wait_for_end(pid, end):
 
 
 class FolderEvents:
-  """Is readable after a file of the folder was made, renamed or written.
+  """A file descriptor that becomes readable after a file in a folder was
+  created, renamed or written.
 
   Subfolders are not watched.
   """
@@ -47,7 +49,8 @@ class FolderEvents:
     os.close(self._fd)
 
   def clear(self):
-    """Forgets the events so far. Look at the files after this call."""
+    """Forgets the events so far. Call it before reading the files, so that no
+    later event is lost."""
     try:
       while os.read(self._fd, 1 << 16):
         pass
@@ -58,8 +61,8 @@ class FolderEvents:
     """Returns whether `condition()` was true by the time `end` (monotonic).
 
     Args:
-      condition: depends on files of the folder; is called after each change.
-      end: the deadline.
+      condition: a function whose result depends on the folder's files; called
+      after each change. end: the deadline.
     """
     poll = select.poll()
     poll.register(self._fd, select.POLLIN)

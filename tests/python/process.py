@@ -1,4 +1,4 @@
-"""A process of a test, whose output can be waited for."""
+"""A process for tests, which can wait for lines of its output."""
 
 import os
 import re
@@ -7,7 +7,8 @@ import subprocess
 import threading
 import time
 
-# The longest wait for an event; a sound one takes seconds at most.
+# Maximum time in seconds that a test waits for an event; normally it happens
+# within a few seconds.
 LONGEST_S = 60
 
 
@@ -41,7 +42,8 @@ class Process:
       return self._output
 
   def wait_for(self, pattern, times=1):
-    """Returns the match number `times` of `pattern` in the output."""
+    """Waits until `pattern` has matched the output `times` times. Returns the
+    last of these matches."""
     deadline = time.monotonic() + LONGEST_S
     with self._changed:
       while True:
@@ -71,7 +73,8 @@ class Process:
     self._process.send_signal(number)
 
   def end(self):
-    """Ends it, whatever its state."""
+    """Kills the process, also if it is stopped, and reads the rest of its
+    output."""
     if self._process.poll() is None:
       self._process.send_signal(signal.SIGCONT)
       self._process.kill()

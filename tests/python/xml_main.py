@@ -1,7 +1,7 @@
 """unittest.main() for Bazel: reports each case to $XML_OUTPUT_FILE.
 
-Without it a Python test would count as one case, and what it skips would not
-be seen at all.
+Without this file a Python test would count as one case, and skipped cases would
+not be visible.
 """
 
 import os

@@ -210,7 +210,7 @@ void Conversation::Step(const std::string& node,
   Agent& agent = agents_.at(node);
   const agent::LifecycleStep step = agent.core->Step(now_, event);
   if (step.report.has_value()) {
-    // A keep-alive without news is left out of the transcript.
+    // A keep-alive that repeats the last report is left out of the transcript.
     const std::string words = Words(*step.report);
     if (words != agent.last_report) Write(absl::StrCat(node, " → ", words));
     agent.last_report = words;
@@ -244,8 +244,8 @@ void Conversation::Step(const std::string& node,
       to_agents_.emplace_back(node, agent::HealthChecked{check->check, why});
     } else if (std::holds_alternative<agent::EndAnnouncement>(action) ||
                std::holds_alternative<agent::DropCheck>(action)) {
-      // In these scenarios these actions take no time, so nothing remains to be
-      // done.
+      // These actions take no time in the scenarios, so they need no
+      // simulation.
     } else if (std::holds_alternative<agent::CloseStore>(action)) {
       Write(absl::StrCat(node, " releases who waits in the round's store"));
     } else {
@@ -261,7 +261,8 @@ void Conversation::Step(const std::string& node,
   }
 }
 
-// In these scenarios every worker dies of the first signal.
+// Stops all workers of `node` at once: in the scenarios every worker dies of
+// the first signal.
 void Conversation::StopWorkers(const std::string& node, int signal) {
   Agent& agent = agents_.at(node);
   if (agent.workers.empty()) return;

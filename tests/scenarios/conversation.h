@@ -12,8 +12,8 @@
 
 namespace muster {
 
-// One job and its agents (the real pure cores), connected by a network without
-// loss or delay. Records their messages as a transcript.
+// One job and its agents (the real pure cores), connected by a simulated
+// network without loss or delay. Records their messages as a transcript.
 class Conversation {
  public:
   explicit Conversation(const rendezvous::JobSpec& spec);
@@ -21,16 +21,16 @@ class Conversation {
   // Adds a comment line to the transcript that says what happens next.
   void Say(const std::string& what);
 
-  // Starts an agent with two workers on `node`; it finds the coordinator at
-  // once.
+  // Starts an agent with two workers on `node`. The agent is connected to the
+  // coordinator at once.
   void Start(const std::string& node);
-  // Ends an agent and its workers without a message.
+  // Kills an agent and its workers: no message is sent.
   void Kill(const std::string& node);
   void WorkerExits(const std::string& node, int local_rank, int code);
   void WorkersSucceed(const std::string& node);
   void Signal(const std::string& node, int signal);
-  // Sets the result of a node's health checks from now on; "": healthy. Agents
-  // that start after the first call check their nodes.
+  // Sets the result of all later health checks of `node`; "": healthy. After
+  // the first call, new agents have health checks.
   void Unhealthy(const std::string& node, const std::string& why);
   void Drain(const std::string& node);
   void Wait(Duration duration);
@@ -41,16 +41,16 @@ class Conversation {
   struct Agent {
     std::unique_ptr<agent::Lifecycle> core;
     rendezvous::StreamId stream = 0;
-    std::set<int> workers;  // local ranks whose workers run
+    std::set<int> workers;  // local ranks of the workers that run
     rendezvous::Place place;
-    // the agent's last report as shown in the transcript
+    // newest report of the agent, as shown in the transcript
     std::string last_report;
   };
 
   void Write(const std::string& line);
   void Step(const std::string& node, const agent::LifecycleEvent& event);
   void StepJob(const rendezvous::JobEvent& event);
-  // Delivers all messages in flight until no more are sent.
+  // Delivers messages until none is in flight.
   void Settle();
   void StopWorkers(const std::string& node, int signal);
 

@@ -1,5 +1,6 @@
-// Whole conversations as transcripts, stored in golden/ and reviewed as diffs.
-// After an intended change, MUSTER_WRITE_GOLDEN=<folder> writes new ones.
+// Compares the transcripts of whole conversations between agents and
+// coordinator with the files in golden/, which are reviewed as diffs. After an
+// intended change, MUSTER_WRITE_GOLDEN=<folder> writes new files.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// A stranger who begins thousands of jobs, and one who joins and leaves without
-// end: a shared coordinator keeps room for honest jobs, and its event log keeps
-// their lines.
+// Attacks on a shared coordinator: one stranger begins thousands of jobs,
+// another one joins and leaves again and again. The coordinator must still
+// accept honest jobs, and must keep their lines in its event log.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Keeps the newest directive. The coordinator answers a report before OnReport
-// returns.
+// Keeps the newest directive of a stream. The coordinator delivers its answer
+// to a report before OnReport returns.
 class NewestDirective : public DirectiveSink {
  public:
   void Deliver(const Directive& directive) override {
@@ -40,8 +40,8 @@ class NewestDirective : public DirectiveSink {
   Directive newest_;
 };
 
-// Sends one report on a stream of its own, and closes the stream. Returns the
-// answer.
+// Sends one report on a new stream, and closes the stream. Returns the
+// coordinator's answer.
 Directive ReportOnce(Coordinator* coordinator, Report report) {
   NewestDirective sink;
   const StreamId stream = coordinator->Attach(&sink, "10.0.0.9");

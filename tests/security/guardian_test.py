@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A guardian that stands still is noticed within a deadline: the node fails, the
-culprit is named, and no process is left."""
+"""Tests that an agent detects a stopped guardian within a time limit: the node
+must fail and name the guardian, and no process may be left."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ import xml_main
 
 _LAUNCH = os.path.realpath('launcher/launch')
 _PATIENCE_S = 60
-# Sleeps in the kernel; SIGTERM ends it.
+# A worker that sleeps in the kernel until SIGTERM ends it.
 _IDLE = ('sh', '-c', 'echo worker=$$ guardian=$PPID; exec sleep 600')
 
 
@@ -45,7 +45,8 @@ class Guardian(unittest.TestCase):
 
   @contextlib.contextmanager
   def watched(self, pid):
-    """A pidfd, which names the process even after its end."""
+    """Returns a pidfd of the process, which stays valid after the process's
+    end."""
     fd = os.pidfd_open(pid)
     try:
       yield fd

@@ -1,6 +1,6 @@
-// Reports that a stranger may send to a coordinator without a token: numbers
-// out of proportion, and several nodes on one stream. Each is refused, and the
-// job of the honest nodes goes on.
+// Reports that a stranger may send to a coordinator without a token: absurd
+// numbers, and several nodes on one stream. The coordinator must refuse each
+// one, and the job of the honest nodes must not be disturbed.
 
 #include <gmock/gmock.h>
 #include <grpcpp/channel.h>
@@ -29,7 +29,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A stream of reports that no agent would send.
+// A client that sends reports that no agent would send.
 class HostileStream {
  public:
   explicit HostileStream(const std::shared_ptr<grpc::Channel>& channel)
@@ -92,7 +92,7 @@ class HostileReports : public ::testing::Test {
     report.sequence = 1;
     return report;
   }
-  // Demands that two honest nodes run a round and succeed.
+  // Checks that two honest nodes can run a round and succeed.
   void TheJobGoesOn(ScriptedNode* a, ScriptedNode* b) {
     for (ScriptedNode* node : {a, b}) {
       const int round = node->WaitFor(DirectiveKind::kRun).place.round;
@@ -130,7 +130,7 @@ TEST_F(HostileReports, ARoundThatNobodyBeganEndsNoJob) {
   TheJobGoesOn(a.get(), b.get());
 }
 
-// The sum of the ranks of a job's nodes must fit an int.
+// Otherwise the number of ranks of a job could overflow an int.
 TEST_F(HostileReports, ANodeWithMoreWorkersThanAMachineHasIsRefused) {
   auto a = Join("a");
   a->WaitFor(DirectiveKind::kWait);
@@ -163,8 +163,8 @@ TEST_F(HostileReports, OneStreamJoinsAsOneNode) {
   auto a = Join("a");
   a->WaitFor(DirectiveKind::kWait);
   HostileStream stranger(Channel());
-  // A spare of another world size would be refused, so the stranger asks for a
-  // job of its own with room for everybody.
+  // The job "job" would refuse nodes of another world size as spares. So the
+  // stranger asks for a job of its own, which has room for all its nodes.
   for (int i = 0; i < 2000; ++i) {
     Report report = FirstReport("crowd", "node-" + std::to_string(i), 100'000);
     report.sequence = 1;
@@ -182,7 +182,8 @@ TEST_F(HostileReports, OneStreamJoinsAsOneNode) {
   TheJobGoesOn(a.get(), b.get());
 }
 
-// Cuts the stream of a node, and names the node before it is back.
+// Cuts the stream of node b. Before b reconnects, a stranger reports with b's
+// name.
 TEST_F(HostileReports, ABrokenNodesPlaceIsNotTaken) {
   TcpRelay relay(server_->address().port);
   auto a = Join("a");
@@ -194,7 +195,7 @@ TEST_F(HostileReports, ABrokenNodesPlaceIsNotTaken) {
   ScriptedNode b(std::make_unique<GrpcLink>(std::move(options)), report);
   const int round = b.WaitFor(DirectiveKind::kRun).place.round;
 
-  // The stranger has read the incarnation in the job's status.
+  // The stranger knows b's incarnation from the job's status, but not b's key.
   Report stranger = report;
   stranger.place_key = "guessed";
   stranger.sequence = 1000;

@@ -1,4 +1,5 @@
-"""The bytes of HTTP/2 and gRPC that a hostile client sends, made by hand."""
+"""Builds the bytes of HTTP/2 and gRPC that a hostile client sends, without a
+library."""
 
 import struct
 
@@ -14,7 +15,7 @@ def frame(kind, flags, stream, payload=b''):
           struct.pack('>I', stream) + payload)
 
 
-# What every client sends first: the preface and an empty SETTINGS frame.
+# The first bytes of every client: the preface and an empty SETTINGS frame.
 HELLO = PREFACE + frame(_SETTINGS, 0, 0)
 
 

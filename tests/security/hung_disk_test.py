@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""A log folder or an event log on a file system that hangs delays nothing:
-workers start and print, nodes keep their leases, signals end `launch`, and the
-end names the path."""
+"""Tests with a log folder or an event log on a file system that hangs. Nothing
+may be delayed: workers start and print, nodes keep their leases, signals end
+`launch`, and the final message names the path."""
 
 import glob
 import os
@@ -24,7 +24,7 @@ import xml_main
 _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _PATIENCE_S = 60
-# Prints a line ten times a second, for ever.
+# A worker that prints a line ten times per second, for ever.
 _TICKS = '''exec python3 -uc "
 import itertools
 import select
@@ -35,13 +35,13 @@ for i in itertools.count(1):
 
 
 def let_go(fifo):
-  """Lets a worker go on that waits to read a line."""
+  """Releases a worker that waits for a line in `fifo`."""
   with open(fifo, 'w', encoding='ascii') as writer:
     writer.write('\n')
 
 
 class Process:
-  """A program whose output is read, line by line, by a thread."""
+  """A program whose output a thread reads line by line."""
 
   def __init__(self, test, *argv):
     self._test = test
@@ -78,7 +78,7 @@ class Process:
       return ''.join(self._lines)
 
   def until(self, pattern):
-    """The match of the first line with `pattern`, now or later."""
+    """Waits for a line that matches `pattern`. Returns the match."""
     deadline = time.monotonic() + _PATIENCE_S
     at = 0
     with self._changed:
@@ -95,7 +95,7 @@ class Process:
     self._test.fail(f'no {pattern} in:\n' + self.text())
 
   def end(self):
-    """The exit code, and everything that was printed."""
+    """Waits for the end. Returns the exit code and the whole output."""
     try:
       code = self.process.wait(_PATIENCE_S)
     except subprocess.TimeoutExpired:
@@ -176,7 +176,7 @@ class HungDisk(unittest.TestCase):
     other.until('tick 3$')
     self.disk.hang()
     seen = int(re.findall(r'tick (\d+)\n', other.text())[-1])
-    other.until(f'tick {seen + 60}$')  # three leases
+    other.until(f'tick {seen + 60}$')  # after three times the lease
     for node in (host, other):
       self.assertNotRegex(node.text(), 'round 2|lost')
     code, text = host.end_by_sigterm()
@@ -196,7 +196,7 @@ class HungDisk(unittest.TestCase):
     job.until('up')
     self.disk.hang()
     let_go(go)
-    # The worker does not wait, and the console goes on.
+    # The worker must not block, and its output on the console must continue.
     job.until('has not answered for 10 s')
     job.until('all')
     self.disk.resume()

@@ -1,4 +1,4 @@
-"""A file system that can hang, for tests: all files lie in memory.
+"""A file system for tests that can hang. All its files are in memory.
 
 It speaks FUSE's kernel protocol itself. While it hangs, it reads no requests,
 so that every call on it waits like one on a file server that does not answer;
@@ -30,7 +30,8 @@ _MNT_DETACH = 2
 
 
 class Unavailable(Exception):
-  """This machine or user cannot mount it; the message says why."""
+  """This machine or user cannot mount the file system; the message contains the
+  reason."""
 
 
 class _Node:
@@ -65,14 +66,15 @@ class HungFileSystem:
     self._wake_read, self._wake_write = os.pipe()
     self._thread = threading.Thread(target=self._serve, daemon=True)
     self._thread.start()
-    # The kernel learns that there is no FLUSH before it can wait for one.
+    # Close a file once before the file system can hang: so the kernel learns
+    # that FLUSH is not supported, and later does not wait for it.
     path = os.path.join(folder, 'first')
     with open(path, 'wb'):
       pass
     os.unlink(path)
 
   def hang(self):
-    """From now on nothing is answered."""
+    """From now on the file system answers no request."""
     self._answers.clear()
     os.write(self._wake_write, b'.')
 
@@ -86,7 +88,8 @@ class HungFileSystem:
     os.write(self._wake_write, b'.')
     self._thread.join(60)
     self._libc.umount2(self.folder.encode(), _MNT_DETACH)
-    # The kernel ends the waiting calls once nobody holds the connection.
+    # When the last descriptor of the FUSE connection is closed, the kernel ends
+    # the waiting calls.
     for descriptor in (self._fuse, self._wake_read, self._wake_write):
       os.close(descriptor)
 
@@ -136,7 +139,8 @@ class HungFileSystem:
       number in node.children.values() for node in self._nodes.values())
 
   def _entry(self, number):
-    # Nothing is cached: every use asks again.
+    # A timeout of 0 forbids caching, so the kernel sends a request for every
+    # use.
     return struct.pack('<QQQQII', number, 0, 0, 0, 0,
                0) + self._attributes(number)
 
@@ -224,5 +228,6 @@ class HungFileSystem:
       return listing
     if opcode in (_RELEASE, _RELEASEDIR):
       return b''
-    # Without FLUSH the end of a process does not wait for its files.
+    # FLUSH is not supported: otherwise the end of a process would wait until it
+    # is answered for each of its files.
     raise OSError(errno.ENOSYS, '')

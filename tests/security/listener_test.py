@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Hostile connections to a coordinator and to its probes: silent, slow,
-half-open, malformed, many. Agents, operators and probes must get through."""
+"""Tests of hostile connections to a coordinator and to its probes: silent,
+slow, half-open, malformed, or very many. Agents, operators and probes must
+still be served."""
 
 import contextlib
 import os
@@ -91,7 +92,8 @@ class Program:
 
 
 def is_hung_up_on(connection, deadline):
-  """Whether the peer ends the connection until `deadline` (time.monotonic())."""
+  """Whether the peer ends the connection before `deadline` (time.monotonic()).
+  """
   connection.settimeout(None)
   while True:
     left = deadline - time.monotonic()
@@ -119,8 +121,8 @@ class ListenerTest(unittest.TestCase):
     return program
 
   def daemon(self, *flags, **options):
-    """Starts rendezvousd; returns it, its port and that of its probes, if
-    any."""
+    """Starts rendezvousd. Returns its process, its port and the port of its
+    probes, if it has one."""
     daemon = self.start(_DAEMON, '--listen=127.0.0.1:0', *flags, **options)
     port = daemon.wait_for(r'listening on 127\.0\.0\.1:(\d+)')
     self.assertTrue(port, daemon.output())
@@ -143,7 +145,7 @@ class ListenerTest(unittest.TestCase):
       for message in messages:
         connection.sendall(message)
     except OSError:
-      pass  # already hung up on
+      pass  # the peer has already closed the connection
     return connection
 
   def status(self, port, token=''):
@@ -162,7 +164,7 @@ class ListenerTest(unittest.TestCase):
 
 class Connections(ListenerTest):
 
-  # Item 1: more connections than the coordinator's process has descriptors.
+  # Attack: more connections than the coordinator's process has descriptors.
   def test_more_silent_connections_than_descriptors(self):
     port = free_port.free_port()
     host = self.start(_LAUNCH, '--nnodes=2', '--rdzv-backend=c10d',
@@ -202,7 +204,8 @@ class Connections(ListenerTest):
       self.assertTrue(is_hung_up_on(one, began + _PATIENCE_S), i % 10)
     self.assert_status_works(port)
 
-  # Item 9: streams that never report must take no node's place.
+  # Attack: streams on which no report is sent. They must not take the place of
+  # a node.
   def test_silent_streams_take_no_places(self):
     for token in ('', _TOKEN):
       with self.subTest(token=token):
@@ -214,7 +217,8 @@ class Connections(ListenerTest):
                         for i in range(95)))
             for _ in range(10)
         ]
-        # The first answer on each connection: gRPC has read the streams.
+        # Wait for the first answer on each connection, which shows that gRPC
+        # has read the streams.
         for one in silent:
           one.recv(1)
         self.assert_a_job_runs(port, token=token)
@@ -242,7 +246,7 @@ class Probes(ListenerTest):
     except OSError as error:
       return 0, str(error)
 
-  # Item 8.
+  # Attack: slow requests to the probes.
   def test_slow_connections_do_not_starve_probes(self):
     _, _, probes = self.daemon('--probe-listen=127.0.0.1:0')
     slow = [self.dial(probes, b'GET /livez HTT') for _ in range(70)]
@@ -258,7 +262,7 @@ class Probes(ListenerTest):
     self.assertEqual(self.probe(probes), (200, 'ok\n'))
     self.await_true(lambda: self.sockets(pid) == at_rest)
     before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-    # One descriptor is left: for the connection of a probe, or for one to the
+    # Leave one descriptor, for a connection either of a probe or to the
     # coordinator.
     used = {int(fd) for fd in os.listdir('/proc/%d/fd' % pid)}
     free = min(set(range(len(used) + 1)) - used)
@@ -301,8 +305,8 @@ def _raise_descriptors():
 
 
 def _flood(port):
-  """Opens connections as fast as it can, for two minutes; every second one
-  speaks. Prints a line once there were 3,000."""
+  """Opens connections as fast as it can, for two minutes, and sends bytes on
+  every second one. Prints a line after the first 3,000."""
   _raise_descriptors()
   end = time.monotonic() + 2 * _PATIENCE_S
   opened = []

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A job is its owner's: no other local user sees or ends a job of one node, its
-token is unreadable through /proc, and no other user can get the user's jobs
+"""Tests that a job belongs to its user: no other local user can see or end a
+job of one node, read its token through /proc, or cause the user's jobs to be
 refused."""
 
 import contextlib
@@ -28,7 +28,8 @@ _SECRET = 'geheim-4711'
 
 
 def as_user(uid):
-  """For preexec_fn: the process is another user's from its start."""
+  """Returns a preexec_fn that makes the process belong to another user from its
+  start."""
 
   def become():
     os.setgroups([])
@@ -47,7 +48,7 @@ def free_port():
 class Ownership(unittest.TestCase):
 
   def setUp(self):
-    # A place that other users can enter, unlike Bazel's folders.
+    # A folder that other users can enter, unlike Bazel's folders.
     self.folder = tempfile.mkdtemp(prefix='muster_ownership_', dir='/tmp')
     self.addCleanup(shutil.rmtree, self.folder)
     os.chmod(self.folder, 0o755)
@@ -56,7 +57,7 @@ class Ownership(unittest.TestCase):
         if not name.startswith('MUSTER_')}
 
   def program(self, path):
-    """A copy of a program that other users can execute."""
+    """Returns the path of a copy of a program that other users can execute."""
     copy = os.path.join(self.folder, os.path.basename(path))
     if not os.path.exists(copy):
       shutil.copy(path, copy)
@@ -65,7 +66,8 @@ class Ownership(unittest.TestCase):
 
   @contextlib.contextmanager
   def running(self, *argv, uid=None, **variables):
-    """A process in a session of its own, which is killed at the end."""
+    """Starts a process in a new session, and kills it at the end of the block.
+    """
     process = subprocess.Popen(
         argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, start_new_session=True,
@@ -85,7 +87,8 @@ class Ownership(unittest.TestCase):
         preexec_fn=None if uid is None else as_user(uid))
 
   def line(self, process, pattern):
-    """The match of the first line of output with `pattern`."""
+    """Returns the match of `pattern` in the first line of output that matches.
+    """
     seen = []
     for text in process.stdout:
       seen.append(text)
@@ -103,7 +106,8 @@ _WAITING = ('--no-python', 'sh', '-c',
 class JobOfOneNode(Ownership):
 
   def assert_closed(self, endpoint):
-    """Neither without a token nor with a wrong one; not as another user."""
+    """Checks that the coordinator refuses requests without a token, with a
+    wrong token, and by another user."""
     uids = [_STRANGER] if os.getuid() == 0 else []
     for uid in uids:
       for verb in ('status', 'cancel'):
@@ -157,7 +161,8 @@ class JobOfOneNode(Ownership):
       job.wait(timeout=_PATIENCE_S)
 
 
-# Reads what it can of its ancestors, the guardian and the agent.
+# A worker that reads all that it can of its ancestors in /proc, the guardian
+# and the agent.
 _SPY = r'''
 import os, sys
 pid = os.getppid()
@@ -181,7 +186,8 @@ sys.stdout.flush()
 class Token(Ownership):
 
   def test_environ_of_a_process_is_cleared(self):
-    # Root may read every environ: what it reads must not have the token.
+    # Root may read the environment of every process, but the token must not be
+    # in it.
     with self.running(_LAUNCH, '--standalone', *_WAITING,
                       MUSTER_TOKEN=_SECRET) as job:
       self.line(job, 'at=')
@@ -259,7 +265,8 @@ class TakenFolder(Ownership):
     self.assertEqual(os.listdir(elsewhere), [])
 
 
-# The first round waits to be ended; the second one prints a line.
+# A worker that waits in the first round until it is killed, and prints a line
+# in the second one.
 _TWICE = ('--no-python', 'sh', '-c', 'if [ $TORCHELASTIC_RESTART_COUNT = 0 ]; '
           'then echo worker=$$; exec sleep 600; fi; echo redirected')
 
@@ -278,7 +285,7 @@ class LogFolder(Ownership):
     with self.running(_LAUNCH, '--standalone', f'--log-dir={logs}', '--tee=3',
                       '--max-restarts=1', *_TWICE) as job:
       worker = int(self.line(job, r'worker=(\d+)').group(1))
-      # What the owner of the folder may do at any time.
+      # The owner of the folder may change it at any time.
       run = os.path.realpath(os.path.join(logs, 'latest'))
       os.rename(run, run + '.away')
       rank = os.path.join(run, 'attempt_1', '0')

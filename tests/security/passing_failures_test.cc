@@ -1,6 +1,6 @@
-// Failures to start a worker that pass by themselves: a program that is being
-// written, a file server that loses a file for a moment, a machine without a
-// free process. The worker starts once the trouble is over.
+// Temporary failures to start a worker: its program is being written, a file
+// server loses the program for a moment, or the user has too many processes.
+// The guardian retries until the worker starts.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -24,12 +24,12 @@
 namespace muster::agent {
 namespace {
 
-// The guardian is given this time to report a failure, which it must not do.
+// Time for which the tests wait that the guardian reports no failure.
 constexpr std::chrono::milliseconds kQuiet(100);
 
 bool SaysSomething(Guardian& guardian) {
   const Instant end = MonotonicNow() + kQuiet;
-  // The guardian's signs of life are no events.
+  // Keep-alives of the guardian are readable, but are not events.
   while (PollUntil(guardian.fd(), POLLIN, end)) {
     if (!guardian.Next().empty()) return true;
   }
@@ -100,11 +100,13 @@ TEST_F(PassingFailures, AWorkerThatIsTriedAgainEndsBySignals) {
   events_.Await<AllGone>();
 }
 
-// A user other than root, whose number of processes the kernel limits.
+// A user id other than root's: the kernel limits the number of its processes.
 constexpr uid_t kUser = 54321;
 
-// Exits with 0 if the guardian, which may not fork at first, starts the worker
-// once it may, and ends a worker that it cannot start by a signal.
+// Tests a guardian that may not fork at first. The guardian must start the
+// worker once it may fork; before, a signal must end the worker that waits.
+// Exits with 0 if both hold, otherwise with a number that tells the failed
+// step.
 [[noreturn]] void StartWithoutAFreeProcess() {
   if (setuid(kUser) != 0) _exit(10);
   auto guardian = *Guardian::Fork();

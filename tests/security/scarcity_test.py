@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""A machine that lacks threads or 127.0.0.1: each program says so in a line and
-ends, or runs. None aborts, none waits for ever."""
+"""Tests on a machine without free threads or without 127.0.0.1: each program
+must either run, or print the reason in one line and end. None may abort or wait
+for ever."""
 
 import os
 import resource
@@ -19,7 +20,8 @@ _LAUNCH = os.path.realpath('launcher/launch')
 _AGENT = os.path.realpath('launcher/agent')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _PATIENCE_S = 60
-# A user with no other process, so that the limit counts this test's alone.
+# A user id without other processes, so that the limit counts only those of this
+# test.
 _USER = 64871
 
 
@@ -104,7 +106,7 @@ class FewThreads(unittest.TestCase):
     self.assertIn(job.returncode, (1, 3), output)
 
 
-# Takes every process that its user may have.
+# This script starts as many processes as its user may have.
 _HOG = '''
 import os
 import signal
@@ -119,7 +121,8 @@ except OSError:
 
 
 class Loopback(unittest.TestCase):
-  """In network namespaces of their own."""
+  """Tests in new network namespaces, in which the loopback interface can be
+  down."""
 
   def run_in(self, *commands):
     script = '; '.join(

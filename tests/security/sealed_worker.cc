@@ -1,6 +1,7 @@
-// A worker for sealed_workers_test: the ranks exchange a text through the store
-// and numbers through a group over TCP, both of which the test looks for on the
-// wire. Prints the sum, and the number of open pipes besides its output.
+// A worker for sealed_workers_test. The ranks exchange a text through the store
+// and numbers through a process group over TCP; the test looks for both on the
+// wire. Prints whether both are correct, and the number of open pipes apart
+// from its stdin, stdout and stderr.
 
 #include <sys/stat.h>
 
@@ -20,8 +21,9 @@ namespace muster {
 namespace {
 
 constexpr int64_t kNumbers = 100'000;
-// The number of one rank: as bytes "numbers!", for which the test looks. The
-// other ranks contribute zeroes, so that the sum has the same bytes.
+// The number that rank 0 contributes. Its bytes are the text "numbers!", for
+// which the test looks. The other ranks contribute zeroes, so that the sum has
+// the same bytes.
 constexpr int64_t kMarker = 0x2173'7265'626d'756e;
 
 int PipesBesideOutput() {

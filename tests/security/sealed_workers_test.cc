@@ -42,10 +42,11 @@ constexpr char kWorker[] = "tests/security/sealed_worker";
 constexpr char kVictim[] = "tests/security/store_victim";
 constexpr char kSealed[] = "--encrypt=workers";
 
-// Collects all packets that pass between a host and others.
+// Captures all packets that a host sends to or receives from other hosts.
 class Wiretap {
  public:
-  // For the host on which the calling thread is.
+  // Begins to capture the packets of the host that the calling thread has
+  // entered.
   Wiretap()
       : socket_(socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, htons(ETH_P_ALL))),
         end_(eventfd(0, EFD_CLOEXEC)) {
@@ -58,7 +59,7 @@ class Wiretap {
 
   ~Wiretap() { End(); }
 
-  // Ends the collection and returns the bytes of the packets.
+  // Stops the capture and returns the bytes of all packets.
   const std::string& End() {
     const uint64_t one = 1;
     (void)!write(end_.get(), &one, sizeof(one));
@@ -78,8 +79,8 @@ class Wiretap {
       const ssize_t count =
           recvfrom(socket_.get(), packet.data(), packet.size(), MSG_DONTWAIT,
                    reinterpret_cast<sockaddr*>(&link), &length);
-      // A worker and its node's relay speak clear text on the loopback
-      // interface.
+      // Skip the loopback interface: a worker and its node's relay use clear
+      // text there.
       if (count > 0 && link.sll_hatype == ARPHRD_LOOPBACK) continue;
       if (count > 0) {
         heard_.append(packet.data(), static_cast<size_t>(count));
@@ -125,7 +126,8 @@ class SealedWorkers : public testing::Test {
                   {"MUSTER_TOKEN", "the-secret-of-the-sealed-job"}});
   }
 
-  // Runs the workers, and returns the bytes that passed host 1's interface.
+  // Runs the workers on both hosts, and returns the bytes that passed host 1's
+  // network interface.
   std::string Overheard(const std::vector<std::string>& flags) {
     EXPECT_TRUE(hosts_->Enter(1).ok());
     Wiretap tap;
@@ -152,7 +154,8 @@ TEST_F(SealedWorkers, AListenerOnTheWireSeesNeitherNumbersNorTexts) {
   EXPECT_FALSE(absl::StrContains(sealed, "tcp/secret"));
 }
 
-// Any user of a member's host can send from its address.
+// An address is not enough for access: any user of a member's host can send
+// from the host's address.
 TEST_F(SealedWorkers, TheStoreRefusesClearTextFromAMembersHost) {
   const auto first = Node(0, {kSealed}, kVictim);
   const auto second = Node(1, {kSealed}, kVictim);

@@ -1,4 +1,4 @@
-// Operators' questions about a large job, asked again and again.
+// Limits the cost of operators' requests for the status of a large job.
 
 #include <gtest/gtest.h>
 
@@ -50,9 +50,10 @@ class StatusCostTest : public ::testing::Test {
   std::unique_ptr<GrpcServer> server_;
 };
 
-// An answer is made anew only after 20 times the time that it took to make. So
-// questions one after the other, each of which takes about as long as making an
-// answer, get few different answers. The age of the job tells them apart.
+// The coordinator computes a new status only after 20 times the time that the
+// last computation took. Each request takes about as long as one computation,
+// so successive requests get few different answers. The job's age shows which
+// answers differ.
 TEST_F(StatusCostTest, QuestionsAboutALargeJobShareAnswers) {
   AdminClient::Options options;
   options.endpoints = {server_->address()};

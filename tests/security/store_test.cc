@@ -1,6 +1,6 @@
-// Strangers at the store of a real job: hosts and addresses that are not the
-// job's, keys that are set before their round, and more keys than a job has
-// room for.
+// Attacks on the store of a real job: clients on hosts or addresses that the
+// job does not have, keys that are set before their round, and more keys than
+// the job's memory limit allows.
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -45,8 +45,8 @@ using ::testing::Not;
 constexpr char kLaunch[] = "launcher/launch";
 constexpr char kVictim[] = "tests/security/store_victim";
 
-// A client of a store that may be refused. `from`: its own address; empty: the
-// kernel's choice.
+// A client of a store, which may refuse it. `from`: the client's IPv4 address;
+// empty: the kernel chooses one.
 class Client {
  public:
   Client(const std::string& host, int port, const std::string& from = "")
@@ -63,7 +63,7 @@ class Client {
 
   bool is_connected() const { return fd_.open(); }
 
-  // Returns false if the store has closed the connection.
+  // Returns false if the connection is closed.
   bool Send(const store::StoreRequest& request) {
     std::string bytes;
     AppendRequest(request, &bytes);
@@ -84,13 +84,14 @@ class Client {
     return Send({.command = StoreCommand::kDelete, .key = key}) &&
            Receive(kReplyBytes).size() == kReplyBytes;
   }
-  // Waits until the store has handled all earlier requests, which have no
-  // replies; returns false if it has closed the connection.
+  // Waits until the store has handled all earlier requests of this client that
+  // have no reply. Returns false if the store has closed the connection.
   bool Settle() {
     if (!Send({.command = StoreCommand::kPing, .number = 7})) return false;
     return Receive(4).size() == 4;
   }
-  // Ends the requests and returns all that the store answers.
+  // Ends the stream of requests and returns all bytes that the store still
+  // sends.
   std::string Rest() {
     if (fd_.open()) shutdown(fd_.get(), SHUT_WR);
     return Receive(SIZE_MAX);
@@ -116,8 +117,8 @@ class Client {
   OwnedFd fd_;
 };
 
-// What the store at host:port answers to a client that sets "forged" and lists
-// the keys.
+// Connects to the store at host:port from address `from`, sets the key "forged"
+// and lists the keys. Returns the store's answer; empty: the store refused.
 std::string AnswerTo(const std::string& host, int port,
                      const std::string& from = "") {
   Client client(host, port, from);
@@ -126,14 +127,14 @@ std::string AnswerTo(const std::string& host, int port,
   return client.Rest();
 }
 
-// Ends the workers' wait: they exit with `code`.
+// Sets the key "go", on which the workers wait: they exit with `code`.
 void LetGo(const std::string& host, int port, int code) {
   Client member(host, port);
   EXPECT_TRUE(member.Set("/go", std::to_string(code)));
   EXPECT_TRUE(member.Settle());
 }
 
-// The victim's line of `round`.
+// Waits for the line that the worker prints in `round`, and returns it.
 std::string LineOf(Subprocess& job, int round) {
   const std::string what = absl::StrCat("round=", round, " ");
   EXPECT_TRUE(job.Printed(what)) << job.Output();
@@ -145,8 +146,8 @@ int PortIn(const std::string& line) {
   return std::atoi(Field(line, "port").c_str());
 }
 
-// The local addresses of the TCP sockets on which process `pid` listens, in the
-// kernel's spelling: hexadecimal digits.
+// The local addresses of the TCP sockets on which process `pid` listens, as
+// hexadecimal digits as in /proc/net/tcp.
 std::vector<std::string> ListeningAddresses(pid_t pid) {
   std::set<std::string> inodes;
   const std::string folder = absl::StrCat("/proc/", pid, "/fd");
@@ -204,13 +205,14 @@ TEST(StoreOfOneNode, RefusesAnotherAddressAndListensOnLoopbackAlone) {
   const std::string line = LineOf(*job, 0);
   const int port = PortIn(line);
   EXPECT_EQ(Field(line, "host"), "127.0.0.1");
-  // Only root may look into a process that keeps a token.
+  // Only root may read the descriptors of a process that holds a token.
   const bool may_look = geteuid() == 0;
   const std::vector<std::string> listens =
       may_look ? ListeningAddresses(job->pid()) : std::vector<std::string>();
   EXPECT_EQ(!listens.empty(), may_look);
-  // 127.0.0.1, as 32 bits of this little-endian machine, and as a mapped
-  // address, which is the coordinator's.
+  // 127.0.0.1 in the format of /proc/net/tcp (little-endian): as an IPv4
+  // address for the store, and as an IPv4-mapped IPv6 address for the
+  // coordinator.
   EXPECT_THAT(listens,
               Each(AnyOf("0100007F", "0000000000000000FFFF00000100007F")));
   EXPECT_EQ(AnswerTo("127.0.0.1", port, "127.0.0.2"), "");
@@ -237,7 +239,7 @@ TEST(StoreOfOneNode, MemoryIsBoundedByTheJobAndReturned) {
          member.Settle()) {
     ++keys;
   }
-  // 64 MiB, and 8 MiB for the only worker.
+  // The limit is 64 MiB for the job plus 8 MiB for each worker, here one.
   EXPECT_GT(keys, 64);
   EXPECT_LE(keys, 72);
   const size_t full = ResidentMiB(job->pid());
@@ -247,9 +249,11 @@ TEST(StoreOfOneNode, MemoryIsBoundedByTheJobAndReturned) {
   for (int i = 0; i < keys; ++i) {
     EXPECT_TRUE(cleaner.Delete(absl::StrCat("/k", i)));
   }
-  // This request is handled after the memory was returned.
+  // The store handles requests in order, so after this one it has freed the
+  // memory.
   EXPECT_TRUE(cleaner.Settle());
-  // The allocator keeps some for itself.
+  // The allocator does not return all freed memory to the system, so less than
+  // half of the values may remain.
   EXPECT_LT(ResidentMiB(job->pid()) + static_cast<size_t>(keys) / 2, full);
   LetGo("127.0.0.1", port, 0);
   EXPECT_EQ(job->ExitCode(), 0) << job->Output();
@@ -257,7 +261,7 @@ TEST(StoreOfOneNode, MemoryIsBoundedByTheJobAndReturned) {
 
 class StoreOnHosts : public testing::Test {
  protected:
-  // Makes `count` hosts of their own; the calling thread then is on host 0.
+  // Creates `count` simulated hosts, and moves the calling thread to host 0.
   void Make(int count) {
     auto hosts = Hosts::Make(count);
     if (!hosts.ok()) {
@@ -292,7 +296,7 @@ TEST_F(StoreOnHosts, RefusesAHostThatHasNoNodeOfTheRound) {
   ASSERT_TRUE(hosts_->Enter(2).ok());
   EXPECT_EQ(AnswerTo(hosts_->Address(0), port), "");
   ASSERT_TRUE(hosts_->Enter(0).ok());
-  // Not on loopback: the store listens on the node's own address.
+  // The store listens on the node's own address only, not on loopback.
   EXPECT_FALSE(Client("127.0.0.1", port).is_connected());
   ASSERT_TRUE(hosts_->Enter(1).ok());
   Client member(hosts_->Address(0), port);
@@ -306,7 +310,8 @@ TEST_F(StoreOnHosts, RefusesAHostThatHasNoNodeOfTheRound) {
                                      hosts_->Address(2))));
 }
 
-// The namespace has few ports, so that the port of the next round can be found.
+// Sets the key on all ports that the next round's store might get. The
+// namespace has only few ports, so the test can try all of them.
 TEST_F(StoreOnHosts, AKeyThatIsSetBeforeItsRoundIsNotRead) {
   constexpr int kFirstPort = 40'000;
   constexpr int kPorts = 64;

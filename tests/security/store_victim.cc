@@ -1,6 +1,6 @@
-// A worker for store_test: it says where its round's store is, waits for the
-// key "go" and exits with the number in its value. It says whether a key
-// "forged" exists, which no worker sets.
+// The attacked job's worker in store_test. Prints the address of its round's
+// store and whether the key "forged" exists, which no worker sets. Then waits
+// for the key "go", and exits with the number in its value.
 
 #include <chrono>
 #include <cstdio>

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Mutual TLS between the coordinator, its nodes and its operators."""
+"""Tests of mutual TLS between the coordinator, its nodes and its operators."""
 
 import os
 import socket
@@ -32,7 +32,7 @@ def _openssl(folder, *arguments):
 
 
 class Authority:
-  """A certificate authority of this test: NAME.pem and NAME.key."""
+  """A certificate authority for tests, in the files NAME.pem and NAME.key."""
 
   def __init__(self, folder, name):
     self.folder, self.name = folder, name
@@ -42,7 +42,8 @@ class Authority:
 
   def sign(self, name, alternatives, begin='20200101000000Z',
            end='20400101000000Z'):
-    """Makes NAME.pem and NAME.key; returns the flags that use them."""
+    """Creates a certificate NAME.pem and its key NAME.key. Returns the flags
+    that use them."""
     _openssl(self.folder, 'req', *_KEY, '-nodes', '-subj', '/CN=' + name,
              '-keyout', name + '.key', '-out', name + '.csr')
     database = os.path.join(self.folder, name + '.db')
@@ -69,10 +70,11 @@ def flags(folder, name, authority):
 
 
 class Program:
-  """A program whose output is collected by a thread."""
+  """A program whose output a thread collects."""
 
   def __init__(self, test, *command):
-    # A pipe that stays open: at the end of its input, openssl ends.
+    # Its stdin is a pipe that stays open, because openssl ends at the end of
+    # its input.
     self.process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True)
@@ -121,7 +123,7 @@ class Tls(unittest.TestCase):
     cls.good = cls.lab.sign('good', _HERE_TOO)
 
   def serve(self, tls):
-    """Starts a rendezvousd; returns it and its port."""
+    """Starts a rendezvousd. Returns its process and its port."""
     port_file = os.path.join(self.folder, self.id() + '.port')
     server = Program(self, _RENDEZVOUSD, '--listen=127.0.0.1:0',
                      '--port-file=' + port_file, *tls)
@@ -163,7 +165,7 @@ class Tls(unittest.TestCase):
       self.assertEqual(node.end(), 0, node.text())
 
   def bundle(self):
-    """Makes both.pem, the certificates of both authorities."""
+    """Creates both.pem, which contains the certificates of both authorities."""
     with open('%s/both.pem' % self.folder, 'w', encoding='ascii') as out:
       for authority in (self.lab, self.other):
         with open(authority.path, encoding='ascii') as file:
@@ -244,7 +246,8 @@ class Tls(unittest.TestCase):
     self.lab.sign('old', _HERE_TOO, end='20210101000000Z')
 
     def first_byte(name, version):
-      # The server's first message comes after it has accepted the client.
+      # The server sends its first message only after it has accepted the
+      # client's certificate.
       context = ssl.create_default_context(cafile=self.lab.path)
       context.maximum_version = version
       context.set_alpn_protocols(['h2'])
@@ -299,8 +302,8 @@ class Tls(unittest.TestCase):
           self.assertIn(reason, ' '.join(ended.stdout.split()))
 
   def test_renewed_files_are_used_without_losing_a_stream(self):
-    # The server's files are links, which are changed at once, as Kubernetes
-    # changes those of a secret.
+    # The server's files are links, so that all of them can be replaced at once,
+    # as Kubernetes does for a Secret.
     self.lab.sign('first', _HERE_TOO)
     self.other.sign('second', _HERE_TOO)
     self.bundle()
@@ -319,7 +322,7 @@ class Tls(unittest.TestCase):
                        'echo up; read -r _ <' + gate)
     self.assertTrue(node.printed('up'), node.text())
     point('second')
-    # An operator who trusts only the new authority.
+    # The flags of an operator who trusts only the new authority.
     operator = flags(self.folder, 'second', 'other')
     deadline = time.monotonic() + _LIMIT_S
     shown = self.status(port, operator)

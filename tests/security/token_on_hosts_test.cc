@@ -1,5 +1,5 @@
-// Mutual TLS by a token between hosts in network namespaces, one of which
-// pretends to be the coordinator's.
+// Mutual TLS by a token between hosts in network namespaces. One of the hosts
+// runs a false coordinator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,8 +35,8 @@ class TokenOnHosts : public testing::Test {
     hosts_ = *std::move(hosts);
   }
 
-  // A node on `host` of a job of `nodes` nodes; `meeting` is the host that it
-  // is told to meet at.
+  // Starts a node on `host` for a job of `nodes` nodes. `meeting` is the host
+  // in its --rdzv-endpoint.
   std::unique_ptr<Subprocess> Node(int host, int meeting, int nodes,
                                    const std::string& token = kToken) {
     return Start(
@@ -74,8 +74,8 @@ TEST_F(TokenOnHosts, JobOfThreeHostsRunsAndAStrangerStaysOut) {
   }
 }
 
-// The man in the middle has a certificate of his own for the coordinator's
-// address, and writes down what he is told.
+// A man in the middle has made a certificate for the coordinator's address, and
+// records all that a node sends to him.
 TEST_F(TokenOnHosts, ManInTheMiddleIsRefusedAndLearnsNothing) {
   const std::string certificate = testing::TempDir() + "false.pem";
   const std::string key = testing::TempDir() + "false.key";

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Mutual TLS by a token, and tokens that are derived from it."""
+"""Tests of mutual TLS by a token, and of tokens that are derived from it."""
 
 import base64
 import os
@@ -24,7 +24,7 @@ _TLS_HANDSHAKE = b'\x16\x03'
 
 
 def make_token(*arguments, secret=None):
-  """What `launch token ARGUMENTS` prints."""
+  """Returns the token that `launch token ARGUMENTS` prints."""
   environment = dict(os.environ)
   environment.pop('MUSTER_TOKEN', None)
   if secret:
@@ -36,14 +36,15 @@ def make_token(*arguments, secret=None):
 
 
 class Program:
-  """A program in a thread's care: its output is collected."""
+  """A program whose output a thread collects."""
 
   def __init__(self, test, token, *command):
     environment = dict(os.environ, COLUMNS='200')
     environment.pop('MUSTER_TOKEN', None)
     if token:
       environment['MUSTER_TOKEN'] = token
-    # A pipe that stays open: at the end of its input, openssl ends.
+    # Its stdin is a pipe that stays open, because openssl ends at the end of
+    # its input.
     self.process = subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -80,8 +81,8 @@ class Program:
 
 
 class Wiretap:
-  """A man in the middle: passes connections on to a port of this machine, and
-  keeps all bytes."""
+  """A man in the middle: forwards connections to a port of this machine, and
+  records all bytes."""
 
   def __init__(self, test, target):
     self._target = target
@@ -156,7 +157,7 @@ class Token(unittest.TestCase):
     return path
 
   def serve(self, token, *flags):
-    """Starts a rendezvousd; returns it and its port."""
+    """Starts a rendezvousd. Returns its process and its port."""
     port_file = os.path.join(self.folder, 'port')
     server = Program(self, token, _RENDEZVOUSD, '--listen=127.0.0.1:0',
                      '--port-file=' + port_file, *flags)
@@ -201,7 +202,8 @@ class Token(unittest.TestCase):
         with caller:
           caller.settimeout(_LIMIT_S)
           first.append(caller.recv(65536))
-          # The beginning of a session of HTTP/2, as of an open coordinator.
+          # Send the beginning of an HTTP/2 session, as a coordinator without
+          # TLS does.
           caller.sendall(b'\0\0\0\4\0\0\0\0\0')
       thread = threading.Thread(target=accept)
       thread.start()
@@ -235,7 +237,8 @@ class Token(unittest.TestCase):
                   node.text())
 
   def test_holder_of_a_derived_token_cannot_pose_as_the_coordinator(self):
-    # The holder's certificate is signed by the same authority.
+    # The certificate of the derived token's holder is signed by the same
+    # authority.
     derived = make_token('--name=mallory', secret=self.secret)
     certificate, key = self.unpack(derived)
     server = Program(self, '', 'openssl', 's_server', '-accept', '127.0.0.1:0',
@@ -247,11 +250,11 @@ class Token(unittest.TestCase):
     self.assertIn('CN=mallory', text)
 
   def unpack(self, derived):
-    """Writes the certificate and the key of a derived token as files."""
+    """Writes the certificate and the key of a derived token to files."""
     text = derived.removeprefix('muster1.')
     raw = base64.urlsafe_b64decode(text + '=' * (-len(text) % 4))
     paths = []
-    # PKCS #8's head of an Ed25519 key.
+    # The header of an Ed25519 key in PKCS #8.
     head = bytes.fromhex('302e020100300506032b657004220420')
     for name, kind, der in (('certificate', 'x509', raw[32:]),
                             ('key', 'pkey', head + raw[:32])):

@@ -15,7 +15,8 @@
 
 namespace muster::simulation {
 
-// Identifies one agent process: its slot, and which of the slot's agents it is.
+// Identifies one agent process: its slot (the node's number in the simulation),
+// and its incarnation, since a slot may have several agents in turn.
 struct AgentName {
   int slot = 0;
   uint64_t incarnation = 0;
@@ -29,13 +30,17 @@ struct Sent {
 
 // The result of one step of the coordinator.
 struct CoordinatorStepped {
-  int host = -1;       // slot of the coordinator's process; -1: one of its own
-  uint64_t epoch = 0;  // Stage::memories of the coordinator's epoch
+  // slot of the node that hosts the coordinator; -1: it runs outside of the
+  // nodes
+  int host = -1;
+  // coordinators that continue one state share this number (Stage::memories)
+  uint64_t epoch = 0;
   rendezvous::JobStatus status;  // the job's status after the step
   std::vector<rendezvous::Decision> decisions;
   std::vector<Sent> sent;
   std::optional<Instant> next_deadline;
-  bool is_recorded = false;  // the journal has the state after the step
+  // the state after the step has been written to the journal
+  bool is_recorded = false;
 };
 
 // Checks one invariant of a simulation. All events are reported to every
@@ -51,27 +56,30 @@ class Checker {
 
   // --- events of the coordinator
   virtual void OnCoordinatorStarted(uint64_t /*epoch*/) {}
-  // The coordinator has crashed, and has lost all its state but a journal.
+  // The coordinator has crashed and lost all its state except for a journal, if
+  // it has one.
   virtual void OnCoordinatorCrashed() {}
-  // A coordinator has begun with the journal of the one that crashed.
+  // A new coordinator has read the journal of the coordinator that crashed, and
+  // continues its job.
   virtual void OnCoordinatorContinued() {}
   virtual void OnReport(AgentName /*from*/, rendezvous::StreamId /*stream*/,
                         const rendezvous::Report& /*report*/) {}
   virtual void OnStreamClosed(AgentName /*of*/,
                               rendezvous::StreamId /*stream*/) {}
   virtual void OnStep(const CoordinatorStepped& /*step*/) {}
-  // A step of another coordinator than that of this checker.
+  // Another coordinator than the one that this checker observes has made a
+  // step.
   virtual void OnOtherStep(const CoordinatorStepped& /*step*/) {}
   virtual void OnCoordinatorPaused() {}
-  // The coordinator's process goes on, and handles the events of its suspension
-  // next.
+  // The suspended coordinator process runs again; it handles next the events
+  // that arrived during the suspension.
   virtual void OnCoordinatorResumed() {}
   // --- events of agents
   virtual void OnAgentStarted(AgentName /*agent*/) {}
   virtual void OnAgentEnded(AgentName /*agent*/) {}
   virtual void OnAgentPaused(AgentName /*agent*/) {}
   virtual void OnAgentResumed(AgentName /*agent*/) {}
-  // The agent handles this directive; OnAgentStepped follows.
+  // The agent is about to handle this directive; OnAgentStepped follows.
   virtual void OnDirective(AgentName /*agent*/,
                            const rendezvous::Directive& /*directive*/) {}
   virtual void OnAgentStepped(AgentName /*agent*/,
@@ -79,20 +87,21 @@ class Checker {
                               std::optional<Instant> /*next_deadline*/) {}
   virtual void OnWorkersStarted(AgentName /*agent*/, uint64_t /*epoch*/,
                                 const rendezvous::Place& /*place*/) {}
-  // A worker failed by itself, or could not be started.
+  // A worker failed by itself (no agent stopped it), or could not be started.
   virtual void OnWorkerFailed(AgentName /*agent*/, uint64_t /*epoch*/,
                               int /*round*/,
                               const rendezvous::Failure& /*failure*/) {}
   // A worker stops reporting, after earlier reports. It may recover.
   virtual void OnWorkerHung(AgentName /*agent*/, uint64_t /*epoch*/,
                             int /*round*/, int /*local_rank*/, int /*rank*/) {}
-  // No process of this round's workers is left.
+  // All processes of this round's workers on this node have ended.
   virtual void OnWorkersGone(AgentName /*agent*/, uint64_t /*epoch*/,
                              int /*round*/) {}
   // --- faults
-  // A fault happened that may make this slot's agent look lost.
+  // A fault happened because of which the coordinator may consider this slot's
+  // agent lost.
   virtual void OnTrouble(int /*slot*/) {}
-  // The agent of this slot leaves its connection, to try another coordinator.
+  // The agent of this slot closes its connection, to try another coordinator.
   virtual void OnMovedOn(int /*slot*/) {}
   virtual void OnLeaveAsked(int /*slot*/) {}  // also called for a drain
   virtual void OnCancelAsked() {}
@@ -102,8 +111,7 @@ class Checker {
   virtual void OnTick() {}
 
   void SetNow(Instant now) { now_ = now; }
-  // Empty while the invariant holds; otherwise a description of the first
-  // breach.
+  // A description of the first breach of the invariant; empty while it holds.
   const std::string& breach() const { return breach_; }
 
  protected:

@@ -15,8 +15,8 @@ namespace muster::simulation {
 inline constexpr AgentName kZero = {.slot = 0, .incarnation = 1'000'001};
 inline constexpr AgentName kOne = {.slot = 1, .incarnation = 2'000'001};
 
-// A job of up to two nodes with one worker each, and the steps of a coordinator
-// that a test needs.
+// Builds the events of a job with two nodes, n0 and n1, each with one worker,
+// and passes them to the checker under test.
 class CheckersTest : public ::testing::Test {
  protected:
   CheckersTest() {

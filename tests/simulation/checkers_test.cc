@@ -200,7 +200,7 @@ TEST_F(CheckersTest, ReportsSilenceBeyondTheLease) {
   step_.status.nodes = {Node(kZero, 0)};
   checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
   Advance(milliseconds(4999));
-  // repeats a message, which proves nothing
+  // a repeated message does not prove that the agent is alive
   checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
   checker_->OnStep(step_);
   EXPECT_EQ(checker_->breach(), "");
@@ -294,8 +294,8 @@ TEST_F(CheckersTest, ReportsSuccessWithoutAllMembers) {
 TEST_F(CheckersTest, AcceptsAVerdictForAMemberOfTheOldRound) {
   Use(NewVerdictChecker);
   checker_->OnStep(Begin(1));
-  // One step forwards a signal to n0 in round 1, lets n0 leave, and starts
-  // round 2 with n1 alone.
+  // One step of the coordinator forwards a signal to n0, which is still in
+  // round 1, lets n0 leave, and starts round 2 with n1 alone.
   CoordinatorStepped step = Begin(2);
   step.sent = {Run(kZero, 1, 0), Run(kOne, 2, 0)};
   checker_->OnStep(step);
@@ -398,7 +398,8 @@ TEST_F(CheckersTest, ReportsARoundWithAnUnhealthyNode) {
     report.sequence = 2;
     report.health = health;
     checker_->OnReport(kOne, 2, report);
-    CoordinatorStepped goes_on = Begin(1);  // n1 need not be healthy
+    // n1 need not be healthy while round 1 continues
+    CoordinatorStepped goes_on = Begin(1);
     goes_on.decisions.clear();
     checker_->OnStep(goes_on);
     EXPECT_EQ(checker_->breach(), "");

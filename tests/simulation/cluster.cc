@@ -16,9 +16,9 @@ using std::chrono::seconds;
 constexpr Duration kFaultyTime = seconds(60);
 constexpr Duration kTick = milliseconds(500);
 
-// Time in which nodes without a coordinator, and those of two coordinators,
-// have one again. If too few of them are left that know the job, they give up,
-// and the job begins anew.
+// Maximum time until nodes without a coordinator, or with two coordinators, all
+// have the same one again. If too few of the nodes that know the job are left,
+// they give up, and the job begins anew.
 Duration TakeoverBound(const Plan& plan) {
   return plan.link_timeout + 2 * plan.coordinator_timeout +
          plan.spec.join_timeout + seconds(30);
@@ -91,8 +91,8 @@ const rendezvous::Job* Cluster::NewestJob() const {
 }
 
 Network::Ends Cluster::Ends() {
-  // Returns the node of an agent; null if that agent has ended, so that its
-  // events are dropped.
+  // Returns the node on which `agent` runs, or null if this agent has ended:
+  // events for it are dropped.
   const auto living = [this](AgentName agent) -> SimNode* {
     SimNode* node = nodes_[agent.slot].get();
     const bool same =
@@ -149,8 +149,9 @@ bool Cluster::Finished() const {
   return NewestJob() != nullptr && NewestJob()->finished();
 }
 
-// Assumes that a node does not begin the job anew while another one knows a
-// round of it: a founder that is started again would have to learn this.
+// A founder may begin the job anew only while no node knows a round of it. In a
+// real cluster a restarted founder would have to learn this; the simulation
+// assumes that it does.
 bool Cluster::MayFound(int host) const {
   return host == 0 &&
          std::none_of(nodes_.begin(), nodes_.end(),
@@ -159,8 +160,8 @@ bool Cluster::MayFound(int host) const {
 
 bool Cluster::LacksFounder() const {
   if (!stage_.plan.takeover) return false;
-  // Nodes that have promised to obey an elected coordinator depose a founder,
-  // until they give up.
+  // A new founder would be useless while nodes have promised to obey an elected
+  // coordinator: they depose the founder until they give up.
   const bool would_yield =
       std::any_of(nodes_.begin(), nodes_.end(),
                   [](const auto& node) { return node->has_met_elected(); });
@@ -174,8 +175,8 @@ void Cluster::Tick() {
   stage_.queue.In(kTick, [this] { Tick(); });
 }
 
-// Starts agents until the job has as many as it needs. In a real cluster an
-// operator or an autoscaler does this.
+// Starts agents until the job has as many as it needs, as an operator or an
+// autoscaler does in a real cluster.
 void Cluster::ReplaceTheMissing() {
   if (Finished()) return;
   if (LacksFounder()) {
@@ -186,8 +187,8 @@ void Cluster::ReplaceTheMissing() {
   for (const auto& node : nodes_) {
     alive += node->alive() && !WaitsForPlace(*node) ? 1 : 0;
   }
-  // Try the slots in turn: an agent may be refused while a rival with the same
-  // node rank is running.
+  // Try the slots in turn: the agent of one slot may be refused while a rival
+  // agent with the same node rank is running.
   for (size_t tried = 0; tried < nodes_.size(); ++tried) {
     if (alive >= stage_.plan.spec.min_nodes) return;
     SimNode& node = *nodes_[next_started_];
@@ -314,14 +315,14 @@ std::string Cluster::Run() {
   if (!stage_.failure.empty()) return stage_.failure;
 
   faults_.Heal();
-  // Let messages that were sent before the faults ended arrive.
+  // Let messages arrive that were sent before the faults ended.
   stage_.queue.RunUntil(stage_.queue.now() + plan.max_straggle + seconds(2),
                         [this] { return !stage_.failure.empty(); });
   const rendezvous::JobSpec& spec = plan.spec;
   // The limit covers the slowest recovery: a lost node is detected, its round
   // is stopped, and both happen again for a node that joins late; a duplicate
-  // node is detected after one lease. A round that fails as well, in between,
-  // is followed by the longest back-off.
+  // node is detected after one lease. If a round also fails in between, the
+  // longest back-off follows.
   const Duration bound =
       3 * (spec.lease() + spec.shutdown_timeout + seconds(5)) + spec.last_call +
       spec.wait_for_replacement + 2 * spec.scale_up_cool_down +

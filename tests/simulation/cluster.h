@@ -34,36 +34,37 @@ class Cluster {
   Network::Ends Ends();
   void AddCoordinator(int host);
   SimCoordinator& CoordinatorAt(int host);
-  // The job of the newest coordinator; null if there is none.
+  // The newest coordinator; null if no coordinator has a job.
   const SimCoordinator* Newest() const { return NewestOf(coordinators_); }
   const rendezvous::Job* NewestJob() const;
   void Tick();
   // Why the cluster has not settled yet; empty if it has.
   std::string Unsettled() const;
-  // Whether `node` waits for the end of another node with the same node rank.
   // Whether the coordinator in the process of slot `host` may begin the job.
   bool MayFound(int host) const;
-  // Whether an operator must start the agent of slot 0, where nodes look for a
-  // coordinator first.
+  // Whether an operator must start the agent of slot 0. Nodes look there first
+  // for a coordinator.
   bool LacksFounder() const;
+  // Whether `node` waits until another node with the same node rank has ended.
   bool WaitsForPlace(const SimNode& node) const;
   std::string OutOfPlace(const SimNode& node,
                          const rendezvous::JobStatus& status) const;
   bool Finished() const;
   void ReplaceTheMissing();
-  // Advances time until `settled` returns an empty string. Fails with the last
-  // string after `bound`.
+  // Advances simulated time until `settled` returns an empty string, at most
+  // for `bound`. Then the simulation fails with `what` and the last string.
   void Await(const char* what, Duration bound,
              const std::function<std::string()>& settled);
   std::string Succeeded() const;
 
   Stage stage_;
   Network network_;
-  // One outside of the nodes, or one for each slot.
+  // One coordinator outside of the nodes, or one in each slot.
   std::vector<std::unique_ptr<SimCoordinator>> coordinators_;
   std::vector<std::unique_ptr<SimNode>> nodes_;
   FaultInjector faults_;
-  // the checkers that tell whether a waiting node must be let in, by host
+  // Checkers that tell whether a waiting node must be admitted, by the
+  // coordinator's host.
   std::map<int, const RoomWatch*> rooms_;
   size_t next_started_ = 0;
 };

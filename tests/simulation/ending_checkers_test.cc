@@ -83,7 +83,7 @@ TEST_F(CheckersTest, AcceptsAHangAfterTheKill) {
   Advance(seconds(100));
   checker_->OnTick();
   EXPECT_EQ(checker_->breach(), "");
-  // The next round has new workers, which were sent no SIGKILL.
+  // The next round has new workers, to which no SIGKILL was sent.
   checker_->OnWorkersGone(kZero, 1, 1);
   checker_->OnWorkerHung(kZero, 1, 2, 0, 0);
   checker_->OnAgentStepped(kZero, Signalling(15), now_);

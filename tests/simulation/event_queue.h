@@ -28,7 +28,7 @@ class EventQueue {
     Instant when;
     uint64_t order;
     std::function<void()> what;
-    // the earliest entry is the largest, for a priority queue
+    // reversed order, since a priority queue returns the largest entry first
     bool operator<(const Entry& other) const {
       return when != other.when ? when > other.when : order > other.order;
     }

@@ -11,7 +11,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Duration kInterval = milliseconds(200);
-// Time from the break of a stream until a stranger names its node.
+// Time from the break of a node's stream until a stranger reports with this
+// node's id.
 constexpr Duration kImpostorComes = milliseconds(40);
 
 }  // namespace
@@ -46,7 +47,8 @@ void FaultInjector::TroubleNetwork(SimNode& node) {
     stage_->Note(absl::StrCat("the stream of n", slot, " breaks"));
     ++stage_->census["stream broken"];
     network_->Break(node.stream());
-    // Not drawn, because an additional draw would change all later ones.
+    // These times are fixed, not random: an additional draw would change all
+    // later draws of the seed.
     for (Duration after : {kImpostorComes, 3 * kImpostorComes}) {
       stage_->queue.In(after, [this, slot] {
         SimCoordinator* newest = NewestOf(*coordinators_);
@@ -109,8 +111,8 @@ void FaultInjector::Kill(SimNode& node, Network::Death how) {
   }
   const bool had_workers = node.workers()->alive();
   node.Kill(how);
-  // Peers of the killed workers lose their connections before any agent knows
-  // the reason.
+  // Connections to the killed workers break before any agent knows the reason,
+  // so other workers may crash first.
   if (had_workers) Spread(*node.workers());
 }
 
@@ -147,7 +149,8 @@ void FaultInjector::TroubleTakeover() {
 void FaultInjector::Partition() {
   Random& random = stage_->takeover_random;
   const Duration duration = random.Between(milliseconds(500), seconds(20));
-  const int directions = random.Below(4);  // 0, 1: one of them; else both
+  // 0, 1: the groups are cut in one direction; 2, 3: in both
+  const int directions = random.Below(4);
   std::vector<bool> side(nodes_->size());
   std::string text;
   for (auto&& is_first : side) {
@@ -195,7 +198,7 @@ void FaultInjector::CtrlC(SimNode& node) {
   }
 }
 
-// Starts an ended agent again after a while, as an init system does.
+// Starts an ended agent again after a random time, as an init system does.
 void FaultInjector::Revive(SimNode& node) {
   const SimCoordinator* newest = NewestOf(*coordinators_);
   const bool is_over = stage_->plan.takeover ? stage_->IsOver()
@@ -236,9 +239,10 @@ void FaultInjector::ClogSome() {
   }
 }
 
-// Restarts the coordinator, with a journal half of the times in the middle of a
-// change. Without a journal it keeps its memory once the job has ended, since
-// the agents need it to learn the verdict.
+// Restarts the coordinator. If it has a journal, half of the restarts happen in
+// the middle of a change of its record. Without a journal it is not restarted
+// once the job has ended, since the agents still need the verdict from its
+// memory.
 void FaultInjector::RestartCoordinator() {
   if (stage_->plan.takeover) {
     SimNode* node = CoordinatingNode();

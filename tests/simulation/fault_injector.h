@@ -11,7 +11,7 @@
 
 namespace muster::simulation {
 
-// Draws faults at random, five times in a simulated second.
+// Injects faults at random, five times per simulated second.
 class FaultInjector {
  public:
   FaultInjector(Stage* stage, Network* network,
@@ -25,7 +25,8 @@ class FaultInjector {
   void Begin();
   // Undoes the faults that can be undone; no further faults happen.
   void Heal();
-  // A worker crashed: other workers of its round may crash as a consequence.
+  // A worker crashed: lets other workers of its round crash as a consequence,
+  // with the plan's probability.
   void Spread(const WorkerModel& crashed);
 
  private:
@@ -35,10 +36,11 @@ class FaultInjector {
   void Revive(SimNode& node);
   void ClogSome();
   void RestartCoordinator();
-  // --- with coordinators inside of the nodes
+  // --- for plans with takeovers, in which nodes host the coordinators
   void TroubleTakeover();
-  // Returns the node whose process coordinates the job; null if there is none,
-  // or if its job has ended: then it alone can tell the verdict.
+  // Returns the node whose process hosts the newest coordinator; null if there
+  // is none, or if its job has ended. This node must not be killed then: no
+  // other one knows the verdict.
   SimNode* CoordinatingNode() const;
   void Kill(SimNode& node, Network::Death how);
   void Pause(SimNode& node, Duration duration);

@@ -110,8 +110,9 @@ void Network::Dial(AgentName agent, int host) {
   });
 }
 
-// The agent's end of a connection notices that nothing comes back. The
-// coordinator's end notices it much later, unless it receives the reset.
+// Checks again and again whether the agent's end of a connection still gets
+// answers, and closes this end after Plan::link_timeout without one. The
+// coordinator's end closes much later, unless the reset reaches it.
 void Network::KeepAlive(rendezvous::StreamId stream) {
   stage_->queue.In(kKeepAliveTick, [this, stream] {
     Connection* connection = Find(stream);
@@ -237,8 +238,8 @@ void Network::Break(rendezvous::StreamId stream) {
   const int slot = connection->agent.slot;
   stage_->Watch([&](Checker& c) { c.OnTrouble(slot); });
   CloseAgentEnd(stream, Delay(slot));
-  // A half-open connection: the coordinator sends messages that do not arrive,
-  // until its keep-alive fails.
+  // With a half-open connection the coordinator does not learn of the break: it
+  // sends messages that do not arrive, until its keep-alive fails.
   const bool half_open = stage_->random.Chance(stage_->plan.half_open);
   CloseCoordinatorEnd(stream, half_open ? seconds(20) : Delay(slot));
 }

@@ -11,7 +11,7 @@
 
 namespace muster::simulation {
 
-// Host of a coordinator that has a process outside of the nodes.
+// Host number of a coordinator whose process runs outside of the nodes.
 inline constexpr int kOutside = -1;
 
 // The streams between agents and coordinators, with all their faults. Faults
@@ -22,8 +22,9 @@ class Network {
  public:
   enum class Process { kUp, kSuspended, kDown, kWithoutPower };
   struct Ends {
-    // The state of the process of the coordinator in slot `host`, or of the one
-    // outside. Other functions for coordinators have the same first argument.
+    // Returns the state of the process of the coordinator in slot `host`, or of
+    // the one outside if `host` is kOutside. `host` means the same in the other
+    // functions.
     std::function<Process(int host)> coordinator;
     std::function<void(int host, rendezvous::StreamId, AgentName)> attached;
     std::function<void(int host, rendezvous::StreamId,
@@ -39,12 +40,14 @@ class Network {
   };
   Network(Stage* stage, Ends ends) : stage_(stage), ends_(std::move(ends)) {}
 
-  // The node gets `connected` or `dial_failed` later.
+  // Connects an agent to the coordinator in `host`. Later calls Ends::connected
+  // or Ends::dial_failed.
   void Dial(AgentName agent, int host);
   void SendUp(rendezvous::StreamId stream, const rendezvous::Report& report);
   void SendDown(rendezvous::StreamId stream,
                 const rendezvous::Directive& directive);
-  // Closes the agent's stream after the messages that the agent has sent.
+  // Closes the agent's end of the stream after the messages that the agent has
+  // sent.
   void HangUp(rendezvous::StreamId stream);
   // Resets the connection. Each end learns of it after a delay of its own.
   void Break(rendezvous::StreamId stream);
@@ -54,40 +57,41 @@ class Network {
   };
   void AgentDied(rendezvous::StreamId stream, Death how);
   void CoordinatorDied(int host, Death how);
-  // Brings a message from the coordinator in slot `from` to the one in slot
-  // `to`, unless the message is lost.
+  // Delivers a message from the coordinator in slot `from` to the coordinator
+  // in slot `to` by calling `arrive` later, unless the message is lost.
   void Tell(int from, int to, std::function<void()> arrive);
 
   enum class Direction { kUp, kDown };
-  // Drops messages of the slot for `duration`: those that it sends to the
-  // coordinator (kUp), or those that it receives (kDown). If coordinators are
-  // in the nodes' processes: those to, or from, every other slot.
+  // Drops messages of a slot for `duration`: those that it sends to the
+  // coordinator (kUp), or those that it receives (kDown). With coordinators in
+  // the nodes' processes, messages to or from every other slot are dropped.
   void Cut(int slot, Direction direction, Duration duration);
-  // No message from the slot `from` reaches the slot `to`.
+  // For `duration`, drops all messages from slot `from` to slot `to`.
   void CutPair(int from, int to, Duration duration);
   // Messages of a clogged node are held until it is unclogged.
   void Clog(int slot) { clogged_.insert(slot); }
   void Unclog(int slot);
   void Heal();
-  // Whether a cut or a clog concerns this slot now.
+  // Whether a cut or a clog affects this slot now.
   bool IsTroubled(int slot) const;
 
  private:
   struct Connection {
     AgentName agent;
     int host = kOutside;
-    Instant answered;  // the last time at which the other process could answer
+    // last time at which the process of the other end could answer
+    Instant answered;
     bool agent_end = true;
     bool coordinator_end = true;
     Instant last_up;    // arrival time of the newest message to the coordinator
-    Instant last_down;  // the same for messages to the agent
+    Instant last_down;  // arrival time of the newest message to the agent
     std::vector<std::function<void()>> clogged;
   };
 
   Connection* Find(rendezvous::StreamId stream);
   bool IsSlotCut(int slot, Direction direction) const;
-  // Whether no message of the agent in `slot` comes to the coordinator in
-  // `host`, or the other way round.
+  // Whether messages between the agent in `slot` and the coordinator in `host`
+  // are dropped: those to the coordinator (kUp) or those to the agent (kDown).
   bool IsCut(int slot, int host, Direction direction) const;
   bool IsPairCut(int from, int to) const;
   void KeepAlive(rendezvous::StreamId stream);
@@ -103,9 +107,9 @@ class Network {
   const Ends ends_;
   rendezvous::StreamId next_stream_ = 1;
   std::map<rendezvous::StreamId, Connection> connections_;
-  // end of each cut, by slot and direction
+  // time at which each cut of a slot ends, by slot and direction
   std::map<std::pair<int, Direction>, Instant> cuts_;
-  // end of each cut between two slots, by sender and receiver
+  // time at which each cut between two slots ends, by sender and receiver
   std::map<std::pair<int, int>, Instant> pair_cuts_;
   std::set<int> clogged_;
 };

@@ -10,8 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Draws a level of a fault: from 1 to `most` with a probability of `likely` /
-// 1000, else 0.
+// Draws the level of a fault: a number from 1 to `most` with a probability of
+// `likely` per mille, else 0 (no such fault).
 int Level(Random& random, int likely, int most) {
   const bool on = random.Chance(likely);
   const int level = random.Between(1, most);
@@ -45,9 +45,9 @@ rendezvous::JobSpec DrawSpec(Random& random) {
   return spec;
 }
 
-// The draws of takeovers are independent of all others, so that seeds without a
-// takeover keep their results. With this value no seed of
-// Simulation.SeedsThatOnceFailedPass has a takeover.
+// Makes the draws for takeovers independent of all other draws, so that seeds
+// without a takeover keep their results. The value was chosen so that no seed
+// of Simulation.SeedsThatOnceFailedPass has a takeover.
 constexpr uint64_t kTakeoverSalt = 0x74616b656f7ce754;
 
 void DrawTakeover(uint64_t seed, Plan& plan) {
@@ -56,7 +56,7 @@ void DrawTakeover(uint64_t seed, Plan& plan) {
       plan.spec.max_nodes >= 3 && !plan.journal && !plan.rival;
   if (!random.Chance(600) || !possible) return;
   plan.takeover = true;
-  // kAuto assumes that at most max_nodes agents of the job run.
+  // Takeover::kAuto assumes that at most max_nodes agents of the job run.
   const bool is_auto =
       random.Chance(500) && 2 * plan.spec.min_nodes > plan.spec.max_nodes;
   if (is_auto) plan.slots = plan.spec.max_nodes;
@@ -82,8 +82,8 @@ Plan DrawPlan(Random& random, uint64_t seed) {
   if (plan.node_ranks) plan.slots = plan.spec.max_nodes;
   plan.rival = plan.node_ranks && random.Chance(300);
   if (plan.rival) ++plan.slots;
-  // Derived and not drawn: an additional draw would change all later draws of
-  // every seed.
+  // This option is derived from another one: an additional draw would change
+  // all later draws of every seed.
   plan.patient = plan.spec.max_restarts % 2 == 0;
   plan.journal = seed % 4 == 3;
   plan.coordinator_timeout = random.Between(seconds(4), seconds(40));

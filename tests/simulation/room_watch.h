@@ -8,9 +8,9 @@
 
 namespace muster::simulation {
 
-// Computes whether a job must take in a healthy node that waits while a round
-// is running. The job's status is not sufficient: it does not list members that
-// have succeeded and left, whose places are still taken.
+// Computes whether a job must admit a healthy node that waits while a round is
+// running. The job's status alone does not tell: it omits members that have
+// succeeded and left, although their places are not free.
 class RoomWatch : public Checker {
  public:
   explicit RoomWatch(const Plan& plan) : Checker(plan, "room") {}

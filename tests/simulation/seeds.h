@@ -12,7 +12,7 @@ namespace muster::simulation {
 // command that repeats the simulation; empty if every invariant held.
 std::string FirstFailure(const std::vector<uint64_t>& seeds);
 
-// The `count` seeds from `first` on.
+// Returns the `count` seeds that begin with `first`.
 std::vector<uint64_t> SeedsFrom(uint64_t first, int count);
 
 }  // namespace muster::simulation

@@ -14,11 +14,11 @@ namespace {
 
 using rendezvous::Standby;
 
-// Streams of strangers have numbers from here on; the network never reaches it.
+// First stream number of strangers. The network never assigns so high a number.
 constexpr rendezvous::StreamId kFirstImpostor = uint64_t{1} << 40;
 
-// Intervals of a coordinator whose process has no agent any more: how often it
-// looks whether it may end, and how long it may have no stream.
+// A coordinator whose agent has ended checks every kLook whether its process
+// may end, and ends it after kAbandoned without a stream.
 constexpr Duration kLook = std::chrono::milliseconds(100);
 constexpr Duration kAbandoned = std::chrono::seconds(2);
 constexpr Duration kAnnounceInterval = std::chrono::seconds(1);
@@ -131,7 +131,8 @@ void SimCoordinator::Impersonate(int slot) {
   report.place_key = "guessed";
   report.sequence += 1000;
   report.phase = rendezvous::NodePhase::kIdle;
-  // Every other stranger names the node, but not its incarnation.
+  // Half of the strangers know only the node id, the other half also the node's
+  // incarnation.
   impostor_stream_ = kFirstImpostor + ++impostors_;
   const bool knows_incarnation = impostors_ % 2 == 0;
   if (!knows_incarnation) report.node.incarnation = impostor_stream_;
@@ -334,7 +335,8 @@ void SimCoordinator::StandBy(Standby::Kind kind) {
 }
 
 void SimCoordinator::Begin() {
-  // The process of the agent that has left ends now at the latest.
+  // If the coordinator has outlived the slot's last agent, its process ends
+  // before the new one starts.
   if (up_) Die(Network::Death::kProcess);
   agent_left_ = false;
   ++life_;
@@ -405,7 +407,8 @@ void SimCoordinator::Told(uint64_t epoch, const std::string& endpoint) {
   Post([this, epoch, endpoint] {
     if (followed_.has_value() && followed_->endpoint == endpoint) return;
     if (job_ != nullptr) Step(rendezvous::CoordinatorTold{epoch});
-    // If this deposes the job, the standby that follows is told as well.
+    // If this message deposes the job, pass it also to the standby that
+    // replaces the job.
     if (standby_ != nullptr) {
       Perform(standby_->Told(stage_->queue.now(), epoch, endpoint));
     }
@@ -449,7 +452,8 @@ void SimCoordinator::TakeOver(uint64_t epoch) {
   ++stage_->census[stage_->newest_epoch == 0 ? "founded" : "elected"];
   StartJob(reports.begin()->second);
   const uint64_t life = life_;
-  // The job learns of the round that runs before it decides anything, as in
+  // Replay first the reports of nodes that run a round, so that the job knows
+  // this round before it decides anything, as in
   // rendezvous/server/coordinator.cc.
   std::vector<std::pair<rendezvous::StreamId, rendezvous::Report>> replayed(
       reports.begin(), reports.end());

@@ -16,27 +16,28 @@
 
 namespace muster::simulation {
 
-// Drives one real Job as the coordinator does. Outside of the nodes, the first
-// report creates the Job; a crash of the coordinator deletes it with all its
-// state, except for the record of Plan::journal. Inside of a node's process
-// (Plan::takeover) it stands by until it is elected, and again once it is
-// deposed; it lives and dies with the process.
+// Simulates one coordinator with the real Job. Outside of the nodes, the first
+// report creates the Job, and a crash of the coordinator deletes it with all
+// its state, except for the record if the plan has a journal. Inside of a
+// node's process (Plan::takeover) the coordinator is a standby until nodes
+// elect it, and again after it is deposed. It ends with the process.
 class SimCoordinator {
  public:
-  // What passes between coordinators, from the one in slot `from` to the one at
-  // `to`.
+  // Sends messages from the coordinator in slot `from` to the coordinator at
+  // the endpoint `to`.
   struct Exchange {
-    // Announces that `from` coordinates the job.
+    // Sends the announcement that `from` coordinates the job.
     std::function<void(int from, const std::string& to, uint64_t epoch)> tell;
-    // Sends a request for the endpoint of the job's coordinator. A coordinator
-    // that gets it answers with an announcement (`tell`).
+    // Sends the question which coordinator has the job. A coordinator that
+    // knows it answers with an announcement (`tell`).
     std::function<void(int from, const std::string& to)> ask;
     // Announces that `nodes` nodes without a coordinator have gathered at
     // `from`.
     std::function<void(int from, const std::string& to, int nodes)> meet;
   };
-  // `host`: the slot of the process, or kOutside. `may_found`: whether the
-  // coordinator in this slot may begin the job with nodes that know of none.
+  // `host`: the slot whose process hosts this coordinator, or kOutside.
+  // `may_found`: returns whether the coordinator in a slot may begin the job
+  // with nodes that know no round of it.
   SimCoordinator(Stage* stage, Network* network, int host, Exchange exchange,
                  std::function<bool(int host)> may_found)
       : stage_(stage),
@@ -49,7 +50,7 @@ class SimCoordinator {
   int host() const { return host_; }
   Network::Process process() const;
   bool up() const { return up_; }
-  // The job that is driven; null before the first report.
+  // The job that this coordinator runs; null if it runs none.
   const rendezvous::Job* job() const { return job_.get(); }
   uint64_t epoch() const { return epoch_; }
 
@@ -57,43 +58,47 @@ class SimCoordinator {
   void Receive(rendezvous::StreamId stream, const rendezvous::Report& report);
   void Closed(rendezvous::StreamId stream);
   void Drain(int slot);
-  // A stranger elsewhere, who does not know the key of this slot's agent,
-  // reports as its node. Fails the simulation if it gets the node's place.
+  // Simulates a stranger on another machine that reports with the id of this
+  // slot's node, but does not know its secret key. Fails the simulation if the
+  // stranger gets the node's place.
   void Impersonate(int slot);
   void Crash();
-  // Crashes at the next change of the record: before the record is durable, or
-  // afterwards but before a node is told of the change.
+  // Makes the coordinator crash at the next change of its record: before the
+  // record is written, or after it is written but before nodes are notified.
+  // Calls `crashed` then.
   enum class Moment { kBeforeWrite, kAfterWrite };
   void CrashAtChange(Moment moment, std::function<void()> crashed);
   void Restart();
 
-  // --- inside of a node's process
-  // The process has started an agent.
+  // --- for coordinators in a node's process
+  // Called when the process has started an agent.
   void Begin();
-  // The process has died.
+  // Called when the process has died.
   void Die(Network::Death how);
   void Pause();
   void Resume();
-  // The process's agent has the coordinator `leader`; nullopt: none.
+  // Called when the process's agent has `leader` as its coordinator; nullopt:
+  // it has none.
   void Follow(const std::optional<rendezvous::Standby::Leader>& leader);
-  // The agent has been told where to look for a coordinator.
+  // Called when the agent has learned where to look for a new coordinator.
   void SetStandbys(std::vector<std::string> standbys) {
     standbys_ = std::move(standbys);
   }
-  // Nodes without a coordinator have gathered elsewhere.
+  // Called when another standby announces its assembly.
   void Meet(const rendezvous::Standby::Assembly& other);
-  // Another coordinator announces that it coordinates the job.
+  // Called when another coordinator announces that it coordinates the job.
   void Told(uint64_t epoch, const std::string& endpoint);
-  // Another coordinator asks who coordinates the job. Calls `tell` if this one
-  // knows.
+  // Called when another coordinator asks which coordinator has the job. Calls
+  // `tell` if this one knows.
   void Asked(const std::function<void(uint64_t epoch,
                                       const std::string& endpoint)>& tell);
-  // The agent has left. A coordinator stays while other nodes need it.
+  // Called when the process's agent has left. The coordinator continues while
+  // other nodes need it.
   void AgentLeft();
 
  private:
-  // Handles `event` now, or once the process is no longer suspended, unless it
-  // has died before.
+  // Handles `event` now, or after the process's suspension. The event is
+  // dropped if the process dies meanwhile.
   void Post(std::function<void()> event);
   void Hear(rendezvous::StreamId stream, const rendezvous::Report& report);
   void StandBy(rendezvous::Standby::Kind kind);
@@ -115,7 +120,8 @@ class SimCoordinator {
   const int host_;
   const Exchange exchange_;
   const std::function<bool(int host)> may_found_;
-  // Crashes if that was asked for `moment`; returns whether it has.
+  // Crashes if CrashAtChange was called with this moment. Returns whether it
+  // crashed.
   bool CrashesAt(Moment moment);
 
   bool up_;
@@ -130,32 +136,36 @@ class SimCoordinator {
   std::unique_ptr<rendezvous::Job> job_;
   std::map<rendezvous::StreamId, AgentName> agents_;
   std::map<int, rendezvous::Report> last_reports_;  // keyed by slot
-  uint64_t impostors_ = 0;                          // number of strangers
-  rendezvous::StreamId impostor_stream_ = 0;        // 0: no stranger reports
+  uint64_t impostors_ = 0;  // number of strangers so far
+  // stream of the stranger that is reporting now; 0: none
+  rendezvous::StreamId impostor_stream_ = 0;
   bool impostor_was_refused_ = false;
   std::optional<Instant> armed_;
 
-  // --- inside of a node's process
-  std::unique_ptr<rendezvous::Standby> standby_;  // null while it coordinates
+  // --- for coordinators in a node's process
+  // null while this process coordinates
+  std::unique_ptr<rendezvous::Standby> standby_;
   uint64_t life_ = 0;  // number of starts and ends of the process
   // Whether nodes that knew another coordinator have elected this one.
   bool took_over_ = false;
   std::optional<rendezvous::Standby::Leader>
-      followed_;                       // by this process's agent
-  std::vector<std::string> standbys_;  // known to this process's agent
+      followed_;  // newest coordinator of this process's agent
+  std::vector<std::string> standbys_;  // endpoints known to this agent
   bool paused_ = false;
   bool without_power_ = false;
   bool agent_left_ = false;
-  std::deque<std::function<void()>> inbox_;  // events while suspended
-  Instant attended_;  // the last time at which a stream was open
+  // events that arrived during the suspension
+  std::deque<std::function<void()>> inbox_;
+  Instant attended_;  // last time at which a stream was open
 };
 
-// Returns "c3" for slot 3, and "c" for the coordinator outside of the nodes.
+// Returns the endpoint of a coordinator: "c3" in slot 3, "c" outside of the
+// nodes.
 std::string EndpointOf(int host);
 int HostOf(const std::string& endpoint);
 
-// The coordinator with the job that was elected last; null if there is none.
-// The one outside of the nodes, whether it has a job or not.
+// Returns the coordinator with a job that was elected last; null if there is
+// none. A coordinator outside of the nodes is returned even if it has no job.
 SimCoordinator* NewestOf(
     const std::vector<std::unique_ptr<SimCoordinator>>& coordinators);
 

@@ -146,7 +146,8 @@ std::vector<int> SimNode::KnownHosts() const {
 }
 
 void SimNode::Reconnect(const agent::Reconnect& reconnect) {
-  if (stream_ == 0) return;  // it is connecting again already
+  // the agent has no stream, so it is connecting already
+  if (stream_ == 0) return;
   stage_->Watch([&](Checker& c) { c.OnMovedOn(slot_); });
   network_->HangUp(std::exchange(stream_, 0));
   int first = answered_;
@@ -163,7 +164,8 @@ void SimNode::Reconnect(const agent::Reconnect& reconnect) {
   });
 }
 
-// Tells the coordinator in this process whether the agent has another one.
+// Updates which coordinator the agent has, for the coordinator in the same
+// process: that one must know of others.
 void SimNode::Follow(const agent::LifecycleEvent& event,
                      const agent::LifecycleStep& step) {
   using rendezvous::DirectiveKind;
@@ -225,8 +227,8 @@ void SimNode::Resume() {
   std::deque<agent::LifecycleEvent> inbox;
   inbox.swap(inbox_);
   const uint64_t resumed = incarnation_;
-  // After a suspension the workers' reports are handled before all other
-  // events, as in agent.cc.
+  // Handle the workers' reports that arrived during the suspension before all
+  // other events, as agent.cc does.
   agent::WorkersReported reported;
   for (const agent::LifecycleEvent& event : inbox) {
     if (const auto* one = std::get_if<agent::WorkersReported>(&event)) {

@@ -14,11 +14,12 @@
 
 namespace muster::simulation {
 
-// One slot for agents: the real Lifecycle, driven as in agent.cc, with modelled
-// workers. An agent can be killed, suspended and started again.
+// One slot, in which one agent at a time runs: the real Lifecycle, driven as in
+// agent.cc, with a model of its workers. The agent can be killed, suspended and
+// started again.
 class SimNode {
  public:
-  // `own`: the coordinator in the same process; null: there is none.
+  // `own`: the coordinator in the same process; null: the process has none.
   SimNode(Stage* stage, Network* network, int slot, SimCoordinator* own);
 
   int slot() const { return slot_; }
@@ -28,11 +29,13 @@ class SimNode {
   const agent::Lifecycle* lifecycle() const { return lifecycle_.get(); }
   WorkerModel* workers() { return workers_; }
   rendezvous::StreamId stream() const { return stream_; }
-  // Whether the agent has reported a round, or the electorate of one.
+  // Whether the agent's last report named a round that it has run, or an
+  // electorate.
   bool knows_round() const { return alive() && knows_round_; }
-  // Whether the agent has reported the promise to obey an elected coordinator.
+  // Whether the agent's last report contained the promise to obey an elected
+  // coordinator.
   bool has_met_elected() const { return alive() && has_met_elected_; }
-  // How the last agent of this slot ended; nullopt if it was killed.
+  // The exit of the slot's last agent; nullopt if that agent was killed.
   const std::optional<agent::Leave>& last_leave() const { return last_leave_; }
 
   void StartAgent();
@@ -56,17 +59,19 @@ class SimNode {
   void Step(const agent::LifecycleEvent& event);
   void Perform(const agent::LifecycleStep& step);
   void Arm();
-  // Begins an attempt to reach a coordinator: the one that answered last, then
-  // the others that the link knows, each once.
+  // Begins an attempt to reach a coordinator: tries the host that answered
+  // last, then the other known hosts, each once.
   void Dial();
   void DialFrom(int first);
-  // The configured endpoint, the one that answered last, and the standbys.
+  // Returns the hosts of the configured endpoint, of the coordinator that
+  // answered last, and of the standbys.
   std::vector<int> KnownHosts() const;
   void Reconnect(const agent::Reconnect& reconnect);
   void Follow(const agent::LifecycleEvent& event,
               const agent::LifecycleStep& step);
   void End();
-  // Makes the NCCL id that is offered for the next world, after a short delay.
+  // Creates a new NCCL id for the next world and reports it to the agent after
+  // a short delay.
   void RenewNcclId();
   std::string NewNcclId();
   void Announce();
@@ -78,23 +83,23 @@ class SimNode {
   uint64_t starts_ = 0;
   uint64_t incarnation_ = 0;
   std::unique_ptr<agent::Lifecycle> lifecycle_;
-  // The models of earlier agents stay, since scheduled events may refer to
-  // them.
+  // The workers of all agents of this slot so far. Those of ended agents are
+  // kept, since scheduled events may refer to them.
   std::vector<std::unique_ptr<WorkerModel>> models_;
   WorkerModel* workers_ = nullptr;
   rendezvous::StreamId stream_ = 0;
   bool dialling_ = false;
   SimCoordinator* const own_;
-  // The hosts of the current attempt to reach a coordinator, of which those
-  // before `tried_` have failed, and the host that answered last.
+  // The hosts of the current attempt to reach a coordinator. `tried_` of them
+  // have failed. `answered_` is the host that answered last.
   std::vector<int> attempt_;
   size_t tried_ = 0;
   int answered_ = 0;
-  std::vector<int> standbys_;  // hosts of LifecycleStep::standbys
-  uint64_t redials_ = 0;       // number of requests to reconnect
-  // Streams whose LinkUp has not been handled yet, with their hosts, and the
-  // stream whose LinkUp was handled last. Reports are sent on the latter, since
-  // they answer its directives.
+  std::vector<int> standbys_;  // hosts of the newest LifecycleStep::standbys
+  uint64_t redials_ = 0;       // number of requests to reconnect so far
+  // `coming_up_`: streams whose LinkUp event the agent has not handled yet,
+  // with their hosts. `talking_on_`: the stream whose LinkUp it handled last;
+  // reports are sent on this one, since they answer its directives.
   struct Up {
     rendezvous::StreamId stream = 0;
     int host = kOutside;
@@ -104,15 +109,15 @@ class SimNode {
   Duration backoff_ = Duration::zero();
   bool knows_round_ = false;
   bool has_met_elected_ = false;
-  // Stage::memories of the newest directive's epoch
+  // number of the state (Stage::memories) from which the newest directive came
   uint64_t told_epoch_ = 0;
-  int nccl_ids_ = 0;  // number of NCCL ids made by this slot
+  int nccl_ids_ = 0;  // number of NCCL ids that this slot has made
   std::string held_nccl_id_;
-  int announcement_ = 0;  // number of the newest announcement
-  // number of the health check that the agent waits for; 0: none
+  int announcement_ = 0;  // number of the newest announcement of a preemption
+  // number of the health check whose result the agent waits for; 0: none
   uint64_t wanted_check_ = 0;
   bool paused_ = false;
-  // events held while the agent is suspended
+  // events that arrived while the agent is suspended
   std::deque<agent::LifecycleEvent> inbox_;
   std::optional<Instant> armed_;
   std::optional<agent::Leave> last_leave_;

@@ -1,7 +1,7 @@
-// Repeats one seed, or searches through many:
+// Repeats the simulation of one seed, or searches through many seeds:
 //   simulate --seed N [--trace]
 //   simulate --seeds FIRST COUNT          all of them
-//   simulate --until-failure FIRST COUNT  up to the first that fails
+//   simulate --until-failure FIRST COUNT  until the first failure
 
 #include <cstdio>
 #include <cstdlib>

@@ -27,10 +27,12 @@ TEST_P(SimulationTest, EveryInvariantHolds) {
 
 INSTANTIATE_TEST_SUITE_P(Blocks, SimulationTest, ::testing::Range(0, kBlocks));
 
-// Each of these seeds once found a defect of a core or of a checker.
+// Seeds that once revealed a defect of a pure core or of a checker, grouped by
+// the situation in which it occurred.
 TEST(Simulation, SeedsThatOnceFailedPass) {
   EXPECT_EQ(FirstFailure({
-                // A worker hangs while its node stops its workers.
+                // Seeds with this event: a worker hangs while its node stops
+                // its workers.
                 1000016090,
                 1000034231,
                 1000040332,
@@ -45,28 +47,33 @@ TEST(Simulation, SeedsThatOnceFailedPass) {
                 1000103960,
                 1000108988,
                 1000113966,
-                // The coordinator crashes after the notice of a preemption.
+                // Seeds with this event: the coordinator crashes after the
+                // notice of a preemption.
                 1000028840,
                 1000032997,
                 1000036139,
                 1000068824,
                 1000094801,
-                // A signal is forwarded in the step in which a round breaks and
-                // the next one starts.
+                // Seeds with this event: a signal is forwarded in the step in
+                // which a round breaks and the next one starts.
                 7000202604,
                 7000664307,
                 7000950219,
-                // A member succeeds and leaves, and its place stays taken.
+                // Seeds with this event: a member succeeds and leaves, and its
+                // place stays taken.
                 7000259858,
                 7000356920,
                 7000991113,
-                // A worker stops reporting after its SIGKILL was sent.
+                // Seeds with this event: a worker stops reporting after SIGKILL
+                // was sent to it.
                 7000401256,
                 7000558980,
-                // A contender's report arrives late on its old stream.
+                // Seeds with this event: two agents claim the same node, and a
+                // report of the second one arrives late, on a stream that it
+                // has replaced.
                 7000624637,
-                // A second Ctrl-C arrives just before the end of the grace
-                // period.
+                // Seeds with this event: a second Ctrl-C arrives just before
+                // the end of the grace period.
                 8000430807,
                 8000527955,
             }),

@@ -17,7 +17,7 @@
 
 namespace muster::simulation {
 
-// The objects that all parts of a simulation share.
+// The objects that all parts of one simulation share.
 struct Stage {
   Stage(uint64_t seed, Trace::Echo echo)
       : random(seed),
@@ -26,19 +26,23 @@ struct Stage {
         trace(echo) {}
 
   void Note(const std::string& text) { trace.Line(queue.now(), text); }
-  // Reports an event to every checker, and keeps the first breach.
+  // Reports an event to every checker, and keeps the first breach of an
+  // invariant.
   void Watch(const std::function<void(Checker&)>& tell);
-  // The same for an event of the coordinator in the process of slot `host`,
-  // which does not concern the checkers of other coordinators.
+  // Reports an event of the coordinator in the process of slot `host` to its
+  // own checkers and those of the whole simulation, but not to the checkers of
+  // other coordinators.
   void WatchCoordinator(int host, const std::function<void(Checker&)>& tell);
-  // Reports a step of the coordinator in the process of slot `host`.
+  // Reports a step of the coordinator in the process of slot `host`: as its own
+  // step to its checkers, as OnOtherStep to those of other coordinators.
   void WatchStep(int host, const CoordinatorStepped& step);
-  // The coordinator with this epoch has ended its job.
+  // Called when the coordinator with this epoch has ended its job.
   void NoteVerdict(uint64_t epoch, const rendezvous::Verdict& by);
-  // Nodes that know of an earlier coordinator have elected another one.
+  // Called when nodes that know of an earlier coordinator have elected another
+  // one.
   void NoteTakeover();
-  // Whether a coordinator has ended the job with a final verdict, or the newest
-  // one otherwise, and no other goes on.
+  // Whether the job has ended: a coordinator has given a final verdict, or the
+  // newest coordinator another verdict while no other coordinator runs the job.
   bool IsOver() const;
   void Fail(const std::string& why) {
     if (failure.empty()) failure = why;
@@ -50,25 +54,27 @@ struct Stage {
   EventQueue queue;
   Trace trace;
   std::vector<std::unique_ptr<Checker>> checkers;
-  // Checkers of one coordinator each, by the slot of its process. They do not
-  // get the events of other coordinators.
+  // The checkers that observe one coordinator, by the slot of its process. They
+  // do not get the events of other coordinators.
   std::map<int, std::vector<std::unique_ptr<Checker>>> coordinator_checkers;
   std::string failure;
   // how often each kind of event has occurred
   std::map<std::string, int> census;
-  // By the epoch of each coordinator: the epoch of the first coordinator in the
-  // series of coordinators that have continued one state. A coordinator without
-  // a record begins a new series.
+  // For the epoch of each coordinator: the first epoch in the series of
+  // coordinators that have continued one state from a journal. A coordinator
+  // without a record begins a new series.
   std::map<uint64_t, uint64_t> memories;
-  // The epoch of the newest coordinator, and that of the newest one that has
-  // ended the job with this verdict.
+  // `newest_epoch`: epoch of the newest coordinator. `ended_epoch`: epoch of
+  // the newest coordinator that has ended the job, with `verdict`.
   uint64_t newest_epoch = 0;
-  std::set<uint64_t> coordinating;  // epochs of the jobs that go on
+  // epochs of coordinators that are running the job
+  std::set<uint64_t> coordinating;
   uint64_t ended_epoch = 0;
   std::optional<rendezvous::Verdict> verdict;
-  // Whether `verdict` ends the job for all nodes. A coordinator that has lost
-  // the other nodes may time out alone. A cancel or a preemption there ends
-  // only its own nodes; the others may elect another coordinator.
+  // Whether `verdict` ends the job for all nodes. A time-out is not final: a
+  // coordinator that has lost the other nodes may time out alone. Nor is a
+  // cancel or a preemption by such a coordinator: it ends only its own nodes,
+  // and the others may elect another coordinator.
   bool verdict_is_final = false;
   bool healed = false;  // phase 2 or 3 of Cluster: no more faults
   // phase 3 of Cluster: workers succeed as soon as they run

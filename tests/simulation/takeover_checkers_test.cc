@@ -19,7 +19,8 @@ class TakeoverCheckersTest : public CheckersTest {
  protected:
   TakeoverCheckersTest() { plan_.takeover = true; }
 
-  // The agent starts its workers in a world of two nodes.
+  // Reports to the checker that `agent` starts its workers in a world of two
+  // nodes.
   void Starts(AgentName agent, uint64_t epoch, int round, int rank,
               int restarts = 0) {
     rendezvous::Place place = Run(agent, round, rank).directive.place;
@@ -38,7 +39,8 @@ class TakeoverCheckersTest : public CheckersTest {
   void Fails(AgentName agent, uint64_t epoch, int round) {
     checker_->OnWorkerFailed(agent, epoch, round, rendezvous::Failure());
   }
-  // The agent reports that it has promised one epoch, and obeys another.
+  // Reports to the checker that `agent` has promised epoch `promised` and obeys
+  // epoch `seen`.
   void Reports(AgentName agent, uint64_t promised, uint64_t seen) {
     agent::LifecycleStep step;
     step.report = ReportOf(agent, 1);
@@ -46,7 +48,8 @@ class TakeoverCheckersTest : public CheckersTest {
     step.report->seen_epoch = seen;
     checker_->OnAgentStepped(agent, step, now_);
   }
-  // The agent gets the order of `epoch` to run `round`, and runs it.
+  // Reports to the checker that `agent` gets the directive of `epoch` to run
+  // `round`, and runs it.
   void Obeys(AgentName agent, uint64_t epoch, int round) {
     rendezvous::Directive directive = Run(agent, round, 0).directive;
     directive.epoch = directive.place.epoch = epoch;
@@ -112,7 +115,7 @@ TEST_F(TakeoverCheckersTest, ReportsABrokenPromise) {
 TEST_F(TakeoverCheckersTest, ReportsAnOldCoordinatorThatIsSeenAgain) {
   Use(NewPromiseChecker);
   Reports(kZero, 5, 5);
-  Reports(kZero, 5, 0);  // asks for the newest directive
+  Reports(kZero, 5, 0);  // 0: the agent asks for the newest directive
   EXPECT_EQ(checker_->breach(), "");
   Reports(kZero, 5, 4);
   EXPECT_THAT(checker_->breach(), HasSubstr("obeys epoch 4 after 5"));
@@ -168,7 +171,7 @@ TEST_F(TakeoverCheckersTest, RestartsMayBeForgottenWithTheAgentsThatKnowThem) {
   Fails(kZero, 1, 1);
   Starts(kZero, 1, 2, 0, 1);
   checker_->OnAgentEnded(kZero);
-  // The last node begins the world after the others have died.
+  // The last node begins the world after the other one has died.
   Starts(kOne, 1, 2, 1, 1);
   Starts(kTwo, 2, 3, 0, 0);
   EXPECT_EQ(checker_->breach(), "");
@@ -262,7 +265,7 @@ TEST_F(TakeoverTimeCheckerTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
   Starts(kZero, 1, 2, 0);
   Tick(seconds(60));
   EXPECT_EQ(checker_->breach(), "");
-  // Once all its nodes have begun it, they elect.
+  // Once all its nodes have begun the world, they can elect a coordinator.
   Starts(kOne, 1, 2, 1);
   Sent told{.to = kZero};
   told.directive.electorate = {

@@ -10,8 +10,8 @@
 
 namespace muster::simulation {
 
-// The log of a simulation, one line for each event: a hash of all lines, and
-// the last lines.
+// The log of a simulation, one line per event. Keeps a hash of all lines and
+// the text of the last ones.
 class Trace {
  public:
   enum class Echo { kNo, kToStdout };
@@ -24,7 +24,7 @@ class Trace {
 
  private:
   const Echo echo_;
-  uint64_t hash_ = 0xcbf29ce484222325;  // the offset basis of FNV-1a
+  uint64_t hash_ = 0xcbf29ce484222325;  // initial value of an FNV-1a hash
   std::deque<std::string> last_;
 };
 

@@ -38,7 +38,7 @@ void WorkerModel::Ask(std::function<void()> what) {
 }
 
 void WorkerModel::Start(uint64_t epoch, const rendezvous::Place& place) {
-  if (dead_) return;  // The guardian, which starts workers, is dead.
+  if (dead_) return;  // the guardian process, which starts the workers, is dead
   if (alive()) {
     stage_->Fail(absl::StrCat("n", agent_.slot, " starts round ", place.round,
                               " while workers of round ", place_.round,
@@ -129,8 +129,8 @@ void WorkerModel::HangOne() {
   }
 }
 
-// Simulates a look at the workers: all of them sleep, also those that wait for
-// a worker that hangs.
+// Simulates that the agent looks at the state of its workers' processes. All of
+// them sleep, even those that are not hanging but wait for one that is.
 void WorkerModel::Look(const agent::LookAtWorkers& order) {
   stage_->queue.In(Duration::zero(),
                    [this, generation = generation_, round = order.round] {
@@ -229,7 +229,7 @@ void WorkerModel::Deliver(const agent::SignalWorkers& order) {
     return;
   }
   for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
-    if (workers_[i] != State::kUp) continue;  // the worker is not running
+    if (workers_[i] != State::kUp) continue;  // this worker is not running
     if (order.local_rank.value_or(i) != i) continue;
     const bool slow =
         !stage_->healed && random.Chance(stage_->plan.slow_to_die);
@@ -245,7 +245,8 @@ void WorkerModel::Deliver(const agent::SignalWorkers& order) {
   }
 }
 
-// Report to the checkers before the agent, which may start the next round.
+// Report to the checkers first, then to the agent: the agent may start the next
+// round at once.
 void WorkerModel::Tell(const agent::WorkerDown& event) {
   NoteIfGone();
   tell_(event);

@@ -9,8 +9,9 @@
 
 namespace muster::simulation {
 
-// A model of the guardian and the workers of one agent process. It performs
-// requests in order, each a few milliseconds later, and reports the results.
+// A model of one agent's guardian process and workers. The guardian performs
+// requests in order, each a few milliseconds after the previous one, and
+// reports the results.
 class WorkerModel {
  public:
   WorkerModel(Stage* stage, AgentName agent,
@@ -19,30 +20,31 @@ class WorkerModel {
 
   void Start(uint64_t epoch, const rendezvous::Place& place);
   void Signal(const agent::SignalWorkers& order);
-  // Simulates the death of the guardian, with or without its agent: all workers
-  // are killed.
+  // Simulates the death of the guardian, alone or together with its agent: all
+  // workers die.
   void Die();
-  // Lets one running worker fail, if there is one.
+  // Makes one running worker fail, if there is one.
   void CrashOne();
-  // Lets one running worker hang: it keeps running but sends no reports until
-  // the simulation heals all faults.
+  // Makes one running worker hang: it keeps running but sends no reports until
+  // the simulation ends all faults.
   void HangOne();
-  // Takes the stacks of the workers; reports them after a delay, or never.
+  // Inspects the states of the workers' processes and reports them.
   void Look(const agent::LookAtWorkers& order);
   void TakeStack(const agent::TakeStacks& order);
-  // Lets every running worker succeed soon.
+  // Makes every running worker succeed soon.
   void Finish();
 
   bool alive() const;
   bool running() const;  // whether every worker is running
   uint64_t epoch() const { return epoch_; }
   int round() const { return place_.round; }
-  // Called when a worker failed by itself.
+  // Called when a worker has failed by itself.
   std::function<void(const WorkerModel&)> on_crash;
 
  private:
   enum class State { kNone, kPending, kUp, kEnded };
-  // Performs `what` after all earlier requests, unless the guardian has died.
+  // Performs `what` after all earlier requests, unless the guardian dies
+  // before.
   void Ask(std::function<void()> what);
   void Spawn(int worker);
   // Reports the progress of `worker` now, then periodically while the worker
@@ -67,12 +69,12 @@ class WorkerModel {
   std::vector<int> ignores_term_;
   std::vector<int> hung_;
   int orphans_ = 0;
-  // a process of the workers runs, or ran since the last WorkersGone
+  // whether a worker's process runs, or ran since the last WorkersGone event
   bool any_ = false;
   bool dead_ = false;
-  bool busy_ = false;  // workers were started and are not all gone
+  bool busy_ = false;  // whether workers were started and some have not ended
   int generation_ = 0;
-  // time at which the guardian has performed all requests so far
+  // time at which the guardian will have performed all requests so far
   Instant free_at_;
 };
 

@@ -1,5 +1,5 @@
 // Expands the host list in each line of stdin to names separated by spaces, as
-// `scontrol show hostnames` does; prints "?" for an invalid list.
+// `scontrol show hostnames` does. Prints "?" for an invalid list.
 
 #include <iostream>
 #include <string>

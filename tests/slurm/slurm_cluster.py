@@ -1,8 +1,8 @@
 """A real Slurm of several nodes on this machine, for one test.
 
-munged, slurmctld and one slurmd a node run in namespaces of their own
-(processes, network, host name, mounts): whatever ends the test, the kernel ends
-all of them, and no port, file or process of the machine is touched.
+munged, slurmctld and one slurmd per node run in new namespaces (processes,
+network, host name, mounts). So the kernel ends all of them however the test
+ends, and they affect no port, file or process of the machine.
 """
 
 import fcntl
@@ -26,13 +26,14 @@ _ENDED = ('COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT', 'NODE_FAIL',
 
 
 class CannotStart(Exception):
-  """Slurm cannot be started here; the message has the reason."""
+  """Slurm cannot be started on this machine; the message contains the reason.
+  """
 
 
 def enter_namespaces():
   """Runs this program again in new namespaces and exits with its status.
 
-  Returns there. Raises CannotStart where that cannot be.
+  Returns in the new namespaces. Raises CannotStart if they cannot be created.
   """
   if _INSIDE in os.environ:
     del os.environ[_INSIDE]
@@ -57,7 +58,8 @@ def poll(condition, what, limit_s=_SHORT_S):
   """Waits until `condition()` returns a true value, and returns that value.
 
   Args:
-    what: what was waited for, or a function that tells it then.
+    what: text for the error message that names the awaited event, or a function
+    that returns this text.
   """
   deadline = time.monotonic() + limit_s
   while True:
@@ -131,7 +133,7 @@ class Job:
          f'{self.output()}', limit_s)
 
   def wait(self, limit_s=_SHORT_S):
-    """Waits for the job's end; returns (state, exit code)."""
+    """Waits until the job has ended. Returns (state, exit code)."""
     def ended():
       facts = self.facts()
       return facts if facts.get('JobState') in _ENDED else None
@@ -145,9 +147,9 @@ class SlurmCluster:
   """A Slurm cluster that runs in `folder`; stop() ends it.
 
   Args:
-    folder: a folder of its own, which exists.
-    nodes: how many nodes, named n1, n2, ...
-    gpus: how many fake GPUs (/dev/null) each has.
+    folder: an existing folder that nothing else uses. nodes: number of nodes,
+    which are named n1, n2, ... gpus: number of fake GPUs (/dev/null) of each
+    node.
   """
 
   def __init__(self, folder, nodes=4, gpus=(0, 0, 0, 0)):
@@ -275,7 +277,7 @@ class SlurmCluster:
     return child
 
   def run(self, *command, check=True, **options):
-    """Runs a command; returns its output (stdout and stderr)."""
+    """Runs a command. Returns its output (stdout and stderr)."""
     done = subprocess.run(command, env={**self._environment,
                                         **options.pop('env', {})},
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -286,13 +288,14 @@ class SlurmCluster:
     return done.stdout
 
   def sbatch(self, script, *flags):
-    """Submits the text of a script (without #!). For an array: sbatch_array."""
+    """Submits a batch script, given as text without the #! line. For arrays use
+    sbatch_array."""
     output = self._path('out-%j')
     job_id = self._submit(script, output, flags)
     return Job(self, job_id, output.replace('%j', job_id))
 
   def sbatch_array(self, script, tasks, *flags):
-    """Submits an array of tasks 1 to `tasks`; returns one Job for each."""
+    """Submits an array of tasks 1 to `tasks`. Returns one Job for each task."""
     output = self._path('out-%A-%a')
     job_id = self._submit(script, output, (f'--array=1-{tasks}', *flags))
     return [Job(self, f'{job_id}_{task}',
@@ -320,9 +323,9 @@ class SlurmCluster:
     self.run('scontrol', 'update', 'jobid=' + job.id, 'starttime=now+2')
 
   def bring_up(self, node):
-    """Takes a node that was marked down back into service."""
+    """Puts a node that was marked down back into service."""
     self.run('scontrol', 'update', 'nodename=' + node, 'state=idle',
-             check=False)  # it may have come back by itself
+             check=False)  # the node may already be in service again
     poll(lambda: self.run('sinfo', '-h', '-p', 'main', '-n', node, '-o',
                           '%t').strip() in ('idle', 'mix'), node)
 

@@ -41,11 +41,11 @@ say("up")
 while "SLURM_RESTART_COUNT" not in os.environ:
   signal.pause()
 """
-# Number of GPUs of the nodes n1 to n4. n1 and n3 are on one switch, n2 and n4
-# on another.
+# Numbers of GPUs of the nodes n1 to n4. The nodes n1 and n3 are on one switch,
+# n2 and n4 on another one.
 _GPUS = (2, 2, 4, 1)
 
-_why_not = ''  # why there is no Slurm here
+_why_not = ''  # reason why Slurm cannot run on this machine
 
 
 def setUpModule():
@@ -54,7 +54,8 @@ def setUpModule():
 
 
 def workers(job):
-  """The reports of the job's workers: dictionaries, by rank."""
+  """Returns the reports of the job's workers as dictionaries, ordered by rank.
+  """
   found = [dict(word.split('=', 1) for word in line.split()
                 if '=' in word)
            for line in re.findall(r'up (rank=.*) \.', job.output())]
@@ -62,22 +63,22 @@ def workers(job):
 
 
 def script_text(name):
-  """The text of a script in deploy/slurm, without its #!."""
+  """Returns the text of a script in deploy/slurm, without the #! line."""
   with open(os.path.join(_SCRIPTS, name + '.sbatch'),
             encoding='utf-8') as file:
     return file.read().split('\n', 1)[1]
 
 
 def of_rounds(job):
-  """The lines of the job's nodes about waiting and rounds, without workers'
-  lines."""
+  """Returns the lines that the job's nodes print about waiting and rounds,
+  without the workers' lines."""
   return re.findall(r'^launch: (waiting: .*|round \d+.*)$', job.output(),
                     re.MULTILINE)
 
 
 def ranks_that_caught(signal, job):
-  """The ranks that caught a signal. Slurm signals workers too, besides their
-  agent."""
+  """Returns the ranks that caught a signal. Slurm sends signals to the workers
+  as well as to their agent."""
   return set(re.findall(rf'caught {signal} rank=(\d+) \.', job.output()))
 
 
@@ -136,7 +137,7 @@ class SlurmTest(unittest.TestCase):
     self.assertIn((nodes.count('n2'), nodes.count('n3')), [(1, 4), (2, 3)])
 
   def test_a_heterogeneous_job(self):
-    # The step's node list is sorted, n1 first, but task 0 runs on n3.
+    # The step's node list is sorted and begins with n1, but task 0 runs on n3.
     parts = ('--nodelist=n3', '--gpus-per-node=1', ':', '--nodelist=n[1-2]',
              '--gpus-per-node=2')
     for command in (_SRUN.replace('srun', 'srun --het-group=0,1'),
@@ -257,7 +258,7 @@ class SlurmTest(unittest.TestCase):
   def test_status_finds_the_jobs_launch(self):
     go, ask = (os.path.join(self.folder, name) for name in ('go-st', 'ask'))
     os.mkfifo(ask)
-    # The first step of the job is not `launch`.
+    # This job's first step is another program than `launch`.
     job = self.slurm.sbatch(
         'srun --nodes=1 --ntasks=1 true\n'
         f'{_SRUN} --nproc-per-node=1 {_WORKER} until {go} &\n'
@@ -358,8 +359,8 @@ class SlurmTest(unittest.TestCase):
         f'{_SRUN} --requeue {_WORKER} preempted\n', '--nodes=2',
         '--nodelist=n[2-3]', '--open-mode=append')
     job.wait_for('ready rank', 2)
-    # SIGCONT alone, which a resumed job gets, is no notice of a preemption.
-    # SIGCONT followed by SIGTERM is.
+    # SIGCONT alone, which a resumed job gets, must not count as the notice of a
+    # preemption; SIGCONT followed by SIGTERM must.
     self.slurm.run('scancel', '--signal=CONT', job.id)
     urgent = self.slurm.sbatch('true\n', '--partition=urgent', '--exclusive',
                                '--nodes=2', '--nodelist=n[2-3]')
@@ -374,7 +375,7 @@ class SlurmTest(unittest.TestCase):
                      {job.id + '.0', job.id + '.0-r1'})
 
   def test_the_script_for_preemption_and_an_arrays_task_run_again(self):
-    """Both in one test, since both wait for Slurm."""
+    """Tests both scripts at the same time, since both wait for Slurm."""
     folder = os.path.join(self.folder, 'preempted')
     os.mkdir(folder)
     with open(os.path.join(folder, 'train.py'), 'w', encoding='utf-8') as file:
@@ -393,7 +394,7 @@ class SlurmTest(unittest.TestCase):
     task.wait_for('ready rank', 2)
     sibling.wait_for('up rank', 2)
     for job in (whole, task):
-      # Sends what #SBATCH --signal=B:USR1@120 would send.
+      # Send the signal that #SBATCH --signal=B:USR1@120 would send.
       self.slurm.run('scancel', '--batch', '--signal=USR1', job.id)
     for job in (whole, task):
       self.slurm.start_now(job)
@@ -502,12 +503,13 @@ class SlurmTest(unittest.TestCase):
 
 
 def port_of(job, step):
-  """The port that launcher/cluster/slurm/slurm_place.h defines."""
+  """Returns the port that launcher/cluster/slurm/slurm_place.h defines."""
   return 12000 + (16 * job + step) % 20768
 
 
 def random_list(draw):
-  """A random host list in Slurm's format: no suffix, at most two brackets."""
+  """Returns a random host list in Slurm's format, without suffixes and with at
+  most two brackets."""
   def numbers():
     ranges = []
     for _ in range(draw.randint(1, 3)):

@@ -37,7 +37,8 @@ case $deed in
     trap 'echo "caught TERM rank=$RANK ."; exit 0' TERM
     trap 'echo "caught INT rank=$RANK ."; exit 0' INT
     echo "ready rank=$RANK ."
-    # Slurm signals the processes of a step one by one. `tail` may be gone before
-    # this shell has its signal, and must not end it without its word.
+    # Slurm signals the processes of a step one by one. `tail` may be killed
+    # before this shell gets its signal, so start it again: the shell must not
+    # end before it has printed the signal.
     while :; do tail -f /dev/null & wait; done ;;
 esac

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""launch --hostfile when a host, its connection or its agent is lost."""
+"""Tests of launch --hostfile when a host, its connection or its agent is lost.
+"""
 
 import os
 import re
@@ -26,8 +27,8 @@ class Loss(over_ssh.OverSsh):
     self.check_verdict_of_loss(front)
 
   def check_verdict_of_loss(self, front):
-    """Checks that exactly one verdict is printed, which names the loss and no
-    signal of Muster."""
+    """Checks that exactly one verdict is printed, and that it names the loss as
+    the cause, not a signal that Muster sent."""
     self.assertEqual(len(front.lines('TIMED OUT after ')), 1, front.text())
     self.assertTrue(front.lines('only 1 of at least 2 nodes is left'),
                     front.text())

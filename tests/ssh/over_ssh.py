@@ -1,4 +1,4 @@
-"""The base of the tests of launch --hostfile."""
+"""The base class of the tests of launch --hostfile."""
 
 import os
 import re
@@ -15,7 +15,8 @@ WORKER = os.path.join(_HERE, 'worker.sh')
 
 @unittest.skipIf(ssh_hosts.missing(), ssh_hosts.missing())
 class OverSsh(unittest.TestCase):
-  """One sshd, and for each test a home folder and a working directory."""
+  """Provides one sshd for all tests, and for each test a home folder and a
+  working directory."""
 
   @classmethod
   def setUpClass(cls):
@@ -59,7 +60,8 @@ class OverSsh(unittest.TestCase):
     return front
 
   def node_process(self, address):
-    """The `launch` at the host's end of the connection, and its sshd."""
+    """Returns the pids of the `launch` at the host's end of the connection, and
+    of its sshd."""
     for pid, words in self.hosts.processes().items():
       if words[1:2] != [b'--muster-ssh-node']:
         continue
@@ -71,7 +73,8 @@ class OverSsh(unittest.TestCase):
     raise AssertionError('no launch on ' + address)
 
   def agent_of(self, address):
-    """The agent that this `launch` has started."""
+    """Returns the pid of the agent that the `launch` on this host has started.
+    """
     pid = self.node_process(address)[0]
     with open('/proc/%d/task/%d/children' % (pid, pid),
               encoding='utf-8') as file:

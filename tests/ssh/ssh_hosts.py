@@ -1,7 +1,8 @@
-"""A real sshd on loopback whose addresses 127.0.0.1, 127.0.0.2, … are hosts.
+"""Runs a real sshd on loopback. Its addresses 127.0.0.1, 127.0.0.2, … serve as
+hosts.
 
-Everything that a login on it starts carries a mark in its environment, so that
-a test can tell what is left of a job.
+All processes that a login starts have a mark in their environment, so that a
+test can find the processes that a job has left behind.
 """
 
 import os
@@ -17,14 +18,15 @@ import uuid
 
 import kernel_events
 
-# Time in seconds within which an expected event must happen. Long, because a
-# loaded machine is not a failure.
+# Time in seconds within which an expected event must happen. It is long, so
+# that tests do not fail on a loaded machine.
 PATIENCE_S = 60
 SSHD = shutil.which('sshd', path='/usr/sbin:/usr/local/sbin:/sbin:/usr/bin')
 
 
 def missing():
-  """The reason why there can be no hosts; empty if there is none."""
+  """Returns the reason why no sshd can run on this machine; empty if one can.
+  """
   for program, found in (('sshd', SSHD), ('ssh', shutil.which('ssh')),
                          ('ssh-keygen', shutil.which('ssh-keygen'))):
     if not found:
@@ -39,8 +41,8 @@ def _write(path, text):
 
 
 class Hosts:
-  """One sshd. `count` addresses are hosts; one more does not answer commands.
-  """
+  """One sshd. `count` of its addresses are hosts; one additional host does not
+  answer commands."""
 
   # The address of a host that lacks the program `launch`.
   BARE = '127.0.0.99'
@@ -139,8 +141,8 @@ class Hosts:
     self.process.wait()
 
   def processes(self):
-    """pid → command line of all processes that logins have started and that are
-    left."""
+    """Returns the command lines, by pid, of all processes that logins have
+    started and that still run."""
     found = {}
     for pid in filter(str.isdigit, os.listdir('/proc')):
       try:
@@ -154,8 +156,8 @@ class Hosts:
     return found
 
   def wait_for_nothing(self):
-    """Waits until no process of a login is left; returns those left after
-    PATIENCE_S."""
+    """Waits until no process of a login is left. Returns those that are left
+    after PATIENCE_S."""
     end = time.monotonic() + PATIENCE_S
     while True:
       left = self.processes()
@@ -166,7 +168,7 @@ class Hosts:
 
 
 class Launch:
-  """A running launch --hostfile; its output is read as it arrives."""
+  """A running launch --hostfile, whose output is read as it arrives."""
 
   def __init__(self, command, folder, environment):
     self.process = subprocess.Popen(
@@ -195,8 +197,8 @@ class Launch:
     return '\n'.join(self.out + self.err)
 
   def printed(self, part, times=1):
-    """Waits until `part` has been printed `times` times; returns whether it
-    was."""
+    """Waits until `part` has been printed `times` times. Returns False if this
+    does not happen."""
     def count():
       return self.text().count(part)
     with self._grown:
@@ -211,7 +213,7 @@ class Launch:
     self.process.send_signal(number)
 
   def end(self):
-    """Waits for the end of the output; returns the exit code."""
+    """Waits for the end of the output. Returns the exit code."""
     code = self.process.wait(PATIENCE_S)
     for reader in self._readers:
       reader.join(PATIENCE_S)

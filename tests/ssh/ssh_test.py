@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""launch --hostfile against a real sshd on loopback."""
+"""Tests of launch --hostfile with a real sshd on loopback."""
 
 import os
 import re
@@ -152,8 +152,8 @@ class Ssh(over_ssh.OverSsh):
         continue
 
   def check_no_secret(self, secret):
-    """Checks that the secret is in no command line, and in no environment of an
-    ssh."""
+    """Checks that the secret is in no command line, and not in the environment
+    of an ssh process."""
     seen = 0
     for pid in filter(str.isdigit, os.listdir('/proc')):
       try:
@@ -170,7 +170,7 @@ class Ssh(over_ssh.OverSsh):
     self.assertGreater(seen, 0)
 
   def on_hosts(self, name):
-    """The values of a variable in the hosts' processes."""
+    """Returns the values of an environment variable in the hosts' processes."""
     found = set()
     for pid in self.hosts.processes():
       try:
@@ -178,11 +178,12 @@ class Ssh(over_ssh.OverSsh):
           found.update(re.findall(rb'(?:^|\0)%s=([^\0]+)' % name.encode(),
                                   file.read()))
       except OSError:
-        continue  # it has ended meanwhile
+        continue  # the process has ended meanwhile
     return found
 
   def status(self, **variables):
-    """The exit code and output of `launch status` of the running job."""
+    """Returns the exit code and the output of `launch status` for the running
+    job."""
     endpoint, = self.on_hosts('MUSTER_COORDINATOR')
     asked = subprocess.run(
         [over_ssh.LAUNCH, 'status', '--endpoint=' + endpoint.decode()],
@@ -276,8 +277,8 @@ class Ssh(over_ssh.OverSsh):
   def test_hosts_beyond_the_most_are_spares_whoever_comes_first(self):
     for host in ('1', '2'):
       os.mkfifo(os.path.join(self.work, host))
-    # An ssh that connects to the first two hosts of the file only after the
-    # fourth.
+    # A replacement for ssh that connects to the first two hosts of the file
+    # only after the fourth one.
     slow = self.write(self.folder, 'ordered_ssh', (
         '#!/bin/sh\nexport %s\ncd %s\ncase "$*" in\n'
         '  *127.0.0.1\\ *) read -r _ <1 ;;\n'

@@ -22,8 +22,8 @@
 namespace muster {
 namespace {
 
-// The operation of one row of the table, on one rank. Pure, apart from the
-// given buffers.
+// The operation of one row of the result table, seen from one rank. Its
+// functions are pure, apart from the buffers that they are given.
 struct BenchCase {
   OperationKind kind = OperationKind::kAllReduce;
   DType dtype = DType::kFloat32;
@@ -33,28 +33,30 @@ struct BenchCase {
   int size = 1;
   int64_t count = 0;  // number of elements of the shorter buffer
 
-  // Number of elements of the longer buffer.
+  // Number of elements of the longer of the operation's two buffers.
   int64_t longest() const;
 };
 
-// A rank's values repeat after this number of elements, so expected results are
-// computed for one period only. A prime, so that no two pieces into which a
-// transport cuts a buffer are equal.
+// The input values of a rank repeat after this number of elements, so that the
+// expected results need to be computed for one period only. It is a prime, so
+// that no two pieces into which a transport cuts a buffer are equal.
 constexpr int64_t kPeriod = 1021;
 
-// The byte with which outputs are filled before the operation.
+// The byte with which an output buffer is filled before the operation, so that
+// elements which the operation does not write are found.
 constexpr int kPoison = 0xA5;
 
-// The value depends on rank, position and buffer length, so that leftovers of
-// another operation are not taken for correct results.
+// The input value of `rank` at position `index`. It depends on rank, position
+// and buffer length, so that data left over from another operation is not taken
+// for a correct result.
 double InputValue(const BenchCase& test, int rank, int64_t index) {
   auto mixed = static_cast<uint64_t>(index % kPeriod) * 0x9e3779b97f4a7c15u +
                static_cast<uint64_t>(rank) * 0xbf58476d1ce4e5b9u +
                static_cast<uint64_t>(test.count) * 0x94d049bb133111ebu;
   mixed = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9u;
   const auto step = static_cast<int>(mixed >> 62);
-  // Few factors are 2, so that products over many ranks stay in the range of
-  // int8.
+  // For products, most input values are 1 and few are 2, so that the product
+  // over many ranks stays in the range of int8.
   if (test.op == ReduceOp::kProd) return rank < 6 && step == 0 ? 2 : 1;
   return step + 1;
 }
@@ -91,8 +93,9 @@ double Reduced(const BenchCase& test, int64_t index) {
   return result;
 }
 
-// The rank and position that one part of the output comes from; the part has
-// `count` elements.
+// Source of one part of the output: a rank's input from position `begin` on,
+// or, if `reduced`, the reduction of all ranks' inputs. A part has `count`
+// elements.
 struct Source {
   bool reduced = false;
   int rank = 0;
@@ -199,13 +202,14 @@ BenchCase BenchCaseOf(OperationKind kind, DType dtype, ReduceOp op, int root,
   return test;
 }
 
-// Whether the kind has an in-place form.
+// Whether the operation has an in-place form.
 bool HasInPlace(OperationKind kind) {
   return kind != OperationKind::kAllToAll && kind != OperationKind::kBatch &&
          kind != OperationKind::kBarrier;
 }
 
-// Construct the operation; each buffer must have room for longest() elements.
+// Constructs the out-of-place form of the operation. Each buffer must have room
+// for longest() elements.
 Operation OutOfPlace(const BenchCase& test, void* first, void* second) {
   return Of(test, first, second);
 }
@@ -236,8 +240,8 @@ void Prepare(const BenchCase& test, const Operation& operation) {
   if (output > 0) {
     std::memset(const_cast<void*>(OutputOf(operation)), kPoison, output);
   }
-  // If the operation is in place, the input overwrites a part of the output's
-  // fill.
+  // The input is written second: in an in-place operation it is a part of the
+  // output buffer.
   const int64_t bytes = InputLength(test) * width;
   std::vector<char> pattern(kPeriod * width);
   for (int64_t i = 0; i < std::min(kPeriod, InputLength(test)); i++) {
@@ -340,9 +344,9 @@ class Bench {
     return absl::OkStatus();
   }
 
-  // Runs the operation for a while before measuring. New processes may share a
-  // core for some milliseconds until the kernel distributes them, and that time
-  // would be measured instead of the transport's. All ranks must repeat the
+  // Runs the operation for a while before measuring. The kernel may run new
+  // processes on one core for some milliseconds until it distributes them, and
+  // the measurement would include that delay. All ranks must repeat the
   // operation equally often, so they agree on the elapsed time.
   absl::Status Settle() {
     constexpr double kSettlingSeconds = 0.1;

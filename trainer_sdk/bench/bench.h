@@ -11,9 +11,9 @@
 namespace muster {
 
 // Runs the measurements of `options` in `group`; rank 0 prints the results line
-// by line. Collective and blocking. Internal: some results were wrong (returned
-// after all results are printed). ResourceExhausted: not enough memory. Other
-// errors are those of the group's operations.
+// by line. Collective: every rank must call it. Blocks. Internal: some results
+// were wrong (returned after all results are printed). ResourceExhausted: not
+// enough memory. Other errors are those of the group's operations.
 absl::Status RunBench(ProcessGroup& group, const BenchOptions& options,
                       const std::function<void(const std::string&)>& print);
 

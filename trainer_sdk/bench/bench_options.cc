@@ -83,7 +83,7 @@ Setter SizeInto(int64_t BenchOptions::*field) {
 }
 
 struct BenchFlag {
-  std::string letter;  // "-b"; empty: the option has no letter
+  std::string letter;  // short name, such as "-b"; empty: none
   std::string name;    // long name, such as "--minbytes"
   Setter set;
 };

@@ -11,45 +11,51 @@
 
 namespace muster {
 
-// Where the measured buffers are allocated: by the transport, or as ordinary
-// memory.
+// The kind of memory for the measured buffers: allocated by the transport, or
+// ordinary memory.
 enum class BenchMemory { kTransports, kPlain };
 
 // The options of `launch bench`; their letters are those of nccl-tests.
 struct BenchOptions {
-  // The measured operation; kBatch is measured as "sendrecv".
+  // The measured operation. kBatch stands for the benchmark "sendrecv".
   OperationKind kind = OperationKind::kAllReduce;
-  int64_t least_bytes = 4096;     // -b: the smallest size, in bytes
-  int64_t max_bytes = 128 << 20;  // -e: the largest size, in bytes
-  // -f: the factor from one size to the next; 0: step_bytes is used instead
+  int64_t least_bytes = 4096;     // -b: smallest buffer size, in bytes
+  int64_t max_bytes = 128 << 20;  // -e: largest buffer size, in bytes
+  // -f: factor between successive buffer sizes; 0: add step_bytes instead
   int64_t step_factor = 4;
-  // -i: the increment from one size to the next, in bytes
+  // -i: increment between successive buffer sizes, in bytes
   int64_t step_bytes = 0;
-  int iterations = 20;  // -n: measured operations per size
-  int warm_up = 5;      // -w: operations before each measurement
-  std::vector<DType> dtypes = {DType::kFloat32};  // -d: the element types
-  std::vector<ReduceOp> ops = {ReduceOp::kSum};   // -o: the reductions
-  int root = 0;       // -r: the root of rooted collectives
-  bool check = true;  // -c: whether the results are checked
+  int iterations = 20;  // -n: number of measured operations per buffer size
+  // -w: number of unmeasured operations before each measurement
+  int warm_up = 5;
+  // -d: element types to measure
+  std::vector<DType> dtypes = {DType::kFloat32};
+  // -o: reductions to measure, such as sum
+  std::vector<ReduceOp> ops = {ReduceOp::kSum};
+  int root = 0;       // -r: root rank of broadcast, reduce, gather and scatter
+  bool check = true;  // -c: whether the results are checked for errors
   TransportChoice transport = TransportChoice::kAutomatic;
   BenchMemory memory = BenchMemory::kTransports;
   bool help = false;
 };
 
-// The names that nccl-tests uses: "float", "half". "sendrecv" is one batch with
-// a send to the next rank and a receive from the previous rank.
+// The name that nccl-tests uses for a type or an operation, such as "float",
+// "half". "sendrecv" is one batch with a send to the next rank and a receive
+// from the previous rank.
 const char* BenchName(DType dtype);
 const char* BenchName(OperationKind kind);
 
-// Parses `arguments`, the operation and its options. InvalidArgument has a
-// message of one line. Pure.
+// Parses the command line `arguments`: the name of the operation, then its
+// options. InvalidArgument: a malformed argument; the message is one line.
+// Pure.
 absl::StatusOr<BenchOptions> ParseBenchOptions(
     const std::vector<std::string>& arguments);
 
-// Parses "4K", "128M", "1G", "77" as a number of bytes.
+// Parses a number of bytes such as "4K", "128M", "1G" or "77". K, M and G are
+// powers of 1024.
 absl::StatusOr<int64_t> ParseBenchSize(const std::string& text);
 
-// The sizes to measure, ascending.
+// The buffer sizes to measure, in bytes, ascending.
 std::vector<int64_t> BenchSizes(const BenchOptions& options);
 
 std::string BenchHelp();

@@ -24,7 +24,8 @@ std::string HalfLine(const BenchRow& row,
                   "N/A", "N/A");
     return text;
   }
-  // Bytes per microsecond, divided by 1000, are GB/s.
+  // Converted to GB/s: bytes per microsecond are MB/s, and 1000 MB/s are 1
+  // GB/s.
   const double bandwidth =
       measurement->microseconds > 0
           ? static_cast<double>(row.bytes) / measurement->microseconds / 1e3
@@ -68,7 +69,7 @@ std::string BenchHead() {
                 "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw",
                 "#wrong", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)",
                 "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "");
-  // The text without blanks at the ends of its lines.
+  // The header without blanks at the ends of its lines.
   std::string head;
   for (const char* c = text; *c != 0; c++) {
     if (*c == '\n') {

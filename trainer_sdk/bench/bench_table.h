@@ -11,7 +11,7 @@ namespace muster {
 
 // One half of a row of the table: the out-of-place or the in-place measurement.
 struct BenchMeasurement {
-  // time of one operation, mean over all ranks (on GPUs: of rank 0)
+  // time per operation, mean over all ranks (on GPUs: of rank 0 only)
   double microseconds = 0;
   // number of wrong elements on all ranks; none: results were not checked
   std::optional<int64_t> wrong;
@@ -19,21 +19,23 @@ struct BenchMeasurement {
 
 struct BenchRow {
   OperationKind kind = OperationKind::kAllReduce;
-  int64_t bytes = 0;  // size of the longer buffer
-  int64_t count = 0;  // number of elements of the shorter buffer
+  int64_t bytes = 0;  // size of the longer of the two buffers
+  int64_t count = 0;  // number of elements of the shorter of the two buffers
   DType dtype = DType::kFloat32;
   ReduceOp op = ReduceOp::kSum;
   int root = 0;
   int ranks = 1;
   BenchMeasurement out_of_place;
-  // none: the operation has no in-place form
+  // The in-place measurement. Empty if the operation has no in-place form.
   std::optional<BenchMeasurement> in_place;
 };
 
-// busbw / algbw of an operation, as nccl-tests defines it.
+// The factor by which nccl-tests multiplies an operation's algorithm bandwidth
+// (algbw) to get its bus bandwidth (busbw).
 double BusFactor(OperationKind kind, int ranks);
 
-// The table format of nccl-tests, so that its parsers work. Pure.
+// The head and the lines of the result table, in the format of nccl-tests, so
+// that programs which parse that format work. Pure.
 std::string BenchHead();
 std::string BenchLine(const BenchRow& row);
 

@@ -32,8 +32,8 @@ std::vector<std::string> Small(const std::string& operation) {
           "-w",      "1",  "-d", "all", "-o",   "all", "-r",  "1"};
 }
 
-// Runs the bench on `size` ranks; returns the text printed by rank 0 and each
-// rank's status.
+// Runs the benchmark on `size` ranks. Returns the text that rank 0 prints, and
+// each rank's status.
 std::pair<std::string, std::vector<absl::Status>> Printed(
     const std::vector<std::string>& arguments, int size,
     TransportFactory factory = ReferenceTransports()) {
@@ -67,12 +67,13 @@ TEST(BenchTest, EveryOperationIsMeasuredAndRight) {
   }
 }
 
-// A replacement of Transport::Execute; `right` is the correct transport.
+// A function that replaces Transport::Execute in a test. `right` is the correct
+// transport.
 using Execution = std::function<absl::Status(Transport& right, const Operation&,
                                              const OperationContext&)>;
 
-// The reference transport, except that int32 all_reduces on rank 1 are done by
-// `execution`.
+// The reference transport with a defect: on rank 1, `execution` performs the
+// int32 all_reduces.
 TransportFactory Defective(const Execution& execution) {
   class Wrong final : public Transport {
    public:
@@ -124,7 +125,7 @@ TEST(BenchTest, WrongElementsAreCountedAndFail) {
 }
 
 TEST(BenchTest, LeftoversOfAnEarlierSizeAreDetected) {
-  // A wrong transport: in large operations, it does not write the first two
+  // A defective transport: in large operations, it does not write the first two
   // elements.
   const auto lazy = [](Transport& right, const Operation& operation,
                        const OperationContext& context) {

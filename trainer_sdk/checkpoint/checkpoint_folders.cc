@@ -14,8 +14,9 @@
 namespace muster {
 namespace {
 
-// The data is hashed and written in chunks of this size in bytes: small enough
-// that a chunk is still in the cache when it is written.
+// Data is hashed and written in chunks of this size in bytes. A chunk is so
+// small that it is still in the processor's cache when it is written after
+// hashing.
 constexpr int64_t kChunkBytes = 1 << 20;
 
 }  // namespace
@@ -109,7 +110,7 @@ absl::StatusOr<Manifest> ReadManifest(FileSystem& files,
 namespace {
 
 constexpr std::string_view kStep = "step-";
-// Prefixes of names that readers ignore.
+// Prefixes of files and folders that readers of checkpoints ignore.
 constexpr std::string_view kWriting = ".writing-";
 constexpr std::string_view kRemoving = ".removing-";
 constexpr std::string_view kMarker = ".seen-";
@@ -124,16 +125,17 @@ std::string Join(const std::string& folder, const std::string& name) {
 
 std::string Text(std::string_view view) { return std::string(view); }
 
-// A sort key; higher is newer. An entry without a readable manifest may be the
-// newest, so it sorts above all others.
+// A sort key that is higher for newer checkpoints. An entry without a readable
+// manifest sorts above all others, because it may be the newest.
 auto Age(const CheckpointEntry& entry) {
   return std::tuple(entry.manifest.ok() ? 0 : 1,
                     entry.manifest.ok() ? entry.manifest->serial : 0,
                     entry.folder.step, entry.folder.attempt);
 }
 
-// Checks that the files of `entry`, whose manifest is readable, match the
-// manifest.
+// Checks that the files of `entry`, whose manifest must be readable, match the
+// manifest. Adds `entry` to `whole` if they do; entries in `whole` are not
+// checked again.
 absl::Status FindWhole(FileSystem& files, const std::string& directory,
                        const CheckpointEntry& entry, WholeCheckpoints& whole) {
   const WholeCheckpoints::value_type key(entry.name, entry.manifest->serial);
@@ -162,7 +164,8 @@ std::optional<StepFolder> StepFolderOf(std::string_view name) {
   if (read.ec == std::errc() && read.ptr != end && *read.ptr == '.') {
     read = std::from_chars(read.ptr + 1, end, folder.attempt);
   }
-  // The name must be canonical: "step-7" and "step-00000007.1" are rejected.
+  // Only the form that NameOf produces is accepted: "step-7" and
+  // "step-00000007.1" are rejected.
   if (read.ec != std::errc() || read.ptr != end || folder.step < 0 ||
       folder.attempt < 1 || NameOf(folder) != name) {
     return std::nullopt;
@@ -233,7 +236,7 @@ absl::StatusOr<std::string> CommitCheckpoint(FileSystem& files,
   }
   const auto written = WriteRecordedFile(files, writing, kManifestFile, {text});
   if (!written.ok()) return written.status();
-  // The files' names must be on the disk before the folder is renamed.
+  // The names of the files must be on the disk before the folder is renamed.
   // Otherwise a crash could leave a folder with the final name but without its
   // files.
   if (absl::Status status = files.SyncFolder(writing); !status.ok()) {
@@ -245,7 +248,8 @@ absl::StatusOr<std::string> CommitCheckpoint(FileSystem& files,
   if (absl::Status status = files.Rename(writing, path); !status.ok()) {
     return status;
   }
-  // The new name must be on the disk before an older checkpoint is removed.
+  // The folder's new name must be on the disk before the caller removes an
+  // older checkpoint.
   if (absl::Status status = files.SyncFolder(directory); !status.ok()) {
     return status;
   }
@@ -260,7 +264,7 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
   const auto readable = std::count_if(
       entries->begin(), entries->end(),
       [](const CheckpointEntry& entry) { return entry.manifest.ok(); });
-  // number of intact checkpoints found so far, the newest included
+  // number of intact checkpoints found so far, `newest` included
   int kept = 1;
   for (const CheckpointEntry& entry : *entries) {
     absl::Status status = entry.manifest.status();
@@ -268,7 +272,8 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
       if (status.ok()) whole.emplace(entry.name, entry.manifest->serial);
       continue;
     }
-    // The files need not be read if all readable checkpoints are kept anyway.
+    // If there are not more readable checkpoints than `keep`, all of them stay
+    // and their files need not be read.
     if (status.ok() && kept < keep && readable > keep) {
       status = FindWhole(files, directory, entry, whole);
     }
@@ -276,11 +281,12 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
       ++kept;
       continue;
     }
-    // A checkpoint stays if it cannot be read now or not by this version: it
-    // may not be damaged.
+    // Only a checkpoint with damaged data is removed. Any other error means
+    // that this process or this version cannot read the checkpoint now, which
+    // may be intact.
     if (!status.ok() && !absl::IsDataLoss(status)) continue;
-    // The checkpoint is renamed first, so that no process opens a half-removed
-    // checkpoint.
+    // The checkpoint is renamed before it is removed, so that no process opens
+    // a half-removed checkpoint.
     const std::string removing =
         Join(directory, absl::StrCat(Text(kRemoving), entry.name));
     if (!files.Remove(removing).ok() ||
@@ -292,8 +298,8 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
   if (!names.ok()) return;
   for (const std::string& name : *names) {
     if (!BeginsWith(name, kRemoving)) continue;
-    // The removal fails if another host's NFS client has one of the files open;
-    // a later call tries again.
+    // The removal fails if an NFS client on another host has one of the files
+    // open; a later call tries again.
     files.Remove(Join(directory, name)).IgnoreError();
   }
 }

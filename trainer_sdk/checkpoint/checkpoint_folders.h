@@ -16,17 +16,18 @@
 
 namespace muster {
 
-// Writes FOLDER/NAME from `pieces`, concatenated, and calls fsync.
+// Writes the file FOLDER/NAME with the concatenated `pieces`, and calls fsync.
+// Returns the file's size and checksum.
 absl::StatusOr<FileRecord> WriteRecordedFile(
     FileSystem& files, const std::string& folder, const std::string& name,
     const std::vector<std::string_view>& pieces);
 
-// Reads the whole file once. DataLoss: it does not exist, or its size or
-// checksum differs.
+// Reads the file of `record` once and compares it with `record`. DataLoss: the
+// file does not exist, or its size or checksum differs.
 absl::Status VerifyFile(FileSystem& files, const std::string& folder,
                         const FileRecord& record);
 
-// Reads a whole file. DataLoss: the file has more than `most` bytes.
+// Reads a whole file of at most `most` bytes. DataLoss: the file is larger.
 absl::StatusOr<std::string> ReadWholeFile(FileSystem& files,
                                           const std::string& path,
                                           int64_t most);
@@ -35,8 +36,8 @@ absl::StatusOr<std::string> ReadWholeFile(FileSystem& files,
 absl::StatusOr<Manifest> ReadManifest(FileSystem& files,
                                       const std::string& folder);
 
-// The name of a checkpoint's folder: "step-00000100", and "step-00000100.2" if
-// that step is saved again.
+// The step and attempt in the name of a checkpoint's folder: "step-00000100",
+// and "step-00000100.2" if that step is saved a second time.
 struct StepFolder {
   int64_t step = 0;
   int64_t attempt = 1;
@@ -44,49 +45,49 @@ struct StepFolder {
   bool operator==(const StepFolder&) const = default;
 };
 std::string NameOf(StepFolder folder);
-// Parses the name of a step's folder; nullopt if `name` has another form.
+// Parses the name of a checkpoint's folder; nullopt if `name` is no such name.
 std::optional<StepFolder> StepFolderOf(std::string_view name);
 
-// The folder of one step, with its manifest or the error of reading the
-// manifest.
+// One checkpoint in a directory: its folder, and its manifest or the reason why
+// the manifest cannot be read.
 struct CheckpointEntry {
   std::string name;
   StepFolder folder;
   absl::StatusOr<Manifest> manifest;
 };
 
-// Lists the checkpoints of a directory, the one saved last first. Those without
-// a readable manifest come before all others, because their age is unknown.
+// Lists the checkpoints of a directory, the last saved one first. Checkpoints
+// without a readable manifest precede all others, because their age is unknown.
 // NotFound: the directory does not exist.
 absl::StatusOr<std::vector<CheckpointEntry>> ListCheckpoints(
     FileSystem& files, const std::string& directory);
 
 // Makes the temporary folder in which a checkpoint is written, and returns its
-// path. `nonce` makes the folder's name differ from those of folders that dead
-// or dying writers left.
+// path. `nonce` distinguishes the folder from those that dead or dying writers
+// left.
 absl::StatusOr<std::string> BeginCheckpoint(FileSystem& files,
                                             const std::string& directory,
                                             int64_t step,
                                             const std::string& nonce);
 
 // Turns a folder made by BeginCheckpoint into a checkpoint, and returns its
-// final path. All files of the manifest must be in it and fsynced. Sets the
-// manifest's serial. The checkpoint comes into existence when its folder is
-// renamed; after a successful return it survives any crash. FailedPrecondition:
-// a file is missing or has another size.
+// final path. All files of the manifest must be in the folder and fsynced. Sets
+// the manifest's serial. The checkpoint comes into existence when its folder is
+// renamed; after this function has returned OK, the checkpoint survives any
+// crash. FailedPrecondition: a file is missing or has another size.
 absl::StatusOr<std::string> CommitCheckpoint(FileSystem& files,
                                              const std::string& directory,
                                              const std::string& writing,
                                              Manifest manifest);
 
-// Name and serial number of each checkpoint whose files are known to match its
-// manifest.
+// Checkpoints whose files are known to match their manifests: the folder's name
+// and the manifest's serial number.
 using WholeCheckpoints = std::set<std::pair<std::string, int64_t>>;
 
-// Removes all but the `keep` intact checkpoints that were saved last; `newest`
-// is never removed and is assumed intact. Checkpoints with damaged files are
-// removed too and do not count. Before a checkpoint is removed, the newer
-// checkpoints that are kept are read and compared with their manifests, except
+// Removes all but the last `keep` intact checkpoints. `newest` is never removed
+// and is assumed intact. Checkpoints with damaged files are removed too and do
+// not count towards `keep`. Before a checkpoint is removed, the newer
+// checkpoints that stay are read and compared with their manifests, except
 // checkpoints in `whole`. Checkpoints found intact are added to `whole`. A
 // checkpoint that cannot be removed stays until the next call.
 void PruneCheckpoints(FileSystem& files, const std::string& directory,
@@ -94,13 +95,14 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
                       WholeCheckpoints& whole);
 
 // Removes unfinished checkpoints. No other process may write in the directory.
-// Returns the path of each checkpoint that cannot be removed, with the reason;
-// such leftovers do no harm. Fails if the directory cannot be listed.
+// Returns a text for each unfinished checkpoint that cannot be removed: its
+// path and the reason. Such leftovers do no harm. Fails if the directory cannot
+// be listed.
 absl::StatusOr<std::vector<std::string>> ClearLeftovers(
     FileSystem& files, const std::string& directory);
 
-// The name of the file with which the ranks check that they see the same
-// directory.
+// The name of the file that rank 0 creates so that the other ranks can check
+// that they see the same directory.
 std::string MarkerName(const std::string& nonce);
 
 }  // namespace muster

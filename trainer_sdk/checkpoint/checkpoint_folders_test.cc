@@ -33,8 +33,8 @@ TEST(StepFolderTest, HasOneNameAndTheNameOneStep) {
   }
 }
 
-// Makes a checkpoint that contains a state string but no tensors; returns its
-// path.
+// Makes a checkpoint that contains a state string but no tensors. Returns the
+// path of the checkpoint.
 absl::StatusOr<std::string> Make(MemoryDisk& disk, int64_t step) {
   const auto path = BeginCheckpoint(disk, "/d", step, "nonce");
   if (!path.ok()) return path;
@@ -82,8 +82,8 @@ TEST_F(FoldersTest, FolderThatCannotBeRemovedIsReturnedAndRetried) {
                                  HasSubstr("/d/.writing-step-00000002-a")));
   EXPECT_THAT(Names(), ElementsAre(".removing-step-00000001",
                                    ".writing-step-00000002-a"));
-  // Folders that unfinished saves left do not affect later saves, even of the
-  // same steps.
+  // Later saves succeed although folders of unfinished saves cannot be removed,
+  // even saves of the same steps.
   for (const int64_t step : {1, 2, 3}) {
     const auto made = Make(disk_, step);
     ASSERT_TRUE(made.ok()) << made.status();
@@ -100,8 +100,8 @@ TEST_F(FoldersTest, FolderThatCannotBeRemovedIsReturnedAndRetried) {
 
 TEST_F(FoldersTest, TheNewestIsNeverRemoved) {
   for (const int64_t step : {5, 9, 7}) ASSERT_TRUE(Make(disk_, step).ok());
-  // The newest checkpoint, which is that of step 5 here, is kept although the
-  // other checkpoints have higher steps.
+  // The checkpoint that the caller names as the newest, here that of step 5, is
+  // kept although the other checkpoints have higher steps.
   PruneCheckpoints(disk_, "/d", "step-00000005", 1, whole_);
   EXPECT_THAT(Names(), ElementsAre("step-00000005"));
 }
@@ -128,8 +128,9 @@ TEST_F(FoldersTest, ADamagedOneDoesNotCountAndTheOneBeforeItStays) {
   EXPECT_THAT(Names(), ElementsAre("step-00000001", "step-00000003"));
 }
 
-// Step 3 is damaged after it was found intact. Pruning notices the damage only
-// if the set of intact checkpoints does not contain step 3.
+// Step 3 is damaged after it was found intact. Pruning does not read step 3
+// again, and so does not notice the damage, as long as the set of intact
+// checkpoints contains step 3.
 TEST_F(FoldersTest, VerifiedCheckpointIsNotReadAgain) {
   for (const bool is_known : {true, false}) {
     MemoryDisk disk;

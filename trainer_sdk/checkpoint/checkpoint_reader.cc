@@ -23,7 +23,7 @@
 namespace muster {
 namespace {
 
-// One read of a shard: some bytes of a stored range, and their destination.
+// One read from a shard: a part of a stored range, and the memory for it.
 struct ShardRead {
   SliceRange stored;
   int64_t offset = 0;
@@ -31,8 +31,8 @@ struct ShardRead {
   char* out = nullptr;
 };
 
-// Performs all reads of one shard. DataLoss: the shard does not match the
-// manifest.
+// Performs all reads from one shard. DataLoss: the shard does not contain what
+// the manifest says.
 absl::Status ReadShard(FileSystem& files, const std::string& folder,
                        const FileRecord& record,
                        const std::vector<ShardRead>& reads) {
@@ -88,7 +88,8 @@ class CheckpointReader::Body {
 
   absl::Status Read(const std::vector<CheckpointSlice>& slices) const {
     if (absl::Status wrong = CheckSlices(slices); !wrong.ok()) return wrong;
-    // key: index of the file in the manifest
+    // Key: index of a shard in the manifest's list of files; value: the reads
+    // from it.
     std::map<int, std::vector<ShardRead>> reads;
     for (const CheckpointSlice& slice : slices) {
       const auto at = by_name_.find(slice.tensor.name);
@@ -221,7 +222,8 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointReader::Open(
   absl::Status unreadable = absl::NotFoundError(
       absl::StrCat("there is no checkpoint of step ", step, " in ", directory));
   for (CheckpointEntry& entry : *entries) {
-    // If there are several checkpoints of one step, the one saved last is used.
+    // The entries are sorted, the last saved one first. So among several
+    // checkpoints of one step, the one saved last is opened.
     if (entry.folder.step != step) continue;
     if (!entry.manifest.ok()) {
       unreadable = entry.manifest.status();
@@ -257,7 +259,8 @@ absl::Status CheckpointReader::Read(
 
 namespace {
 
-// The names of the checkpoints that rank 0 sees in the directory, newest first.
+// Rank 0's message to the other ranks: the names of the checkpoints in the
+// directory, the newest first.
 RankMessage Candidates(FileSystem& files, const std::string& directory) {
   RankMessage message;
   const auto entries = ListCheckpoints(files, directory);
@@ -268,8 +271,9 @@ RankMessage Candidates(FileSystem& files, const std::string& directory) {
   return message;
 }
 
-// This rank's verification of the checkpoint in `folder`: a status, and the
-// checkpoint's serial number. Also reads the manifest into `manifest`.
+// Verifies this rank's part of the checkpoint in `folder`, and returns a
+// message to the other ranks: the result and the checkpoint's serial number.
+// Also reads the manifest into `manifest`.
 RankMessage VerifyCheckpoint(FileSystem& files, const std::string& folder,
                              ProcessGroup& group,
                              absl::StatusOr<Manifest>* manifest) {
@@ -283,8 +287,8 @@ RankMessage VerifyCheckpoint(FileSystem& files, const std::string& folder,
   return message;
 }
 
-// OK if every rank found the checkpoint intact and all saw the same manifest;
-// otherwise the error.
+// OK if every rank found the checkpoint intact and all ranks saw the same
+// manifest; otherwise the error of the first rank that failed or differs.
 absl::Status Finding(const std::vector<RankMessage>& messages) {
   if (absl::Status failure = FirstFailureOf(messages); !failure.ok()) {
     return failure;
@@ -319,7 +323,7 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewestTogether(
     if (!verdicts.ok()) return verdicts.status();
     absl::Status status = Finding(*verdicts);
     if (status.ok()) {
-      // The state is small, so each rank reads all of it. The ranks then
+      // Each rank reads the whole state, which is small. Then the ranks
       // exchange whether they could read it.
       auto reader =
           CheckpointOpening::Make(files, folder, *std::move(manifest), skipped);
@@ -348,8 +352,8 @@ absl::Status ReadTogether(ProcessGroup& group, const CheckpointReader& reader,
     if (!ranges.ok()) return ranges.status();
     ranks.push_back(*std::move(ranges));
   }
-  // The ranks' own errors are reported first, since they are more specific than
-  // missing elements.
+  // Errors of reading are exchanged before the ranks check that every element
+  // is read, because they are more specific than a missing element.
   messages = Exchange(group, {reader.Read(slices), ""}, call);
   if (!messages.ok()) return messages.status();
   if (status = FirstFailureOf(*messages); !status.ok()) return status;

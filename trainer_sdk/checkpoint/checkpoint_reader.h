@@ -23,25 +23,26 @@ struct SkippedCheckpoint {
   std::string reason;
 };
 
-// An intact checkpoint. Any process may read any slices of it, even if it was
-// written by another number of ranks or with another sharding. Thread-safe.
+// An intact checkpoint. Any process may read any slices of it, even if the
+// checkpoint was written by another number of ranks or with another sharding.
+// Thread-safe.
 //
 // Open and OpenNewest read every file once and compare its size and checksum
 // with the manifest. OpenNewestTogether divides this work among the ranks of a
 // job, and all ranks open the same checkpoint.
 class CheckpointReader {
  public:
-  // Opens the intact checkpoint that was saved last; skipped() lists newer
-  // checkpoints that are damaged. Blocks while it reads all files.
-  // `file_system` is not owned; null: the file systems of the machine (Disk()).
+  // Opens the last saved checkpoint that is intact; skipped() lists newer
+  // checkpoints, which are damaged. Blocks while it reads all files.
+  // `file_system` is not owned; null: the machine's own file systems (Disk()).
   // NotFound: there is no checkpoint, not even a damaged one. DataLoss: no
   // checkpoint is intact; the message gives the reason for each.
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewest(
       const std::string& directory, FileSystem* file_system = nullptr);
 
   // Opens the checkpoint of `step`. NotFound: there is no checkpoint of that
-  // step. DataLoss: the checkpoint is damaged; the message says how. Other
-  // errors, such as PermissionDenied: this process or this version cannot read
+  // step. DataLoss: the checkpoint is damaged; the message says how. Any other
+  // error, such as PermissionDenied: this process or this version cannot read
   // the checkpoint.
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> Open(
       const std::string& directory, int64_t step,
@@ -52,17 +53,18 @@ class CheckpointReader {
   CheckpointReader& operator=(const CheckpointReader&) = delete;
 
   int64_t step() const;
-  // The state string that rank 0 passed to Save.
+  // The state string that rank 0 passed to CheckpointWriter::Save.
   const std::string& state() const;
   // The checkpoint's tensors, sorted by name.
   const std::vector<CheckpointTensor>& tensors() const;
-  // The path of the checkpoint's folder.
+  // The path of the folder that contains the checkpoint.
   const std::string& folder() const;
   const std::vector<SkippedCheckpoint>& skipped() const;
 
-  // Fills the slices. NotFound: the checkpoint has no such tensor.
-  // FailedPrecondition: the type or shape differs; names both. InvalidArgument:
-  // a range is outside its tensor. DataLoss, Internal: a file cannot be read.
+  // Reads the elements of each slice into the slice's memory. NotFound: the
+  // checkpoint has no such tensor. FailedPrecondition: the type or shape
+  // differs; the message gives both. InvalidArgument: a range is outside its
+  // tensor. DataLoss, Internal: a file cannot be read.
   absl::Status Read(const std::vector<CheckpointSlice>& slices) const;
 
  private:
@@ -73,46 +75,47 @@ class CheckpointReader {
   std::unique_ptr<Body> body_;
 };
 
-// The parts of opening a checkpoint that OpenNewest (one process) and
-// OpenNewestTogether (all ranks) share.
+// The steps of opening a checkpoint that are common to OpenNewest (one process)
+// and OpenNewestTogether (all ranks).
 class CheckpointOpening {
  public:
-  // Checks the files of a checkpoint that rank `rank` of `ranks` has to verify
-  // against the manifest.
+  // Compares some files of a checkpoint with its manifest: those that rank
+  // `rank` of `ranks` has to verify.
   static absl::Status Verify(FileSystem& files, const std::string& folder,
                              const Manifest& manifest, int rank, int ranks);
 
-  // Reads and verifies the state file. The caller has already verified all
-  // other files.
+  // Reads and verifies the state file, and makes the reader. The caller must
+  // have verified all other files.
   static absl::StatusOr<std::unique_ptr<CheckpointReader>> Make(
       FileSystem& files, const std::string& folder, Manifest manifest,
       std::vector<SkippedCheckpoint> skipped);
 
-  // Whether the error shows that the checkpoint itself is damaged, so that an
-  // older one may be opened instead. Missing permissions or file descriptors do
-  // not show that: opening an older checkpoint then would silently lose work.
+  // Whether `status` shows that the checkpoint itself is damaged, so that an
+  // older one may be opened instead. Missing permissions or file descriptors
+  // are no such error: opening an older checkpoint then would silently lose
+  // work.
   static bool IsBroken(const absl::Status& status);
 
-  // The error when no checkpoint in the directory is intact.
+  // The error to return if no checkpoint in the directory is intact.
   static absl::Status NoneIsWhole(
       const std::string& directory,
       const std::vector<SkippedCheckpoint>& skipped);
 };
 
-// Collective: all ranks open the same checkpoint, namely the last saved one
-// that is intact for all of them. Each rank verifies some of the files. Errors
-// are those of CheckpointReader::OpenNewest, the same on every rank, and those
-// of the group. `call` has the options of each group operation; its timeout
-// must cover the verification on the slowest rank. NotFound: there is no
+// Opens the same checkpoint on all ranks: the last saved one that is intact for
+// all of them. Collective. Each rank verifies some of the files. Errors are
+// those of CheckpointReader::OpenNewest, the same on every rank, and those of
+// the group. `call` has the options of each group operation; its timeout must
+// suffice for the verification on the slowest rank. NotFound: there is no
 // checkpoint, so the training starts from the beginning.
 absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewestTogether(
     ProcessGroup& group, const std::string& directory,
     FileSystem* file_system = nullptr, CallOptions call = {});
 
-// Collective: fills each rank's slices, and checks that the ranks together read
-// every element of the checkpoint. Errors are those of CheckpointReader::Read,
-// on every rank, with the number of the rank that failed. FailedPrecondition:
-// some elements are in no rank's slices.
+// Reads each rank's slices, and checks that the ranks together read every
+// element of the checkpoint. Collective. Errors are those of
+// CheckpointReader::Read, on every rank, with the number of the rank that
+// failed. FailedPrecondition: no rank's slices contain some elements.
 absl::Status ReadTogether(ProcessGroup& group, const CheckpointReader& reader,
                           const std::vector<CheckpointSlice>& slices,
                           CallOptions call = {});

@@ -10,16 +10,16 @@
 
 namespace muster {
 
-// A tensor of the model or of its optimizer, as a whole. No rank needs to hold
-// all of it.
+// Name, type and shape of a whole tensor of the model or of its optimizer. No
+// rank needs to hold all of the tensor.
 struct CheckpointTensor {
-  // UTF-8, 1 to 1024 bytes.
+  // The tensor's name, UTF-8, 1 to 1024 bytes.
   std::string name = {};
   DType dtype = DType::kFloat32;
   // Shape of the whole tensor; empty: one element.
   std::vector<int64_t> shape = {};
 
-  // Number of elements; 0 if a dimension is 0, -1 if the shape is invalid.
+  // The number of elements; 0 if a dimension is 0, -1 if the shape is invalid.
   int64_t count() const;
 
   bool operator==(const CheckpointTensor&) const = default;
@@ -28,18 +28,19 @@ struct CheckpointTensor {
 // Elements [begin, end) of a tensor in row-major order, and their address on
 // this rank. A list of slices describes any sharding: whole tensors on every
 // rank (DDP), ranges (ZeRO), some of the tensors (a pipeline stage). The same
-// list serves to save and to load.
+// list is used for saving and loading.
 struct CheckpointSlice {
   CheckpointTensor tensor = {};
   int64_t begin = 0;
   int64_t end = 0;
-  // Address of element `begin`, in host memory. Saving only reads it.
+  // Address of the element `begin`, in host memory. Saving does not change the
+  // elements.
   void* data = nullptr;
 };
 
-// A slice of the whole value of `tensor`. If the value's number of elements
-// differs from the shape's, the slice has a null address, so that Save and Read
-// reject it.
+// Makes a slice of the whole value of `tensor`. If the value and the shape have
+// different numbers of elements, the slice gets a null address, so that Save
+// and Read reject it.
 CheckpointSlice WholeTensor(const Tensor& tensor);
 
 }  // namespace muster

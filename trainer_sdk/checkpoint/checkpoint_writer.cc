@@ -56,8 +56,8 @@ WithoutSigxfsz::WithoutSigxfsz() {
 }
 
 WithoutSigxfsz::~WithoutSigxfsz() {
-  // The kernel sends SIGXFSZ to the writing thread. A pending signal would be
-  // delivered when it is unblocked, so it is consumed here.
+  // If a write exceeded the limit, SIGXFSZ is pending for this thread. The
+  // signal would kill the process once it is unblocked, so it is consumed here.
   if (sigismember(&before_, SIGXFSZ) == 0) {
     const sigset_t signals = OnlySigxfsz();
     const timespec at_once = {};
@@ -67,12 +67,12 @@ WithoutSigxfsz::~WithoutSigxfsz() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-// A copy of a rank's share at one moment: the data of its shard. The memory is
-// reused by later saves.
+// A copy, made at one moment, of the data that this rank writes to its shard.
+// Later saves reuse the memory.
 class Snapshot {
  public:
-  // Copies the bytes that `layout` names into the snapshot. ResourceExhausted:
-  // not enough memory.
+  // Copies the bytes that `layout` lists from `slices` into the snapshot.
+  // ResourceExhausted: not enough memory.
   absl::Status Take(const ShardLayout& layout,
                     const std::vector<CheckpointSlice>& slices);
 
@@ -106,10 +106,10 @@ absl::Status Snapshot::Take(const ShardLayout& layout,
   return absl::OkStatus();
 }
 
-// The longest waits for the directory's lock. kLocalLockTimeout: its owner is a
-// process of this host, whose lock the kernel frees when it ends.
-// kRemoteLockTimeout: the owner is on another host; a file server frees the
-// lock of a lost node when the lease expires, on NFS after 90 s.
+// How long rank 0 waits at most for the directory's lock. kLocalLockTimeout:
+// the owner is a process of this host, whose lock the kernel frees when the
+// process ends. kRemoteLockTimeout: the owner is on another host; a file server
+// frees the lock of a lost node when its lease expires, on NFS after 90 s.
 constexpr Duration kLocalLockTimeout = std::chrono::seconds(10);
 constexpr Duration kRemoteLockTimeout = std::chrono::minutes(2);
 
@@ -153,12 +153,12 @@ class CheckpointWriter::Body {
   std::unique_ptr<FolderLock> lock_;
   std::vector<std::string> left_over_;
 
-  // The background thread reads agreement_ and snapshot_ while it runs, so no
-  // other thread may change them then.
+  // While the background thread runs, it reads agreement_ and snapshot_, so
+  // other threads must not change them.
   SaveAgreement agreement_;
   Snapshot snapshot_;
-  // The background thread writes whole_, failure_ and written_ while it runs,
-  // so no other thread may use them then.
+  // While the background thread runs, it writes whole_, failure_ and written_,
+  // so other threads must not use them.
   WholeCheckpoints whole_;
   absl::Status failure_;
   Duration written_{};
@@ -178,8 +178,8 @@ absl::Status CheckpointWriter::Body::Claim() {
   if (group_.rank() != 0) return absl::OkStatus();
   absl::Status status = files_.CreateFolders(options_.directory);
   if (!status.ok()) return status;
-  // The other ranks wait while rank 0 waits for the lock, so rank 0 waits for
-  // at most half of the ranks' timeout.
+  // Rank 0 waits for the lock for at most half of the timeout, because the
+  // other ranks wait for rank 0 meanwhile.
   const Instant now = MonotonicNow();
   const Duration most = options_.timeout / 2;
   auto lock =
@@ -215,8 +215,8 @@ absl::Status CheckpointWriter::Body::Prepare() {
                      ": all ranks must reach the same folder by this path"));
   }
   words = Exchange(group_, mine, call_);
-  // If the marker file cannot be removed, the next writer removes it with the
-  // other leftovers.
+  // An error is ignored: the next writer removes the marker file with the other
+  // leftovers.
   if (group_.rank() == 0) files_.Remove(marker).IgnoreError();
   return words.ok() ? FirstFailureOf(*words) : words.status();
 }
@@ -231,8 +231,8 @@ absl::Status CheckpointWriter::Body::Save(
     status = absl::InvalidArgumentError(absl::StrCat(
         "a state of ", state.size(), " bytes; at most ", kMaxStateBytes));
   }
-  // All ranks report an earlier failure together, including ranks that know it
-  // already.
+  // Reach exchanges an earlier failure, so that all ranks report it together,
+  // even if some have returned it from Wait before.
   status = agreement_.Reach(status, step, slices, call_);
   if (status.ok()) {
     const Instant agreed = MonotonicNow();
@@ -244,8 +244,9 @@ absl::Status CheckpointWriter::Body::Save(
                       .whole = &whole_};
     const Instant compared = MonotonicNow();
     if (group_.rank() == 0) save.state = state;
-    // A rank that cannot write reports that in the exchange of the background
-    // thread, because the other ranks have already started.
+    // If this rank cannot write, it reports that in the background thread's
+    // next exchange. It must take part in this exchange, because the other
+    // ranks have already started the save.
     save.ready = agreement_.layout().status();
     if (save.ready.ok()) {
       save.layout = &*agreement_.layout();
@@ -259,7 +260,8 @@ absl::Status CheckpointWriter::Body::Save(
     try {
       thread_ = std::thread([this, save] { Write(save); });
     } catch (const std::system_error&) {
-      // The system has no thread left, so this call writes and blocks.
+      // The system has no thread left, so this thread writes the checkpoint,
+      // and Save blocks meanwhile.
       Write(save);
     }
   }

@@ -18,40 +18,42 @@ namespace muster {
 class FileSystem;
 
 struct CheckpointOptions {
-  // Directory of the checkpoints, which every rank must reach under this path.
-  // The directory is created if it does not exist.
+  // The directory of the checkpoints, which every rank must reach under this
+  // path. Created if it does not exist.
   std::string directory = {};
-  // Number of checkpoints to keep, at least 1; use at least 2 if another
+  // The number of checkpoints to keep, at least 1. Use at least 2 if another
   // process may read the newest checkpoint during the training. While a
-  // checkpoint is written, the directory has one more.
+  // checkpoint is being written, the directory has one more.
   int keep = 2;
   // The longest time that a rank waits for the slowest rank to write its share.
   Duration timeout = std::chrono::minutes(10);
-  // The file system to use, not owned; null: the file systems of the machine
+  // The file system to use, not owned; null: the machine's own file systems
   // (Disk()).
   FileSystem* file_system = nullptr;
 };
 
-// The time that this rank's saves took, summed over all saves.
+// The times that saving took on this rank, summed over all saves.
 struct CheckpointTimes {
   int64_t saves = 0;
-  // Time in the calls of Save: the total, and its parts: waiting for the
-  // previous save, computing the checksums that compare replicas, and copying.
+  // The time for which Save blocked its caller, and parts of it: waiting for
+  // the previous save, computing the checksums that compare replicas, and
+  // copying.
   Duration blocked{};
   Duration waited{};
   Duration compared{};
   Duration copied{};
-  // Time of the background thread, concurrent with the training: writing the
-  // shards, agreeing with the other ranks, writing the manifest.
+  // The time for which the background thread worked, concurrently with the
+  // training: writing the shards, agreeing with the other ranks, writing the
+  // manifest.
   Duration written{};
-  // Bytes of this rank's shards.
+  // The number of bytes in this rank's shards.
   int64_t bytes = 0;
 };
 
 // Writes checkpoints of a whole job in the background of its training. Each
-// rank passes the slices that it has. Slices that several ranks have are
-// written once, each of these ranks writing a share. Whenever a process dies, a
-// checkpoint is either complete or absent:
+// rank passes the slices that it holds. A slice that several ranks hold is
+// written once, and each of these ranks writes a share of it. Whenever a
+// process dies, a checkpoint is either complete or absent:
 //
 //   DIRECTORY/step-00000100/rank-00000.safetensors ...   the slices
 //                           state                        rank 0's string
@@ -65,59 +67,62 @@ struct CheckpointTimes {
 // Not thread-safe: one call at a time.
 class CheckpointWriter {
  public:
-  // Collective. `group` must be used by this writer only and must outlive it.
-  // Removes unfinished checkpoints of writers that died; left_over() lists
-  // those that cannot be removed, which do no harm.
+  // Makes a writer. Collective. Only this writer may use `group`, which must
+  // outlive it. Removes unfinished checkpoints of writers that died;
+  // left_over() lists those that cannot be removed, which do no harm.
   //
-  // Only one job may write in a directory. Rank 0 locks it, and waits for the
-  // lock of a previous job: up to 10 s if that process is on its own host and
-  // up to 2 minutes otherwise, because a file server keeps the lock of a lost
-  // node that long, but never longer than half of the timeout. On a file system
-  // without locks (NFS or Lustre mounted without them), two jobs are not kept
-  // apart: the second job deletes the checkpoint that the first is writing, and
-  // each removes the other's old checkpoints. Use one directory per job there.
+  // Only one job may write in a directory. Rank 0 locks the directory, and
+  // waits for the lock of a previous job: up to 10 s if that job's process is
+  // on the same host, otherwise up to 2 minutes, because a file server keeps
+  // the lock of a lost node that long; in both cases at most half of the
+  // timeout. On a file system without locks (NFS or Lustre mounted without
+  // them), two jobs are not kept apart: the second job deletes the checkpoint
+  // that the first is writing, and each removes the other's old checkpoints.
+  // Use one directory per job there.
   //
-  // FailedPrecondition: another job writes in the directory (names its host and
-  // process), or a rank does not see the files that rank 0 writes there.
-  // InvalidArgument: an option is invalid.
+  // FailedPrecondition: another job writes in the directory (the message names
+  // its host and process), or a rank does not see the files that rank 0 writes
+  // there. InvalidArgument: an option is invalid.
   static absl::StatusOr<std::unique_ptr<CheckpointWriter>> Create(
       ProcessGroup& group, CheckpointOptions options);
 
-  // Blocks until the pending save is done.
+  // Blocks until the save that is still in progress is done.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;
 
-  // Collective: every rank passes the same step and its own slices. `state` is
-  // taken from rank 0 and may be any bytes; other ranks may pass anything.
-  // Blocks until the previous save is done and this rank's share is copied. A
-  // background thread does the rest, so the slices may change as soon as this
-  // returns.
+  // Saves a checkpoint. Collective: every rank passes the same step and its own
+  // slices. `state` is any string of bytes; only rank 0's is saved, and other
+  // ranks may pass anything. Blocks until the previous save is done and this
+  // rank's share is copied. A background thread does the rest, so the caller
+  // may change the slices' memory as soon as Save returns.
   //
   // Every rank gets the same error, apart from its wording:
-  //   InvalidArgument     a rank's slices or step are invalid (names both), no
-  //                       rank has some elements, or ranks disagree about a
-  //                       tensor. Nothing is saved.
+  //   InvalidArgument     a rank's slices or step are invalid (the message
+  //   names
+  //                       both), no rank has some elements, or ranks disagree
+  //                       about a tensor. Nothing is saved.
   //   ResourceExhausted, PermissionDenied, Internal
-  //                       the previous save failed: names the rank, the file
-  //                       and the system's error. This save is not started; a
-  //                       later call may succeed. Older checkpoints are
-  //                       unchanged.
+  //                       the previous save failed; the message names the rank,
+  //                       the file and the system's error. This save is not
+  //                       started; a later call may succeed. Older checkpoints
+  //                       are unchanged.
   //   DeadlineExceeded, Unavailable, ...
-  //                       permanent errors of the group; name the absent ranks.
+  //                       permanent errors of the group; the message names the
+  //                       absent ranks.
   absl::Status Save(int64_t step, const std::vector<CheckpointSlice>& slices,
                     const std::string& state);
 
-  // Blocks until the pending save is done, and returns its status, the same on
-  // every rank. An error is returned only once. Not collective itself, but each
-  // rank's result is that of the collective save.
+  // Blocks until the save in progress is done, and returns its status, the same
+  // on every rank. Each error is returned only once. Not a collective, but
+  // every rank's result is that of the collective save.
   absl::Status Wait();
 
   CheckpointTimes times() const;
 
-  // Leftovers that Create could not remove: paths and the system's errors. They
-  // occupy disk space until a later save or writer can remove them. Empty on
-  // all ranks but rank 0.
+  // Unfinished checkpoints that Create could not remove: paths and the system's
+  // errors. They occupy disk space until a later save or writer can remove
+  // them. Empty on all ranks but rank 0.
   const std::vector<std::string>& left_over() const;
 
  private:

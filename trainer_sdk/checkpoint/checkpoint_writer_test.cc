@@ -40,7 +40,7 @@ std::vector<CheckpointSlice> Slices(std::vector<float>& values) {
   return {WholeTensor({"a", {count}, values})};
 }
 
-// Saves and waits for the result.
+// Saves a checkpoint of `step` and waits for the result.
 absl::Status Save(CheckpointWriter& writer, int64_t step) {
   std::vector<float> values(6, static_cast<float>(step));
   const absl::Status status = writer.Save(step, Slices(values), "state");
@@ -119,7 +119,7 @@ TEST(CheckpointWriterTest, ARanksFailureIsEverybodysAtTheNextCall) {
     std::vector<float> values(6);
     absl::Status status = (*writer)->Save(2, Slices(values), "");
     EXPECT_TRUE(status.ok()) << status;
-    // Rank 1 learns of the failure in Wait, the others in their next Save.
+    // Rank 1 gets the error from Wait, the other ranks from their next Save.
     if (group.rank() == 1) {
       status = (*writer)->Wait();
       EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
@@ -228,7 +228,7 @@ TEST(CheckpointWriterTest, AbsentRankIsNamed) {
     writer->reset();
     options.timeout = std::chrono::seconds(5);
     if (group.rank() == 2) {
-      // Rank 2 creates its writer, but does not call Save.
+      // Rank 2 creates its writer, but never calls Save.
       writer = CheckpointWriter::Create(group, options);
       return writer.status();
     }
@@ -302,12 +302,12 @@ TEST(CheckpointWriterTest, TheLockOfALostNodeIsWaitedForToItsEnd) {
   };
   const Instant before = MonotonicNow();
   ASSERT_TRUE(FirstFailure(RunWorld(2, create)).ok());
-  // Rank 0 waits for the lock of another host for longer than the lease of an
-  // NFS server, 90 s.
+  // If the lock's owner is on another host, rank 0 waits longer than the lease
+  // of an NFS server, 90 s.
   EXPECT_GE(disk.deadlines().elsewhere - before, std::chrono::seconds(120));
   EXPECT_LE(disk.deadlines().here - MonotonicNow(), std::chrono::seconds(10));
-  // With a short timeout, rank 0 waits for at most half of it, so that it can
-  // name the lock's owner before the other ranks time out.
+  // Rank 0 waits for the lock for at most half of a short timeout, so that it
+  // can report the owner before the other ranks time out.
   options.timeout = std::chrono::seconds(16);
   ASSERT_TRUE(FirstFailure(RunWorld(2, create)).ok());
   EXPECT_LE(disk.deadlines().elsewhere - MonotonicNow(),
@@ -354,7 +354,7 @@ TEST(CheckpointWriterTest, OptionsAreChecked) {
   }
 }
 
-// A disk whose writes block until Open.
+// A disk on which creating a shard file blocks until the test calls Open.
 class GatedDisk : public MemoryDisk {
  public:
   absl::StatusOr<std::unique_ptr<OutputFile>> CreateFile(
@@ -388,8 +388,8 @@ TEST(CheckpointWriterTest, TrainingGoesOnWhileItIsWritten) {
     std::string text = "after 1";
     absl::Status status = (*writer)->Save(1, state.slices(), text);
     if (!status.ok()) return status;
-    // The disk still blocks all writes. Changes of the caller's data from here
-    // on must not reach the checkpoint.
+    // Save has returned although the disk blocks. From here on, changes of the
+    // caller's data must not reach the checkpoint.
     text = "changed";
     for (int64_t step = 2; step < 20; ++step) state.Fill(step);
     disk.Open();

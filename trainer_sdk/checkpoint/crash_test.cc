@@ -1,6 +1,7 @@
 // A writer may be killed at any byte, its machine may lose power at any byte,
-// or its disk may be full from any byte on. The checkpoint saved before stays
-// intact, and a save that reported success is on the disk.
+// or its disk may be full from any byte on. In each case the previous
+// checkpoint must stay intact, and a save that reported success must be on the
+// disk.
 
 #include <cstdint>
 #include <functional>
@@ -25,7 +26,8 @@ using ::testing::HasSubstr;
 
 constexpr char kFolder[] = "/job/checkpoints";
 
-// A model of seven numbers. Some are divided among the ranks, some replicated.
+// A model of seven numbers in two tensors. Every rank has both tensors, so a
+// save divides them among the ranks.
 struct Model {
   std::vector<float> weights = std::vector<float>(5);
   std::vector<int64_t> counts = std::vector<int64_t>(2);
@@ -41,7 +43,7 @@ struct Model {
   }
 };
 
-// Saves and waits for the result.
+// Saves a checkpoint of `step` and waits for the result.
 absl::Status Save(CheckpointWriter& writer, int64_t step) {
   Model model;
   model.Fill(step);
@@ -57,14 +59,15 @@ absl::StatusOr<std::unique_ptr<CheckpointWriter>> NewWriter(ProcessGroup& group,
       group, {.directory = kFolder, .keep = keep, .file_system = &disk});
 }
 
-// The step of the newest checkpoint, which must be intact; no damaged
-// checkpoint may be newer.
+// The step of the newest intact checkpoint. Fails if a newer checkpoint is
+// damaged, or if the content is not that of its step.
 absl::StatusOr<int64_t> NewestWhole(MemoryDisk& disk) {
   const auto reader = CheckpointReader::OpenNewest(kFolder, &disk);
   if (!reader.ok()) return reader.status();
   const int64_t step = (*reader)->step();
   for (const SkippedCheckpoint& skipped : (*reader)->skipped()) {
-    // Only a checkpoint that was being removed may be incomplete.
+    // A damaged checkpoint is allowed only if its step is lower, because the
+    // save was removing it.
     if (skipped.folder < (*reader)->folder()) continue;
     return absl::InternalError(skipped.reason);
   }
@@ -88,15 +91,16 @@ struct Scenario {
   int64_t step;
 };
 
-// Injects a fault at operation `at`.
+// A function that plans a fault of the disk at its operation number `at`.
 using Fault = std::function<void(MemoryDisk& disk, int64_t at)>;
-// Checks a disk after a Fault; `saved` is the status of the save in which the
-// fault happened.
+// A function that checks the disk after a Fault; `saved` is the status of the
+// save in which the fault happened.
 using Verdict = std::function<absl::Status(
     ProcessGroup& group, MemoryDisk& disk, const absl::Status& saved)>;
 
-// Repeats a save with a fault at every `stride`-th of its disk operations.
-// Returns the number of repetitions.
+// Repeats the scenario's save with a fault at every `stride`-th of its disk
+// operations, and checks each result with `verdict`. Returns the index, within
+// the save, of the last operation for which a fault was planned.
 absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
                                          int64_t stride, const Fault& fault,
                                          const Verdict& verdict) {
@@ -113,7 +117,7 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
     writer->reset();
     if (auto s = meet(); !s.ok()) return s;
     const std::unique_ptr<MemoryDisk> before = disk->AfterProcess();
-    // One group serves all repetitions, because errors of files do not break a
+    // One group serves all repetitions, because file errors do not break a
     // group.
     for (int64_t at = 0;; at += stride) {
       if (auto s = meet(); !s.ok()) return s;
@@ -151,8 +155,8 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
   return cases;
 }
 
-// The newest checkpoint must be the one saved before or the new one; the new
-// one if the save reported success.
+// Checks that the newest checkpoint is intact and is the new one or, unless the
+// save reported success, the one saved before.
 absl::Status CheckNewest(const Scenario& scenario, MemoryDisk& disk,
                          const absl::Status& saved) {
   const absl::StatusOr<int64_t> newest = NewestWhole(disk);
@@ -166,8 +170,8 @@ absl::Status CheckNewest(const Scenario& scenario, MemoryDisk& disk,
 
 class AnyScenario : public testing::TestWithParam<Scenario> {};
 
-// Checks that a later process can remove what the fault left, and can save
-// again.
+// Checks that a later writer can remove the files that the fault left behind,
+// and can save again.
 absl::Status CheckSuccessor(ProcessGroup& group, MemoryDisk& disk, int keep,
                             int64_t step) {
   auto writer = NewWriter(group, disk, keep);
@@ -200,8 +204,8 @@ TEST_P(AnyScenario, ProcessAndMachineMayEndAtEveryByte) {
         return CheckSuccessor(group, *left, scenario.keep, scenario.step + 1);
       });
   ASSERT_TRUE(cases.ok()) << cases.status();
-  // There is at least one case for each byte of header, data, state and
-  // manifest.
+  // The faults include at least one for each byte of the header, data, state
+  // and manifest.
   EXPECT_GT(*cases, 500);
 }
 
@@ -218,7 +222,7 @@ TEST(CrashTest, ADiskMayBeFullFromEveryByteOn) {
           return saved;
         }
         if (auto s = CheckNewest(scenario, disk, saved); !s.ok()) return s;
-        // Failed saves leave no files behind.
+        // A failed save leaves no temporary files behind.
         for (const auto& [path, content] : disk.Contents()) {
           if (path.find("/.") == std::string::npos) continue;
           return absl::InternalError(absl::StrCat("left over: ", path));
@@ -238,9 +242,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Scenario{"AnEarlierStep", 2, {7, 9}, 8}),
     [](const auto& param) { return std::string(param.param.name); });
 
-// The disk stops at one operation of a save by two ranks, whose order of
-// operations differs from run to run. The newest checkpoint must be intact
-// after it.
+// The disk stops at one operation of a save by two ranks. The order of
+// operations differs from run to run. Afterwards the newest checkpoint must be
+// intact.
 TEST(CrashTest, TwoRanksMayEndAtAnyByte) {
   const Scenario scenario = {"", 1, {1, 2}, 3};
   const auto cases = AtEveryOperation(

@@ -1,5 +1,5 @@
-// Any changed bit of a checkpoint is detected, and the previous checkpoint is
-// opened instead.
+// Tests that any changed bit of a checkpoint is detected, and that the previous
+// checkpoint is opened instead.
 
 #include <memory>
 #include <string>
@@ -26,7 +26,8 @@ std::vector<CheckpointSlice> Slices(std::vector<float>& values) {
   return {WholeTensor({"a", {kElements}, values})};
 }
 
-// A disk with checkpoints of steps 1 and 2, written by two ranks.
+// A fixture with a disk on which two ranks have saved checkpoints of steps 1
+// and 2.
 class DamageTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -45,7 +46,8 @@ class DamageTest : public testing::Test {
     ASSERT_TRUE(status.ok()) << status;
   }
 
-  // Expects that the newest checkpoint is skipped and the first is opened.
+  // Expects that the damaged checkpoint of step 2 is skipped for `reason` and
+  // that step 1 is opened.
   void ExpectFallback(MemoryDisk& disk, const std::string& reason) {
     const auto reader = CheckpointReader::OpenNewest(kFolder, &disk);
     ASSERT_TRUE(reader.ok()) << reader.status();
@@ -169,8 +171,8 @@ TEST_F(DamageTest, ADamagedNewestDoesNotCountTowardsThoseThatAreKept) {
   EXPECT_FALSE(CheckpointReader::Open(kFolder, 2, &disk_).ok());
 }
 
-// DDP replicas that differ are not saved: the checkpoint would contain one half
-// of each replica.
+// A save fails if the replicas of two DDP ranks differ. Otherwise the
+// checkpoint would contain one half of each replica.
 TEST_F(DamageTest, ReplicasThatDifferAreNotSaved) {
   const auto statuses = RunWorld(2, [&](ProcessGroup& group) -> absl::Status {
     auto writer = CheckpointWriter::Create(
@@ -180,7 +182,7 @@ TEST_F(DamageTest, ReplicasThatDifferAreNotSaved) {
     if (group.rank() == 1) values[0] = 4;
     absl::Status s = (*writer)->Save(3, Slices(values), "state");
     const absl::Status told = s.ok() ? (*writer)->Wait() : s;
-    // After the refused save, a save of equal replicas succeeds.
+    // After the failed save, a save of equal replicas succeeds.
     values[0] = 3;
     s = (*writer)->Save(4, Slices(values), "state");
     if (s.ok()) s = (*writer)->Wait();

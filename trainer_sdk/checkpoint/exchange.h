@@ -13,9 +13,9 @@
 
 namespace muster {
 
-// Decodes a message made with AppendInteger<int64_t> and AppendString
-// (base/little_endian.h). Reads beyond the end of the message return 0 or an
-// empty string, and whole() becomes false.
+// Decodes a message that was encoded with AppendInteger<int64_t> and
+// AppendString (base/little_endian.h). Reads beyond the end of the message
+// return 0 or an empty string, and whole() becomes false.
 class MessageReader {
  public:
   explicit MessageReader(std::string_view bytes) : bytes_(bytes) {}
@@ -29,13 +29,14 @@ class MessageReader {
     return length == 0 ? std::string_view()
                        : Take(static_cast<uint64_t>(length));
   }
-  // The largest number of items of at least `least` bytes each that the unread
-  // rest of the message can hold. Bounds a count that the message states.
+  // The largest possible number of items of at least `least` bytes each in the
+  // unread rest of the message. Used to check a number of items that the
+  // message claims to have.
   int64_t Most(int64_t least) const {
     return static_cast<int64_t>(bytes_.size()) / least;
   }
 
-  // Whether no read went beyond the end of the message.
+  // Whether all reads so far were within the message.
   bool whole() const { return whole_; }
   bool at_end() const { return bytes_.empty(); }
 
@@ -55,20 +56,20 @@ class MessageReader {
   bool whole_ = true;
 };
 
-// A message of one rank to the others: its status, and some bytes.
+// One rank's message to all others: a status, and bytes for the receivers.
 struct RankMessage {
   absl::Status status;
   std::string bytes;
 };
 
-// Collective and blocking. Returns the messages of all ranks, indexed by rank.
-// Errors are those of the group.
+// Sends this rank's message to all ranks. Returns the messages of all ranks,
+// indexed by rank. Collective and blocking. Errors are those of the group.
 absl::StatusOr<std::vector<RankMessage>> Exchange(ProcessGroup& group,
                                                   const RankMessage& mine,
                                                   CallOptions options = {});
 
-// The first error among the messages, prefixed with the number of its rank; OK
-// if there is none.
+// The first error among the messages' statuses, prefixed with the number of the
+// rank that sent it; OK if there is none.
 absl::Status FirstFailureOf(const std::vector<RankMessage>& messages);
 
 }  // namespace muster

@@ -81,8 +81,8 @@ int64_t StepOf(const RankMessage& message) {
   return MessageReader(message.bytes).Number();
 }
 
-// The list of slices in a rank's message; empty if the list has not changed
-// since that rank's last save.
+// The encoded list of slices in a rank's message; empty if the list is the same
+// as in that rank's last save.
 std::string_view RangesIn(const RankMessage& message) {
   MessageReader reader(message.bytes);
   reader.Number();
@@ -95,7 +95,8 @@ absl::Status SaveAgreement::Reach(const absl::Status& status, int64_t step,
                                   const std::vector<CheckpointSlice>& slices,
                                   CallOptions call) {
   const std::string ranges = WriteRanges(RangesOf(slices));
-  // A list that this rank has sent before was checked at that time.
+  // Whether this rank's list of slices is the same as in its last save, which
+  // has checked the list.
   const bool known = ranges == known_[static_cast<size_t>(group_.rank())];
   RankMessage mine = {status, ""};
   if (mine.status.ok()) {
@@ -149,7 +150,8 @@ absl::Status SaveAgreement::Plan(const std::vector<CheckpointSlice>& slices,
 
 namespace {
 
-// Writes this rank's file if it has a share, and returns the file's record.
+// Writes this rank's shard, if the plan gives the rank any elements. Returns a
+// message to the other ranks: the status, and the shard's size and checksum.
 RankMessage WriteShare(FileSystem& files, const JointSave& save,
                        const std::string& folder, int rank) {
   RankMessage message = {save.ready, ""};
@@ -163,15 +165,16 @@ RankMessage WriteShare(FileSystem& files, const JointSave& save,
                                         {*header, save.data});
   message.status = record.status();
   if (!message.status.ok()) return message;
-  // On a network file system, each client must sync the names of the files that
-  // it created.
+  // Each rank syncs the folder itself: on a network file system, each client
+  // must sync the names of the files that it created.
   message.status = files.SyncFolder(folder);
   AppendInteger(record->bytes, &message.bytes);
   AppendInteger(record->checksum, &message.bytes);
   return message;
 }
 
-// Rank 0's part after all ranks have written: makes the checkpoint final.
+// Rank 0's work after all ranks have written their shards: turns the folder
+// into a checkpoint. Returns the name of the checkpoint's folder.
 absl::StatusOr<std::string> Commit(FileSystem& files, const JointSave& save,
                                    const std::string& folder,
                                    const std::vector<RankMessage>& shares) {
@@ -198,8 +201,9 @@ absl::StatusOr<std::string> Commit(FileSystem& files, const JointSave& save,
   return path->substr(path->rfind('/') + 1);
 }
 
-// Writes all shares and makes the checkpoint final; returns the name of its
-// folder. An error leaves only the temporary folder.
+// Writes all shards and turns the folder into a checkpoint; returns the name of
+// the checkpoint's folder. After an error only the temporary folder is left.
+// Collective.
 absl::StatusOr<std::string> WriteAndCommit(ProcessGroup& group,
                                            FileSystem& files,
                                            const JointSave& save,
@@ -259,8 +263,8 @@ absl::Status SaveTogether(ProcessGroup& group, FileSystem& files,
   if (name.ok()) {
     PruneCheckpoints(files, save.directory, *name, save.keep, *save.whole);
   } else {
-    // An incomplete checkpoint does no harm but occupies disk space, so its
-    // folder is removed.
+    // The folder of the incomplete checkpoint is removed, because it occupies
+    // disk space; it does no other harm.
     files.Remove(folder).IgnoreError();
   }
   return name.status();

@@ -18,50 +18,51 @@
 
 namespace muster {
 
-// Checks that ranks which hold the same part of a tensor hold equal bytes. Each
-// of these ranks writes only a share of it, so a checkpoint of differing
-// replicas would be a mixture that no rank ever had.
+// Checks that all ranks which hold the same part of a tensor hold equal bytes.
+// Each of these ranks writes only a share of that part, so a checkpoint of
+// differing replicas would be a mixture that no rank ever had.
 class ReplicaCheck {
  public:
   ReplicaCheck() = default;
-  // `own`: the slices of rank `rank` from which `plan` was made.
+  // `own`: the slices that rank `rank` contributed to `plan`.
   ReplicaCheck(const SharePlan& plan, const std::vector<SliceRange>& own,
                int rank);
 
-  // Digests of the current contents of this rank's replicas, eight bytes per
-  // range. Reads all replicas once.
+  // Computes a digest of the current content of each replicated range that this
+  // rank has, eight bytes per range. Reads all these ranges once.
   std::string Digests(const std::vector<CheckpointSlice>& slices) const;
 
  private:
-  // Indexed by replicated range: the positions of the range in this rank's
+  // Indexed by the plan's replicated ranges: where the range is in this rank's
   // slices.
   std::vector<std::vector<ShardCopy>> places_;
 };
 
-// `digests`: the digests of all ranks, indexed by rank. FailedPrecondition: the
-// replicas of two ranks differ; names the ranks and the tensor. DataLoss: a
-// rank sent too few digests. Pure.
+// Compares the ranks' digests, indexed by rank. FailedPrecondition: the
+// replicas of two ranks differ; the message names the ranks and the tensor.
+// DataLoss: a rank sent too few digests. Pure.
 absl::Status CompareReplicas(const SharePlan& plan,
                              const std::vector<std::string_view>& digests);
 
-// The ranks' agreement on the plan of a save: what is saved, and which rank
-// writes it. Each rank sends its list of slices only in the first save and when
-// it changes, so that most saves need only two short collectives.
+// Makes all ranks agree on the plan of a save: what is saved, and which rank
+// writes it. A rank sends its list of slices only in the first save and when
+// the list has changed, so that most saves need only two short collectives.
 class SaveAgreement {
  public:
   explicit SaveAgreement(ProcessGroup& group)
       : group_(group), known_(static_cast<size_t>(group.size())) {}
 
-  // Collective. `status`: OK, or the reason why this rank cannot save. On
-  // failure every rank gets an error: a rank that could not save gets its own,
-  // every other rank that of the first such rank. InvalidArgument: the ranks'
-  // slices do not fit together.
+  // Makes the plan for this save. Collective. `status`: OK, or the reason why
+  // this rank cannot save. On failure every rank gets an error: a rank that
+  // cannot save gets its own error, any other rank gets that of the first such
+  // rank. InvalidArgument: the ranks' slices do not fit together.
   absl::Status Reach(const absl::Status& status, int64_t step,
                      const std::vector<CheckpointSlice>& slices,
                      CallOptions call);
 
-  // Valid after Reach: the common plan and this rank's layout. The layout may
-  // be an error on one rank and valid on others.
+  // The plan, the same on all ranks, and the layout of this rank's shard; both
+  // valid after Reach. The layout may be an error on one rank and valid on
+  // others.
   const SharePlan& plan() const { return plan_; }
   const absl::StatusOr<ShardLayout>& layout() const { return layout_; }
   const ReplicaCheck& replicas() const { return replicas_; }
@@ -71,7 +72,7 @@ class SaveAgreement {
                     const std::vector<RankMessage>& messages);
 
   ProcessGroup& group_;
-  // Indexed by rank: the rank's encoded list of slices.
+  // Indexed by rank: the encoded list of slices that the rank sent last.
   std::vector<std::string> known_;
   enum class State { kStale, kPlanned } state_ = State::kStale;
   SharePlan plan_;
@@ -79,35 +80,36 @@ class SaveAgreement {
   ReplicaCheck replicas_;
 };
 
-// The input of one collective save. The plan is the same on all ranks; each
-// rank writes its own share.
+// The input of SaveTogether on one rank. The plan is the same on all ranks;
+// each rank writes its own share.
 struct JointSave {
   std::string directory;
   int keep = 0;
   int64_t step = 0;
-  // The state string; used on rank 0 only.
+  // The state string to save; used on rank 0 only.
   std::string state;
   const SharePlan* plan = nullptr;
-  // OK, or the reason why this rank cannot write.
+  // OK, or the reason why this rank cannot write its shard.
   absl::Status ready;
   const ShardLayout* layout = nullptr;
   std::string_view data;
-  // The digests of this rank's replicas (ReplicaCheck::Digests).
+  // The digests of the replicated ranges that this rank has
+  // (ReplicaCheck::Digests).
   std::string digests;
-  // Checkpoints that are known to be intact, kept from save to save. Used on
+  // The checkpoints that are known to be intact; updated by each save. Used on
   // rank 0 only.
   WholeCheckpoints* whole = nullptr;
 };
 
-// Collective and blocking: writes a checkpoint. Returns the same result on
-// every rank: OK once the checkpoint exists; otherwise InvalidArgument or a
-// file error that names the rank, the file and the system's error, or an error
-// of the group.
+// Writes a checkpoint. Collective and blocking. Returns the same result on
+// every rank: OK once the checkpoint exists; otherwise InvalidArgument, a file
+// error that names the rank, the file and the system's error, or an error of
+// the group.
 absl::Status SaveTogether(ProcessGroup& group, FileSystem& files,
                           const JointSave& save, CallOptions call);
 
-// A random string that distinguishes the temporary folders of different
-// writers.
+// A random string that distinguishes this writer's temporary folders from those
+// of other writers.
 std::string NewNonce();
 
 }  // namespace muster

@@ -14,8 +14,8 @@ using testing::HasSubstr;
 const CheckpointTensor kA = {"a", DType::kFloat32, {10}};
 const CheckpointTensor kB = {"b", DType::kInt8, {2, 4}};
 
-// A rank that has all of `a` in two overlapping slices, and optionally all of
-// `b`.
+// The data and slices of a rank that has tensor `a` in two overlapping slices
+// and, optionally, tensor `b`.
 struct Rank {
   std::vector<float> a = std::vector<float>(10, 1);
   std::vector<char> b = std::vector<char>(8, 2);

@@ -1,5 +1,5 @@
-// Real processes on a real disk, killed at random moments or limited in file
-// size.
+// Tests with real processes on a real disk. Processes are killed at random
+// moments, or their file size is limited.
 
 #include <poll.h>
 #include <signal.h>
@@ -53,8 +53,9 @@ void Fill(int64_t step, std::vector<int32_t>* values) {
   }
 }
 
-// Resumes from the newest checkpoint and reports each saved step through the
-// pipe, until it is killed.
+// The main function of a child process. Resumes from the newest checkpoint, and
+// saves one step after another until it is killed. Writes the number of each
+// saved step to the pipe `tell`.
 [[noreturn]] void SaveForEver(const std::string& folder, int tell) {
   auto group = Alone();
   if (!group.ok()) _exit(2);
@@ -90,7 +91,8 @@ TEST(KillTest, ReportedSaveSurvivesTheKill) {
       SaveForEver(folder, pipes[1]);
     }
     close(pipes[1]);
-    // Waits for a few saves, and then kills the process during the next save.
+    // Waits until the child has reported up to three saves, and kills it during
+    // the next save.
     for (unsigned left = random() % 3 + (round == 0 ? 1 : 0); left > 0;
          --left) {
       ASSERT_EQ(read(pipes[0], &told, sizeof(told)),
@@ -114,8 +116,8 @@ TEST(KillTest, ReportedSaveSurvivesTheKill) {
     const int64_t step = (*reader)->step();
     EXPECT_GE(step, told);
     EXPECT_LE(step, told + 1);
-    // The next process resumes from this step. If it is killed before it saves,
-    // this step stays the newest.
+    // The next child resumes from `step`, which stays the newest step if that
+    // child is killed before it saves.
     told = step;
     std::vector<int32_t> values(kElements);
     ASSERT_TRUE((*reader)->Read(Slices(values)).ok());
@@ -125,8 +127,9 @@ TEST(KillTest, ReportedSaveSurvivesTheKill) {
   }
 }
 
-// Saves with a limit on file sizes. Runs in a separate process, because the
-// limit cannot always be raised again.
+// Saves while the process's limit on file sizes is too low. Runs in a separate
+// process, because the limit cannot always be raised again. Returns 0 if all
+// results are as expected, otherwise the number of the failed check.
 int SaveBeyondTheLimit(const std::string& folder) {
   auto group = Alone();
   if (!group.ok()) return 2;
@@ -140,8 +143,8 @@ int SaveBeyondTheLimit(const std::string& folder) {
   if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 6;
   Fill(2, &values);
   if (!(*writer)->Save(2, Slices(values), "").ok()) return 7;
-  // The error is reported by the next call, with the file and the system's
-  // message.
+  // The error of saving step 2 is returned by the next call of Save, with the
+  // file and the system's message.
   const absl::Status status = (*writer)->Save(3, Slices(values), "");
   const std::string text(status.message());
   if (status.code() != absl::StatusCode::kResourceExhausted) return 8;

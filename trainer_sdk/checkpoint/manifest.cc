@@ -35,7 +35,7 @@ std::optional<DType> DTypeNamed(const std::string& name) {
   return std::nullopt;
 }
 
-// Thrown when a field does not have the expected form; parsing ends.
+// Thrown by the parser when a field does not have the expected form.
 class Malformed : public std::exception {};
 
 const Json& Field(const Json& object, const char* name) {

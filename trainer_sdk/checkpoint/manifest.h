@@ -17,21 +17,22 @@ inline constexpr int64_t kMaxStateBytes = int64_t{1} << 30;
 inline constexpr char kManifestFile[] = "manifest.json";
 inline constexpr char kStateFile[] = "state";
 
-// A file of a checkpoint, with its expected size and checksum.
+// The name of a file of a checkpoint, with the file's expected size and
+// checksum.
 struct FileRecord {
   std::string name;
   int64_t bytes = 0;
-  // XXH3-64 of the whole file.
+  // The XXH3-64 hash of the whole file.
   uint64_t checksum = 0;
 
   bool operator==(const FileRecord&) const = default;
 };
 
-// A range of elements of a tensor, and the file that contains it.
+// A range of elements of a stored tensor, and the file that contains the range.
 struct TensorPart {
   int64_t begin = 0;
   int64_t end = 0;
-  // Index of the file in Manifest::files.
+  // Index, in Manifest::files, of the file with these elements.
   int file = 0;
 
   bool operator==(const TensorPart&) const = default;
@@ -39,7 +40,7 @@ struct TensorPart {
 
 struct StoredTensor {
   CheckpointTensor tensor;
-  // Consecutive ranges that together cover the tensor.
+  // Consecutive ranges of elements that together cover the tensor.
   std::vector<TensorPart> parts;
 
   bool operator==(const StoredTensor&) const = default;
@@ -49,19 +50,20 @@ struct StoredTensor {
 // All functions of this file are pure.
 struct Manifest {
   int64_t step = 0;
-  // Serial number; each checkpoint saved in the directory gets a higher one.
+  // A number that is higher for each checkpoint that is saved later in the
+  // directory.
   int64_t serial = 0;
   int64_t ranks = 0;
-  // All files of the checkpoint except the manifest.
+  // All files of the checkpoint except manifest.json.
   std::vector<FileRecord> files;
-  // The tensors, sorted by name.
+  // The checkpoint's tensors, sorted by name.
   std::vector<StoredTensor> tensors;
 
   bool operator==(const Manifest&) const = default;
 };
 
-// The plan's tensors with the files that contain them. `files`: the shards,
-// indexed by rank; the file of a rank that wrote none has an empty name.
+// Adds to the plan's tensors the files that contain them. `files`: the shards,
+// indexed by rank; the file of a rank that wrote no shard has an empty name.
 std::vector<StoredTensor> StoredTensors(const SharePlan& plan,
                                         std::vector<FileRecord>* files);
 
@@ -69,9 +71,9 @@ std::vector<StoredTensor> StoredTensors(const SharePlan& plan,
 // following lines, so that every changed bit is detected.
 std::string WriteManifest(const Manifest& manifest);
 
-// Parses a manifest. DataLoss: the text is damaged, is no manifest, or is
+// Parses a manifest. DataLoss: the text is damaged, is not a manifest, or is
 // inconsistent (a tensor with a gap, a file outside the folder); the message
-// says what is wrong. Unimplemented: a later version wrote the manifest.
+// gives the reason. Unimplemented: a later version wrote the manifest.
 absl::StatusOr<Manifest> ParseManifest(std::string_view bytes);
 
 }  // namespace muster

@@ -26,7 +26,8 @@ Manifest Sound() {
   return manifest;
 }
 
-// Puts a line with the checksum of `rest` in front of `rest`, as in a manifest.
+// Makes a manifest of `rest` by adding the first line, which has the checksum
+// of `rest`.
 std::string Sealed(const std::string& rest) {
   Checksum checksum;
   checksum.Add(rest);
@@ -61,8 +62,8 @@ TEST(ManifestTest, ComesBackAsItWas) {
   EXPECT_EQ(*manifest, Sound());
 }
 
-// Compares XXH3-64 with published values, for an empty input and for some
-// bytes.
+// Checks that the checksum is XXH3-64, by published values for an empty input
+// and for some bytes.
 TEST(ChecksumTest, IsXxh3) {
   EXPECT_EQ(ChecksumText(Checksum().value()), "2d06800538d394c2");
   Checksum pieces;

@@ -1,5 +1,5 @@
-// Checkpoints written by some ranks and read by another number of ranks, in
-// every sharding, bit for bit.
+// Tests that checkpoints written by some number of ranks are read by another
+// number of ranks, in every sharding, bit for bit.
 
 #include <algorithm>
 #include <cstdlib>
@@ -47,7 +47,8 @@ absl::Status SaveOnce(const std::string& folder, Sharding sharding, int ranks,
     absl::Status status = (*writer)->Save(
         step, state.slices(), absl::StrCat("of rank ", group.rank()));
     if (!status.ok()) return status;
-    // Changes after Save must not be in the checkpoint.
+    // Changes of the data after Save has returned must not reach the
+    // checkpoint.
     state.Fill(step + 1);
     return (*writer)->Wait();
   });
@@ -164,7 +165,8 @@ TEST(ReshardingTest, MismatchedTensorIsNamed) {
 TEST(ReshardingTest, UnreadTensorIsNamed) {
   const std::string folder = NewFolder();
   ASSERT_TRUE(SaveOnce(folder, Sharding::kFlat, 2, 7).ok());
-  // Either a whole tensor or one element is missing.
+  // The ranks read either all tensors but one, or all elements of that tensor
+  // but the last one.
   for (const bool whole : {true, false}) {
     const auto statuses = RunWorld(2, [&](ProcessGroup& group) {
       auto reader = OpenNewestTogether(group, folder);

@@ -15,14 +15,15 @@ namespace {
 
 using Owners = std::vector<int>;
 
-// A tensor as the ranks declared it, and the begins and ends of their slices.
+// A tensor as the ranks declared it, with the begin and end of each rank's
+// slices of it.
 struct KnownTensor {
   CheckpointTensor tensor;
   int first_rank = 0;
   struct Edge {
     int64_t at = 0;
     int rank = 0;
-    // 1: a slice begins; -1: a slice ends.
+    // 1: a slice of `rank` begins at element `at`; -1: a slice ends there.
     int change = 0;
   };
   std::vector<Edge> edges;
@@ -50,13 +51,14 @@ absl::StatusOr<std::map<std::string, KnownTensor>> Gather(
   return known;
 }
 
-// Cuts a tensor at every position at which the set of ranks that hold it
-// changes.
+// Cuts a tensor into ranges at every position at which the set of ranks that
+// hold it changes. Adds each range to the list of its set of ranks.
 absl::Status Cut(KnownTensor* known,
                  std::map<Owners, std::vector<SliceRange>>* by_owners) {
   std::sort(known->edges.begin(), known->edges.end(),
             [](const auto& a, const auto& b) { return a.at < b.at; });
-  // key: a rank; value: its slices that contain the current position
+  // Key: a rank that holds the current position; value: how many of its slices
+  // do.
   std::map<int, int> open;
   int64_t at = 0;
   const int64_t count = known->tensor.count();
@@ -84,14 +86,14 @@ int64_t BytesOf(const SliceRange& range) {
   return (range.end - range.begin) * SizeOf(range.tensor.dtype);
 }
 
-// Divides ranges among their owners: each owner gets the same number of bytes,
-// to within one element.
+// Divides ranges among the ranks that all hold them: each rank gets the same
+// number of bytes, to within one element.
 void Deal(const Owners& owners, const std::vector<SliceRange>& ranges,
           std::vector<std::vector<SliceRange>>* shares) {
   int64_t total = 0;
   for (const SliceRange& range : ranges) total += BytesOf(range);
   const auto parts = static_cast<int64_t>(owners.size());
-  // The end of part `i`, computed without overflow.
+  // The number of bytes in parts 0 to `i` together, computed without overflow.
   const auto end_of = [&](int64_t i) {
     return total / parts * (i + 1) + std::min(i + 1, total % parts);
   };
@@ -114,7 +116,7 @@ void Deal(const Owners& owners, const std::vector<SliceRange>& ranges,
   }
 }
 
-// Sorts a share and merges adjacent ranges.
+// Sorts a rank's share by tensor and position, and merges adjacent ranges.
 void Join(std::vector<SliceRange>* share) {
   std::sort(share->begin(), share->end(), [](const auto& a, const auto& b) {
     return std::tie(a.tensor.name, a.begin) < std::tie(b.tensor.name, b.begin);
@@ -203,7 +205,7 @@ std::vector<ShardCopy> SliceIndex::CopiesOf(const SliceRange& range,
 absl::StatusOr<ShardLayout> LayOutShard(const std::vector<SliceRange>& own,
                                         const std::vector<SliceRange>& share) {
   ShardLayout layout;
-  // key: name of the range's entry in the file
+  // Key: the name of a range's entry in the file.
   std::map<std::string, const SliceRange*> ranges;
   for (const SliceRange& range : share) {
     SafetensorsTensor entry;

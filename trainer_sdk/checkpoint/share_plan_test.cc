@@ -40,7 +40,7 @@ TEST(PlanSharesTest, ReplicatedTensorsAreDividedByBytes) {
   const std::vector<SliceRange> all = {{kB, 0, 8}, {kA, 0, 10}};
   const auto plan = PlanShares({all, all, all});
   ASSERT_TRUE(plan.ok()) << plan.status();
-  // 48 bytes in total, 16 for each rank.
+  // The tensors have 48 bytes in total, so each of the three ranks writes 16.
   EXPECT_THAT(plan->shares, ElementsAre(ElementsAre(SliceRange{kA, 0, 4}),
                                         ElementsAre(SliceRange{kA, 4, 8}),
                                         ElementsAre(SliceRange{kA, 8, 10},
@@ -48,7 +48,7 @@ TEST(PlanSharesTest, ReplicatedTensorsAreDividedByBytes) {
 }
 
 TEST(PlanSharesTest, PiecesOfOneRankAreJoined) {
-  // Only rank 0 has the middle of the tensor; ranks 0 and 1 have its ends.
+  // Only rank 0 holds the middle of tensor A. Both ranks hold its two ends.
   const auto plan =
       PlanShares({{{kA, 0, 10}}, {{kA, 0, 2}, {kA, 8, 10}, {kB, 0, 8}}});
   ASSERT_TRUE(plan.ok()) << plan.status();
@@ -83,8 +83,9 @@ TEST(PlanSharesTest, GapsAndDisagreementsAreNamed) {
                         "tensor 'a' (float32 [5,2])"));
 }
 
-// For random ranges: each element is written once, by a rank that has it. If
-// all ranks have everything, their shares differ by at most one element.
+// For random ranges: each element is in the share of exactly one rank, which
+// holds the element. If all ranks hold all elements, the ranks' shares differ
+// by at most one element.
 TEST(PlanSharesTest, EveryElementIsInOneShareOfItsOwners) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     std::mt19937_64 random(seed);
@@ -163,8 +164,8 @@ TEST(LayOutShardTest, WholeTensorsKeepTheirShapeAndPartsAreFlat) {
   const std::vector<SliceRange> own = {{kBytes, 0, 8}, {kDoubles, 1, 3}};
   const auto layout = LayOutShard(own, {{kBytes, 0, 8}, {kDoubles, 2, 3}});
   ASSERT_TRUE(layout.ok()) << layout.status();
-  // A shard starts with the tensors of the widest elements, so that all tensors
-  // are aligned.
+  // The tensors with the largest elements come first in a shard, so that every
+  // tensor is aligned to its element size.
   EXPECT_THAT(
       layout->header.tensors,
       ElementsAre(SafetensorsTensor{"b[2:3]", SafetensorsType::kF64, {1}, 0, 8},

@@ -13,7 +13,8 @@ namespace muster {
 namespace {
 
 constexpr size_t kMaxNameBytes = 1024;
-// The smallest encoding of a range: four numbers and the length of a name.
+// The size in bytes of the shortest encoded range: four numbers and the length
+// of a name.
 constexpr int64_t kLeastRangeBytes = 40;
 
 absl::Status Wrong(const SliceRange& range, std::string what) {

@@ -12,7 +12,7 @@
 
 namespace muster {
 
-// A slice without its address. All functions of this file are pure.
+// A CheckpointSlice without its address. All functions of this file are pure.
 struct SliceRange {
   CheckpointTensor tensor;
   int64_t begin = 0;
@@ -23,20 +23,20 @@ struct SliceRange {
 
 std::vector<SliceRange> RangesOf(const std::vector<CheckpointSlice>& slices);
 
-// Checks a range. InvalidArgument: its name, shape, begin or end is invalid;
-// the message says which.
+// Checks a range. InvalidArgument: the range has an invalid name, shape, begin
+// or end; the message says which.
 absl::Status CheckRange(const SliceRange& range);
 // Checks the addresses of slices. InvalidArgument: a slice has elements but a
 // null address.
 absl::Status CheckPlaces(const std::vector<CheckpointSlice>& slices);
-// Calls CheckRange and CheckPlaces for all slices.
+// Calls CheckRange for each slice, and CheckPlaces.
 absl::Status CheckSlices(const std::vector<CheckpointSlice>& slices);
 
 // Describes a tensor in messages: "tensor 'a' (float32 [2,3])".
 std::string Describe(const CheckpointTensor& tensor);
 
-// Encode a list of ranges for another rank, and decode it. DataLoss: the bytes
-// are not such a list.
+// WriteRanges encodes a list of ranges for another rank; ReadRanges decodes the
+// list. DataLoss: the bytes are not such a list.
 std::string WriteRanges(const std::vector<SliceRange>& ranges);
 absl::StatusOr<std::vector<SliceRange>> ReadRanges(std::string_view bytes);
 

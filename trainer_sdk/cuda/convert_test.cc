@@ -26,7 +26,7 @@ std::vector<float> Values() {
   return values;
 }
 
-// Whether the elements are the same, or both NaN.
+// Whether element `i` has the same bits in both arrays, or is NaN in both.
 bool Same(DType type, const void* a, const void* b, size_t i) {
   float wide[2];
   const void* const both[] = {a, b};
@@ -65,8 +65,9 @@ TEST(CudaConvertTest, AsTheHostDoesIt) {
     HostDevice().Convert(kStream, {narrow.data(), count, type}, expected_wide,
                          DType::kFloat32);
     compare(DType::kFloat32, wide.data(), expected_wide.data());
-    // With a narrow `precision`, Convert rounds values that stay float32. Input
-    // and output are the same buffer here.
+    // With a 16-bit `precision`, Convert rounds float32 values to that
+    // precision but keeps them in float32. Input and output are the same buffer
+    // here.
     std::vector<float> rounded = values;
     Convert(rounded.data(), DType::kFloat32, count, rounded.data(),
             DType::kFloat32, type, nullptr);

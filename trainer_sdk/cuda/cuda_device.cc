@@ -13,8 +13,8 @@ namespace muster {
 absl::Status CudaDevice::Prepare(int ordinal) {
   const int32_t used = plugin_.use_device(ordinal, &reads_in_place_);
   if (used == CudaPlugin::kInsufficientDriver) {
-    // CUDA's runtime returns this error for a driver that is too old, and also
-    // if no driver is installed.
+    // CUDA's runtime reports a missing driver with the error for a driver that
+    // is too old, so check first whether a driver is installed.
     absl::Status none = CheckDriverIsThere();
     if (!none.ok()) return none;
   }
@@ -40,15 +40,15 @@ CudaDevice::~CudaDevice() {
 void CudaDevice::WaitForOther(Stream stream) {
   CudaStream const other = Of(
       stream == Stream::kCompute ? Stream::kCommunication : Stream::kCompute);
-  // All calls can share one event: cudaStreamWaitEvent waits for the record
-  // before its call, even if the event is recorded again later.
+  // One event serves all calls: cudaStreamWaitEvent waits for the latest
+  // cudaEventRecord before it, even if the event is recorded again later.
   Note("cudaEventRecord", plugin_.record(reached_, other));
   Note("cudaStreamWaitEvent", plugin_.stream_waits(Of(stream), reached_));
 }
 
 absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
   void* memory = nullptr;
-  // A rank's share of a few weights may have 0 bytes, but cudaMalloc needs at
+  // A rank's share of few weights may have 0 bytes, but cudaMalloc needs at
   // least 1 byte.
   absl::Status status =
       StatusOf(absl::StrCat("cudaMalloc of ", bytes, " bytes"),
@@ -59,8 +59,9 @@ absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
 
 void CudaDevice::CopyIn(void* to, const void* from, int64_t bytes) {
   // CUDA's runtime copies pageable memory before it returns, so the caller may
-  // then change it. Other memory is read later: pinned memory, and all memory
-  // of a GPU that reads host memory in place. Those copies are waited for.
+  // change it at once. Two kinds of memory are read only after the return:
+  // pinned memory, and all host memory if the GPU reads it in place. Wait for
+  // those copies.
   Note(
       "cudaMemcpyAsync to the device",
       plugin_.copy(to, from, bytes, CudaPlugin::CopyKind::kToDevice, stream()));
@@ -195,8 +196,8 @@ int CountCudaDevices(const CudaPlugin& plugin) {
 
 absl::StatusOr<int> ChooseCudaDevice(int visible, int local_rank,
                                      int local_world_size) {
-  // 0 also if there is no GPU: opening GPU 0 then returns an error that says
-  // so.
+  // Without any GPU (visible == 0) the result is 0, too: opening GPU 0 then
+  // returns an error that names the problem.
   if (visible <= 1) return 0;
   if (visible >= local_world_size) return local_rank;
   return absl::FailedPreconditionError(

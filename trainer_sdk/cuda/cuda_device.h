@@ -21,19 +21,21 @@ struct CudaPlugin;
 // uses this object.
 class CudaDevice : public Device {
  public:
-  // Makes a device that calls the functions of `plugin`. Call Prepare before
-  // any other method.
+  // Makes a device that calls CUDA through the functions of `plugin`. Call
+  // Prepare before any other method.
   explicit CudaDevice(const CudaPlugin& plugin) : plugin_(plugin) {}
   ~CudaDevice() override;
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
 
-  // Makes GPU `ordinal` of those visible to this process the current one, and
-  // creates the streams. Unavailable: there is no driver or no GPU, or a CUDA
-  // call failed; names the call and its message.
+  // Selects GPU `ordinal` (from 0, among the GPUs visible to this process) for
+  // the calling thread, and creates the streams. Unavailable: there is no
+  // driver or no GPU, or a CUDA call failed; the message names the call and
+  // CUDA's error.
   absl::Status Prepare(int ordinal);
 
-  // The streams kCompute and kCommunication, as cudaStream_t.
+  // The cudaStream_t of Stream::kCompute (`stream`) and of
+  // Stream::kCommunication (`side_stream`).
   virtual CudaStream stream() const { return stream_; }
   virtual CudaStream side_stream() const { return side_stream_; }
   void* handle(Stream which) const final { return Of(which); }
@@ -47,24 +49,27 @@ class CudaDevice : public Device {
   void Convert(Stream stream, const TensorData& from, const TensorData& to,
                DType precision) override;
   void AddSquares(const TensorData& values, int64_t* words) override;
-  // Supports AdamWRule and SgdRule.
+  // Updates weights by an AdamWRule or a SgdRule. InvalidArgument: another
+  // rule.
   absl::Status Update(const UpdateRule& rule, const OptimizerStep& step,
                       const WeightUpdate& update) override;
   void Wait() override;
   absl::Status status() override;
 
-  // Records the time at which the work that is now on `stream` is done, for
-  // timelines. Returns the index of this mark, counted from 0.
+  // Enqueues a time mark on `stream`, for timelines: the mark is reached when
+  // all work enqueued so far is done. Returns the index of the mark, counted
+  // from 0.
   virtual int Mark(Stream stream);
-  // Blocks until all marks are reached, and returns the times of all marks,
-  // counted from the first. The next mark has index 0 again.
+  // Blocks until all marks are reached. Returns the time of each mark, counted
+  // from the first mark, and forgets the marks: the next one has index 0 again.
   virtual std::vector<Duration> ReadMarks();
 
  protected:
   CudaStream Of(Stream which) const {
     return which == Stream::kCompute ? stream() : side_stream();
   }
-  // Makes `status` the result of status(), unless there was an error before.
+  // Stores `status` as the result of status(), unless an earlier error is
+  // stored.
   void Note(absl::Status status);
 
  private:
@@ -77,24 +82,26 @@ class CudaDevice : public Device {
   CudaStream stream_ = nullptr;
   CudaStream side_stream_ = nullptr;
   CudaEvent reached_ = nullptr;
-  // The events of marks. They are reused; the first marked_ events are in use.
+  // CUDA events for time marks, which are kept and reused. The first `marked_`
+  // events belong to current marks.
   std::vector<CudaEvent> marks_;
   size_t marked_ = 0;
 };
 
-// Loads libmuster_cuda.so and opens GPU `ordinal` of those visible to this
-// process, from 0. NotFound: there is no plugin; tools/install builds it only
-// where it finds the CUDA toolkit. Unavailable: CudaDevice::Prepare failed.
+// Loads libmuster_cuda.so and opens GPU `ordinal` (from 0, among the GPUs
+// visible to this process). NotFound: the plugin is not installed;
+// tools/install builds it only where it finds the CUDA toolkit. Unavailable:
+// CudaDevice::Prepare failed.
 absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCudaDevice(int ordinal);
 
 // The number of GPUs visible to this process; 0 without a driver.
 int CountCudaDevices(const CudaPlugin& plugin);
 
 // The index of the GPU that a worker uses, among the `visible` GPUs: the
-// worker's local rank, as in PyTorch's scripts. If only one GPU is visible, its
-// index is returned: either each worker sees its own GPU, or several workers
-// share one. FailedPrecondition: several GPUs are visible, but fewer than there
-// are workers on this host. Pure.
+// worker's local rank, as in PyTorch's scripts. If only one GPU is visible, the
+// index is 0: either each worker sees its own GPU, or several workers share
+// one. FailedPrecondition: several GPUs are visible, but fewer than the workers
+// of this host. Pure.
 absl::StatusOr<int> ChooseCudaDevice(int visible, int local_rank,
                                      int local_world_size);
 
@@ -103,9 +110,9 @@ absl::StatusOr<int> ChooseCudaDevice(int visible, int local_rank,
 absl::StatusOr<std::unique_ptr<CudaDevice>> OpenLocalCudaDevice(
     int local_rank, int local_world_size);
 
-// Checks that NVIDIA's driver is installed. CUDA's runtime reports a missing
-// driver as one that is too old. Unavailable: there is no driver; the message
-// is the loader's.
+// Checks that NVIDIA's driver is installed. (CUDA's runtime would report a
+// missing driver as one that is too old.) Unavailable: there is no driver; the
+// message is the one of the dynamic loader.
 absl::Status CheckDriverIsThere(const std::string& name = "libcuda.so.1");
 
 }  // namespace muster

@@ -52,7 +52,8 @@ TEST(DriverPresenceTest, LoadableLibraryIsPresent) {
   EXPECT_TRUE(CheckDriverIsThere("libm.so.6").ok());
 }
 
-// Functions of the emulated GPU, of which some fail.
+// The emulated GPU's functions, with short error texts. Each test replaces some
+// functions by failing ones.
 CudaPlugin Failing() {
   CudaPlugin plugin = EmulatedCuda();
   plugin.error_text = [](int32_t error) {
@@ -100,8 +101,8 @@ TEST(CudaDeviceTest, StatusIsTheFirstError) {
             absl::UnavailableError("a kernel's launch says: broken"));
 }
 
-// The calls of a Logging plugin, with the numbers of its streams: 1 is the
-// first stream made. `event` is that of the last record.
+// The log of the CUDA calls on a plugin made by Logging(). Streams are numbered
+// from 1 in order of creation; `event` is the event recorded last.
 struct CallLog {
   std::vector<std::string> calls;
   CudaEvent event = nullptr;
@@ -113,7 +114,8 @@ std::string NumberOf(CudaStream stream) {
   return std::to_string(reinterpret_cast<uintptr_t>(stream));
 }
 
-// Functions of the emulated GPU that fill a new call_log.
+// The emulated GPU's functions, changed so that they write their calls to
+// call_log, which is emptied first.
 CudaPlugin Logging() {
   call_log = {};
   CudaPlugin plugin = EmulatedCuda();
@@ -155,7 +157,7 @@ TEST(CudaDeviceTest, OneStreamWaitsForTheWorkRecordedOnTheOther) {
               ElementsAre("record on 2", "1 waits", "record on 1", "2 waits"));
 }
 
-// Copies 1 byte to a device with the functions of `plugin`.
+// Copies 1 byte from the host to a device that uses the functions of `plugin`.
 void CopyInOneByte(const CudaPlugin& plugin) {
   CudaDevice device(plugin);
   ASSERT_TRUE(device.Prepare(0).ok());
@@ -210,8 +212,8 @@ TEST(CudaDeviceTest, ARuleWithoutAKernelIsRefused) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// Trains with replicated and with sharded optimizer state (DDP, ZeRO-1) on a
-// CudaDevice. All numbers are exact in float32.
+// Trains on a CudaDevice, once with replicated optimizer state (DDP) and once
+// with sharded state (ZeRO-1). All numbers are exact in float32.
 TEST(CudaDeviceTest, DataParallelTrainingHasTheAveragedGradients) {
   for (const auto state : {DataParallelOptions::State::kReplicated,
                            DataParallelOptions::State::kSharded}) {
@@ -255,8 +257,8 @@ TEST(CudaDeviceTest, DataParallelTrainingHasTheAveragedGradients) {
   }
 }
 
-// With a plugin and a GPU the device opens; otherwise the error says what is
-// missing.
+// With a plugin and a GPU, opening the device succeeds; otherwise the error
+// names what is missing.
 TEST(OpenCudaDeviceTest, SaysWhatIsMissing) {
   const auto device = OpenCudaDevice(0);
   if (device.ok()) return;

@@ -19,7 +19,8 @@ int32_t UseDevice(int ordinal, int* reads_in_place) {
 
 int32_t Allocate(void** memory, int64_t bytes) {
   const cudaError_t result = cudaMalloc(memory, static_cast<size_t>(bytes));
-  // Clears the error, so that a later check of the last error does not find it.
+  // CUDA also stores the error for cudaGetLastError. Clear it, so that a later
+  // check for errors of kernel launches does not find it.
   if (result != cudaSuccess) cudaGetLastError();
   return result;
 }
@@ -37,7 +38,7 @@ int32_t Copy(void* to, const void* from, int64_t bytes,
 bool IsPinned(const void* from) {
   cudaPointerAttributes attributes = {};
   if (cudaPointerGetAttributes(&attributes, from) != cudaSuccess) {
-    cudaGetLastError();  // clears the error
+    cudaGetLastError();  // resets CUDA's stored error
     return false;
   }
   return attributes.type != cudaMemoryTypeUnregistered;
@@ -75,8 +76,9 @@ const CudaPlugin& LinkedCudaPlugin() {
           },
       .new_stream =
           [](CudaStream* stream) {
-            // Without this flag the GPU's two streams would wait for each other
-            // on the default stream.
+            // cudaStreamNonBlocking: without this flag the GPU's two streams
+            // would both synchronise with the default stream, and thus wait for
+            // each other.
             return int32_t{
                 cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking)};
           },

@@ -22,54 +22,55 @@ struct CudaPlugin {
     return PluginVersion<CudaPlugin, AdamWOptions, SgdOptions, OptimizerStep,
                          cuda::UpdateArrays>(1);
   }
-  // The values of cudaError_t that CudaDevice handles specially.
+  // The values of cudaError_t for which CudaDevice has special code.
   static constexpr int32_t kOutOfMemory = 2;
   static constexpr int32_t kInsufficientDriver = 35;
 
   enum class CopyKind : int32_t { kToDevice, kToHost, kOnDevice };
   enum class EventKind : int32_t { kWithTime, kWithoutTime };
 
-  // Version() of the headers with which the plugin was built
+  // Version() of the headers with which the plugin was compiled
   uint64_t version;
 
-  // CUDA's description of an error; never null.
+  // Returns CUDA's description of an error; never null.
   const char* (*error_text)(int32_t error);
   // Returns and resets the last error of this thread, such as the error of a
   // kernel launch.
   int32_t (*last_error)();
 
   int32_t (*count_devices)(int* count);
-  // Makes GPU `ordinal` the current one of this thread. Sets `*reads_in_place`
-  // to 1 if the GPU reads host memory through the host's page tables, as Grace
-  // Hopper does, else to 0.
+  // Makes GPU `ordinal` the calling thread's current GPU. Sets
+  // `*reads_in_place` to 1 if the GPU reads host memory through the host's page
+  // tables, as Grace Hopper does, else to 0.
   int32_t (*use_device)(int ordinal, int* reads_in_place);
 
   int32_t (*allocate)(void** memory, int64_t bytes);
   void (*free)(void* memory);
   int32_t (*copy)(void* to, const void* from, int64_t bytes, CopyKind kind,
                   CudaStream stream);
-  // Whether the GPU's driver knows the host memory at `from` (pinned,
-  // registered or managed): then `copy` reads it after it has returned.
+  // Whether the host memory at `from` is known to the GPU's driver (pinned,
+  // registered or managed). If so, `copy` may still read it after the call has
+  // returned.
   bool (*is_pinned)(const void* from);
   int32_t (*zero)(void* at, int64_t bytes, CudaStream stream);
 
   // Creates a stream that does not synchronise with the default stream.
   int32_t (*new_stream)(CudaStream* stream);
-  // Destroys the stream after its work is done.
+  // Waits until the stream's work is done, and destroys the stream.
   void (*delete_stream)(CudaStream stream);
   int32_t (*wait_for_stream)(CudaStream stream);
 
-  // Creates an event. Events without times cost less.
+  // Creates an event. Events without time stamps are cheaper.
   int32_t (*new_event)(CudaEvent* event, EventKind kind);
   void (*delete_event)(CudaEvent event);
   int32_t (*record)(CudaEvent event, CudaStream stream);
-  // Makes later work on the stream wait for the event.
+  // Makes future work on the stream wait for the event.
   int32_t (*stream_waits)(CudaStream stream, CudaEvent event);
   // Blocks until both events are reached, and writes the time between them in
   // milliseconds.
   int32_t (*milliseconds)(float* milliseconds, CudaEvent from, CudaEvent to);
 
-  // The kernels that kernels.h declares.
+  // The GPU kernels, as declared in kernels.h.
   decltype(&cuda::Convert) convert;
   decltype(&cuda::AddSquares) add_squares;
   void (*adamw_update)(const AdamWOptions* options, const OptimizerStep* step,
@@ -78,13 +79,14 @@ struct CudaPlugin {
                      const cuda::UpdateArrays* arrays, CudaStream stream);
 };
 
-// The functions that are linked into the plugin, and into programs with CUDA
-// kernels of their own.
+// The table of CUDA functions that is linked into libmuster_cuda.so, and into
+// programs that have CUDA kernels of their own.
 const CudaPlugin& LinkedCudaPlugin();
 
-// Loads libmuster_cuda.so once in the process, from the places of
-// LoadPluginFile (base/plugin.h). NotFound: there is no plugin; the message
-// says what to do. FailedPrecondition: the plugin has another version.
+// Loads libmuster_cuda.so, once in the process, from the places that
+// LoadPluginFile (base/plugin.h) searches. NotFound: the plugin is not
+// installed; the message says what to do. FailedPrecondition: the plugin has
+// another version than this program.
 absl::StatusOr<const CudaPlugin*> LoadCudaPlugin();
 
 }  // namespace muster

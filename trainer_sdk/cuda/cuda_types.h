@@ -3,24 +3,25 @@
 
 #include <cstdint>
 
-// The same declarations as in CUDA's headers, so that this file compiles on a
+// Repeats the declarations of CUDA's headers, so that this file compiles on a
 // machine without CUDA.
 struct CUstream_st;
 struct CUevent_st;
 
 namespace muster {
 
-// cudaStream_t, with the same mangled name; null is the default stream.
+// The same type as CUDA's cudaStream_t, also in mangled C++ names. Null is the
+// default stream.
 using CudaStream = ::CUstream_st*;
-// cudaEvent_t, with the same mangled name.
+// The same type as CUDA's cudaEvent_t, also in mangled C++ names.
 using CudaEvent = ::CUevent_st*;
 
-// bfloat16 as in cuBLAS and NCCL: the upper half of a float32.
+// A bfloat16 number as in cuBLAS and NCCL: the upper half of a float32.
 struct Bfloat16 {
   uint16_t bits;
 };
 
-// float16 as in NCCL: IEEE 754 binary16.
+// A float16 number as in NCCL: IEEE 754 binary16.
 struct Float16 {
   uint16_t bits;
 };

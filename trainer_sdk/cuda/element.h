@@ -7,8 +7,8 @@
 #include "trainer_sdk/cuda/execution.h"
 #include "trainer_sdk/process_group/dtype.h"
 
-// For kernel sources only: the elements of tensors, and conversions to and from
-// float32, in which all arithmetic is done.
+// The element types of tensors and their conversions to and from float32, in
+// which all arithmetic is done. Only for the source files of kernels.
 
 namespace muster::cuda {
 
@@ -33,7 +33,8 @@ __device__ inline float ToFloat(Float16 value) {
   return wide;
 }
 
-// Rounds to nearest, ties to even. Any NaN becomes the GPU's canonical NaN.
+// Converts to bfloat16, rounding to nearest, ties to even. Any NaN becomes the
+// GPU's canonical NaN.
 __device__ inline Bfloat16 Narrowed(float value) {
   Bfloat16 narrow;
 #ifdef __CUDACC__
@@ -47,8 +48,8 @@ __device__ inline Bfloat16 Narrowed(float value) {
   return narrow;
 }
 
-// Rounds to nearest float16, ties to even. Numbers beyond its range become
-// infinite.
+// Converts to float16, rounding to nearest, ties to even. Numbers beyond the
+// range of float16 become infinite.
 __device__ inline Float16 NarrowedTo16(float value) {
   Float16 narrow;
 #ifdef __CUDACC__
@@ -66,14 +67,15 @@ __device__ inline void Put(float value, Float16* to) {
 }
 __device__ inline void Put(float value, Bfloat16* to) { *to = Narrowed(value); }
 
-// The value rounded to the type `precision`: float32, bfloat16 or float16.
+// Returns `value`, rounded to the type `precision`: float32, bfloat16 or
+// float16.
 __device__ inline float Rounded(float value, DType precision) {
   if (precision == DType::kBFloat16) return ToFloat(Narrowed(value));
   if (precision == DType::kFloat16) return ToFloat(NarrowedTo16(value));
   return value;
 }
 
-// Calls launch(pointer) with the pointer converted to its element type:
+// Calls `launch` with the pointer converted to a pointer to its element type:
 // float32, bfloat16 or float16.
 template <typename Launches>
 void WithElements(void* data, DType type, Launches launch) {

@@ -14,7 +14,7 @@
 namespace muster::cuda {
 
 #ifdef __CUDACC__
-// An array in shared memory, declared as `__shared__ SharedArray<float, 8>
+// An array in GPU shared memory, declared as `__shared__ SharedArray<float, 8>
 // name;`.
 template <typename T, int size>
 struct SharedArray {
@@ -25,8 +25,8 @@ struct SharedArray {
 using ::muster::SharedArray;
 #endif
 
-// The size of a two-dimensional grid of thread blocks, and of a block of one or
-// two dimensions. At most 65535 blocks in y.
+// The sizes of a kernel's grid of thread blocks and of each block, both of one
+// or two dimensions. At most 65535 blocks in y.
 struct Grid {
   int64_t blocks = 1;
   int64_t blocks_y = 1;
@@ -38,8 +38,9 @@ constexpr int64_t DividedUp(int64_t count, int64_t by) {
   return (count + by - 1) / by;
 }
 
-// Launches a kernel on a stream; the emulation runs it. Does nothing if there
-// are no blocks. An error becomes CUDA's last error of this thread.
+// Launches a kernel on a stream (in tests, runs it in the emulation). Does
+// nothing if the grid has no blocks. An error becomes CUDA's last error of the
+// calling thread.
 template <typename... Parameters>
 void Launch(void (*kernel)(Parameters...), const Grid& grid,
             [[maybe_unused]] CudaStream stream,

@@ -9,12 +9,12 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr int64_t kMaxBlocks = 512;
-// With fewer elements per thread, a block's sums would cost more than its
-// elements.
+// Number of elements per thread for which the grid is sized. With fewer, adding
+// up the sums of a block would cost more than squaring its elements.
 constexpr int64_t kLeastElements = 16;
 
-// Number of digits, as in SquareSum: digits of 32 bits from 2^-298 up, followed
-// by a word that is nonzero if an element is not finite.
+// Number of 32-bit digits of a sum, as in SquareSum; the lowest digit is in
+// units of 2^-298. One more word is nonzero if an element is not finite.
 constexpr int kDigits = 20;
 constexpr int kWords = kDigits + 1;
 constexpr int kDigitBits = 32;
@@ -25,8 +25,8 @@ constexpr unsigned kNoNumber = 255;
 using Word = unsigned long long;
 constexpr Word kDigitMask = (Word{1} << kDigitBits) - 1;
 
-// Each thread has its own words in shared memory, so that threads do not wait
-// for each other.
+// Adds up the squares of all elements. Each thread has its own words in shared
+// memory, so that no thread waits for another.
 template <typename T>
 __global__ void AddEach(const T* values, int64_t count, Word* words) {
   __shared__ SharedArray<Word, kWords * kThreads> sums;
@@ -46,8 +46,8 @@ __global__ void AddEach(const T* values, int64_t count, Word* words) {
     const Word hidden = exponent == 0 ? 0 : Word{1} << kMantissaBits;
     const Word mantissa = (bits & ((1u << kMantissaBits) - 1)) | hidden;
     const Word square = mantissa * mantissa;
-    // Subnormal numbers have exponent field 0, but the same scale as the
-    // smallest normal numbers, with field 1.
+    // Subnormal numbers have exponent field 0, but the same scale as numbers
+    // with exponent field 1, the smallest normal ones.
     const int bit = 2 * static_cast<int>(exponent == 0 ? 0 : exponent - 1);
     const int at = bit / kDigitBits * kThreads + me;
     const int shift = bit % kDigitBits;

@@ -8,9 +8,9 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// The factors of a step, computed in double on the host, as in the CPU's
-// implementation. A rule returns the new weight of element `i` from its
-// gradient `g`.
+// The update rules: each holds the factors of a step, which the host computes
+// in double as the CPU's implementation does. Calling a rule with the gradient
+// `g` of element `i` returns the element's new weight.
 struct AdamW {
   float keep;
   float beta2;
@@ -37,7 +37,8 @@ struct Sgd {
   float rate;
   float decay;
   float momentum;
-  // An integer instead of bool, because compilers may choose the size of bool.
+  // A boolean, stored as an integer because the size of bool depends on the
+  // compiler.
   int first_step;
   int nesterov;
 
@@ -46,7 +47,7 @@ struct Sgd {
     const float weight = arrays.weights[i];
     g += decay * weight;
     if (momentum != 0) {
-      // The velocity of the first step is the gradient.
+      // In the first step the velocity is the gradient itself.
       const float v = first_step != 0 ? g : momentum * arrays.first[i] + g;
       arrays.first[i] = v;
       g = nesterov != 0 ? g + momentum * v : v;

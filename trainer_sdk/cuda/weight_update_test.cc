@@ -14,9 +14,10 @@ class CudaWeightUpdateTest : public KernelTest<Case> {
   static constexpr int64_t kCount = 517;
   static constexpr int kSteps = 4;
 
-  // Runs kSteps updates by the kernel and on the host, and compares weights and
-  // state. Gradients and values are Elements. `operations`: the largest number
-  // of roundings of one weight or state element in a step.
+  // Runs kSteps updates both in the kernel and on the host, and compares the
+  // weights and the optimizer's state. Gradients and values have the type
+  // Element. `operations`: the largest number of roundings that one weight or
+  // state element undergoes in a step.
   void Compare(const UpdateRule& rule, double operations) {
     auto weights = this->Numbers(kCount, 1);
     std::vector<float> states[2] = {std::vector<float>(kCount),
@@ -99,8 +100,8 @@ TYPED_TEST(CudaWeightUpdateTest, SgdIsThatOfTheHost) {
                 8);
 }
 
-// `values` may be null, because the weights are used directly, or float32
-// elements that are rounded to float16.
+// The output `values` may be null, as weights are then used directly. It may
+// also have float32 elements, which are rounded to float16 precision.
 TYPED_TEST(CudaWeightUpdateTest, ValuesMayBeMissingOrRoundedFloats) {
   constexpr int64_t kCount = 40;
   const std::vector<float> gradient(kCount, 0.25f);

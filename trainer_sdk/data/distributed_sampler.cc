@@ -12,9 +12,10 @@
 namespace muster {
 namespace {
 
-// From this length on, PyTorch 2 draws 64-bit numbers, because the remainder of
-// 32-bit numbers would favour small numbers. Checked against PyTorch 2.15 at
-// this length and one below; no test repeats the check, which takes 2 GB.
+// The length from which PyTorch 2 draws 64-bit random numbers; below, 32-bit
+// numbers. (Taking the remainder of 32-bit numbers would favour small results.)
+// Checked against PyTorch 2.15 at this length and at one less; no test repeats
+// this check, which takes 2 GB of memory.
 constexpr int64_t kWideDraws = std::numeric_limits<uint32_t>::max() / 20;
 
 }  // namespace
@@ -71,8 +72,9 @@ std::vector<int64_t> DistributedSampler::Indices(int64_t epoch) const {
   std::vector<int64_t> mine;
   mine.reserve(static_cast<size_t>(size_));
   for (int64_t i = 0; i < size_; ++i) {
-    // Padding: beyond its end the order begins again, several times if there
-    // are several times as many ranks as examples.
+    // If the order is shorter than all ranks' examples together, it starts
+    // again at its beginning (padding), several times if there are several
+    // times as many ranks as examples.
     const int64_t place = options_.rank + i * options_.world_size;
     mine.push_back(order[static_cast<size_t>(place % options_.length)]);
   }

@@ -8,9 +8,9 @@
 
 namespace muster {
 
-// A random permutation of 0 .. length - 1, equal to PyTorch's
-// torch.randperm(length) with a CPU generator after manual_seed(seed). So a job
-// may change its framework and keep its order of data. As in PyTorch, only the
+// Returns a random permutation of 0 .. length - 1, equal to PyTorch's
+// torch.randperm(length) with a CPU generator after manual_seed(seed). A job
+// that moves from PyTorch thus keeps its order of data. As in PyTorch, only the
 // low 32 bits of the seed are used. For lengths of 214,748,364 and more,
 // PyTorch 2 differs from 1.13; this function follows PyTorch 2.
 std::vector<int64_t> RandomPermutation(int64_t length, uint64_t seed);
@@ -34,9 +34,9 @@ struct DistributedSamplerOptions {
 };
 
 // Divides a data set among the ranks, with the same number of examples for each
-// rank. Every index equals that of
-// torch.utils.data.distributed.DistributedSampler. Every rank computes the
-// whole permutation (8 bytes per example) and takes every world_size-th
+// rank. Every index equals the one that
+// torch.utils.data.distributed.DistributedSampler gives. Every rank computes
+// the whole permutation (8 bytes per example) and takes every world_size-th
 // example; the ranks do not communicate.
 //
 // Immutable, so thread-safe.
@@ -50,8 +50,8 @@ class DistributedSampler {
   // Number of examples that each rank gets in an epoch.
   int64_t size() const { return size_; }
 
-  // This rank's examples in `epoch`, in order. The argument replaces PyTorch's
-  // set_epoch, so that a caller cannot forget it.
+  // Returns the indices of this rank's examples in `epoch`, in order. The
+  // argument replaces PyTorch's set_epoch, a call that users forget.
   std::vector<int64_t> Indices(int64_t epoch) const;
 
  private:

@@ -97,8 +97,8 @@ TEST(DistributedSamplerTest, RefusesWhatIsNoWorld) {
               HasSubstr("a world of 0"));
 }
 
-// The values of PyTorch 1.13 and 2.15: torch.randperm(8,
-// generator=Generator().manual_seed(0)).
+// The expected values are the output of PyTorch 1.13 and 2.15:
+// torch.randperm(8, generator=Generator().manual_seed(0)).
 TEST(RandomPermutationTest, IsPyTorchs) {
   EXPECT_THAT(RandomPermutation(8, 0), ElementsAre(4, 0, 7, 3, 2, 5, 1, 6));
 }

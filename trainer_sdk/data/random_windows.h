@@ -6,19 +6,21 @@
 
 namespace muster {
 
-// Identifies one batch, whose windows of a long text are drawn at random.
+// Identifies one batch of training data: windows of a long text, drawn at
+// random.
 struct WindowDraw {
   uint64_t seed = 0;
-  // Step and batch numbers count over all ranks of the job. The windows of
-  // batch b of step s do not depend on the rank that computes them, so a job
-  // may continue with another number of ranks.
+  // The step's and the batch's number, counted over all ranks of the job. The
+  // windows of a batch depend on these numbers but not on the rank that uses
+  // the batch, so a job may continue with another number of ranks.
   int64_t step = 0;
   int64_t batch = 0;
 };
 
-// The first positions of `count` windows, each drawn uniformly from [0,
+// Returns the first positions of `count` windows, each drawn uniformly from [0,
 // positions). The result depends only on the arguments, so a resumed training
-// sees the same data as an uninterrupted one. `positions` must be at least 1.
+// run sees the same data as an uninterrupted one. `positions` must be at least
+// 1.
 std::vector<int64_t> DrawWindows(const WindowDraw& draw, int64_t count,
                                  int64_t positions);
 

@@ -80,7 +80,7 @@ absl::Status DataParallel::MarkReady(int tensor) {
 }
 
 absl::Status DataParallel::Finish() {
-  // Gradients are marked from last to first, the order in which a backward pass
+  // Mark gradients from last to first, the order in which a backward pass
   // produces them.
   for (size_t i = tensors_.size(); i-- > 0;) {
     if (marked_[i]) continue;

@@ -15,8 +15,8 @@
 namespace muster {
 
 struct DataParallelOptions {
-  // Options of gradient averaging. GradientPlace::kBucket is not allowed,
-  // because the gradients are in their tensors' memory.
+  // Options of gradient averaging. GradientPlace::kBucket is not allowed: the
+  // gradients stay in the memory of their tensors.
   DdpOptions ddp = {};
   // Whether each rank keeps the whole optimizer state or only its part
   // (ZeRO-1).
@@ -58,7 +58,7 @@ class DataParallel {
   // Begins a backward pass; call it before each. With kAccumulate, later passes
   // add to the same gradients before they are averaged.
   absl::Status Begin(GradientSync sync = GradientSync::kReduce);
-  // Reports that the gradient of tensor number `tensor` is complete. If it is
+  // Reports that the gradient of the tensor with index `tensor` is complete. If
   // called during the backward pass, the gradient's communication overlaps with
   // the rest of the pass.
   absl::Status MarkReady(int tensor);
@@ -66,15 +66,16 @@ class DataParallel {
   // until all gradients are averaged.
   absl::Status Finish();
 
-  // SumOfSquares and Step have the contracts of Optimizer's methods.
+  // These methods have the same contracts as the Optimizer's methods of these
+  // names.
   absl::StatusOr<double> SumOfSquares();
   absl::Status Step(const OptimizerStep& step);
 
-  // The checkpointed state: values and the optimizer's state. The slices are in
-  // host memory, at addresses that stay the same over the life of this object.
-  // If the tensors are on a device, the slices are a copy as of this call: call
-  // reducer().Confirm() before saving them. Call OnStateLoaded after a
-  // checkpoint was read into the slices.
+  // Returns the state to be checkpointed: the values and the optimizer's state.
+  // The slices are in host memory, at addresses that stay the same over the
+  // life of this object. If the tensors are on a device, the slices are a copy
+  // as of this call: call reducer().Confirm() before saving them. Call
+  // OnStateLoaded after a checkpoint was read into the slices.
   std::vector<CheckpointSlice> State();
   absl::Status OnStateLoaded();
 
@@ -86,11 +87,11 @@ class DataParallel {
 
   const std::vector<Tensor> tensors_;
   std::vector<bool> marked_;
-  // Copies of the values in host memory; empty if the values are in host
-  // memory, and before the first call of State.
+  // Copies in host memory of values that are on a device. Empty before the
+  // first call of State, and if the values are in host memory themselves.
   std::vector<std::vector<char>> host_values_;
-  // Declared in this order, because each member uses the members before it and
-  // must be destroyed first.
+  // The order of these declarations matters: each member uses the members
+  // declared before it, and must be destroyed before them.
   const std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Optimizer> optimizer_;

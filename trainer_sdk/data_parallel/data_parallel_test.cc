@@ -28,7 +28,7 @@ struct Model {
     return tensors;
   }
 
-  // The gradient differs between ranks.
+  // Sets the gradients of one backward pass; they differ between ranks.
   void Backward(int step, int rank) {
     for (size_t i = 0; i < weight.size(); ++i) {
       weight_gradient[i] = static_cast<float>(step * (rank + 1)) + weight[i];
@@ -53,7 +53,7 @@ absl::StatusOr<std::vector<float>> Train(ProcessGroup& world, State state,
   for (int step = 1; step <= 3; ++step) {
     absl::Status status = (*training)->Begin();
     model.Backward(step, world.rank());
-    // One tensor is marked explicitly, the other one by Finish.
+    // From step 2 on, MarkReady marks one tensor; Finish marks all others.
     if (step > 1) status.Update((*training)->MarkReady(1));
     status.Update((*training)->Finish());
     status.Update((*training)->Step({.step = step, .learning_rate = 0.1}));

@@ -1,5 +1,5 @@
-// Compares training on a device with training on the host: DDP and ZeRO-1 with
-// each optimizer and precision give the same weights, to the last bit.
+// Compares training on a device with training on the host, with DDP and ZeRO-1,
+// each optimizer and each precision. The weights must be equal to the last bit.
 
 #include <cmath>
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Plan {
   State state = State::kReplicated;
   std::shared_ptr<const UpdateRule> rule = AdamWRule({});
   DType precision = DType::kFloat32;
-  // The type of the values in memory: `precision` or float32.
+  // The element type in which values are stored: `precision` or float32.
   DType values = DType::kFloat32;
   GradientPlace place = GradientPlace::kOwn;
   double clip = 0;
@@ -64,8 +64,8 @@ std::vector<Plan> AllPlans() {
   return plans;
 }
 
-// Trains the tensors on one rank. All values are in one array and all gradients
-// in another, with four unused elements after each tensor.
+// A training run of several tensors on one rank. All values are in one array
+// and all gradients in another, with four unused elements after each tensor.
 class Training {
  public:
   Training(const Plan& plan, Device& device) : plan_(plan), device_(device) {
@@ -112,8 +112,8 @@ class Training {
     return absl::OkStatus();
   }
 
-  // Gradients depend on the weights, so that a wrong weight makes all later
-  // ones wrong.
+  // Runs one training step. Its gradients depend on the weights, so that a
+  // wrong weight makes all later weights wrong.
   absl::Status Step(int step) {
     absl::Status status = model_->Begin();
     for (int i = static_cast<int>(tensors_.size()); i-- > 0;) {
@@ -194,7 +194,7 @@ void OnRanks(int ranks, bool on_device,
 
 using Weights = std::vector<std::vector<float>>;
 
-// The weights of each rank after three steps.
+// Returns the weights of each rank after three steps.
 std::vector<Weights> Train(const Plan& plan, int ranks, bool on_device) {
   std::vector<Weights> found(static_cast<size_t>(ranks));
   OnRanks(ranks, on_device, [&](ProcessGroup& world, Device& device) {
@@ -273,8 +273,8 @@ TEST(DeviceTrainingTest, AFullDeviceIsReported) {
     const auto statuses = RunWorld(
         1,
         [&](ProcessGroup& world) {
-          // Enough memory for the values and gradients, but not for what
-          // DataParallel::Create allocates in addition.
+          // A device with enough memory for values and gradients, but not for
+          // the further memory that DataParallel::Create allocates.
           StreamDevice device(8000);
           Training training({.state = state}, device);
           return training.Prepare(world);

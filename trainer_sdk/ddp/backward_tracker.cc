@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-// The maximum number of parameters named in one message.
+// The maximum number of parameters that one error message names.
 constexpr int kMaxNamed = 5;
 
 }  // namespace

@@ -8,79 +8,81 @@
 
 namespace muster {
 
-// Which parameters each backward pass uses.
+// Which parameters' gradients each backward pass produces.
 enum class ParameterUse {
-  // Every pass produces every gradient; a missing gradient is an error.
+  // Every pass produces the gradient of every parameter; a missing gradient is
+  // an error.
   kAll,
-  // Any pass may leave out any parameter, and ranks may differ (PyTorch's
-  // find_unused_parameters). Costs one small extra all_reduce per step.
+  // Any pass may leave out the gradient of any parameter, and ranks may differ
+  // (PyTorch's find_unused_parameters). Costs one small extra all_reduce per
+  // step.
   kMayVary,
-  // On each rank, every pass uses the same parameters, equally often, as its
-  // first pass (PyTorch's static_graph). The first pass reduces only at its
-  // end.
+  // On each rank, every pass produces the same gradients as the rank's first
+  // pass, and equally often (PyTorch's static_graph). The first pass reduces
+  // its gradients only at its end.
   kStatic,
 };
 
 // Whether a backward pass is the last one before the optimizer's step.
 enum class GradientSync {
   kReduce,
-  // Further passes add to the same gradients before they are averaged
-  // (PyTorch's no_sync).
+  // Not the last: further passes add to the same gradients before these are
+  // averaged (PyTorch's no_sync).
   kAccumulate,
 };
 
-// Tracks a backward pass: which buckets are full, in which order they are
-// reduced, and errors of use, which name the parameter. Buckets are reduced
-// strictly in index order, whatever the order in which they become full, so
-// that all ranks reduce the same bucket at the same time. Pure; not
+// Tracks one backward pass after another: which buckets are full and in which
+// order they are reduced. Errors of the caller name the parameter. Buckets are
+// reduced strictly in index order, whatever the order in which they become
+// full, so that all ranks reduce the same bucket at the same time. Pure; not
 // thread-safe.
 class BackwardTracker {
  public:
   BackwardTracker(std::vector<std::string> names, ParameterUse use);
 
-  // Sets the buckets. Call it between passes. Each parameter must be in exactly
-  // one bucket.
+  // Sets the buckets, each a list of parameters. Call it between passes. Each
+  // parameter must be in exactly one bucket.
   void SetBuckets(const std::vector<std::vector<int>>& buckets);
 
-  // Starts a pass. FailedPrecondition: the last pass was not finished; names
-  // the parameters without a gradient. Appends to `full` the buckets that are
-  // full from the start, because a static graph does not use their parameters.
+  // Starts a pass. Appends to `full` the buckets that are full from the start,
+  // because a static graph produces no gradients of their parameters.
+  // FailedPrecondition: the last pass was not finished; the message names the
+  // parameters without a gradient.
   absl::Status Begin(GradientSync sync, std::vector<int>* full);
 
-  // Reports that the gradient of `parameter` is complete. Appends the buckets
-  // that are to be reduced now. FailedPrecondition: the gradient was marked
-  // before, the first pass of a static graph did not have it, or no pass is
-  // running.
+  // Reports that the gradient of `parameter` is complete. Appends to `full` the
+  // buckets that are to be reduced now. FailedPrecondition: this gradient was
+  // marked before, the first pass of a static graph did not produce it, or no
+  // pass is running.
   absl::Status MarkReady(int parameter, std::vector<int>* full);
 
-  // Reports that the pass will produce no gradient of `parameter`. Optional
-  // hint for kMayVary: without it the parameter's bucket is reduced only at the
-  // end of the pass. FailedPrecondition: the use is not kMayVary, or the
-  // gradient was marked before.
+  // Reports that the pass will produce no gradient of `parameter`. An optional
+  // hint for kMayVary: without the hint the parameter's bucket is reduced only
+  // at the end of the pass. FailedPrecondition: ParameterUse is not kMayVary,
+  // or the gradient was marked before.
   absl::Status MarkUnused(int parameter, std::vector<int>* full);
 
-  // Ends the pass. FailedPrecondition: some parameters that every pass must use
-  // had no gradient; the message names them.
+  // Ends the pass. FailedPrecondition: the pass lacks the gradients of some
+  // parameters that every pass must produce; the message names them.
   absl::Status Finish(std::vector<int>* full);
 
   // Whether the parameter had a gradient in the current step, which includes
   // all passes since the last reduced pass.
   bool used(int parameter) const { return states_[parameter].used; }
-  // Whether the ranks must exchange at the end of this pass which parameters
-  // they used.
+  // Whether, at the end of this pass, the ranks must tell each other which
+  // parameters they used.
   bool must_share_use() const;
-  // Parameters in the order in which they became ready in the last reduced
-  // pass, then the unused parameters.
+  // The parameters in the order in which their gradients became ready in the
+  // last reduced pass, then the parameters that were not used.
   std::vector<int> ObservedOrder() const;
 
  private:
   enum class Phase { kIdle, kRunning };
   struct State {
     int bucket = 0;
-    // The number of gradients of the parameter that are still missing in this
-    // pass.
+    // How many more gradients of the parameter this pass must produce.
     int missing = 0;
-    // The number of gradients of the parameter in each pass of a static graph.
+    // How many gradients of the parameter each pass of a static graph produces.
     int times = 0;
     bool used = false;
     bool done = false;
@@ -91,8 +93,8 @@ class BackwardTracker {
   bool IsRunning(int parameter) const;
   absl::Status WhyNotRunning(int parameter) const;
   bool Learning() const;
-  // Marks `parameter` as done, and appends the buckets that may be reduced now
-  // to `full`.
+  // Records that this pass produces no further gradient of `parameter`, and
+  // appends to `full` the buckets that may be reduced now.
   void Done(int parameter, std::vector<int>* full);
   void AppendFull(std::vector<int>* full);
   std::string Missing() const;
@@ -101,18 +103,19 @@ class BackwardTracker {
   const ParameterUse use_;
   Phase phase_ = Phase::kIdle;
   GradientSync sync_ = GradientSync::kReduce;
-  // Whether the first reduced pass of a static graph is over, so that its uses
-  // are known.
+  // Whether the first reduced pass of a static graph is over, so that it is
+  // known which gradients each pass produces.
   bool learned_ = false;
-  // Whether the last pass was reduced, so that the next one begins a new step.
+  // Whether the last pass was reduced, so that the next pass begins a new step.
   bool reduced_ = false;
   std::vector<State> states_;
   std::vector<int> order_;
-  // Indexed by bucket: the number of its parameters, and the number of its
-  // parameters that are not done.
+  // Indexed by bucket: the number of parameters in the bucket, and how many of
+  // them still lack a gradient in this pass.
   std::vector<int> bucket_sizes_;
   std::vector<int> left_;
-  // The number of parameters that are not done, over all buckets.
+  // The number of parameters, over all buckets, that still lack a gradient in
+  // this pass.
   int undone_ = 0;
   int next_ = 0;
 };

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Four parameters in three buckets: {d}, {c, b}, {a}.
+// A tracker of the parameters a, b, c and d in three buckets: {d}, {c, b}, {a}.
 class BackwardTrackerTest : public testing::Test {
  protected:
   void Use(ParameterUse use) {
@@ -91,7 +91,7 @@ TEST_F(BackwardTrackerTest, AGradientThatNeverComesIsNamed) {
   Ready(3);
   Ready(1);
   EXPECT_THAT(FinishError(), HasSubstr("without a gradient of 'a', 'c'; if"));
-  // The next pass cannot begin while the last pass lacks gradients.
+  // The next pass cannot begin while gradients of the last pass are missing.
   EXPECT_THAT(
       std::string(tracker_->Begin(GradientSync::kReduce, &full_).message()),
       HasSubstr("was not finished when the next began: no gradient of "
@@ -171,8 +171,9 @@ TEST_F(BackwardTrackerTest, AStaticGraphIsLearnedAndThenHeldTo) {
   EXPECT_TRUE(tracker_->must_share_use());
   EXPECT_THAT(Ready(3), IsEmpty());
   EXPECT_THAT(Ready(2), IsEmpty());
-  EXPECT_THAT(Ready(3), IsEmpty());  // the second gradient of d in this pass
-  // the last gradient of this pass, which does not use a
+  // the second gradient of parameter d in this pass
+  EXPECT_THAT(Ready(3), IsEmpty());
+  // the last gradient of this pass, which does not use parameter a
   EXPECT_THAT(Ready(1), IsEmpty());
   EXPECT_THAT(Finish(), ElementsAre(0, 1, 2));
   EXPECT_THAT(tracker_->ObservedOrder(), ElementsAre(3, 2, 1, 0));
@@ -202,7 +203,8 @@ TEST_F(BackwardTrackerTest, BucketsMayChangeBetweenPasses) {
 
 TEST_F(BackwardTrackerTest, AStaticGraphIsThatOfTheFirstReducedPass) {
   Use(ParameterUse::kStatic);
-  // Passes that only accumulate do not define the static graph.
+  // Passes that only accumulate do not determine which gradients a static graph
+  // produces.
   Begin(GradientSync::kAccumulate);
   for (const int parameter : {3, 2, 1}) Ready(parameter);
   Finish();

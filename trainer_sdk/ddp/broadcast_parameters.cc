@@ -35,7 +35,8 @@ absl::StatusOr<std::vector<int64_t>> Gathered(Device& device,
   return all;
 }
 
-// The ranks whose value differs from rank 0's, as text: "rank 2, rank 7".
+// The ranks whose value differs from the value of rank 0, as text: "rank 2,
+// rank 7".
 std::string Others(const std::vector<int64_t>& values) {
   std::string text;
   for (size_t rank = 1; rank < values.size(); ++rank) {
@@ -76,8 +77,8 @@ absl::Status CheckSameParameters(Device& device, ProcessGroup& group,
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (least[i] == most[i]) continue;
     const Tensor& mine = parameters[i];
-    // All ranks call this collective, because every rank has found the same
-    // first difference.
+    // No rank waits in vain in this collective, because every rank has found
+    // the same first difference and calls it.
     const absl::StatusOr<std::vector<int64_t>> digests =
         Gathered(device, group, DigestOf(mine, part));
     if (!digests.ok()) return digests.status();
@@ -92,8 +93,9 @@ absl::Status CheckSameParameters(Device& device, ProcessGroup& group,
 
 namespace {
 
-// Values smaller than this are packed into messages of at most this size in
-// bytes, because a message of a few bytes costs as much as one of thousands.
+// The maximum size in bytes of a packed message. Values smaller than this are
+// sent together, because a message of a few bytes takes as long as one of some
+// thousand bytes.
 constexpr int64_t kPacked = 1 << 20;
 
 int64_t BytesOf(const TensorData& value) {
@@ -109,8 +111,8 @@ absl::Status CheckSame(Device& device, ProcessGroup& group,
   return CheckSameParameters(device, group, tensors, &Tensor::value);
 }
 
-// Broadcasts from rank 0. The type is int8 for every value, because the
-// operation computes nothing.
+// Broadcasts `bytes` bytes from rank 0. Values of every type are sent as int8,
+// because a broadcast computes nothing.
 absl::Status Send(Device& device, ProcessGroup& group, void* data,
                   int64_t bytes, const std::string& what) {
   Operation operation = Broadcast(data, data, bytes, DType::kInt8, 0);

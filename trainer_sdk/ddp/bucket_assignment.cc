@@ -9,11 +9,11 @@
 namespace muster {
 namespace {
 
-// The bucket that is being filled with parameters of one type.
+// A bucket that is still being filled with parameters of one gradient type.
 struct Open {
   std::vector<int> parameters;
   int64_t bytes = 0;
-  // Position of the bucket's first parameter in the order.
+  // Position, in the order of parameters, of the bucket's first parameter.
   size_t place = 0;
   bool first = true;
 };

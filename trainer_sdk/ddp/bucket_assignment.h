@@ -8,7 +8,7 @@
 
 namespace muster {
 
-// The size in bytes at which a bucket is closed. The first bucket is small, so
+// The sizes in bytes at which a bucket is full. The first bucket is small, so
 // that communication starts early in the backward pass. The defaults are
 // PyTorch's.
 struct BucketLimits {
@@ -18,11 +18,12 @@ struct BucketLimits {
 
 // The order in which parameters are put into buckets.
 enum class BucketOrder {
-  // Reverse order at first; after the first reduced step, the order in which
-  // rank 0's gradients became ready. ParameterUse::kMayVary keeps the reverse
-  // order.
+  // At first the reverse order of the model's parameters; after the first
+  // reduced step, the order in which rank 0's gradients became ready. With
+  // ParameterUse::kMayVary the order stays reversed.
   kObserved,
-  // Reverse order always: buckets never change.
+  // The reverse order of the model's parameters in every step, so that buckets
+  // never change.
   kReverse,
 };
 
@@ -37,8 +38,8 @@ std::vector<std::vector<int>> AssignBuckets(
     const std::vector<Tensor>& parameters, const std::vector<int>& order,
     const BucketLimits& limits);
 
-// The parameters from last to first: roughly the order in which a backward pass
-// produces gradients.
+// The indices of the parameters from last to first, which is roughly the order
+// in which a backward pass produces gradients.
 std::vector<int> ReverseOrder(const std::vector<Tensor>& parameters);
 
 }  // namespace muster

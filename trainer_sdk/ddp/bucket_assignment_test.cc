@@ -59,8 +59,8 @@ TEST(BucketAssignmentTest, EachTypeHasAFirstBucketOfItsOwn) {
 
 TEST(BucketAssignmentTest, NothingNeedsNoBucket) {
   EXPECT_THAT(AssignBuckets({}, {}, {}), ElementsAre());
-  // An empty parameter is in a bucket too, because it is marked ready like any
-  // other.
+  // A parameter without elements is in a bucket too, because it is marked ready
+  // like any other parameter.
   EXPECT_THAT(AssignBuckets(Floats({0}), {0}, {}), ElementsAre(ElementsAre(0)));
 }
 

@@ -20,44 +20,47 @@ class CommHook {
  public:
   virtual ~CommHook() = default;
 
-  // Replaces `bucket` by the average over all ranks, or an approximation of it;
-  // the hook divides the sum itself. The reducer's thread calls it during the
-  // backward pass, for one bucket after another in the same order on every
-  // rank. No other code uses `group` meanwhile. An error breaks the reducer. On
-  // a device, Reduce enqueues work on the stream for communication and does not
-  // wait for it, as GradientBucket::Run does.
+  // Replaces the gradients in `bucket` by their average over all ranks, or an
+  // approximation of it. The hook itself divides the sum by the number of
+  // ranks. The reducer's thread calls Reduce during the backward pass, for one
+  // bucket after another in the same order on every rank. No other code uses
+  // `group` meanwhile. An error breaks the reducer. On a device, Reduce
+  // enqueues work on the stream for communication and does not wait for it, as
+  // GradientBucket::Run does.
   virtual absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) = 0;
 
   // Whether Reduce accepts buckets in device memory (GradientBucket::device).
   virtual bool takes_device_memory() const { return false; }
 
-  // Whether Reduce gives each of several ranks the average of only its own part
-  // of a bucket.
+  // Whether Reduce gives each rank the average of only the rank's own part of a
+  // bucket, if there are several ranks.
   virtual bool scatters() const { return false; }
 
-  // Receives the reducer's tensors. `gradient.dtype` is the type of the
-  // gradients in buckets; `gradient.data` is not set. Called on every rank by
-  // Reducer::Create.
+  // Passes the reducer's tensors to the hook. `gradient.dtype` is the type of
+  // the gradients in buckets; `gradient.data` is not set. Called on every rank
+  // by Reducer::Create.
   virtual void OnParameters(const std::vector<Tensor>& parameters,
                             const ProcessGroup& group) {
     (void)parameters, (void)group;
   }
 
-  // Called between passes, on every rank, after the parameters were assigned to
-  // new buckets. State that a hook keeps per bucket is then invalid.
+  // Called on every rank between passes, after the reducer has assigned the
+  // parameters to new buckets. A hook must discard any state that it keeps per
+  // bucket.
   virtual void OnNewBuckets() {}
 
   // This rank's slices of the state that the hook keeps from step to step. The
-  // addresses stay the same. The slices of all ranks together contain each
-  // element of each name at least once. State, StateIn and OnStateLoaded may be
-  // called between passes, after Reducer::Create.
+  // addresses of the slices never change. The slices of all ranks together
+  // contain each element of each tensor at least once. State, StateIn and
+  // OnStateLoaded may be called between passes, after Reducer::Create.
   virtual std::vector<CheckpointSlice> State() { return {}; }
 
-  // The memory into which the state is to be read from a checkpoint with the
-  // tensors `saved`, possibly written by another number of ranks. The ranks'
-  // slices together cover the state. NotFound: the checkpoint has no state of
-  // this hook, which then starts with an empty state. FailedPrecondition: the
-  // state does not fit; the message says why.
+  // The memory into which the hook's state is to be read from a checkpoint with
+  // the tensors `saved`. Another number of ranks may have written the
+  // checkpoint. The ranks' slices together cover the state. NotFound: the
+  // checkpoint has no state of this hook, which then starts with an empty
+  // state. FailedPrecondition: the saved state does not fit; the message says
+  // why.
   virtual absl::StatusOr<std::vector<CheckpointSlice>> StateIn(
       const std::vector<CheckpointTensor>& saved) {
     (void)saved;
@@ -68,7 +71,7 @@ class CommHook {
   virtual void OnStateLoaded() {}
 };
 
-// The default hook: one all_reduce with AVG per bucket.
+// The default hook: one all_reduce with ReduceOp::kAvg per bucket.
 class AllReduceHook : public CommHook {
  public:
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;
@@ -90,8 +93,8 @@ class CompressHook : public CommHook {
 
  private:
   const DType type_;
-  // A buffer for the longest bucket so far, in the memory of the buckets'
-  // device.
+  // A buffer as large as the largest bucket so far, in the memory of the
+  // buckets' device.
   std::shared_ptr<void> narrow_;
   int64_t room_ = 0;
 };

@@ -1,5 +1,5 @@
-// Compares a reducer of gradients on a device with one of gradients on the
-// host: every option gives the same averages, to the last bit.
+// Compares a reducer for gradients on a device with a reducer for gradients on
+// the host: with every option, both give the same averages, to the last bit.
 
 #include <cmath>
 #include <cstdint>
@@ -96,7 +96,7 @@ bool Uses(const Case& c, int rank, int step, int i) {
     case ParameterUse::kAll:
       break;
     case ParameterUse::kMayVary:
-      // In some steps no rank uses parameter 5.
+      // No rank uses parameter 5 in even steps.
       return i == 5 ? step % 2 == 1 : (rank + step + i) % 3 != 0;
     case ParameterUse::kStatic:
       return i != 2 && (i != 6 || rank != 1);
@@ -116,8 +116,8 @@ std::vector<char> Read(Device& device, const TensorData& data) {
   return bytes;
 }
 
-// A model for tests: all gradients in one array of a device's memory, with gaps
-// between them, and the tensors that refer to them.
+// A test model: one array in the device's memory holds all gradients, with gaps
+// between them, and the tensors refer to these gradients.
 struct Model {
   explicit Model(Device& on) : device(on) {
     int64_t total = 0;
@@ -127,8 +127,8 @@ struct Model {
     auto* at = static_cast<float*>(memory.get());
     for (const int64_t count : kCounts) {
       tensors.push_back({.name = absl::StrCat("p", tensors.size()),
-                         // Matrices have three rows if the count is a multiple
-                         // of three; other tensors have one row.
+                         // A tensor whose number of elements is a multiple of
+                         // three has three rows; any other has one.
                          .shape = {count % 3 == 0 ? 3 : 1,
                                    count % 3 == 0 ? count / 3 : count},
                          .gradient = {at, count}});
@@ -141,8 +141,8 @@ struct Model {
   std::vector<Tensor> tensors;
 };
 
-// Runs all steps of a case on one rank, and returns all averages after each
-// step.
+// Trains all steps of a test case on one rank, and returns the averages that
+// each step produced.
 absl::StatusOr<std::vector<std::vector<char>>> Averages(const Case& c,
                                                         Device& device,
                                                         ProcessGroup& group) {
@@ -170,7 +170,7 @@ absl::StatusOr<std::vector<std::vector<char>>> Averages(const Case& c,
       status.Update((*reducer)->Begin(pass + 1 < c.passes
                                           ? GradientSync::kAccumulate
                                           : GradientSync::kReduce));
-      // The gradients become ready in another order than the reverse order of
+      // The gradients become ready in an order that is not the reverse order of
       // the parameters.
       for (int n = parameters; n-- > 0;) {
         const int i = (n + 2) % parameters;
@@ -196,7 +196,7 @@ absl::StatusOr<std::vector<std::vector<char>>> Averages(const Case& c,
   return found;
 }
 
-// The results of Averages, indexed by rank.
+// The results of Averages on every rank, indexed by rank.
 std::vector<std::vector<std::vector<char>>> AveragesOfRanks(const Case& c,
                                                             int ranks,
                                                             bool on_device) {
@@ -242,8 +242,8 @@ absl::Status StatusOf(const DdpOptions& options) {
       OnStreams(ReferenceTransports())));
 }
 
-// A hook for host memory only: it does not override takes_device_memory. The
-// reducer of a device must refuse it.
+// A hook for host memory only, because it does not override
+// takes_device_memory. A reducer of gradients on a device must reject it.
 class HookForTheHost final : public CommHook {
  public:
   absl::Status Reduce(GradientBucket&, ProcessGroup&) override {
@@ -268,7 +268,8 @@ TEST(DeviceReducerTest, GradientsInAnotherOrderCannotBeReducedInPlace) {
   std::vector<float> memory(30);
   const auto statuses = RunWorld(1, [&](ProcessGroup& group) {
     std::vector<Tensor> tensors;
-    // The first gradient lies between the other two, which share a bucket.
+    // In memory, the gradient of the first parameter lies between those of the
+    // other two, which share a bucket.
     for (const int64_t at : {10, 20, 0}) {
       tensors.push_back({.name = absl::StrCat("p", at),
                          .shape = {10},
@@ -305,7 +306,8 @@ TEST(DeviceReducerTest, AGroupThatBreaksWhileTheDeviceWorksIsReported) {
   }
 }
 
-// Records the points that the reducer reports to its observer, in order.
+// Records, in order, the points in the device's work that the reducer reports
+// to its observer.
 class Points final : public ReducerObserver {
  public:
   void OnDevicePoint(DevicePoint point, int bucket, int64_t bytes) override {

@@ -47,7 +47,8 @@ absl::StatusOr<std::vector<GradientBucket>> BucketsInPlace(
     return reinterpret_cast<intptr_t>(parameters[parameter].gradient.data);
   };
   std::vector<GradientBucket> buckets;
-  // Key: address at which a bucket begins; value: address at which it ends.
+  // The memory that earlier buckets occupy. Key: address of a bucket's first
+  // byte; value: address behind its last byte.
   std::map<intptr_t, intptr_t> taken;
   for (const std::vector<int>& members : assignment) {
     GradientBucket bucket;

@@ -17,25 +17,26 @@ namespace muster {
 // The gradients of several parameters in one contiguous buffer, reduced by one
 // operation.
 struct GradientBucket {
-  // The position of one parameter's gradient: `count` elements from `offset`.
+  // The position of one parameter's gradient in the bucket: `count` elements
+  // from element `offset`.
   struct Part {
     int parameter = 0;
     int64_t offset = 0;
     int64_t count = 0;
-    // See Tensor::rows.
+    // Number of rows of the gradient: see Tensor::rows.
     int64_t rows = 1;
   };
 
   // Position of the bucket in the order of reductions, from 0.
   int index = 0;
   DType dtype = DType::kFloat32;
-  // Number of elements.
+  // Number of elements in the bucket, gaps included.
   int64_t count = 0;
   void* data = nullptr;
   // The parts of the bucket, which do not overlap. Elements between two parts
   // belong to no parameter.
   std::vector<Part> parts;
-  // The memory that `data` points into; null if the memory belongs to the
+  // The memory to which `data` points; null if that memory belongs to the
   // caller.
   std::unique_ptr<TransportMemory> memory;
   // The device whose memory holds the bucket; null: the host.
@@ -65,10 +66,10 @@ absl::StatusOr<std::vector<GradientBucket>> MakeBuckets(
     Device& device, ProcessGroup& group, const std::vector<Tensor>& parameters,
     const std::vector<std::vector<int>>& assignment);
 
-// Makes the buckets of `assignment` from the memory of the gradients. A bucket
-// extends from its first gradient in memory to its last. InvalidArgument: a
-// bucket would contain gradients of another bucket, or the distance between two
-// gradients is no whole number of elements.
+// Makes the buckets of `assignment` out of the memory that holds the gradients
+// already. A bucket extends from its first gradient in memory to its last.
+// InvalidArgument: a bucket would contain gradients of another bucket, or the
+// distance between two gradients is not a whole number of elements.
 absl::StatusOr<std::vector<GradientBucket>> BucketsInPlace(
     Device& device, const std::vector<Tensor>& parameters,
     const std::vector<std::vector<int>>& assignment);

@@ -1,4 +1,4 @@
-// Checks the compressing hooks against simple arithmetic.
+// Compares the compressing hooks with simple arithmetic.
 
 #include <algorithm>
 #include <cmath>
@@ -19,8 +19,8 @@
 namespace muster {
 namespace {
 
-// A bucket that contains `values`; its parts are matrices of the given numbers
-// of (rows, columns).
+// A bucket that contains `values`, as matrices of the given sizes (rows,
+// columns).
 GradientBucket BucketOf(std::vector<float>& values,
                         const std::vector<std::pair<int64_t, int64_t>>& parts) {
   GradientBucket bucket;
@@ -34,7 +34,7 @@ GradientBucket BucketOf(std::vector<float>& values,
   return bucket;
 }
 
-// Gives the hook the parameters of `bucket`, as a reducer does.
+// Passes the parameters of `bucket` to the hook, as a reducer does.
 void Introduce(const GradientBucket& bucket, const ProcessGroup& group,
                CommHook& hook) {
   std::vector<Tensor> parameters;
@@ -107,8 +107,8 @@ TEST(CompressTest, OtherTypesAreAveragedAsTheyAre) {
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
 }
 
-// The largest difference between the columns' inner products and those of an
-// orthonormal basis.
+// How far the columns of p are from orthonormal: the largest difference between
+// an inner product of two columns and its ideal value, 0 or 1.
 double Defect(const std::vector<float>& p, int64_t rank) {
   double most = 0;
   for (int64_t a = 0; a < rank; ++a) {
@@ -124,9 +124,9 @@ double Defect(const std::vector<float>& p, int64_t rank) {
 }
 
 void ExpectOrthonormal(std::vector<float> p, int64_t rank) {
-  // Rounding errors of the inner product of two columns of norm 1: the scaling
-  // of each column, and one product and one subtraction per projection on
-  // another column.
+  // The bound counts the roundings in the inner product of two columns of norm
+  // 1: the scaling of each column, and, for each other column, one product and
+  // one subtraction of its projection.
   const double bound =
       RoundingBound<float>(static_cast<double>(3 * rank - 2), 1);
   EXPECT_LE(Defect(p, rank), bound);
@@ -142,8 +142,8 @@ TEST(LowRankTest, ColumnsBecomeOrthonormal) {
 }
 
 TEST(LowRankTest, ColumnsThatDependOnOthersAreReplaced) {
-  // Columns that span two dimensions, a multiple of a unit vector, and zero;
-  // also with tiny values.
+  // The linearly dependent columns are: columns that span only two dimensions,
+  // multiples of one unit vector, or zeros; each also with tiny values.
   for (const float scale : {1.0f, 1e-20f}) {
     for (const int dependent : {0, 1, 2}) {
       std::vector<float> p(9 * 4);
@@ -194,8 +194,8 @@ PowerSgdOptions FromTheStart(int rank) {
   return {.rank = rank, .exact_steps = 0, .least_rate = 1, .seed = 5};
 }
 
-// The gradients of two ranks: two matrices of rank 1, whose average is a matrix
-// of rank 2.
+// The gradients of two ranks: each is a matrix of rank 1, so that their average
+// is a matrix of rank 2.
 std::vector<std::vector<float>> GradientsOfRank1(Disturbance& disturb) {
   std::vector<std::vector<float>> gradients(2);
   for (int rank = 0; rank < 2; ++rank) {
@@ -233,9 +233,9 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
   const std::vector<double> conditions = Condition([](Disturbance disturb) {
     return std::vector<std::vector<double>>{Arrived(2, disturb)};
   });
-  // The bound allows for these successive roundings: the sum over the ranks, a
-  // product over the longer side of the matrix, and as many again for each of
-  // two columns made orthogonal.
+  // The bound counts the successive roundings of one element: the sum over the
+  // ranks, a product over the longer side of the matrix, and as many again for
+  // each of the two columns that are made orthogonal.
   const double bound =
       RoundingBound<float>(2 + (2 + 1) * (kColumns + 2), conditions[0]);
   std::vector<double> arrived = Arrived(2, none);
@@ -245,8 +245,9 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
   EXPECT_GT(Distance(arrived, average), bound) << "planted";
 }
 
-// The part of a gradient that a step does not send (the error) is added to the
-// next step's gradient. So over all steps, only the last error is missing.
+// The part of a gradient that one step does not send (the error) is added to
+// the gradient of the next step. So the sum over all steps lacks only the error
+// of the last step.
 TEST(PowerSgdTest, ErrorIsSentInLaterSteps) {
   constexpr int kWorld = 2;
   constexpr int kSteps = 60;
@@ -273,9 +274,10 @@ TEST(PowerSgdTest, ErrorIsSentInLaterSteps) {
           }
           if (step == 1) first_gap = gap;
         }
-        // One step alone loses much, but the mean over all steps loses only the
-        // last step's error divided by the number of steps. These bounds show
-        // that the algorithm makes progress; rounding errors are much smaller.
+        // A single step has a large error, but the mean over all steps has only
+        // the error of the last step divided by the number of steps. The bounds
+        // below show that errors are sent later; rounding errors are much
+        // smaller.
         if (first_gap < 0.1) return absl::InternalError("nothing was lost");
         if (gap > first_gap / 4) {
           return absl::InternalError(absl::StrCat(first_gap, " to ", gap));
@@ -292,7 +294,8 @@ TEST(PowerSgdTest, VectorsAndTheFirstStepsAreExact) {
         PowerSgdHook hook(
             {.rank = 1, .exact_steps = 2, .least_rate = 2, .seed = 0});
         for (int step = 0; step < 3; ++step) {
-          // A bias, a matrix, and a matrix that is too small to compress.
+          // The parts of the bucket: a bias, a matrix, and a matrix that is too
+          // small to compress.
           const std::vector<std::pair<int64_t, int64_t>> parts = {
               {5, 1}, {kRows, kColumns}, {2, 2}};
           std::vector<float> values(5 + kRows * kColumns + 4);

@@ -6,9 +6,9 @@
 namespace muster {
 namespace {
 
-// A column counts as linearly dependent on the columns before it if less than
-// this fraction of its norm remains after its projections on them were
-// subtracted: the rounding error of float32, with a margin.
+// A column is treated as linearly dependent on the columns before it if less
+// than this fraction of its norm remains after its projections on them are
+// subtracted. The value is the rounding error of float32, with a margin.
 constexpr double kRest = 1e-5;
 
 // The norm of column k of p[rows, rank].
@@ -26,7 +26,7 @@ void Multiply(float* p, int64_t rows, int64_t rank, int64_t k, double by) {
   }
 }
 
-// Subtracts from column k its projections on the columns before it.
+// Subtracts from column k its projections on columns 0 to k - 1.
 void SubtractProjections(float* p, int64_t rows, int64_t rank, int64_t k) {
   // The second iteration removes the rounding error of the first.
   for (int time = 0; time < 2; ++time) {
@@ -43,11 +43,13 @@ void SubtractProjections(float* p, int64_t rows, int64_t rank, int64_t k) {
 }
 
 // Replaces column k by a vector of norm 1 that is orthogonal to the columns
-// before it, made from a unit vector; by zeros if there is none.
+// before it and is made from a unit vector. If there is no such vector, column
+// k becomes zero.
 void Replace(float* p, int64_t rows, int64_t rank, int64_t k) {
-  // At least one of k + 1 unit vectors keeps a squared norm of 1 / (k + 1) or
-  // more after projection, because the k earlier columns span at most k of the
-  // k + 1 dimensions.
+  // The smallest accepted norm of a unit vector after its projections are
+  // subtracted. The k columns before span at most k of the first k + 1
+  // dimensions, so at least one of k + 1 unit vectors keeps a squared norm of
+  // at least 1/(k+1); half of that allows for rounding.
   const double least = std::sqrt(0.5 / static_cast<double>(k + 1));
   for (int64_t unit = 0; unit <= k && unit < rows; ++unit) {
     for (int64_t i = 0; i < rows; ++i) p[i * rank + k] = i == unit ? 1 : 0;

@@ -8,24 +8,24 @@ namespace muster {
 // Matrix arithmetic for PowerSGD. All matrices are row-major float32 and must
 // not overlap. Pure; equal inputs give equal results on every rank.
 
-// p[rows, rank] = m[rows, columns] q[columns, rank]
+// Computes p[rows, rank] = m[rows, columns] q[columns, rank].
 void TimesThin(const float* m, const float* q, int64_t rows, int64_t columns,
                int64_t rank, float* p);
 
-// q[columns, rank] = m^T p
+// Computes q[columns, rank] = m^T p, with the sizes of TimesThin.
 void TransposedTimesThin(const float* m, const float* p, int64_t rows,
                          int64_t columns, int64_t rank, float* q);
 
-// m[rows, columns] = p q^T
+// Computes m[rows, columns] = p q^T, with the sizes of TimesThin.
 void TimesTransposed(const float* p, const float* q, int64_t rows,
                      int64_t columns, int64_t rank, float* m);
 
 // Makes the columns of p[rows, rank] orthonormal by Gram-Schmidt. A column that
-// is zero or a linear combination of the earlier ones is replaced by one that
-// is independent of them. Such a column's rounding residue is no useful
-// direction. PyTorch keeps the residue, and therefore approximates gradients of
-// less than full rank badly. A column of zeros would stay zero forever. If rank
-// > rows, the surplus columns are zero.
+// is zero, or a linear combination of earlier columns, is replaced by a column
+// that is independent of them: its rounding residue is not a useful direction,
+// and a column of zeros would stay zero forever. PyTorch keeps the residue, and
+// therefore approximates gradients of less than full rank badly. If rank >
+// rows, the surplus columns are zero.
 void Orthogonalize(float* p, int64_t rows, int64_t rank);
 
 }  // namespace muster

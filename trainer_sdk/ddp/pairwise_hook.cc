@@ -31,8 +31,8 @@ absl::StatusOr<std::shared_ptr<PairwiseHook>> PairwiseHook::Create(
 absl::Status PairwiseHook::Reduce(GradientBucket& bucket,
                                   ProcessGroup& /*group*/) {
   for (const std::unique_ptr<ProcessGroup>& pair : pairs_) {
-    // Each level divides by two, which is exact, so the result is the same as
-    // with one division at the end.
+    // The all_reduce of each level halves the sum. Halving is exact, so the
+    // result is the same as with a single division at the end.
     absl::Status status =
         bucket.Run(AllReduce(bucket.data, bucket.data, bucket.count,
                              bucket.dtype, ReduceOp::kAvg),
@@ -51,8 +51,8 @@ PairwiseSum::PairwiseSum(int64_t parts, int64_t count) : parts_(parts) {
 
 void PairwiseSum::Add(int64_t part, int64_t begin, int64_t count,
                       float* summand, float* sum) {
-  // Adds summands as a binary counter carries: two sums of one level become a
-  // sum of the next level.
+  // Combines summands like the carry of a binary counter: two sums of one level
+  // become one sum of the next level.
   size_t level = 0;
   for (int64_t bits = part; bits & 1; bits >>= 1) {
     const float* const before = levels_[level++].data() + begin;

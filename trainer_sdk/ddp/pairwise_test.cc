@@ -1,4 +1,4 @@
-// Sums by a tree of pairs: on one rank, over ranks, and both combined.
+// Tests sums by a binary tree: on one rank, over ranks, and both combined.
 
 #include <cmath>
 #include <vector>
@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kElements = 37;
 
-// Summands whose sum depends on the order of additions.
+// The elements of summand number `part`. Their sum depends on the order of
+// additions.
 std::vector<float> Part(int64_t part) {
   std::vector<float> values;
   values.reserve(kElements);
@@ -24,7 +25,7 @@ std::vector<float> Part(int64_t part) {
   return values;
 }
 
-// The sum of parts [first, first + parts), by simple recursion.
+// The sum of the summands [first, first + parts), by simple recursion.
 std::vector<float> Tree(int64_t first, int64_t parts) {
   if (parts == 1) return Part(first);
   std::vector<float> sum = Tree(first, parts / 2);
@@ -38,7 +39,7 @@ std::vector<float> OnOneRank(int64_t first, int64_t parts) {
   std::vector<float> sum(kElements);
   for (int64_t part = 0; part < parts; ++part) {
     std::vector<float> summand = Part(first + part);
-    // Adds the summand in pieces, the last piece first.
+    // Adds one summand in several ranges of elements, the last range first.
     sums.Add(part, 20, 17, summand.data() + 20, sum.data() + 20);
     sums.Add(part, 0, 20, summand.data(), sum.data());
   }
@@ -49,7 +50,8 @@ TEST(PairwiseSumTest, IsTheTreesSum) {
   for (const int64_t parts : {1, 2, 4, 8, 32}) {
     EXPECT_EQ(OnOneRank(0, parts), Tree(0, parts)) << parts;
   }
-  // The test is meaningful only if the order of additions matters.
+  // A sum in another order must differ; otherwise this test could not detect a
+  // wrong order.
   std::vector<float> in_order = Part(0);
   for (int64_t part = 1; part < 8; ++part) {
     for (int i = 0; i < kElements; ++i) in_order[i] += Part(part)[i];

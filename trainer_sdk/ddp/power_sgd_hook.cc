@@ -120,8 +120,8 @@ absl::Status PowerSgdHook::ReduceMatrices(Plan& plan, float* data,
     PowerSgdMatrix& matrix = *place.matrix;
     float* const m = data + place.offset;
     for (size_t i = 0; i < matrix.error.size(); ++i) {
-      // Until the approximation is known, `error` holds the whole gradient with
-      // the last error; the approximation is subtracted later.
+      // `error` temporarily holds the whole gradient plus the last step's
+      // error. The approximation is subtracted from it once it is computed.
       m[i] += matrix.error[i];
       matrix.error[i] = m[i];
     }

@@ -12,15 +12,15 @@
 namespace muster {
 
 struct PowerSgdOptions {
-  // Rank r of the approximation of a gradient matrix.
+  // The rank r of the matrix that approximates a gradient matrix.
   int rank = 1;
   // The number of initial steps in which gradients are averaged exactly,
   // because gradients change most at the beginning.
   int exact_steps = 10;
-  // A matrix is compressed if compression reduces its size by at least this
-  // factor.
+  // A matrix is compressed only if compression reduces its size by more than
+  // this factor.
   double least_rate = 2;
-  // Seed of the first matrix Q; equal on all ranks.
+  // Seed of the random initial matrix Q; equal on all ranks.
   uint64_t seed = 0;
 };
 
@@ -63,24 +63,26 @@ class PowerSgdHook : public CommHook {
   struct Plan {
     struct Place {
       PowerSgdMatrix* matrix = nullptr;
-      // Offsets of the matrix in the bucket, in `p` and in `q`, in elements.
+      // Offsets of the matrix M in the bucket, of its P in `p`, and of its Q in
+      // `q`, in elements.
       int64_t offset = 0;
       int64_t p = 0;
       int64_t q = 0;
     };
     std::vector<Place> places;
-    // Ranges of elements that belong to no matrix: (offset, count).
+    // Ranges of the bucket that belong to no compressed matrix: (offset, count)
+    // in elements.
     std::vector<std::pair<int64_t, int64_t>> rest;
-    // Buffers, each reduced by one operation: P and Q of all matrices, and the
-    // rest.
+    // Three buffers, each reduced by one operation: P of all matrices, Q of all
+    // matrices, and the elements of `rest`.
     std::vector<float> p;
     std::vector<float> q;
     std::vector<float> flat;
   };
 
   Plan MakePlan(const GradientBucket& bucket);
-  // Returns whether this step averages exactly, and if so counts the step for
-  // each matrix.
+  // Whether this step averages the bucket exactly. If so, counts the exact step
+  // for each matrix that still needs one.
   bool TakeExactStep(const Plan& plan) const;
   // `data`: the bucket in host memory. `device`: the device of the bucket.
   absl::Status ReduceRest(Plan& plan, float* data, Device& device,
@@ -92,7 +94,7 @@ class PowerSgdHook : public CommHook {
   PowerSgdState state_;
   // Key: the bucket's index.
   std::map<int, Plan> plans_;
-  // A copy in host memory of a bucket on a device.
+  // A copy, in host memory, of a bucket that is in the memory of a device.
   std::vector<float> staged_;
 };
 

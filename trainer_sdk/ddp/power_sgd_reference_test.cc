@@ -1,5 +1,5 @@
-// Checks PowerSgdHook, with an approximation that loses much, against the
-// algorithm of Vogels et al. computed in double for all ranks in one place.
+// Compares PowerSgdHook, with a rough approximation, with the algorithm of
+// Vogels et al., which the test computes in double for all ranks at once.
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,8 @@ struct Shape {
   int64_t rows = 0;
   int64_t columns = 0;
 };
-// The bucket consists of a vector and matrices of these (rows, columns).
+// The sizes (rows, columns) of the matrices in the bucket, which begins with a
+// vector.
 constexpr Shape kShapes[] = {{12, 20}, {9, 31}};
 
 float Gradient(int rank, int step, size_t i) {
@@ -79,7 +80,8 @@ Matrix Mean(const std::vector<Matrix>& of) {
   return mean;
 }
 
-// Gram-Schmidt over the columns, which are far from linearly dependent here.
+// Orthonormal columns by Gram-Schmidt. The columns must be far from linearly
+// dependent, as they are in this test.
 Matrix Orthonormal(const Matrix& m) {
   Matrix columns = Transposed(m);
   for (size_t k = 0; k < columns.size(); ++k) {
@@ -102,8 +104,8 @@ Matrix Orthonormal(const Matrix& m) {
 // A defect planted in the reference, which the test must detect.
 enum class Planted { kNone, kNoErrorFeedback, kWrongFactor };
 
-// The reference's state of one matrix, for all ranks. Each matrix that it
-// computes is disturbed.
+// The reference algorithm for one matrix, with the state of all ranks. To
+// measure how rounding errors grow, each matrix that it computes is disturbed.
 class PlainPowerSgd {
  public:
   PlainPowerSgd(int world, const Shape& shape, const Matrix& q,
@@ -114,8 +116,8 @@ class PlainPowerSgd {
         errors_(world, Zeros(static_cast<size_t>(shape.rows),
                              static_cast<size_t>(shape.columns))) {}
 
-  // Performs a step. `gradients` is indexed by rank. Returns the result that
-  // all ranks get.
+  // Performs one step. `gradients` is indexed by rank. Returns the averaged
+  // gradient, which is equal on all ranks.
   Matrix Step(std::vector<Matrix> gradients) {
     for (size_t rank = 0; rank < gradients.size(); ++rank) {
       if (planted_ != Planted::kNoErrorFeedback) {
@@ -185,7 +187,7 @@ std::vector<double> Flat(const Matrix& m) {
   return flat;
 }
 
-// The hook's state, by name in a checkpoint.
+// The tensors of the hook's state, keyed by their names in a checkpoint.
 std::map<std::string, const float*> StateOf(PowerSgdHook& hook) {
   std::map<std::string, const float*> state;
   for (const CheckpointSlice& slice : hook.State()) {
@@ -194,11 +196,11 @@ std::map<std::string, const float*> StateOf(PowerSgdHook& hook) {
   return state;
 }
 
-// One rank's results. `lists` has, for each step and matrix: the averaged
-// gradient from the hook, q and the error.
+// One rank's results. `lists` has three entries per step and matrix: the
+// averaged gradient, Q, and the approximation error.
 struct TrainingResult {
   std::vector<std::vector<float>> lists;
-  // Indexed by matrix: q before the first step.
+  // The matrix Q of each gradient matrix before the first step.
   std::vector<Matrix> q;
 };
 
@@ -244,7 +246,8 @@ absl::Status TakeSteps(int approximation, ProcessGroup& group,
   return absl::OkStatus();
 }
 
-// The lists of numbers from the reference, in the order of TrainingResult.
+// The results that the reference algorithm gives for `rank`, in the order of
+// TrainingResult::lists.
 std::vector<std::vector<double>> PlainLists(int world, int rank,
                                             const std::vector<Matrix>& q,
                                             Disturbance disturb,
@@ -284,7 +287,7 @@ TEST(PowerSgdReferenceTest, IsTheAlgorithmWrittenOut) {
       ASSERT_TRUE(status.ok()) << status;
       // The largest number of successive roundings of one element: the sum over
       // the ranks, a product over the longest side of a matrix, and as many
-      // again for each column made orthogonal.
+      // again for each column that is made orthogonal.
       const double operations =
           world +
           (approximation + 1) * static_cast<double>(kShapes[1].columns + 2);
@@ -304,8 +307,9 @@ TEST(PowerSgdReferenceTest, IsTheAlgorithmWrittenOut) {
                     -1)
               << "planted";
         }
-        // Every third list is an error of compression. The test needs large
-        // errors: with gradients of about 1 some must exceed 0.1.
+        // Every third list is an approximation error. The test is meaningful
+        // only with large errors: some must exceed 0.1, where gradients are
+        // about 1.
         for (size_t i = 2; i < result.lists.size(); i += 3) {
           const std::vector<float>& error = result.lists[i];
           EXPECT_GT(*std::max_element(error.begin(), error.end()), 0.1f);

@@ -1,5 +1,5 @@
-// Compares a training resumed from a checkpoint with PowerSGD's state with one
-// that was not interrupted.
+// Compares a training that resumes from a checkpoint with PowerSGD's state to a
+// training that was not interrupted.
 
 #include <cstdint>
 #include <cstdlib>
@@ -35,8 +35,8 @@ float Noise(int64_t a, int64_t b, int64_t c) {
          1.0f;
 }
 
-// Trains y = second * (first * x), without momentum, to approximate another
-// such map.
+// Trains the linear map y = second * (first * x) by gradient descent without
+// momentum, so that y approximates the first elements of x.
 class Training {
  public:
   explicit Training(ProcessGroup& group) : group_(group) {
@@ -44,7 +44,8 @@ class Training {
     for (size_t i = 0; i < second_.size(); ++i) second_[i] = Noise(2, 0, i);
   }
 
-  // The limits make the buckets change after the first step.
+  // Makes the reducer. Its bucket limits are so small that the buckets change
+  // after the first step.
   absl::Status Prepare() {
     DdpOptions options;
     options.limits = {.first_bytes = 1, .bytes = 1};
@@ -61,8 +62,8 @@ class Training {
     return absl::OkStatus();
   }
 
-  // Forward, backward, reduction and update; returns the loss of this rank's
-  // example.
+  // Trains one step: forward and backward pass, reduction, and update of the
+  // weights. Returns the loss of this rank's example.
   absl::StatusOr<float> Step(int step) {
     std::vector<float> x(kInputs), h(kHidden), dy(kOutputs), dh(kHidden);
     for (int64_t i = 0; i < kInputs; ++i) {
@@ -95,7 +96,7 @@ class Training {
       }
     }
     // Gradients become ready in another order than that of the first buckets,
-    // so the buckets change.
+    // so that the buckets change after the first step.
     for (const int parameter : {0, 1}) {
       status.Update(reducer_->MarkReady(parameter));
     }
@@ -113,7 +114,7 @@ class Training {
             WholeTensor({"second", {kOutputs, kHidden}, second_})};
   }
   CommHook& hook() { return *hook_; }
-  // The losses, then the weights.
+  // The losses of all steps, followed by the weights.
   std::vector<float> Curve() const {
     std::vector<float> all = losses;
     all.insert(all.end(), first_.begin(), first_.end());
@@ -165,7 +166,7 @@ absl::Status Load(ProcessGroup& group, const std::string& folder, Hooks hooks,
 }
 
 // Trains on `ranks` ranks. `curve` receives rank 0's losses after step kSaved,
-// then its weights.
+// followed by its weights.
 absl::Status Train(int ranks, const std::string& save_to,
                    const std::string& load_from, Hooks hooks,
                    std::vector<float>* curve) {
@@ -209,8 +210,9 @@ TEST(PowerSgdResumeTest, GoesOnBitForBit) {
   }
 }
 
-// Without PowerSGD's state in the checkpoint, the resumed training must differ.
-// This shows that the tests of that state can fail.
+// Without PowerSGD's state in the checkpoint, the resumed training must differ
+// from the uninterrupted one. This shows that the other tests would detect
+// missing state.
 TEST(PowerSgdResumeTest, WithoutItsStateItIsAnotherTraining) {
   const std::string folder = NewFolder();
   std::vector<float> undisturbed, resumed;
@@ -221,8 +223,8 @@ TEST(PowerSgdResumeTest, WithoutItsStateItIsAnotherTraining) {
   EXPECT_NE(resumed, undisturbed);
 }
 
-// Each rank reads the errors of some ranks; ReadTogether checks that all are
-// read.
+// Each rank reads the errors that some of the saving ranks wrote; ReadTogether
+// checks that all errors are read.
 TEST(PowerSgdResumeTest, GoesOnOnAnotherNumberOfRanks) {
   const std::string folder = NewFolder();
   std::vector<float> curve;

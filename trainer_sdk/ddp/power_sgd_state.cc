@@ -24,7 +24,8 @@ bool IsWorthIt(const Tensor& tensor, int approximation, double least_rate) {
   return columns > 1 && sent * least_rate < static_cast<double>(tensor.count());
 }
 
-// The number of saved ranks whose errors `rank` of `ranks` takes over.
+// How many of the `saved` ranks that wrote the checkpoint leave their errors to
+// `rank`, which is one of `ranks` ranks now.
 int ShareOf(int rank, int ranks, int saved) {
   return rank < saved ? (saved - 1 - rank) / ranks + 1 : 0;
 }
@@ -123,7 +124,8 @@ absl::StatusOr<std::vector<CheckpointSlice>> PowerSgdState::SlicesIn(
         "the checkpoint has nothing of PowerSGD, which begins anew: with its "
         "exact steps");
   }
-  // Rank r takes over the errors of ranks r, r + ranks, ...
+  // This rank takes over the errors that the ranks rank, rank + ranks, rank + 2
+  // ranks, ... have saved.
   const int share = ShareOf(layout_.rank, layout_.ranks, saved_ranks_);
   std::vector<CheckpointSlice> slices;
   for (PowerSgdMatrix& matrix : matrices_) {
@@ -145,9 +147,9 @@ absl::StatusOr<std::vector<CheckpointSlice>> PowerSgdState::SlicesIn(
 
 void PowerSgdState::OnLoaded() {
   if (saved_ranks_ == 0) return;
-  // The ranks' average lacks the sum of all errors divided by the number of
-  // ranks. The factor keeps this quotient although the number of ranks has
-  // changed.
+  // The average over the ranks lacks the sum of all errors divided by the
+  // number of ranks. This factor keeps that quotient unchanged although the
+  // number of ranks has changed.
   const float factor =
       static_cast<float>(layout_.ranks) / static_cast<float>(saved_ranks_);
   for (size_t m = 0; m < matrices_.size(); ++m) {

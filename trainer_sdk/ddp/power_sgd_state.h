@@ -15,20 +15,20 @@ struct PowerSgdMatrix {
   std::string name;  // name of the parameter
   int64_t rows = 0;
   int64_t columns = 0;
-  // columns x r; equal on all ranks.
+  // The matrix Q, columns x r elements; equal on all ranks.
   std::vector<float> q;
-  // rows x columns: the approximation error of this rank's gradient.
+  // The approximation error of this rank's gradient, rows x columns elements.
   std::vector<float> error;
   // The number of exact steps done so far; equal on all ranks.
   int64_t exact_steps = 0;
 };
 
-// PowerSGD's state of all matrices of a model. It is kept by parameter and not
-// by bucket, so that it survives a change of the buckets and has the
-// parameters' names in a checkpoint:
+// PowerSGD's state of all matrices of a model. The state is kept by parameter
+// and not by bucket, so that it survives a change of the buckets. In a
+// checkpoint its tensors have the parameters' names:
 //
 //   power_sgd/q/NAME            [columns, r]
-//   power_sgd/error/NAME        [ranks, rows, columns], a rank's own each
+//   power_sgd/error/NAME        [ranks, rows, columns], one error per rank
 //   power_sgd/exact_steps/NAME  one number
 //
 // Not thread-safe. No communication.
@@ -43,8 +43,8 @@ class PowerSgdState {
   };
 
   PowerSgdState() = default;
-  // Creates state for the parameters that are worth compressing: see
-  // PowerSgdOptions.
+  // Creates the state of the parameters that are large enough to be compressed:
+  // see PowerSgdOptions::least_rate.
   PowerSgdState(const Layout& layout, const std::vector<Tensor>& parameters);
 
   // The state of a parameter; null if the parameter is averaged exactly.
@@ -60,20 +60,20 @@ class PowerSgdState {
   CheckpointTensor ErrorTensor(const PowerSgdMatrix& matrix, int ranks) const;
   void AddShared(PowerSgdMatrix& matrix,
                  std::vector<CheckpointSlice>* slices) const;
-  // The number of ranks that saved their errors of the matrix; 0: the
-  // checkpoint has no error of this matrix.
+  // The number of ranks whose errors of `matrix` the checkpoint contains; 0 if
+  // it contains none. FailedPrecondition: the saved errors have another shape.
   absl::StatusOr<int> RanksThatSaved(
       const PowerSgdMatrix& matrix,
       const std::vector<CheckpointTensor>& saved) const;
 
   Layout layout_;
   std::vector<PowerSgdMatrix> matrices_;
-  // indexed by parameter: index in the list of matrices; -1: none
+  // indexed by parameter: index of its matrix in `matrices_`; -1 if it has none
   std::vector<int> matrix_of_;
 
-  // The number of ranks that wrote the checkpoint which is being loaded, if it
-  // differs from this group's; otherwise 0. `shares_` has, for each matrix, the
-  // errors that this rank takes over, concatenated.
+  // Set only while a checkpoint is loaded that another number of ranks wrote:
+  // this number. Otherwise 0. `shares_` has, for each matrix, the errors that
+  // this rank takes over, concatenated.
   int saved_ranks_ = 0;
   std::vector<std::vector<float>> shares_;
 };

@@ -35,7 +35,7 @@ PowerSgdState StateOf(int rank, int ranks) {
       Parameters());
 }
 
-// The content of a checkpoint: data by name of tensor.
+// The content of a checkpoint: the tensors and, by name, their data.
 struct Saved {
   std::vector<CheckpointTensor> tensors;
   std::map<std::string, std::vector<char>> bytes;
@@ -106,7 +106,7 @@ TEST(PowerSgdStateTest, AnyNumberOfRanksTakesOverWhatAnyLost) {
       std::vector<double> sum(kCount, 0.0);
       for (int rank = 0; rank < readers; ++rank) {
         PowerSgdState state = StateOf(rank, readers);
-        // errors that loading must discard
+        // errors from before, which loading a checkpoint must discard
         state.Find(1)->error.assign(kCount, 5.0f);
         const auto slices = state.SlicesIn(saved.tensors);
         ASSERT_TRUE(slices.ok()) << slices.status();
@@ -131,8 +131,9 @@ TEST(PowerSgdStateTest, AnyNumberOfRanksTakesOverWhatAnyLost) {
       for (size_t i = 0; i < sum.size(); ++i) {
         double lost = 0;
         for (int rank = 0; rank < ranks; ++rank) lost += LossOf(rank, i);
-        // The errors and their sums are exact; the ratio of the numbers of
-        // ranks is rounded, and so is each product with it.
+        // The bound allows for two roundings: that of the ratio of the two
+        // numbers of ranks, and that of a product with it. The errors and their
+        // sums are exact.
         const double bound = RoundingGrowth<float>(2) * lost / ranks;
         EXPECT_NEAR(sum[i] / readers, lost / ranks, bound) << "of the average";
         EXPECT_GT(0.001 * sum[i] / readers, bound) << "planted";
@@ -159,7 +160,7 @@ TEST(PowerSgdStateTest, SaysThatThereIsNothingOfIt) {
   const absl::Status none = state.SlicesIn({{.name = "weight"}}).status();
   EXPECT_TRUE(absl::IsNotFound(none)) << none;
   EXPECT_THAT(std::string(none.message()), HasSubstr("begins anew"));
-  // Without a matrix to compress, no state is required.
+  // If no matrix is compressed, the checkpoint need not have any state.
   PowerSgdState empty({}, {{.name = "bias", .shape = {6}}});
   EXPECT_TRUE(empty.SlicesIn({}).ok());
 }

@@ -50,8 +50,8 @@ bool IsPermutation(const std::vector<int32_t>& order) {
 absl::Status CheckArguments(const std::vector<Tensor>& parameters,
                             const DdpOptions& options, const Device& device) {
   for (const Tensor& parameter : parameters) {
-    // With GradientPlace::kBucket the tensors have no memory for gradients, so
-    // only their shape is checked.
+    // With GradientPlace::kBucket the tensors have no gradient memory of their
+    // own, so only their shape is checked.
     if (options.place == GradientPlace::kBucket && parameter.count() >= 0) {
       continue;
     }
@@ -83,8 +83,8 @@ absl::Status CheckArguments(const std::vector<Tensor>& parameters,
   return absl::OkStatus();
 }
 
-// The parameters with the types that their gradients have in buckets:
-// DdpOptions::narrow_to instead of float32, if it is set.
+// The parameters, with the type that each gradient has in its bucket:
+// DdpOptions::narrow_to instead of float32, if narrow_to is set.
 std::vector<Tensor> AsInBuckets(std::vector<Tensor> parameters,
                                 std::optional<DType> narrow_to) {
   for (Tensor& parameter : parameters) {
@@ -97,19 +97,20 @@ std::vector<Tensor> AsInBuckets(std::vector<Tensor> parameters,
   return parameters;
 }
 
-// Whether the group has one rank and therefore nothing to reduce.
+// Whether there is nothing to reduce: the group has one rank, and no option
+// needs a reduction nevertheless.
 bool IsAlone(const ProcessGroup& group, const DdpOptions& options) {
   return group.size() == 1 && options.hook == nullptr && !options.narrow_to &&
          options.place != GradientPlace::kOwnToBucket;
 }
 
-// Runs jobs one after another, concurrently with the backward pass. Without
-// Start, Add runs its job at once, on the caller's thread. After the first job
-// that fails, all further jobs are dropped. Thread-safe.
+// Runs jobs one after another on a thread, concurrently with the backward pass.
+// If Start was not called, Add runs its job at once on the caller's thread.
+// After the first job that fails, all further jobs are dropped. Thread-safe.
 class ReductionThread {
  public:
   ReductionThread() = default;
-  // Waits for the running job; drops pending jobs.
+  // Waits for the running job to end; drops pending jobs.
   ~ReductionThread();
   ReductionThread(const ReductionThread&) = delete;
   ReductionThread& operator=(const ReductionThread&) = delete;
@@ -124,7 +125,7 @@ class ReductionThread {
   // failure.
   absl::Status Drain();
 
-  // Total time spent in jobs.
+  // Total time spent in running jobs.
   Duration busy() const;
 
  private:
@@ -227,8 +228,8 @@ class Reducer::Body {
   }
 
   ~Body() {
-    // The device may still work on the buckets, so this waits before they are
-    // freed.
+    // The device may still work on the buckets, so its work must end before
+    // they are freed.
     device_.WaitForOther(kCompute);
     device_.Wait();
   }
@@ -322,8 +323,8 @@ class Reducer::Body {
   ReducerTimes times() const { return {thread_.busy(), exposed_, steps_}; }
 
  private:
-  // Runs `step`, and passes the buckets that it filled to the thread, or
-  // reduces them here on a device.
+  // Runs `step`, which reports full buckets, and reduces these: on the
+  // reducer's thread or, for gradients on a device, by enqueuing the work here.
   template <typename Step>
   absl::Status Launched(Step step) {
     if (!broken_.ok()) return broken_;
@@ -332,9 +333,9 @@ class Reducer::Body {
     if (alone_) return status;
     for (const int index : full_) {
       GradientBucket& bucket = buckets_[index];
-      // It is final which parameters of a full bucket are used. The flags are
-      // copied, because marks of other parameters continue while the bucket is
-      // reduced.
+      // The flags that say which parameters of the bucket are used. For a full
+      // bucket they no longer change. They are copied, because parameters of
+      // other buckets are marked while this bucket is reduced.
       std::vector<bool> used;
       for (const GradientBucket::Part& part : bucket.parts) {
         used.push_back(tracker_.used(part.parameter));
@@ -350,7 +351,7 @@ class Reducer::Body {
     return status;
   }
 
-  // Blocks until the reductions in host memory are done.
+  // Blocks until all reductions of gradients in host memory are done.
   absl::Status Drain() {
     const Instant begin = MonotonicNow();
     absl::Status status = thread_.Drain();
@@ -360,7 +361,7 @@ class Reducer::Body {
     return status;
   }
 
-  // Makes the caller's stream wait for the reductions on the device.
+  // Makes the caller's stream wait for all reductions on the device.
   absl::Status WaitOnDevice() {
     Observe(DevicePoint::kWaits);
     device_.WaitForOther(kCompute);
@@ -410,8 +411,9 @@ class Reducer::Body {
       }
     }
     absl::Status status = options_.hook->Reduce(bucket, group_);
-    // The average is copied back now if it is already known which gradients are
-    // used; otherwise ShareUse copies it after the ranks' exchange.
+    // If it is known already which parameters are used, the averages are copied
+    // back now. Otherwise ShareUse copies them, after the ranks have exchanged
+    // their use.
     if (status.ok() && !share_use_) CopyBack(bucket);
     return status;
   }
@@ -426,8 +428,8 @@ class Reducer::Body {
     }
   }
 
-  // Finds the parameters that any rank used, and copies their averages back.
-  // Runs after the last bucket of a pass.
+  // Determines which parameters any rank used, and copies the averages of these
+  // back. Runs after the last bucket of a pass.
   absl::Status ShareUse() {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       used_somewhere_[i] = tracker_.used(static_cast<int>(i)) ? 1 : 0;
@@ -457,13 +459,15 @@ class Reducer::Body {
     return PutIntoBuckets({order.begin(), order.end()});
   }
 
-  // Whether gradients are copied into the buckets.
+  // Whether the reducer copies gradients from the tensors' own memory into the
+  // buckets.
   bool has_copies() const {
     return options_.place == GradientPlace::kOwn ||
            options_.place == GradientPlace::kOwnToBucket;
   }
 
-  // Assigns buckets; also moves the contents of gradients that are in buckets.
+  // Assigns the parameters to new buckets in `order`. Gradients that are in the
+  // old buckets are moved to the new ones.
   absl::Status PutIntoBuckets(const std::vector<int>& order) {
     const std::vector<std::vector<int>> assignment =
         AssignBuckets(as_in_buckets_, order, options_.limits);
@@ -498,32 +502,32 @@ class Reducer::Body {
 
   ProcessGroup& group_;
   Device& device_;
-  // Whether the group has one rank and nothing to average.
+  // Whether there is nothing to reduce; see IsAlone.
   const bool alone_;
   const std::vector<Tensor> parameters_;
-  // The parameters with the types that their gradients have in buckets.
+  // The parameters, with the type that each gradient has in its bucket.
   const std::vector<Tensor> as_in_buckets_;
   DdpOptions options_;
   BackwardTracker tracker_;
   GradientSync sync_ = GradientSync::kReduce;
-  // Whether the ranks exchange their use of parameters at the end of this pass;
-  // set when the pass begins.
+  // Whether, at the end of this pass, the ranks exchange which parameters they
+  // used; set when the pass begins.
   bool share_use_ = false;
   std::vector<GradientBucket> buckets_;
-  // Indices of the buckets that the last mark filled.
+  // Indices of the buckets that became full by the last call of the tracker.
   std::vector<int> full_;
   // Indexed by parameter: the address of its gradient in the bucket, and the
   // address at which the backward pass writes the gradient.
   std::vector<void*> places_;
   std::vector<void*> gradients_;
-  // Indexed by parameter: whether any rank used it; int32, because the ranks
-  // reduce it.
+  // Indexed by parameter: 1 if any rank used the parameter, else 0. The type is
+  // int32, because an all_reduce combines the flags of the ranks.
   std::vector<int32_t> used_somewhere_;
   absl::Status broken_;
   Duration exposed_{};
   int64_t steps_ = 0;
-  // Declared last, so that it is destroyed first: its jobs use all members
-  // above.
+  // Declared last, so that the thread is destroyed first: its jobs use all
+  // members above.
   ReductionThread thread_;
 };
 

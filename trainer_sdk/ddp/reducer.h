@@ -23,28 +23,30 @@ namespace muster {
 // Where the backward pass writes gradients, and where the optimizer reads their
 // averages.
 enum class GradientPlace {
-  // The tensors' own memory (Tensor::gradient). Gradients are copied into the
-  // bucket, and the average is copied back.
+  // Gradients are written to, and averages read from, the tensors' own memory
+  // (Tensor::gradient). Gradients are copied into the bucket, and the average
+  // is copied back.
   kOwn,
-  // The memory of the buckets, which the transport accesses without a copy
-  // (PyTorch's gradient_as_bucket_view). Reducer::gradient returns the address.
+  // Gradients are written to, and averages read from, the memory of the
+  // buckets, which the transport accesses without a copy (PyTorch's
+  // gradient_as_bucket_view). Reducer::gradient returns the address.
   kBucket,
-  // The backward pass writes the tensors' own memory (Tensor::gradient). The
-  // gradients are copied into the bucket, and the averages stay there:
-  // Reducer::average returns their addresses.
+  // Gradients are written to the tensors' own memory (Tensor::gradient) and
+  // copied into the bucket. The averages stay in the bucket: Reducer::average
+  // returns their addresses.
   kOwnToBucket,
-  // The tensors' own memory (Tensor::gradient), reduced without a copy. A
-  // bucket is the memory from its first gradient to its last, so the gradients
-  // of each type must lie in the order of their tensors, with nothing between
-  // them but gaps, whose contents are averaged as well. Needs
-  // BucketOrder::kReverse.
+  // Gradients are written to, and averages read from, the tensors' own memory
+  // (Tensor::gradient), which is reduced without a copy. A bucket is the memory
+  // from its first gradient to its last, so the gradients of each type must lie
+  // in memory in the order of their tensors. Only gaps may lie between them,
+  // whose contents are averaged as well. Needs BucketOrder::kReverse.
   kInPlace,
 };
 
 struct DdpOptions {
-  // The device that has the gradients; it must outlive the reducer. Null: the
-  // host. The group's operations must accept the device's memory, as NCCL's do
-  // for a GPU. Every option works on a device; a hook works there only if
+  // The device whose memory holds the gradients; it must outlive the reducer.
+  // Null: the host. The group's operations must accept the device's memory, as
+  // NCCL's do for a GPU. Every option works on a device, but a hook only if
   // CommHook::takes_device_memory is true.
   Device* device = nullptr;
   BucketLimits limits = {};
@@ -52,22 +54,22 @@ struct DdpOptions {
   GradientPlace place = GradientPlace::kOwn;
   BucketOrder order = BucketOrder::kObserved;
   // The type of the buckets, bfloat16 or float16, to which float32 gradients
-  // are rounded when they are copied. Not allowed with GradientPlace::kBucket
-  // and kInPlace, where gradients are not copied.
+  // are rounded when they are copied into a bucket. Not allowed with
+  // GradientPlace::kBucket and kInPlace, where gradients are not copied.
   std::optional<DType> narrow_to = {};
   // The hook that averages the buckets; null: AllReduceHook.
   std::shared_ptr<CommHook> hook = {};
-  // Receives the times of reductions. Null: the reducer measures no times for
-  // an observer.
+  // Receives the times of reductions. Null: these times are not measured.
   std::shared_ptr<ReducerObserver> observer = {};
 };
 
 // Times, summed over all steps.
 struct ReducerTimes {
-  // Time that the reducer's thread spent copying and reducing; 0 on a device.
+  // The time that the reducer's thread spent copying and reducing; 0 if
+  // gradients are on a device.
   Duration communication{};
-  // The part of `communication` for which Finish had to wait, because it was
-  // not hidden behind the backward pass.
+  // The part of `communication` during which Finish blocked, because it did not
+  // overlap with the backward pass.
   Duration exposed{};
   int64_t steps = 0;
 };
@@ -100,13 +102,13 @@ struct ReducerTimes {
 // fails with it. Errors of use (backward_tracker.h) name the parameters.
 class Reducer {
  public:
-  // Collective, with the same tensors and options on every rank. Makes a
-  // reducer that averages the tensors' gradients. `group` must outlive the
-  // reducer and must not be used by others from Begin to Finish.
+  // Makes a reducer that averages the tensors' gradients. Collective, with the
+  // same tensors and options on every rank. `group` must outlive the reducer
+  // and must not be used by other code from Begin to Finish.
   // FailedPrecondition: the ranks' tensors differ; the message names the
   // tensors and the ranks. InvalidArgument: CheckData rejects a gradient (not
-  // checked if gradients are in the buckets), or the options contradict each
-  // other, the tensors or the device; the message says why.
+  // checked with GradientPlace::kBucket), or the options contradict each other,
+  // the tensors or the device; the message says why.
   static absl::StatusOr<std::unique_ptr<Reducer>> Create(
       ProcessGroup& group, std::vector<Tensor> tensors,
       DdpOptions options = {});
@@ -121,22 +123,22 @@ class Reducer {
   absl::Status MarkUnused(int parameter);
   // Ends the pass. Blocks until pending reductions are done (on a device: until
   // they are enqueued). After a pass with kReduce, every gradient that any rank
-  // produced in this step is replaced by the average; a rank that did not
-  // produce it counts as 0. Gradients that no rank produced stay unchanged
-  // (those in buckets are 0).
+  // produced in this step is replaced by its average over all ranks; a rank
+  // that did not produce the gradient counts as 0. Gradients that no rank
+  // produced stay unchanged (those in buckets become 0).
   absl::Status Finish();
-  // Blocks until the device has done all work, and returns OK if all averages
-  // since the last call are correct. They are undefined if the group broke or
-  // the device failed while the device worked. Collective. Call it before
-  // averages, or weights computed from them, leave the device. For gradients in
-  // host memory, Finish has already returned any error.
+  // Blocks until the device has done all enqueued work, and returns OK if all
+  // averages since the last call of Confirm are correct. Averages are undefined
+  // if the group broke or the device failed meanwhile. Collective. Call it
+  // before averages, or weights computed from them, leave the device. For
+  // gradients in host memory, Finish has already returned any error.
   absl::Status Confirm();
 
-  // The address at which the backward pass writes the parameter's gradient.
-  // With GradientPlace::kBucket the address changes after the first Finish that
-  // reduced, unless the order is BucketOrder::kReverse.
+  // The address to which the backward pass writes the parameter's gradient.
+  // With GradientPlace::kBucket the address may change once, in the first
+  // Finish that reduces, unless the order is BucketOrder::kReverse.
   void* gradient(int parameter) const;
-  // The parameter's average after Finish. Its address is that of gradient(),
+  // The parameter's average after Finish. Its address is gradient(parameter),
   // except with kOwnToBucket. The address is null if this rank has only a part
   // of the average (ForSharding).
   TensorData average(int parameter) const;
@@ -144,7 +146,7 @@ class Reducer {
   const std::vector<GradientBucket>& buckets() const;
   const DdpOptions& options() const;
   Device& device() const;
-  // The size of the group.
+  // The number of ranks in the group.
   int ranks() const;
   ReducerTimes times() const;
 

@@ -9,50 +9,53 @@ namespace muster {
 
 // The times of the reduction of one bucket.
 struct BucketReduction {
-  // Index of the bucket; -1 for the exchange of which parameters were used.
+  // Index of the bucket; -1 for the exchange in which the ranks report which
+  // parameters they used.
   int bucket = 0;
   int64_t bytes = 0;
-  // The times at which the backward pass had filled the bucket (asked), the
-  // reducer's thread began to reduce it (began), and the reduction, copies
-  // included, was finished (ended).
+  // `asked`: the backward pass had filled the bucket. `began`: the reducer's
+  // thread began to reduce it. `ended`: the reduction, copies included, was
+  // finished.
   Instant asked;
   Instant began;
   Instant ended;
 };
 
-// Points in the asynchronous work of a device; their times become known later.
+// Points in the asynchronous work of a device. The device reaches a point later
+// than the reducer reports it.
 enum class DevicePoint {
-  // On Device::Stream::kCompute: the bucket's gradients are complete.
+  // On Device::Stream::kCompute: all gradients of the bucket are complete.
   kAsked,
-  // On Device::Stream::kCommunication: begin and end of the reduction, copies
-  // included.
+  // On Device::Stream::kCommunication: beginning and end of the reduction of a
+  // bucket, copies included.
   kBegan,
   kEnded,
-  // On Device::Stream::kCompute: begin and end of the wait for all reductions.
+  // On Device::Stream::kCompute: beginning and end of the wait for the
+  // reductions of all buckets.
   kWaits,
   kWaited,
 };
 
-// Receives the times of a reducer's work while it runs. Time spent in these
-// methods delays the reducer.
+// Receives the times of a reducer's work while it runs. Slow observers delay
+// the reducer, which waits for each call.
 class ReducerObserver {
  public:
   virtual ~ReducerObserver() = default;
 
-  // Called for gradients on a device, instead of OnReduced and OnWaited, on the
-  // caller's thread. The work before the point is enqueued and the work after
-  // the point is not, so the observer can enqueue an event between them.
-  // `bucket` and `bytes`, the bucket's index and size, are valid for kAsked,
-  // kBegan and kEnded.
+  // Called instead of OnReduced and OnWaited if gradients are on a device, on
+  // the caller's thread. Work before the point is enqueued already, and work
+  // after it is not, so the observer can enqueue an event in between. `bucket`
+  // and `bytes`, the bucket's index and size, are valid for kAsked, kBegan and
+  // kEnded.
   virtual void OnDevicePoint(DevicePoint point, int bucket, int64_t bytes) {
     (void)point, (void)bucket, (void)bytes;
   }
 
-  // Called on the reducer's thread, in the order of reductions, before Finish
-  // returns.
+  // Called after the reduction of each bucket, in order, on the reducer's
+  // thread, before Finish returns.
   virtual void OnReduced(const BucketReduction& reduction) = 0;
-  // Called in Finish, with the interval in which it waited for reductions:
-  // ReducerTimes::exposed is the sum of these intervals.
+  // Called in Finish, with the interval during which Finish waited for
+  // reductions. ReducerTimes::exposed is the sum of these intervals.
   virtual void OnWaited(Instant begin, Instant end) = 0;
 };
 

@@ -37,8 +37,8 @@ struct Shape {
   int64_t rows = 1;
   int64_t columns = 0;
 };
-// Matrices have few rows, so that a PowerSGD approximation whose rank is the
-// number of rows is exact.
+// The sizes (rows, columns) of the parameters. Matrices have few rows, so that
+// a PowerSGD approximation whose rank is the number of rows is exact.
 const std::vector<Shape> kShapes = {{1, 10}, {3, 20}, {1, 1}, {1, 0},
                                     {3, 7},  {1, 64}, {1, 7}};
 constexpr int kParameters = 7;
@@ -87,8 +87,8 @@ std::vector<Case> AllCases() {
       }
     }
   }
-  // Adds cases in which float32 gradients are narrowed to a 16-bit type in the
-  // buckets.
+  // Adds further cases, in which float32 gradients are narrowed to a 16-bit
+  // type in the buckets.
   const size_t count = cases.size();
   for (size_t i = 0; i < count; ++i) {
     Case narrowed = cases[i];
@@ -111,17 +111,18 @@ int Times(const Case& c, int rank, int step, int pass, int i) {
     case ParameterUse::kAll:
       return 1;
     case ParameterUse::kMayVary:
-      // In some steps no rank uses parameter 5.
+      // No rank uses parameter 5 in even steps.
       return i == 5 ? step % 2 : (rank + step + pass + i) % 3 == 0 ? 0 : 1;
     case ParameterUse::kStatic:
-      // No rank uses parameter 2; parameter 4 is used twice.
+      // No rank uses parameter 2; parameter 4 has two gradients in each pass;
+      // rank 1 does not use parameter 6.
       return i == 2 || (i == 6 && rank == 1) ? 0 : i == 4 ? 2 : 1;
   }
   return 0;
 }
 
-// The gradient of one pass. The value is not a power of two, so the order of
-// additions affects the result.
+// Element `k` of the gradient of parameter `i` in one pass. The value is not a
+// power of two, so the order of additions affects the result.
 float Value(int rank, int step, int pass, int i, int64_t k) {
   return 0.1f * static_cast<float>(rank + 1) - 0.37f * static_cast<float>(i) +
          0.013f * static_cast<float>(k * (pass + 1)) -
@@ -134,7 +135,8 @@ float RoundedTo(DType type, float value) {
   return static_cast<float>(DecodeElement(type, &bits));
 }
 
-// A rank's gradient after all passes of the step.
+// Element `k` of a rank's gradient of parameter `i`, summed over all passes of
+// the step.
 float Accumulated(const Case& c, int rank, int step, int i, int64_t k) {
   float sum = 0;
   for (int pass = 0; pass < c.passes; ++pass) {
@@ -159,7 +161,8 @@ DType Sent(const Case& c) {
   return c.hook == Hook::kFloat16 ? DType::kFloat16 : DType::kFloat32;
 }
 
-// The expected average, added in rank order; nothing if no rank has a gradient.
+// The expected average, added in rank order; nullopt if no rank produced a
+// gradient.
 std::optional<float> Average(const Case& c, int world, int step, int i,
                              int64_t k) {
   float sum = 0;
@@ -185,8 +188,8 @@ std::shared_ptr<CommHook> NewHook(Hook hook) {
     case Hook::kFloat16:
       return std::make_shared<CompressHook>(DType::kFloat16);
     case Hook::kPowerSgd:
-      // The rank of the approximation is the number of rows, so that it is
-      // exact.
+      // The approximation's rank is the largest number of rows, so that the
+      // approximation is exact.
       return std::make_shared<PowerSgdHook>(
           PowerSgdOptions{.rank = 3, .exact_steps = 1, .least_rate = 0});
   }
@@ -194,7 +197,7 @@ std::shared_ptr<CommHook> NewHook(Hook hook) {
 }
 
 // kBits: the transport adds in rank order, so results must be bit-identical to
-// the expected ones. kRounding: they may differ by rounding errors.
+// the expected values. kRounding: results may differ by rounding errors.
 enum class Exactness { kBits, kRounding };
 
 float AsFloat(TensorData view, int64_t k) {
@@ -203,7 +206,7 @@ float AsFloat(TensorData view, int64_t k) {
       static_cast<const char*>(view.data) + k * SizeOf(view.dtype)));
 }
 
-// One rank's training with the options of a case.
+// One rank that trains with the options of one case and checks all averages.
 class OneCase {
  public:
   OneCase(const Case& c, Exactness exactness, ProcessGroup& group)
@@ -248,7 +251,8 @@ class OneCase {
           reducer_->Begin(pass + 1 < case_.passes ? GradientSync::kAccumulate
                                                   : GradientSync::kReduce);
       for (int n = 0; n < kParameters && status.ok(); ++n) {
-        // Marks the gradients in an order that differs between ranks and steps.
+        // The order in which gradients are marked differs between ranks and
+        // steps.
         const int i = (n * 3 + group_.rank() + step) % kParameters;
         const int times = Times(case_, group_.rank(), step, pass, i);
         for (int time = 0; time < times && status.ok(); ++time) {
@@ -269,7 +273,8 @@ class OneCase {
     return status;
   }
 
-  // The magnitude of the terms of an average.
+  // The average of the absolute values of the ranks' gradients, to which
+  // rounding errors are proportional.
   double Magnitude(int step, int i, int64_t k) const {
     double sum = 0;
     for (int rank = 0; rank < group_.size(); ++rank) {
@@ -278,14 +283,14 @@ class OneCase {
     return sum / group_.size();
   }
 
-  // The bound of the rounding error of an average.
+  // The largest rounding error that an average may have.
   double Bound(int step, int i, int64_t k) const {
     if (case_.hook == Hook::kPowerSgd) {
-      // PowerSGD's result is P P' M. P is square and orthonormal, so the
-      // magnitude is at most that of M's column. The bound allows for these
-      // successive roundings: the sum over the ranks, a product over the longer
-      // side of the matrix, and as many again for each of three columns made
-      // orthogonal.
+      // PowerSGD's result is P P' M. P is square and orthonormal, so an element
+      // of the result is at most as large as its column of M. The bound counts
+      // these successive roundings: the sum over the ranks, a product over the
+      // longer side of the matrix, and as many again for each of three columns
+      // that are made orthogonal.
       const int64_t columns = kShapes[i].columns;
       double magnitude = 0;
       for (int64_t row = 0; row < kShapes[i].rows; ++row) {
@@ -296,8 +301,9 @@ class OneCase {
           magnitude);
     }
     if (exactness_ == Exactness::kBits) return 0;
-    // The reducer and the test both add the ranks' values and divide the sum,
-    // in the type that is sent.
+    // The factor is 2, because the reducer and the test both add the ranks'
+    // values and divide the sum, each with rounding errors of the type that is
+    // sent.
     return 2 * RoundingGrowth(group_.size() + 1, Roundoff()) *
            Magnitude(step, i, k);
   }
@@ -306,7 +312,8 @@ class OneCase {
 
   absl::Status Compare(int step) {
     FnvHash hash;
-    // Whether the comparison notices a wrong factor.
+    // Whether the comparison would detect averages that are wrong by
+    // `wrong_factor`.
     bool notices = false;
     const double wrong_factor = 1.001 + 32 * Roundoff();
     for (int i = 0; i < kParameters; ++i) {
@@ -314,8 +321,8 @@ class OneCase {
       for (int64_t k = 0; k < static_cast<int64_t>(own_[i].size()); ++k) {
         const std::optional<float> expected =
             Average(case_, group_.size(), step, i, k);
-        // Gradients that no rank used are not checked: in a group of one rank
-        // they may keep any value.
+        // Gradients that no rank used are not checked, because in a group of
+        // one rank they may keep any value.
         if (!expected) continue;
         const float value = AsFloat(average, k);
         const double bound = Bound(step, i, k);
@@ -357,9 +364,9 @@ struct Subject {
   const char* name;
   TransportFactory factory;
   Exactness exactness;
-  // Only every `stride`-th case is tried, with a different offset for each
-  // number of ranks. The tests with 1 to 4 ranks together try 4 of `stride`
-  // cases.
+  // One case in `stride` is tried, with a different offset for each number of
+  // ranks, so that the tests with 1 to 4 ranks together try 4 cases in
+  // `stride`.
   int stride;
 };
 

@@ -21,7 +21,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// A model of several float parameters on one rank.
+// One rank's model: several parameters of type float.
 class Model {
  public:
   explicit Model(const std::vector<int64_t>& counts) {
@@ -56,7 +56,7 @@ float Value(int rank, int step, int i, int64_t k) {
          0.013f * static_cast<float>(k) - static_cast<float>(step);
 }
 
-// Writes one rank's gradients of a step.
+// Writes one rank's gradient of parameter `i` in a step.
 void Fill(const Reducer& reducer, const Model& model, int rank, int step,
           int i) {
   float* gradient = static_cast<float*>(reducer.gradient(i));
@@ -65,8 +65,8 @@ void Fill(const Reducer& reducer, const Model& model, int rank, int step,
   }
 }
 
-// The sum in rank order, divided at the end: bit-identical to the shared memory
-// transport.
+// The expected average: the sum in rank order, divided at the end. The shared
+// memory transport gives bit-identical results.
 float Average(const std::vector<int>& ranks, int world, int step, int i,
               int64_t k) {
   float sum = 0;
@@ -100,7 +100,7 @@ absl::Status Expect(const Reducer& reducer, const Model& model, int i,
   return absl::OkStatus();
 }
 
-// Small buckets: first 64 bytes, then 256.
+// Options with small buckets: at first 64 bytes, then 256 bytes.
 DdpOptions Small(GradientPlace place) {
   DdpOptions options;
   options.limits = {.first_bytes = 64, .bytes = 256};
@@ -110,7 +110,8 @@ DdpOptions Small(GradientPlace place) {
 
 const std::vector<int64_t> kCounts = {10, 100, 1, 0, 33, 64, 7};
 
-// Test parameters: number of ranks, place of the gradients.
+// A fixture whose parameters are the number of ranks and the place of
+// gradients.
 class AnyWorld : public testing::TestWithParam<std::tuple<int, GradientPlace>> {
  protected:
   const int world_ = std::get<0>(GetParam());
@@ -133,7 +134,8 @@ TEST_P(AnyWorld, EveryGradientBecomesTheAverageBitForBit) {
     for (int step = 0; step < 4; ++step) {
       absl::Status status = (*reducer)->Begin(GradientSync::kReduce);
       for (int n = 0; n < model.size() && status.ok(); ++n) {
-        // Each rank marks in its own order; buckets are reduced in index order.
+        // Each rank marks gradients in its own order, but buckets are reduced
+        // in index order.
         const int i = (n + group.rank() * 3 + step) % model.size();
         Fill(**reducer, model, group.rank(), step, i);
         status = (*reducer)->MarkReady(i);
@@ -161,7 +163,7 @@ TEST_P(AnyWorld, AccumulatedGradientsAreAveragedOnce) {
         for (int i = model.size() - 1; i >= 0 && status.ok(); --i) {
           float* gradient = static_cast<float*>(reducer.gradient(i));
           for (int64_t k = 0; k < model.count(i); ++k) {
-            // The values are integers, so that sums are exact.
+            // The gradients are integers, so that their sums are exact.
             const float value = static_cast<float>(group.rank() + pass + k);
             gradient[k] = pass == 0 ? value : gradient[k] + value;
           }
@@ -196,7 +198,8 @@ TEST_P(AnyWorld, UnusedParametersCountAsZeroWhereTheyAreUnused) {
     if (!created.ok()) return created.status();
     Reducer& reducer = **created;
     for (int step = 0; step < 3; ++step) {
-      // Rank r uses all parameters except number r and, on all ranks, number 5.
+      // Each rank uses all parameters except the parameter with the rank's own
+      // number; no rank uses parameter 5.
       const auto used = [](int rank, int i) { return i != 5 && rank != i; };
       absl::Status status = reducer.Begin(GradientSync::kReduce);
       for (int i = model.size() - 1; i >= 0 && status.ok(); --i) {
@@ -262,8 +265,8 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(GradientPlace::kOwn,
                                      GradientPlace::kBucket)));
 
-// All ranks fill buckets in the order in which rank 0's gradients became ready
-// in its first step.
+// After the first step, all ranks put parameters into buckets in the order in
+// which rank 0's gradients became ready in that step.
 TEST(ReducerTest, BucketsFollowTheFirstStepOfRank0) {
   const auto statuses = RunWorld(2, [](ProcessGroup& group) -> absl::Status {
     Model model({4, 4, 4});
@@ -345,7 +348,7 @@ TEST(ReducerTest, WhenCommunicationFailsSoDoesEveryLaterCall) {
   }
 }
 
-// A hook that counts buckets and fills them with ones.
+// A hook that counts the buckets and fills them with ones.
 class Ones : public CommHook {
  public:
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup&) override {
@@ -382,7 +385,7 @@ TEST(ReducerTest, AHookDoesItAlsoOnARankAlone) {
   EXPECT_TRUE(statuses[0].ok()) << statuses[0];
 }
 
-// Records what an observer receives.
+// An observer that records all its calls.
 class Witness : public ReducerObserver {
  public:
   void OnReduced(const BucketReduction& reduction) override {
@@ -434,7 +437,8 @@ TEST(ReducerTest, ObserverSeesEachBucketAndWait) {
         }
         exposed += witness->waits[0].second - witness->waits[0].first;
         EXPECT_EQ((*reducer)->times().exposed, exposed);
-        // Passes that only accumulate are not reported.
+        // Passes that only accumulate gradients are not reported to the
+        // observer.
         witness->reductions.clear();
         status = (*reducer)->Begin(GradientSync::kAccumulate);
         for (int i = model.size(); status.ok() && i-- > 0;) {

@@ -17,14 +17,16 @@
 namespace muster {
 namespace {
 
-// The number of elements converted at a time, so that they fit the L1 cache.
+// The number of elements converted at a time. A block of this size fits into
+// the L1 cache.
 constexpr int64_t kBlock = 2048;
 
 const void* At(const TensorData& view, int64_t element) {
   return static_cast<const char*>(view.data) + element * SizeOf(view.dtype);
 }
 
-// The elements as float32: in place, or converted into `block`.
+// Returns elements `begin` to `begin + count` as float32: in place if they have
+// that type, else converted into `block`.
 const float* Floats(const TensorData& view, int64_t begin, int64_t count,
                     float* block) {
   if (view.dtype == DType::kFloat32) {
@@ -155,7 +157,7 @@ absl::Status RunFromHost(Device& device, ProcessGroup& group,
       operation.kind == OperationKind::kAllGather ? in * group.size() : in;
   Device::Exchange& exchange = device.exchange_;
   if (exchange.memory == nullptr || exchange.bytes < in + out) {
-    // Frees the old memory. No work still uses it, because each call of
+    // Free the old memory. No operation still uses it, because each call of
     // RunFromHost waits for its own work.
     exchange = {};
     auto memory = device.Allocate(in + out);
@@ -191,7 +193,7 @@ absl::Status ConfirmIntact(Device& device, ProcessGroup& group) {
   device.Wait();
   absl::Status status = device.status();
   if (!status.ok()) return status;
-  // An operation without data: it fails if the group is broken.
+  // An all_reduce of no data, which fails if the group is broken.
   Operation nothing =
       AllReduce(nullptr, nullptr, 0, DType::kFloat32, ReduceOp::kSum);
   nothing.stream = device.handle(Device::Stream::kCommunication);

@@ -19,12 +19,13 @@ struct WeightUpdate {
   int64_t count = 0;
   WeightDecay decay = WeightDecay::kApplied;
   float* weights = nullptr;
-  // `count` elements of float32, bfloat16 or float16.
+  // The gradient: `count` elements of float32, bfloat16 or float16.
   TensorData gradient = {};
-  // The arrays of the optimizer's state, in the order of UpdateRule::states.
+  // The arrays of the optimizer's state (such as momentum), in the order of
+  // UpdateRule::states.
   std::vector<float*> states = {};
-  // Receives the new weights, rounded to `precision`; its type is `precision`
-  // or float32. If its address is null, nothing is written.
+  // Receives the new weights, rounded to `precision`. The element type is
+  // `precision` or float32. If the address is null, nothing is written.
   TensorData values = {};
   DType precision = DType::kFloat32;
 };
@@ -49,67 +50,72 @@ class Device {
 
   virtual ~Device() = default;
 
-  // Whether memory is the host's, and all work is done when a call returns.
+  // Whether the device is the host: its memory is host memory, and all work is
+  // done when a call returns.
   virtual bool is_host() const { return false; }
 
-  // Allocates memory that is not initialised, aligned for every type. The
-  // caller must not free it before the work that uses it is done.
+  // Allocates memory for `bytes` bytes, uninitialised and aligned for every
+  // type. The caller must not free it before the work that uses it is done.
   // ResourceExhausted: not enough memory.
   virtual absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) = 0;
 
-  // The value for Operation::stream; null on the host.
+  // The handle of a stream, to be passed as Operation::stream; null on the
+  // host.
   virtual void* handle(Stream stream) const = 0;
-  // Makes later work on `stream` wait for the current work on the other stream.
+  // Makes future work on `stream` wait for the work that is now on the device's
+  // other stream.
   virtual void WaitForOther(Stream stream) = 0;
 
-  // Copies from host memory. The host memory may be changed as soon as this
-  // returns.
+  // Copies from host memory to the device. The caller may change the host
+  // memory as soon as this call returns.
   virtual void CopyIn(void* to, const void* from, int64_t bytes) = 0;
-  // Copies to host memory. Blocks until the data has arrived.
+  // Copies from the device to host memory. Blocks until the data has arrived.
   virtual void CopyOut(void* to, const void* from, int64_t bytes) = 0;
-  // Enqueues a copy. The buffers must not overlap.
+  // Enqueues a copy within the device's memory. The buffers must not overlap.
   virtual void Copy(Stream stream, void* to, const void* from,
                     int64_t bytes) = 0;
   virtual void Zero(Stream stream, void* at, int64_t bytes) = 0;
 
-  // Copies from.count elements to `to`, each rounded to `precision` and then
-  // stored as an element of `to`. If both types and `precision` are equal, the
-  // elements are copied unchanged. Other types must be float32, bfloat16 or
-  // float16. Rounding is to nearest, ties to even.
+  // Copies from.count elements of `from` to `to`, each rounded to `precision`
+  // and then stored in the type of `to`. If both types and `precision` are
+  // equal, the elements are copied unchanged. Otherwise the types must be
+  // float32, bfloat16 or float16. Rounding is to nearest, ties to even.
   virtual void Convert(Stream stream, const TensorData& from,
                        const TensorData& to, DType precision) = 0;
 
-  // Adds the squares of the elements to the SquareSum::Words at `words`; every
-  // digit grows by less than 2^48. `values`: float32, bfloat16 or float16.
+  // Adds the squares of the elements of `values` (float32, bfloat16 or float16)
+  // to the exact sum at `words`, a SquareSum::Words. Every digit of the sum
+  // grows by less than 2^48.
   virtual void AddSquares(const TensorData& values, int64_t* words) = 0;
 
   // Multiplies the gradient by step.gradient_factor and updates the weights.
-  // InvalidArgument: the device does not support the rule; a call with a count
-  // of 0 checks that.
+  // InvalidArgument: the device does not support the rule. A call with a count
+  // of 0 checks that support without any update.
   virtual absl::Status Update(const UpdateRule& rule, const OptimizerStep& step,
                               const WeightUpdate& update) = 0;
 
   // Blocks until the work on kCompute is done.
   virtual void Wait() = 0;
-  // The first error of any call that is known so far; after Wait, all errors
-  // are known.
+  // The first error of any call so far. The errors of asynchronous work are
+  // certain to be included only after Wait.
   virtual absl::Status status() = 0;
 
  private:
   friend absl::Status RunFromHost(Device& device, ProcessGroup& group,
                                   Operation operation);
 
-  // Buffers that RunFromHost keeps between calls, as large as the largest call
-  // needed.
+  // Buffers that RunFromHost keeps between calls. They are as large as the
+  // largest operation so far.
   struct Exchange {
-    std::shared_ptr<void> memory;  // buffer in device memory
-    int64_t bytes = 0;             // size of the buffer in device memory
-    std::vector<char> results;     // buffer in host memory
+    std::shared_ptr<void> memory;  // buffer in the device's memory
+    int64_t bytes = 0;             // size of `memory` in bytes
+    // host memory into which results are copied first
+    std::vector<char> results;
   };
   Exchange exchange_;
 };
 
-// The device for host memory, with the reference arithmetic
+// The device whose memory is host memory. Its arithmetic is the reference
 // (trainer_sdk/reduce, trainer_sdk/optim). Thread-safe. Never destroyed.
 Device& HostDevice();
 
@@ -121,11 +127,11 @@ Device& HostDevice();
 absl::Status RunFromHost(Device& device, ProcessGroup& group,
                          Operation operation);
 
-// Blocks until the device has done all its work, and returns OK if the group is
-// intact then. (A group that breaks during an operation on a stream ends the
-// operation, and the stream continues with undefined contents of the buffers.)
-// Collective. On the host it does not block, because each operation has already
-// returned its result.
+// Blocks until the device has done all its work, and then returns OK if the
+// group is intact. (If a group breaks during an operation on a stream, that
+// operation ends with undefined contents of its buffers, and the stream
+// continues.) Collective. On the host it does not block, because each operation
+// has already returned its result.
 absl::Status ConfirmIntact(Device& device, ProcessGroup& group);
 
 }  // namespace muster

@@ -11,7 +11,8 @@
 namespace muster {
 namespace {
 
-// All-reduces `count` int32 values: rank, rank + 1, and so on.
+// All-reduces `count` int32 values (rank, rank + 1, and so on) and checks the
+// sums.
 absl::Status Sum(Device& device, ProcessGroup& world, int count) {
   std::vector<int32_t> numbers(static_cast<size_t>(count));
   std::iota(numbers.begin(), numbers.end(), world.rank());
@@ -28,8 +29,8 @@ TEST(RunFromHostTest, KeepsTheMemoryOfTheLargestOperation) {
   const auto statuses = RunWorld(
       2,
       [](ProcessGroup& world) {
-        // The device has just enough memory for an operation with 2 elements
-        // and one with 10, each with input and output.
+        // A device with just enough memory for one operation of 2 elements and
+        // one of 10, each with an input and an output.
         StreamDevice device((2 + 10) * 2 * sizeof(int32_t));
         absl::Status status;
         for (const int count : {2, 1, 10, 0, 3, 10}) {

@@ -42,9 +42,9 @@ class HeldLock : public FolderLock {
   const OwnedFd fd_;
 };
 
-// Reads the owner's name from the lock file: "host a, process 17", or "an
-// unknown process" if there is no text, because the owner may be writing it
-// right now.
+// Reads the name of the lock's owner from the lock file: "host a, process 17",
+// or "an unknown process" if the file is empty, because the owner may be
+// writing its name right now.
 std::string OwnerIn(int fd) {
   std::string owner(kOwnerBytes, '\0');
   const ssize_t bytes = pread(fd, owner.data(), owner.size(), 0);
@@ -54,17 +54,16 @@ std::string OwnerIn(int fd) {
   return text.empty() ? "an unknown process" : std::string(text);
 }
 
-// The beginning of an owner's name in the lock file, equal for all owners on
-// this host.
+// The text with which the names of all lock owners on this host begin.
 std::string ThisHost() {
   char host[256] = "?";
   gethostname(host, sizeof(host) - 1);
   return absl::StrCat("host ", host, ", process ");
 }
 
-// Whether `owner` names a process that runs on this host. False if that process
-// has ended: then the lock may belong to a later owner that could not write its
-// name.
+// Whether `owner`, the text in a lock file, names a running process of this
+// host. If that process has exited, the result is false: the lock may now
+// belong to a later owner that could not write its name.
 bool RunsHere(const std::string& owner) {
   absl::string_view number = owner;
   if (!absl::ConsumePrefix(&number, ThisHost())) return false;
@@ -77,46 +76,48 @@ bool RunsHere(const std::string& owner) {
 
 void WriteOwner(int fd) {
   const std::string owner = absl::StrCat(ThisHost(), getpid(), "\n");
-  // On a full disk the text may be missing; readers then do not know the owner.
+  // If the disk is full, the owner's name may be missing; other processes then
+  // do not know the owner.
   if (ftruncate(fd, 0) != 0) return;
   if (pwrite(fd, owner.data(), owner.size(), 0) < 0) return;
-  // Other hosts must be able to read the text even if this host is lost.
+  // The name must reach the disk, so that other hosts can read it even if this
+  // host is lost.
   fdatasync(fd);
 }
 
-// Implements FileSystem::Lock on a disk by a kernel lock on FOLDER/.lock. The
-// lock ends when its process ends, however it ends; on NFS, once the server
-// notices. The file contains the owner's host and process, and is not removed.
-// On a file system without locks (Lustre, unless mounted with them) no process
-// is kept out.
+// Implements FileSystem::Lock on a disk, by a kernel lock on FOLDER/.lock. The
+// kernel releases the lock when the owner's process ends, however it ends; on
+// NFS, once the server notices. The lock file contains the owner's host and
+// process, and is never removed. On a file system without locks (Lustre, unless
+// mounted with locks) every process gets the lock.
 absl::StatusOr<std::unique_ptr<FolderLock>> LockFolder(
     const std::string& folder, LockDeadlines deadlines) {
   const std::string path = folder + "/.lock";
   OwnedFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!fd.open()) return PathStatus("cannot open", path, errno);
   while (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    // Some file systems have no locks; Lustre has them only if it is mounted
-    // with them.
+    // This file system has no locks (Lustre has them only if it is mounted with
+    // them): continue without a lock.
     if (errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL) break;
     if (errno != EWOULDBLOCK && errno != EINTR) {
       return PathStatus("cannot lock", path, errno);
     }
     const Instant now = MonotonicNow();
-    // The owner may have changed since the last iteration.
+    // Read the owner in each iteration, because it may have changed.
     const std::string owner = OwnerIn(fd.get());
     if (now >= (RunsHere(owner) ? deadlines.here : deadlines.elsewhere)) {
       return absl::FailedPreconditionError(absl::StrCat(
           "another job writes in ", folder, ": ", owner, " has ", path,
           " locked; end it, or give each job a folder of its own"));
     }
-    // The kernel sends no notification when a lock becomes free.
+    // Poll: the kernel sends no notification when a file lock becomes free.
     std::this_thread::sleep_for(kPause);
   }
   WriteOwner(fd.get());
   return std::make_unique<HeldLock>(std::move(fd));
 }
 
-// permissions of new folders, restricted by the umask
+// permissions of new folders, before the umask is applied
 constexpr mode_t kFolderMode = 0777;
 constexpr mode_t kFileMode = 0666;
 
@@ -143,7 +144,7 @@ std::string FolderOf(const std::string& path) {
   return above.empty() ? "." : above.string();
 }
 
-// open(2), repeated after EINTR.
+// open(2), retried on EINTR.
 OwnedFd Open(const std::string& path, int flags) {
   int fd;
   do {
@@ -224,8 +225,8 @@ class DiskFileSystem : public FileSystem {
     const std::string above = FolderOf(path);
     if (absl::Status made = CreateFolders(above); !made.ok()) return made;
     absl::Status made = CreateFolder(path);
-    // AlreadyExists is no error: another process may have created the folder
-    // meanwhile.
+    // AlreadyExists is not an error: another process may have created the
+    // folder at the same time.
     if (!made.ok() && made.code() != absl::StatusCode::kAlreadyExists) {
       return made;
     }
@@ -246,7 +247,7 @@ class DiskFileSystem : public FileSystem {
 
   absl::StatusOr<std::unique_ptr<InputFile>> OpenFile(
       const std::string& path) override {
-    // O_NONBLOCK, because opening a pipe would block.
+    // O_NONBLOCK, so that opening a FIFO by mistake does not block.
     OwnedFd fd = Open(path, O_RDONLY | O_NONBLOCK);
     struct stat status;
     if (!fd.open() || fstat(fd.get(), &status) != 0) {
@@ -284,7 +285,8 @@ class DiskFileSystem : public FileSystem {
   absl::Status SyncFolder(const std::string& path) override {
     const OwnedFd fd = Open(path, O_RDONLY | O_DIRECTORY);
     if (!fd.open()) return Failure("cannot open", path, errno);
-    // EINVAL: some network file systems do not support fsync on folders.
+    // EINVAL is not an error: some network file systems do not support fsync on
+    // folders.
     if (fsync(fd.get()) == 0 || errno == EINVAL) return absl::OkStatus();
     return Failure("cannot force to the disk", path, errno);
   }

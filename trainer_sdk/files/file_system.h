@@ -13,13 +13,13 @@
 
 namespace muster {
 
-// A new file that is written sequentially.
+// A new file, which is written sequentially.
 class OutputFile {
  public:
   virtual ~OutputFile() = default;
   virtual absl::Status Append(std::string_view bytes) = 0;
-  // Blocks until everything appended is on the disk. After an error the file's
-  // content is undefined: the kernel may have dropped it.
+  // Blocks until all appended data is on the disk. After an error the file's
+  // content is undefined: the kernel may have dropped data.
   virtual absl::Status Sync() = 0;
 };
 
@@ -27,19 +27,22 @@ class OutputFile {
 class InputFile {
  public:
   virtual ~InputFile() = default;
-  // The size in bytes when the file was opened.
+  // The file's size in bytes when it was opened.
   virtual int64_t size() const = 0;
-  // Reads exactly `bytes` bytes. DataLoss: the file ends before that.
+  // Reads exactly `bytes` bytes at `offset`. DataLoss: the file ends before
+  // `offset + bytes`.
   virtual absl::Status ReadAt(int64_t offset, int64_t bytes,
                               void* out) const = 0;
 };
 
-// Deadlines for the lock of a folder that another process holds.
+// The deadlines for getting the lock of a folder while another process owns the
+// lock.
 struct LockDeadlines {
-  // The deadline if the owner runs on this host.
+  // The deadline if the lock's owner runs on this host.
   Instant here;
-  // The deadline for any other owner. If the owner's host is lost, a file
-  // server keeps the lock until it notices, on NFS usually for 90 s.
+  // The deadline if the lock's owner runs on another host or is unknown. If
+  // that host is lost, a file server keeps the lock until it notices the loss,
+  // on NFS usually for 90 s.
   Instant elsewhere;
 };
 
@@ -63,23 +66,24 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
-  // Creates a folder and its parents, and syncs them. OK if the folder exists.
+  // Creates the folder `path` and its missing parents, and syncs them. OK if
+  // the folder exists.
   virtual absl::Status CreateFolders(const std::string& path) = 0;
-  // Creates a folder. AlreadyExists: the path exists.
+  // Creates the folder `path`. AlreadyExists: the path exists.
   virtual absl::Status CreateFolder(const std::string& path) = 0;
   virtual absl::StatusOr<std::unique_ptr<OutputFile>> CreateFile(
       const std::string& path) = 0;
   virtual absl::StatusOr<std::unique_ptr<InputFile>> OpenFile(
       const std::string& path) = 0;
-  // The names in a folder, sorted.
+  // Returns the names in a folder, sorted.
   virtual absl::StatusOr<std::vector<std::string>> List(
       const std::string& folder) = 0;
-  // Renames a file or a folder. A file at `to` is replaced; a folder must not
-  // exist there. Both paths must be in the same folder.
+  // Renames a file or a folder. An existing file at `to` is replaced; an
+  // existing folder is an error. Both paths must be in the same folder.
   virtual absl::Status Rename(const std::string& from,
                               const std::string& to) = 0;
   virtual absl::Status SyncFolder(const std::string& path) = 0;
-  // Removes a file, or a folder with its content. OK if the path does not
+  // Removes a file, or a folder with all its content. OK if the path does not
   // exist.
   virtual absl::Status Remove(const std::string& path) = 0;
   // Blocks until no other process holds the folder's lock. FailedPrecondition:
@@ -89,9 +93,9 @@ class FileSystem {
       const std::string& folder, LockDeadlines deadlines) = 0;
 };
 
-// The file systems of this machine. The calling thread must block SIGXFSZ: then
-// a write beyond the process's file size limit fails; otherwise the signal
-// kills the process.
+// The real file systems of this machine. The calling thread must block the
+// signal SIGXFSZ: then a write beyond the process's file size limit fails,
+// instead of the signal killing the process.
 FileSystem& Disk();
 
 }  // namespace muster

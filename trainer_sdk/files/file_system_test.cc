@@ -25,7 +25,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Runs every test on the real disk and on the memory disk: both must behave
+// Runs every test both on the real disk and on MemoryDisk, which must behave
 // equally.
 class AnyDisk : public testing::TestWithParam<const char*> {
  protected:
@@ -116,7 +116,7 @@ TEST(DiskTest, ErrorsNameThePathAndWhatTheSystemSaid) {
   EXPECT_THAT(full.status().message(),
               AllOf(HasSubstr("/nowhere/at/all"),
                     HasSubstr("No such file or directory")));
-  // A pipe is rejected, and opening it does not block.
+  // A FIFO is rejected, and opening it does not block.
   std::string pipe = testing::TempDir() + "/pipe-XXXXXX";
   ASSERT_NE(mkdtemp(pipe.data()), nullptr);
   pipe += "/p";
@@ -125,7 +125,8 @@ TEST(DiskTest, ErrorsNameThePathAndWhatTheSystemSaid) {
               HasSubstr("it is no file"));
 }
 
-// A locked folder, with an owner that the test chooses.
+// A fixture with a locked folder. The test chooses the owner that the lock file
+// names.
 class LockTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -158,7 +159,7 @@ TEST_F(LockTest, AProcessOfThisHostIsWaitedForUntilItsDeadline) {
 }
 
 TEST_F(LockTest, AnyOtherIsWaitedForUntilTheDeadlineOfThose) {
-  // A process that has ended.
+  // The id of a process that has exited.
   const pid_t child = fork();
   if (child == 0) _exit(0);
   siginfo_t ended;

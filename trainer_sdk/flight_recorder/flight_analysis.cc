@@ -22,25 +22,27 @@ struct FlightCall {
   const FlightRecord* record;
 };
 
-// Matches the logs of a job's ranks: which of their records belong to one
-// operation. Pure. The logs must outlive this object.
+// Matches the logs of a job's ranks: finds the records that belong to one
+// operation, or to one group. Pure. The logs must outlive this object.
 class FlightCalls {
  public:
-  // The collectives of one group. Key: sequence number; value: the ranks' calls
-  // of this collective.
+  // The collectives of one group. Key: a collective's sequence number; value:
+  // the calls of this collective, at most one per rank.
   using OfGroup = std::map<uint64_t, std::vector<FlightCall>>;
 
-  // `logs`: at most one per rank.
+  // `logs`: at most one log per rank.
   explicit FlightCalls(const std::vector<FlightLog>& logs);
 
   const std::map<int, const FlightLog*>& logs() const { return logs_; }
   const std::map<FlightGroupKey, OfGroup>& groups() const { return groups_; }
-  // Key: rank in the group; value: rank in the world. Contains all members, or
-  // only those with a log if the members are unknown.
+  // The members of `group`. Key: rank in the group; value: rank in the world.
+  // If the logs do not list the members, contains only the ranks that have a
+  // log.
   const std::map<int, int>& MembersOf(const FlightGroupKey& group) const {
     return members_.at(group);
   }
-  // Whether a rank has created the group again after it broke.
+  // Whether a rank has created `group`, or a group that it was split from,
+  // again later.
   bool WasReplaced(const FlightGroupKey& group) const {
     return replaced_.count(group) > 0;
   }
@@ -49,26 +51,29 @@ class FlightCalls {
     return keys_.at(log.rank)[record.group];
   }
 
-  // All ranks' calls of the same collective as `record` of `log`.
+  // The calls by which all ranks take part in the collective of `record`, a
+  // record of `log`.
   const std::vector<FlightCall>& With(const FlightLog& log,
                                       const FlightRecord& record) const;
 
-  // The ranks that have finished, longer ago than the timeout, the collective
-  // in which `log` is stuck. If there are any, the rank of `log` itself is
-  // late: no rank can finish such a collective before all ranks have called it.
-  // Empty for collectives that some ranks can finish alone, such as the root of
-  // a broadcast.
+  // The ranks that finished the collective `stuck`, in which the rank of `log`
+  // is stuck, longer ago than the moment's timeout. If there are any, the rank
+  // of `log` itself is late: no rank can finish such a collective before all
+  // ranks have called it. Empty for collectives that some ranks can finish
+  // alone, as the root of a broadcast can.
   std::vector<int> RanksThatFinished(const FlightLog& log,
                                      const FlightRecord& stuck,
                                      const FlightMoment& moment) const;
 
-  // The world ranks with which `record` exchanges messages, as far as is known;
-  // for a batch with many peers, all ranks.
+  // The world ranks of the peers with which the operation of `record` exchanges
+  // messages, as far as they are known. For a batch with too many peers to
+  // record, all ranks of the group.
   std::vector<int> PeersOf(const FlightLog& log,
                            const FlightRecord& record) const;
 
-  // The number of sends, receives and batches of `log` with `other` in a group
-  // after the collective number `sequence`.
+  // The number of sends, receives and batches in `log` that involve the rank of
+  // `other`, in group `key`, between collective number `sequence` and the next
+  // collective.
   int Messages(const FlightLog& log, const FlightLog& other,
                const FlightGroupKey& key, uint64_t sequence) const;
 
@@ -76,14 +81,15 @@ class FlightCalls {
   void Collect(const FlightLog& log);
 
   std::map<int, const FlightLog*> logs_;
-  // key: rank; value: the keys of the groups in its log
+  // Key: rank; value: the keys of the groups in the rank's log.
   std::map<int, std::vector<FlightGroupKey>> keys_;
   std::map<FlightGroupKey, OfGroup> groups_;
   std::set<FlightGroupKey> replaced_;
   std::map<FlightGroupKey, std::map<int, int>> members_;
 };
 
-// Whether the operation needs the data of every rank on every rank.
+// Whether no rank can finish the operation before every rank has called it,
+// because every rank needs every rank's data.
 bool NeedsAll(const OperationSignature& signature) {
   if (signature.counts_hash != 0) return false;
   switch (signature.kind) {
@@ -134,8 +140,9 @@ const std::vector<FlightCall>& FlightCalls::With(
 std::vector<int> FlightCalls::RanksThatFinished(
     const FlightLog& log, const FlightRecord& stuck,
     const FlightMoment& moment) const {
-  // A passed deadline is the only failure that counts: any other may be caused
-  // by a rank that finished the collective and then died.
+  // Only one kind of failure, a passed deadline, shows that this rank was late.
+  // Any other failure may be caused by a rank that finished the collective and
+  // then died.
   if (!NeedsAll(stuck.signature) ||
       (stuck.ended != 0 &&
        stuck.status != absl::StatusCode::kDeadlineExceeded)) {
@@ -185,8 +192,8 @@ int FlightCalls::Messages(const FlightLog& log, const FlightLog& other,
   return messages;
 }
 
-// The way in which a process ended as one word: "died", "exited", "hung", "not
-// started", "stopped".
+// One word for how a process ended: "died", "exited", "hung", "not started",
+// "stopped".
 const char* InAWord(HowEnded how) {
   switch (how) {
     case HowEnded::kKilled:
@@ -203,22 +210,23 @@ const char* InAWord(HowEnded how) {
   return "";
 }
 
-// The ends of the ranks' processes, as seen by the agents: ranks that ended by
-// themselves, and ranks that were stopped in consequence.
+// The ends of the ranks' processes as the agents report them, sorted into those
+// that may be the cause of the failure and those that followed from it.
 struct FlightDeaths {
-  // "rank 1 (node1, pid 77) died in all_reduce #3 of … in group world: killed
-  // by SIGKILL (9)". One sentence for each rank that ended by itself, the
-  // earliest first; at most eight, and one for the rest.
+  // One sentence for each rank whose process ended by itself, the earliest
+  // first: "rank 1 (node1, pid 77) died in all_reduce #3 of … in group world:
+  // killed by SIGKILL (9)". At most eight, and one more for the rest.
   std::vector<std::string> sentences;
   std::set<int> dead;
-  // Ranks that were silent for too long, with a sentence, the earliest first.
-  // Weak evidence: a rank that waits for a late rank is silent as well.
+  // Ranks that their agents killed because they were silent for too long, each
+  // with a sentence, the earliest first. This is weak evidence: a rank that
+  // waits for a late rank is silent as well.
   std::vector<std::pair<int, std::string>> hung;
-  // Ranks that their agents stopped after others had died.
+  // Ranks that their agents stopped because other ranks had died.
   std::vector<int> stopped;
-  // The stopped ranks that cannot be blamed for not reaching an operation in
-  // which others waited. Empty if ranks only hung and none died: the hung rank
-  // may have waited for one of the stopped ranks.
+  // The stopped ranks that are not blamed for an operation that they did not
+  // reach while others waited in it. Empty if no rank died and some only hung:
+  // a rank that hung may have waited for one of the stopped ranks.
   std::set<int> excused;
 };
 
@@ -228,8 +236,8 @@ const char* VerbOf(HowEnded how) {
   return how == HowEnded::kNotStarted ? "could not be started" : InAWord(how);
 }
 
-// The position of a rank as text: " in barrier #2 in group world", or the
-// rank's last completed operation.
+// Describes the position of a rank: " in barrier #2 in group world", or its
+// last completed operation.
 std::string WhereWas(const FlightLog& log, const FlightMoment& moment) {
   const FlightRecord* const stuck = StuckRecord(log, moment);
   if (stuck != nullptr) {
@@ -241,8 +249,8 @@ std::string WhereWas(const FlightLog& log, const FlightMoment& moment) {
 
 std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                        const FlightMoment& moment) {
-  // The process that recorded the log may be a child of the process that the
-  // agent started.
+  // The log's pid, if there is a log: the process that recorded the log may be
+  // a child of the one that the agent started.
   const int64_t pid = log == nullptr ? end.pid : log->pid;
   return absl::StrCat("rank ", end.rank, " (", end.host, ", pid ", pid, ") ",
                       VerbOf(end.how),
@@ -252,15 +260,17 @@ std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                       ": ", end.message);
 }
 
-// Whether an ended process, which its agent neither stopped nor found silent,
-// may have caused the failure: no operation in its log failed before. `log`:
-// null if the rank has none.
+// Whether the end of a process, which its agent neither stopped nor found
+// silent, may be the cause of the failure. It is not if the process had
+// recorded a failed operation before. `log`: the rank's log; null if there is
+// none.
 bool IsCause(const FlightLog* log) {
   return log == nullptr || log->reason.empty();
 }
 
-// Finds the ranks that died. A process that ended after one of its operations
-// had failed is not a cause, because it reported that failure. Pure.
+// Sorts the ends of processes, and finds the ranks that died. A process that
+// ended after one of its operations had failed is not a cause, because it only
+// reacted to that failure. Pure.
 FlightDeaths FindDeaths(const std::map<int, const FlightLog*>& logs,
                         const std::map<int, const FlightEnd*>& ends,
                         const FlightMoment& moment) {
@@ -387,8 +397,8 @@ namespace {
 using GroupKey = FlightGroupKey;
 
 constexpr int kMaxHung = 8;
-// Seconds. A shorter wait is reported with this length, because a wait of 0
-// means that no rank waits.
+// The shortest wait that is reported, in seconds. A wait of 0 would mean that
+// no rank waits.
 constexpr double kTold = 0.001;
 
 using Call = FlightCall;
@@ -437,8 +447,9 @@ class Analysis {
     result_.findings.push_back(sentence);
   }
 
-  // Reports the ranks that died, as seen by their agents. This is done first,
-  // because agents are more reliable than conclusions from logs.
+  // Reports the ranks that died, as seen by their agents. This is the first
+  // step, because the agents' reports are more reliable than conclusions from
+  // logs.
   void FindDead() {
     FlightDeaths deaths = FindDeaths(logs_, ends_, moment_);
     for (const std::string& sentence : deaths.sentences) Find(sentence);
@@ -448,8 +459,8 @@ class Analysis {
     if (!deaths.stopped.empty()) result_.stopped = RankRanges(deaths.stopped);
   }
 
-  // Reports the ranks that their agents found silent and that the logs blame as
-  // well. If the logs blame no rank, reports all silent ranks.
+  // Reports the ranks that their agents killed as silent and that the logs
+  // blame as well. If the logs blame no rank, reports all silent ranks.
   void ReportSilentRanks() {
     const bool nobody = result_.findings.empty();
     int told = 0, further = 0;
@@ -464,8 +475,8 @@ class Analysis {
     if (further > 0) Find(absl::StrCat("and ", further, " others hung"));
   }
 
-  // Whether the call failed and its group has been created again since, so that
-  // the failure no longer matters.
+  // Whether the call failed, but its group has been created again since, so
+  // that the failure no longer matters.
   bool IsOver(const Call& call) const {
     return call.record->ended != 0 &&
            call.record->status != absl::StatusCode::kOk && !IsStuckIn(call);
@@ -482,8 +493,8 @@ class Analysis {
     return ranks;
   }
 
-  // Finds the first sequence number under which ranks called different
-  // operations.
+  // Finds the first collective of a group, by sequence number, at which ranks
+  // called different operations.
   void FindMismatch(const Calls& calls) {
     for (const auto& [sequence, called] : calls) {
       std::vector<std::pair<OperationSignature, std::vector<int>>> camps;
@@ -514,8 +525,8 @@ class Analysis {
     }
   }
 
-  // At the first sequence number at which ranks are stuck, finds the ranks that
-  // never reached it.
+  // Finds the first collective of a group in which ranks are stuck, and the
+  // ranks that never called it.
   void FindBehind(const GroupKey& key, const Calls& calls) {
     std::map<int, uint64_t> last = LastCalls(calls);
     for (const auto& [sequence, called] : calls) {
@@ -533,7 +544,7 @@ class Analysis {
         }
         const FlightRecord* const stuck = StuckRecord(*log->second, moment_);
         // A rank that waits in another group is not to blame, unless other
-        // ranks have already finished the operation in which it waits.
+        // ranks have finished the operation in which it waits.
         if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
             calls_.RanksThatFinished(*log->second, *stuck, moment_).empty()) {
           continue;
@@ -559,7 +570,8 @@ class Analysis {
   }
 
   // Finds ranks that are still in an operation that others have finished.
-  // Needed if no rank waits for them; otherwise FindBehind has found them.
+  // Needed only if no rank waits for these ranks; otherwise FindBehind has
+  // found them.
   void FindLeftAlone() {
     for (const auto& [rank, log] : logs_) {
       const FlightRecord* const stuck = StuckRecord(*log, moment_);
@@ -590,12 +602,13 @@ class Analysis {
       FindRanksWithFewerCalls(key, calls);
   }
 
-  // Finds ranks that have called fewer operations of a group than others.
-  // Needed for a transport that only launches operations (NCCL's): in its
-  // records, no rank waits.
+  // Finds ranks that have called fewer operations of a group than other ranks.
+  // Needed for transports that only launch operations, such as NCCL's: their
+  // records never show a rank that waits.
   void FindRanksWithFewerCalls(const GroupKey& key, const Calls& calls) {
-    // If the group broke and was created again, ranks may have abandoned the
-    // old group at different calls, so a missing call blames no rank.
+    // If the group broke and was created again, ranks may have left the old
+    // group at different calls, so a missing call does not mean that a rank was
+    // late.
     if (calls_.WasReplaced(key)) return;
     std::map<int, uint64_t> last = LastCalls(calls);
     const uint64_t front = calls.empty() ? 0 : calls.rbegin()->first;
@@ -617,7 +630,8 @@ class Analysis {
     }
   }
 
-  // Key: rank; value: the sequence number of the rank's last call.
+  // Returns the number of each rank's last call. Key: rank; value: sequence
+  // number.
   static std::map<int, uint64_t> LastCalls(const Calls& calls) {
     std::map<int, uint64_t> last;
     for (const auto& [sequence, called] : calls) {
@@ -626,8 +640,8 @@ class Analysis {
     return last;
   }
 
-  // If `log` is stuck in a send, receive or batch: finds its peers that do not
-  // wait for other ranks themselves.
+  // If the rank of `log` is stuck in a send, receive or batch: finds its peers
+  // that do not themselves wait for other ranks.
   void FindIdlePeers(const FlightLog& log) {
     const FlightRecord* const stuck = StuckRecord(log, moment_);
     if (stuck == nullptr || !IsPointToPoint(stuck->signature.kind)) return;
@@ -650,8 +664,9 @@ class Analysis {
         idle.push_back(other->second);
       }
     }
-    // An idle peer may have done its part and continued. A peer with too few
-    // messages has not, so if there is such a peer, only such peers are blamed.
+    // An idle peer may have done its part of the exchange and continued. A peer
+    // with too few messages has not. So if there are such peers, blame only
+    // them.
     if (!short_of_messages.empty()) idle = std::move(short_of_messages);
     for (const FlightLog* const other : idle) {
       if (!blamed_.insert(other->rank).second) continue;
@@ -662,7 +677,7 @@ class Analysis {
     }
   }
 
-  // Whether the rank of `log` itself waits for other ranks, and so is not to
+  // Whether the rank of `log` waits for other ranks itself, and so is not to
   // blame for a delay.
   bool IsHeldUp(const FlightLog& log) const {
     const FlightRecord* const stuck = StuckRecord(log, moment_);
@@ -685,7 +700,7 @@ class Analysis {
   }
 
   // Finds ranks whose logs show neither a failure nor a normal end, although
-  // other ranks report a failure.
+  // other ranks report failures.
   void FindSilent() {
     if (!somebody_failed_) return;
     for (const auto& [rank, log] : logs_) {
@@ -704,7 +719,8 @@ class Analysis {
     }
   }
 
-  // Called if no rank is to blame: reports the operations in which ranks wait.
+  // Called if no rank is to blame: reports the operations in which ranks are
+  // stuck.
   void FindWhatIsLeft() {
     std::vector<Standstill> places;
     for (const auto& [rank, log] : logs_) {
@@ -748,8 +764,8 @@ class Analysis {
     Find(text);
   }
 
-  // Whether one of the ranks that `log` waits for made progress within the
-  // timeout, so that the wait may soon end.
+  // Whether one of the ranks that the rank of `log` waits for has made progress
+  // within the moment's timeout, so that the wait may soon end.
   bool MakesProgress(const FlightLog& log, const FlightRecord& stuck) const {
     if (IsPointToPoint(stuck.signature.kind)) {
       for (const int peer : calls_.PeersOf(log, stuck)) {
@@ -779,14 +795,14 @@ class Analysis {
     }
   }
 
-  // An operation in which ranks wait.
+  // An operation in which ranks are stuck.
   struct Standstill {
-    Call call;  // the call of the first of these ranks
+    Call call;  // the call by the first of the ranks
     std::string what;
     std::vector<int> ranks;
   };
 
-  // Whether ranks may call the operation with different counts.
+  // Whether the ranks may call the operation with different element counts.
   static bool MayDiffer(const OperationSignature& signature) {
     return signature.kind == OperationKind::kBatch ||
            (signature.kind == OperationKind::kAllToAll &&
@@ -799,16 +815,15 @@ class Analysis {
     };
     if (key(a.call) != key(b.call)) return false;
     const OperationSignature& signature = b.call.record->signature;
-    // Sends and receives of two ranks are the same operation only if their
-    // texts are equal: two ranks that send to each other call different
-    // operations.
+    // Two sends or receives are the same operation only if their descriptions
+    // are equal: two ranks that send to each other are in different operations.
     return MayDiffer(signature) || !IsPointToPoint(signature.kind)
                ? SameCollective(a.call.record->signature, signature)
                : a.what == b.what;
   }
 
-  // The operation as text without the counts, which differ between the ranks:
-  // "all_to_all #3".
+  // Describes the operation without its element counts, which differ between
+  // the ranks: "all_to_all #3".
   static std::string BriefOf(const OperationSignature& signature) {
     return absl::StrCat(Name(signature.kind),
                         IsPointToPoint(signature.kind) ? " after #" : " #",
@@ -826,7 +841,8 @@ class Analysis {
   const std::map<GroupKey, Calls>& groups_ = calls_.groups();
   std::map<int, const FlightEnd*> ends_;
   std::set<int> blamed_;
-  std::vector<std::pair<int, std::string>> hung_;  // see FlightDeaths::hung
+  // ranks that hung, each with a sentence; see FlightDeaths::hung
+  std::vector<std::pair<int, std::string>> hung_;
   const FlightMoment moment_;
   bool somebody_failed_ = false;
 };

@@ -12,60 +12,64 @@
 
 namespace muster {
 
-// The position of a set of ranks that were in the same state.
+// A set of ranks that are in the same state, and that state.
 struct FlightPosition {
-  std::string ranks;      // these ranks as text: "ranks 0-2, 5"
-  std::string operation;  // the last operation; empty: none recorded
+  std::string ranks;      // the ranks as text: "ranks 0-2, 5"
+  std::string operation;  // the ranks' last operation; empty: none was recorded
   std::string group;
-  // Examples: "done", "in it for 12.3 s", "failed: UNAVAILABLE"; if the
-  // process's end is known, also ", then died", ", then stopped", …
+  // The state of that operation: "done", "in it for 12.3 s", "failed:
+  // UNAVAILABLE". If the end of the process is known, it follows: ", then
+  // died", ", then stopped", …
   std::string state;
 };
 
-// The positions of the ranks of `logs`, ordered by their first rank. Pure.
+// Describes where the ranks of `logs` were, ordered by the first rank of each
+// position. Pure.
 std::vector<FlightPosition> PositionsOf(
     const std::map<int, const FlightLog*>& logs,
     const std::map<int, const FlightEnd*>& ends, const FlightMoment& moment);
 
-// Pairs of ranks ("ranks 0-2") and the reason in their logs for a failure or a
-// dump; each reason occurs once. Pure.
+// Lists the reasons that the logs give for a failure or a dump. First: the
+// ranks that give this reason, as text ("ranks 0-2"); second: the reason. Pure.
 std::vector<std::pair<std::string, std::string>> ReasonsOf(
     const std::map<int, const FlightLog*>& logs);
 
-// The result of comparing the logs of a job's ranks.
+// The result of comparing the flight recorder logs of a job's ranks.
 struct FlightAnalysis {
   int world_size = 0;
   int groups = 0;
-  // One sentence for each group of ranks to blame, with the reason; the most
-  // certain first. Empty if the ranks agree and none waits.
+  // One sentence for each rank or set of ranks to blame, with the reason; the
+  // most certain first. Empty if no rank is stuck and the ranks called the same
+  // operations.
   std::vector<std::string> findings;
-  // Pairs of ranks ("ranks 0-2") and the reason in their logs for a failure or
-  // a dump; each reason occurs once.
+  // The result of ReasonsOf: the ranks ("ranks 0-2"), and the reason that their
+  // logs give for a failure or a dump.
   std::vector<std::pair<std::string, std::string>> reasons;
   std::vector<FlightPosition> positions;
-  // "ranks 0, 2-3": the ranks that their agents stopped because of other ranks;
-  // empty if there are none.
+  // The ranks that their agents stopped because of other ranks, as text: "ranks
+  // 0, 2-3". Empty if there are none.
   std::string stopped;
-  // The longest wait in seconds in a running job without a rank to blame; 0: no
-  // rank waits.
+  // The longest current wait of a rank, in seconds, if the job still runs and
+  // no rank is to blame. 0: no rank waits.
   double longest_wait = 0;
 };
 
-// Compares `logs` and `ends`, at most one of each per rank. `clock`: see
-// MomentOf. If `clock` is set and nothing has failed, a rank counts as waiting
-// only after one second. Findings, in this order:
-//  - ranks that ended by themselves, as seen by their agents, and not because
-//    an operation had failed; ranks that were stopped in consequence are
-//    listed only as stopped;
+// Finds the ranks that caused a failure or a delay, from `logs` and `ends`, at
+// most one of each per rank. `clock`: see MomentOf. If `clock` is set and
+// nothing has failed, a rank counts as waiting only after one second. Findings
+// are given in this order:
+//  - ranks whose processes ended by themselves, as seen by their agents, and
+//    not because an operation had failed; ranks that were stopped in
+//    consequence are listed only as stopped;
 //  - ranks that called different operations under one sequence number;
 //  - ranks that others wait for and that are in no operation, or in one that
 //    needs every rank and that others have finished;
-//  - ranks that were silent for too long, if the findings above name them or
-//    name no rank;
+//  - ranks that their agents found silent for too long, if the findings above
+//    name them or name no rank;
 //  - ranks without a log, and ranks that ended for an unknown reason while
 //    others failed;
-//  - otherwise, for operations that did not end: the ranks wait for each
-//    other, or all called the same operation and it failed.
+//  - if there is nothing of the above, the operations that did not end: ranks
+//    wait for each other, or all called the same operation and it failed.
 // Pure.
 FlightAnalysis AnalyseFlight(const std::vector<FlightLog>& logs,
                              const std::vector<FlightEnd>& ends = {},

@@ -86,8 +86,8 @@ TEST(FlightAnalysisTest, NamesTheDeadAndTheMissing) {
 }
 
 TEST(FlightAnalysisTest, RankInAFinishedOperationIsBehind) {
-  // Rank 1 was killed in the first operation; the others were already in the
-  // next one.
+  // Rank 1 was killed in the first operation, and the others were already in
+  // the second.
   EXPECT_THAT(
       AnalyseFlight({RankLog(0, 2).Does(Sum(), 1).Does(Sum(), 2, State::kIn),
                      RankLog(1, 2).Does(Sum(), 1, State::kIn)})
@@ -98,8 +98,9 @@ TEST(FlightAnalysisTest, RankInAFinishedOperationIsBehind) {
                   "4 float32 (16 bytes), sum in group world"));
 }
 
-// Three ranks. Rank 1 is stuck in `in`, operation #1 of the world. The others
-// have finished it and wait for rank 1 in a smaller group.
+// Makes the logs of three ranks. Rank 1 is stuck in the operation `in`, number
+// 1 of the world. The others have finished it and wait for rank 1 in another
+// group.
 std::vector<FlightLog> StoppedIn(const Operation& in,
                                  State state = State::kIn) {
   const std::vector<int> all = {0, 1, 2};
@@ -127,8 +128,8 @@ TEST(FlightAnalysisTest, AlsoWhereTheyWaitForItInAnotherGroup) {
         AllToAll(nullptr, nullptr, 4, DType::kInt8)}) {
     EXPECT_THAT(AnalyseFlight(StoppedIn(other)).findings, behind);
   }
-  // Rank 1 is also behind if its own deadline passed while its process was
-  // stopped.
+  // Rank 1 is also behind if its own operation failed by a passed deadline,
+  // while its process was stopped.
   EXPECT_THAT(AnalyseFlight(StoppedIn(Sum(), State::kFailed)).findings, behind);
 }
 
@@ -142,8 +143,8 @@ TEST(FlightAnalysisTest, OperationThatFinishesAloneBlamesNoRank) {
                                                {1, 0, 1}, DType::kInt8)))
                   .findings,
               circle);
-  // Rank 1 is not behind if its operation failed with another error: a rank may
-  // have finished the operation and then died.
+  // Rank 1 is not behind if its operation failed with another error: another
+  // rank may have finished the operation and then died.
   std::vector<FlightLog> logs = StoppedIn(Sum(), State::kFailed);
   logs[1].records[0].status = absl::StatusCode::kUnavailable;
   EXPECT_THAT(AnalyseFlight(logs).findings, circle);
@@ -174,8 +175,8 @@ TEST(FlightAnalysisTest, LastRankInAnOperationIsBehind) {
 }
 
 TEST(FlightAnalysisTest, FirstOfSeveralOperationsDecidesBlame) {
-  // Rank 2 is not blamed for missing the second operation, because it still
-  // waits in the first.
+  // Rank 2 must not be blamed for missing the second operation, because it
+  // still waits in the first.
   EXPECT_THAT(
       AnalyseFlight(
           {RankLog(0, 3).Does(Sum(), 1, State::kIn).Does(Sum(), 2, State::kIn),
@@ -212,8 +213,8 @@ TEST(FlightAnalysisTest, TimesOfClocksThatDifferAreNotNegative) {
 }
 
 TEST(FlightAnalysisTest, RankThatWaitsElsewhereIsNotBlamed) {
-  // Rank 0 waits for rank 1 in the world; rank 1 waits for rank 2 in the group
-  // of both; rank 2 is in no operation.
+  // Rank 0 waits for rank 1 in the world. Rank 1 waits for rank 2 in the group
+  // of these two. Rank 2 is in no operation.
   const auto pair = std::vector<int>{1, 2};
   EXPECT_THAT(AnalyseFlight({RankLog(0, 3).Does(Sum(), 1, State::kIn),
                              RankLog(1, 3)
@@ -223,7 +224,8 @@ TEST(FlightAnalysisTest, RankThatWaitsElsewhereIsNotBlamed) {
                                  .Group("world/pp:1", pair)
                                  .Does(Barrier(), 4, State::kDone, 1)})
                   .findings,
-              // Rank 2 is named once, although it delays two groups.
+              // Rank 2 must be named once, although ranks in two groups wait
+              // for it.
               ElementsAre(HasSubstr("rank 2 (node2, pid 102) is behind")));
 }
 
@@ -273,8 +275,8 @@ TEST(FlightAnalysisTest, OfATransportThatOnlyLaunchesWhoCalledLessIsBehind) {
                              RankLog(1, 2).Does(Sum(), 1).Says("late")})
                   .findings,
               ElementsAre(HasSubstr("all called the same")));
-  // Nothing is found: one rank has called more operations, but no rank has
-  // failed, so the job may still run.
+  // There is no finding: rank 0 has called more operations than rank 1, but no
+  // rank has failed, so the job may still be running.
   EXPECT_THAT(AnalyseFlight({RankLog(0, 2).Does(Sum(), 1).Does(Sum(), 2),
                              RankLog(1, 2).Does(Sum(), 1)})
                   .findings,
@@ -335,20 +337,21 @@ TEST(FlightAnalysisTest, AFailureIsOverOnceItsGroupIsMadeAgain) {
   const auto again = [&](RankLog rank) {
     return rank.Group("world", all, 2).Does(Sum(7), 1, State::kDone, 2);
   };
-  // Rank 2 did not reach the failed operation.
+  // The log of rank 2, which did not reach the failed operation.
   const RankLog late = RankLog(2, 3).Group("world/dp:0", all, 1).Does(Sum(), 1);
   EXPECT_THAT(
       AnalyseFlight({again(failed(0)), again(failed(1)), again(late)}).findings,
       IsEmpty());
   EXPECT_THAT(AnalyseFlight({failed(0), failed(1), late}).findings,
               ElementsAre(HasSubstr("rank 2 (node2, pid 102) is behind")));
-  // Creating groups with other names does not make the failure of "world/dp:0"
+  // A later group with another name does not make the failure of "world/dp:0"
   // obsolete.
   EXPECT_THAT(AnalyseFlight({failed(0).Group("world/dp", all, 2),
                              failed(1).Group("w", all), late})
                   .findings,
               ElementsAre(HasSubstr("rank 2 (node2, pid 102) is behind")));
-  // A mismatch in a group is not reported once the group was created again.
+  // Ranks called different operations in a group, but created the group again
+  // later. The mismatch is not reported.
   const auto differs = [&](int number) {
     return again(RankLog(number, 3)
                      .Group("world/dp:0", all, 1)
@@ -377,8 +380,8 @@ TEST(FlightAnalysisTest, OnlyALaterGroupOfItsNameMakesAmends) {
   EXPECT_THAT(stuck("world/dp:0", 2), IsEmpty());
   const auto behind = ElementsAre(HasSubstr("rank 2 (node2, pid 102) is beh"));
   EXPECT_THAT(stuck("world/dp", 2), behind);
-  // A group of the same name that was created before the failure does not make
-  // the failure obsolete.
+  // Group "world/dp:0" was also created before the failure. That does not make
+  // the failure obsolete; only a later group does.
   EXPECT_THAT(stuck("other", 1), behind);
 }
 

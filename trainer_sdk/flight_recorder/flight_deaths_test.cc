@@ -1,4 +1,5 @@
-// Combines the agents' observations of workers' ends with the ranks' logs.
+// Tests that AnalyseFlight combines the agents' reports of how workers ended
+// with the ranks' logs.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,8 +21,8 @@ using testing::SizeIs;
 
 constexpr double kBegin = 1000;
 
-// A log of a world of `world_size` ranks. With `called` 2, the rank has
-// finished all_reduce #1 and is in all_reduce #2; with 1, it has finished #1.
+// Makes the log of a rank. If `called` is 2, the rank has finished all_reduce
+// #1 and is in all_reduce #2; if 1, it has only finished #1.
 FlightLog LogOf(int rank, int world_size, uint64_t called = 2) {
   FlightLog log;
   log.rank = rank;
@@ -115,9 +116,9 @@ TEST(FlightDeaths, MismatchIsReportedInsteadOfHungRank) {
       ElementsAre(HasSubstr("but rank 1 called barrier #2")));
 }
 
-// All operations look finished, as with NCCL's transport, which only launches
-// them. The rank that called fewer is blamed, not the one that its agent found
-// silent.
+// With NCCL's transport, which only launches operations, all operations look
+// finished. The rank that called fewer operations is blamed, not the rank that
+// its agent killed as silent.
 TEST(FlightDeaths, FewerCallsAreReportedInsteadOfHungRank) {
   std::vector<FlightLog> logs = {LogOf(0, 3), LogOf(1, 3, /*called=*/1),
                                  LogOf(2, 3)};
@@ -127,7 +128,7 @@ TEST(FlightDeaths, FewerCallsAreReportedInsteadOfHungRank) {
                                    EndOf(2, HowEnded::kStopped)})
                   .findings,
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind")));
-  // The silent rank 1 is listed as behind, and also with its end.
+  // Rank 1 hung and is also behind, so two findings name it.
   EXPECT_THAT(AnalyseFlight(logs, {EndOf(1, HowEnded::kHung)}).findings,
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind"),
                           HasSubstr("rank 1 (node1, pid 101) hung"),
@@ -208,8 +209,8 @@ TEST(FlightDeaths, EarliestDeathIsFirst) {
                                              HasSubstr("rank 0 (node0")));
 }
 
-// Rank 0 exited because rank 1 had died, and recorded that. So only rank 1 is
-// reported as a cause.
+// Rank 0 exited because rank 1 had died, and recorded that failure. So only
+// rank 1 is reported as a cause.
 TEST(FlightDeaths, RankWithAFailedOperationIsNoCause) {
   FlightLog victim = LogOf(0, 2);
   victim.reason = "all_reduce #2: rank 1 died";

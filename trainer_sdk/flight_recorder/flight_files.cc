@@ -42,7 +42,7 @@ absl::StatusOr<Enum> Named(const std::string& name, int values) {
       "unknown name '", absl::CHexEscape(name.substr(0, 64)), "'"));
 }
 
-// Reads an integer that fits T; otherwise throws the JSON library's exception.
+// Reads the integer at `key`, which must fit T. Throws an exception otherwise.
 template <typename T>
 T Whole(const Json& object, const char* key) {
   const Json& number = object.at(key);
@@ -57,7 +57,8 @@ T Whole(const Json& object, const char* key) {
   return number.get<T>();
 }
 
-// The JSON library's message without the leading "[json.exception...] ".
+// Returns the error message of the JSON library without its prefix
+// "[json.exception...] ".
 std::string WithoutTag(const std::string& what) {
   const size_t end = what.find("] ");
   return what[0] == '[' && end != std::string::npos ? what.substr(end + 2)
@@ -122,7 +123,7 @@ absl::StatusOr<FlightRecord> RecordOf(const Json& json, size_t groups) {
   record.started = json.at("started").get<double>();
   record.ended = json.at("ended").get<double>();
   const auto state = json.at("state").get<std::string>();
-  // The 17 canonical status codes, 0 to 16.
+  // Try all canonical status codes, 0 to 16.
   for (int code = 0; code <= 16; code++) {
     const auto status = static_cast<absl::StatusCode>(code);
     if (absl::StatusCodeToString(status) == state) record.status = status;
@@ -186,8 +187,8 @@ std::string FlightJson(const FlightLog& log) {
                               {"birth", group.birth},
                               {"made", group.made}});
   }
-  // Invalid UTF-8 is replaced; by default the JSON library would throw an
-  // exception.
+  // Convert to JSON text with invalid UTF-8 replaced; by default the JSON
+  // library would throw an exception.
   const auto dumped = [](const Json& value) {
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
   };
@@ -206,7 +207,8 @@ absl::StatusOr<FlightLog> ParseFlightJson(const std::string& text) {
   if (!json.is_object()) {
     return absl::InvalidArgumentError("no JSON object");
   }
-  // The JSON library reports missing keys and wrong types only by exceptions.
+  // The JSON library reports missing keys and wrong types only by exceptions,
+  // so catch them.
   try {
     return LogOf(json);
   } catch (const std::exception& error) {
@@ -226,7 +228,7 @@ absl::Status Bad(const std::string& path, const std::string& what) {
 
 struct Contents {
   std::string bytes;
-  // whether the process that writes the file holds its lock, and therefore runs
+  // whether a running process holds the file's lock, that is, still writes it
   bool locked = false;
 };
 
@@ -237,7 +239,7 @@ bool IsLocked(const OwnedFd& fd) {
 }
 
 absl::StatusOr<Contents> ContentsOf(const std::string& path) {
-  // O_NONBLOCK is set, because opening a named pipe would block.
+  // O_NONBLOCK, because opening a FIFO without it would block.
   const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.open()) return Bad(path, std::strerror(errno));
   struct stat facts = {};
@@ -263,8 +265,8 @@ bool IsDump(const std::string& name) {
          (absl::StartsWith(name, "workers.") && absl::EndsWith(name, ".json"));
 }
 
-// The directory of the attempt with the latest dump, among those below `path`
-// (a log folder or the folder of a run); empty if there is none.
+// Returns the directory with the latest dump below `path`, which may be a log
+// folder or the folder of a run; empty if there is no dump.
 std::string AttemptBelow(const std::string& path) {
   constexpr int kRunAndAttempt = 2;
   std::string latest;
@@ -288,7 +290,8 @@ std::string AttemptBelow(const std::string& path) {
   return latest;
 }
 
-// The files that `path` stands for, sorted by name.
+// Returns the flight recorder files that `path` names, sorted by name: all of a
+// directory, or one file.
 absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) {
@@ -314,10 +317,12 @@ absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
   return files;
 }
 
-// The files read so far.
+// Collects the contents of the files that are read, with the latest log of each
+// rank.
 class Collection {
  public:
-  // Adds one file. InvalidArgument: says what is wrong with it.
+  // Adds the contents of one file. InvalidArgument: they are invalid; the
+  // message says why.
   absl::Status Add(const Contents& contents) {
     const std::string& bytes = contents.bytes;
     if (bytes.empty()) return absl::InvalidArgumentError("is empty");
@@ -340,7 +345,7 @@ class Collection {
     return absl::OkStatus();
   }
 
-  // All files as a Flight. InvalidArgument: no file was added.
+  // Returns the contents of all files. InvalidArgument: no file was added.
   absl::StatusOr<Flight> Take() {
     if (world_size_ == 0) return absl::InvalidArgumentError("no dumps given");
     Flight flight;
@@ -364,8 +369,9 @@ class Collection {
     if (is_new) return;
     FlightLog& old = known->second;
     if (log.written >= old.written) std::swap(old, log);
-    // The logs are of one process and equally new, but one was copied before
-    // the process recorded its failure: keep the reason of the other.
+    // Both logs are of the same process and equally new, but `old` was copied
+    // before the process recorded its failure. Keep the reason for the failure
+    // from the other log.
     if (old.pid == log.pid && old.written == log.written &&
         old.reason.empty()) {
       old.reason = log.reason;
@@ -384,8 +390,9 @@ class Collection {
     }
   }
 
-  int world_size_ = 0;  // 0: no file has been added
-  int round_ = 0;       // the round that ends_ belongs to
+  // world size of the files added; 0: no file was added yet
+  int world_size_ = 0;
+  int round_ = 0;  // number of the round to which ends_ belongs
   bool running_ = false;
   std::map<int, FlightLog> logs_;
   std::map<int, FlightEnd> ends_;

@@ -9,35 +9,35 @@
 
 namespace muster {
 
-// Formats a log as JSON for people and other tools, one record per line. Pure.
+// Formats a log as JSON, one record per line, for people and other tools. Pure.
 std::string FlightJson(const FlightLog& log);
 
-// Parses the output of FlightJson. Any other text gives InvalidArgument with a
-// message of one line. Safe for any text of bounded length.
+// Parses the output of FlightJson. InvalidArgument: any other text; the message
+// is one line. Safe for untrusted text of bounded length.
 absl::StatusOr<FlightLog> ParseFlightJson(const std::string& text);
 
-// Parses a dump or a ring. Any other input gives InvalidArgument with a message
-// of one line. Pure.
+// Parses the bytes of a dump file (JSON) or a ring file. InvalidArgument: any
+// other input; the message is one line. Pure.
 absl::StatusOr<FlightLog> ParseFlight(const std::string& bytes);
 
 struct Flight {
-  // One log per rank, ordered by rank; the latest log if a rank has several.
+  // The latest log of each rank, ordered by rank.
   std::vector<FlightLog> logs;
-  // The ends of the ranks' processes in the last round that has any: one per
-  // rank, ordered by rank; the latest if a rank has several.
+  // How the ranks' processes ended, in the last round for which this is known.
+  // One per rank, ordered by rank; the latest if a rank has several.
   std::vector<FlightEnd> ends;
-  // Whether a process that writes one of the rings still runs, on this host or
-  // on a host whose file locks are visible here.
+  // Whether a process that writes one of the ring files is still running, on
+  // this host or on a host whose file locks are visible here.
   bool running = false;
 };
 
-// Reads flight recorder files. `paths` are files, or directories with
-// rank_N.ring, rank_N.json and workers.N.json. If a directory has none, the
-// error names a subdirectory that has some.
+// Reads flight recorder files. Each of `paths` is a file, or a directory with
+// files rank_N.ring, rank_N.json and workers.N.json. If a directory has no such
+// file, the error names a subdirectory that has some.
 //
-// InvalidArgument, with the path: a file is unreadable, larger than 64 MiB or
-// not a dump; there is no dump at all; or dumps are of worlds of different
-// sizes, or of more than a million ranks.
+// InvalidArgument: a file is unreadable, larger than 64 MiB or not a dump;
+// there is no dump at all; or dumps are of worlds of different sizes, or of
+// more than a million ranks. The message names the path.
 absl::StatusOr<Flight> ReadFlight(const std::vector<std::string>& paths);
 
 }  // namespace muster

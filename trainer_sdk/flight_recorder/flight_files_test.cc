@@ -88,7 +88,8 @@ TEST_F(FlightFilesTest, OfSeveralOfARankTheLatestCounts) {
   ASSERT_THAT(logs->logs, SizeIs(1));
   EXPECT_EQ(logs->logs[0].pid, 77);
   EXPECT_EQ(logs->logs[0].reason, "") << "another process's";
-  // Both files are of one process, which has recorded nothing between them.
+  // Now both files are of one process, and equally new: the process recorded no
+  // operation between them.
   late.written = early.written;
   late.pid = early.pid;
   Write("rank_2.json", FlightJson(late));
@@ -223,7 +224,7 @@ TEST_F(FlightFilesTest, NumbersThatDoNotFitAreRefused) {
   }
 }
 
-// A damaged file is either rejected or parsed, without a crash.
+// A damaged file must be rejected or parsed, without a crash.
 TEST_F(FlightFilesTest, SpoiledFilesDoNoHarm) {
   std::minstd_rand random(1);
   std::string ring(sizeof(RingImage), '\0');

@@ -68,8 +68,8 @@ absl::Status Bad(const std::string& what) {
       absl::StrCat("not an agent's file of how workers ended: ", what));
 }
 
-// The integer at `key` if it is in [least, most]; otherwise a value below
-// `least`.
+// Returns the integer at `key` if it is in [least, most]; otherwise a value
+// below `least`.
 int64_t Whole(const Json& object, const char* key, int64_t least,
               int64_t most) {
   const Json& number = object.at(key);
@@ -134,11 +134,13 @@ absl::StatusOr<FlightEnds> ParseFlightEnds(const std::string& text) {
   if (!AreFlightEnds(text)) return Bad("not of this version");
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return Bad("no JSON object");
-  // The JSON library reports missing keys and wrong types only by exceptions.
+  // The JSON library reports missing keys and wrong types only by exceptions,
+  // so catch them.
   try {
     return EndsOf(json);
   } catch (const std::exception& error) {
-    // Skips the JSON library's prefix "[json.exception.out_of_range.403] ".
+    // Skip the prefix of the JSON library's message, such as
+    // "[json.exception.out_of_range.403] ".
     const std::string what = error.what();
     const size_t begin = what.find("] ");
     return Bad(begin == std::string::npos ? what : what.substr(begin + 2));

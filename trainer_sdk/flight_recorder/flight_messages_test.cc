@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using State = RankLog::State;
 
-// A batch of one send and one receive with each of `peers`.
+// Makes a batch with one send to and one receive from each of `peers`.
 Operation Swap(const std::vector<int>& peers, int64_t count = 4) {
   std::vector<PointToPoint> messages;
   for (const int peer : peers) {
@@ -50,7 +50,8 @@ TEST(FlightMessagesTest, ButNotWhoIsInWhatTheOthersHaveDone) {
 }
 
 TEST(FlightMessagesTest, ABatchNobodyAnswers) {
-  // A ring of three ranks, one of which does not arrive.
+  // Three ranks exchange messages in a ring, but rank 1 does not call the
+  // operation.
   const FlightAnalysis analysis = AnalyseFlight(
       {RankLog(0, 3).Does(Swap({1, 2}), 0, State::kIn), RankLog(1, 3),
        RankLog(2, 3).Does(Swap({1, 0}), 0, State::kIn)});
@@ -69,8 +70,8 @@ TEST(FlightMessagesTest, RankThatAnsweredTheBatchIsNotBlamed) {
                      RankLog(3, 4)})
           .findings,
       ElementsAre(HasSubstr("rank 2 (node2, pid 102) did not answer batch")));
-  // These operations do not match: messages at another time, in another group
-  // or with another rank, and collectives.
+  // None of these operations of rank 2 answers rank 0's batch: messages at
+  // another time, in another group or with another rank, and a collective.
   const std::vector<int> both = {0, 2};
   for (const RankLog& other :
        {RankLog(2, 3).Does(Swap({0}), 2),
@@ -83,8 +84,8 @@ TEST(FlightMessagesTest, RankThatAnsweredTheBatchIsNotBlamed) {
                     .findings,
                 ElementsAre(HasSubstr("rank 2 (node2, pid 102) did not")));
   }
-  // If the missing rank is unknown, all ranks that are in no operation are
-  // named.
+  // All operations that rank 0 could wait for were called, so all of its peers
+  // that are in no operation are named.
   EXPECT_THAT(AnalyseFlight({RankLog(0, 3).Does(Swap({1, 2}), 3, State::kIn),
                              RankLog(1, 3).Does(Swap({0}), 3),
                              RankLog(2, 3).Does(Swap({0}), 3)})

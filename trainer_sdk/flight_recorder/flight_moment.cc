@@ -10,8 +10,9 @@
 namespace muster {
 namespace {
 
-// Seconds for which a rank of a healthy job may be in one operation
-// (FlightMoment::timeout); healthy ranks wait for each other for milliseconds.
+// The longest time in seconds that a rank of a healthy job may spend in one
+// operation (FlightMoment::timeout). Healthy ranks usually wait for each other
+// for milliseconds.
 constexpr double kMaxHealthySeconds = 1;
 
 }  // namespace
@@ -29,8 +30,8 @@ FlightMoment MomentOf(const std::vector<FlightLog>& logs,
     moment.now = std::max(moment.now, end.time);
   }
   if (!clock || !ends.empty()) return moment;
-  // The clock was read before the logs. A later time in a log only means that
-  // the rank continued while other logs were read, so the clock's time is used.
+  // Use the clock's time, which was read before the logs. A later time in a log
+  // only means that its rank continued while other logs were being read.
   moment.now = *clock;
   moment.running = true;
   if (!failed) moment.timeout = kMaxHealthySeconds;
@@ -56,8 +57,8 @@ bool IsStuck(const FlightLog& log, const FlightRecord& record,
 
 const FlightRecord* StuckRecord(const FlightLog& log,
                                 const FlightMoment& moment) {
-  // Returns the first stuck operation: it delays the later ones or made them
-  // fail.
+  // The first stuck operation is returned, because it delays the later ones or
+  // made them fail.
   for (const FlightRecord& record : log.records) {
     if (IsStuck(log, record, moment)) return &record;
   }

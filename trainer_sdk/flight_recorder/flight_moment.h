@@ -9,52 +9,53 @@
 
 namespace muster {
 
-// The time at which logs are judged. Times are in seconds; `now` is since 1970
-// (UTC).
+// The time at which the state of the ranks is judged, from their logs. Times
+// are in seconds; `now` is since 1970 (UTC).
 struct FlightMoment {
   double now = 0;
-  // Whether ranks still run; if not, `now` is the time of their last record.
+  // Whether ranks are still running. If not, `now` is the latest time in their
+  // logs.
   bool running = false;
-  // A rank that has been in an operation for less than `timeout` is assumed to
-  // make progress, not to wait.
+  // A time limit in seconds: a rank that has been in an operation for less time
+  // is assumed to make progress, not to wait.
   double timeout = 0;
 };
 
-// `clock`: the time before the first of `logs` was read, if a process still
-// writes them. Without `clock`, or if agents have seen workers end, the moment
-// is the latest time in the logs. `timeout` is nonzero only if nothing in the
-// job has failed. Pure.
+// Determines the moment for judging `logs`. `clock`: the time just before the
+// first of `logs` was read, if a process still writes them; it becomes the
+// moment. Without `clock`, or if agents have reported ends of workers, the
+// moment is the latest time in the logs and in `ends`. `timeout` is nonzero
+// only if `clock` is used and nothing in the job has failed. Pure.
 FlightMoment MomentOf(const std::vector<FlightLog>& logs,
                       const std::vector<FlightEnd>& ends,
                       std::optional<double> clock);
 
-// Whether `timeout` is nonzero and `time` is less than `timeout` before now.
+// Whether moment.timeout is nonzero and `time` is less than moment.timeout
+// before moment.now.
 bool IsFresh(double time, const FlightMoment& moment);
 
-// Texts for messages about a rank's log. Pure.
-
-// Formats a duration: "12.3 s".
+// Formats a duration for messages: "12.3 s". Pure.
 std::string SecondsText(double seconds);
 
-// The operation in which a rank was, or had failed, when it was last seen;
-// null: none.
+// Returns the operation in which a rank is stuck or which failed on it (see
+// IsStuck); null if there is none.
 const FlightRecord* StuckRecord(const FlightLog& log,
                                 const FlightMoment& moment);
 
-// Whether a rank has been waiting in `record` for longer than the moment's
-// timeout, or its wait failed and the rank has not created the process group
-// again since.
+// Whether a rank has been waiting in the operation of `record` for longer than
+// the moment's timeout, or the operation failed and the rank has not created
+// the process group again since.
 bool IsStuck(const FlightLog& log, const FlightRecord& record,
              const FlightMoment& moment);
 
-// FlightGroupLabel of the group of `record`.
+// Returns the label (FlightGroupLabel) of the group in which `record` was made.
 std::string GroupName(const FlightLog& log, const FlightRecord& record);
 
-// Describes the rank and its process: "rank 2 (node1, pid 77)".
+// Names the rank and its process for messages: "rank 2 (node1, pid 77)".
 std::string RankName(const FlightLog& log);
 
-// "its last was barrier #2 in group world, done 9.8 s before the end"; "… 9.8 s
-// ago" if ranks still run.
+// Describes the rank's last operation: "its last was barrier #2 in group world,
+// done 9.8 s before the end", or "… 9.8 s ago" if ranks are still running.
 std::string LastDone(const FlightLog& log, const FlightMoment& moment);
 
 }  // namespace muster

@@ -42,20 +42,20 @@ std::string PathOf(const FlightRecorder::Options& options,
   return absl::StrCat(options.directory, "/rank_", options.rank, ending);
 }
 
-// Creates a file of `bytes` zeros and renames it to `path`. The old file is not
-// truncated, because another process may have mapped it.
+// Creates a file of `bytes` zeros and renames it to `path`. An old file at
+// `path` is not truncated, because another process may have mapped it.
 absl::StatusOr<OwnedFd> NewFile(const std::string& path, size_t bytes) {
   const std::string temporary = absl::StrCat(path, ".", getpid());
   OwnedFd fd(
       open(temporary.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!fd.open()) return Failure("cannot create", temporary, errno);
-  // The lock tells readers that this process lives. Not all file systems
-  // support it.
+  // The lock shows readers that this process is running. Not all file systems
+  // support locks, so errors are ignored.
   struct flock lock = {};
   lock.l_type = F_WRLCK;
   fcntl(fd.get(), F_OFD_SETLK, &lock);
-  // The disk space is allocated now, because on a full disk a later access
-  // would raise SIGBUS.
+  // Allocate the disk space now: on a full disk, a later access to the mapped
+  // memory would raise SIGBUS.
   const int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
   if (error != 0 || rename(temporary.c_str(), path.c_str()) != 0) {
     const int cause = error != 0 ? error : errno;
@@ -65,8 +65,8 @@ absl::StatusOr<OwnedFd> NewFile(const std::string& path, size_t bytes) {
   return fd;
 }
 
-// Maps the ring's memory. If there is a directory, the memory is a file, whose
-// descriptor is moved to `kept`.
+// Maps memory for the ring. If options.directory is set, the memory is a file,
+// and its descriptor is moved to `kept`.
 void* Mapped(const FlightRecorder::Options& options, OwnedFd& kept) {
   if (!options.directory.empty()) {
     mkdir(options.directory.c_str(), 0755);
@@ -118,8 +118,8 @@ FlightRecorder& FlightRecorder::Process() {
         std::max(NumberFrom("WORLD_SIZE", 1), options.rank + 1);
     const char* const directory = std::getenv("MUSTER_FLIGHT_RECORDER_DIR");
     if (directory != nullptr) options.directory = directory;
-    // The recorder is closed but never destroyed, because threads may record
-    // until the process ends.
+    // This recorder is marked as closed at exit but never destroyed, because
+    // threads may record until the process ends.
     auto* const made = new FlightRecorder(std::move(options));
     std::atexit([] { Process().image_->closed.store(1); });
     return made;
@@ -139,7 +139,8 @@ FlightRecorder::FlightRecorder(Options options)
                         MonotonicNow().time_since_epoch().count();
   gethostname(image_->host, sizeof(image_->host) - 1);
   image_->next.store(1);
-  // The magic is written last: without it the file is not a ring.
+  // Write the magic last: without the magic, readers do not accept the file as
+  // a ring.
   std::memcpy(image_->magic, kRingMagic, sizeof(kRingMagic));
 }
 
@@ -156,7 +157,8 @@ int FlightRecorder::AddGroup(const std::string& name, int rank, int size,
   if (failed == name || absl::StartsWith(failed, absl::StrCat(name, "/"))) {
     image_->failed.store(0, std::memory_order_release);
   }
-  // Takes a free entry, or else the entry of the group that was removed first.
+  // Choose a free entry of the table, or else the entry of the group that was
+  // created first among the removed groups.
   constexpr int kFurther = kRingGroups - 1;
   int chosen = kFurther;
   for (int i = 0; i < kFurther; i++) {
@@ -201,14 +203,14 @@ uint64_t FlightRecorder::Write(int group, const OperationSignature& signature,
                                const BatchPeers& peers) {
   const uint64_t number = image_->next.fetch_add(1, kRelaxed);
   RingSlot& slot = image_->slots[number % kRingSlots];
-  // Another thread is still writing an older record, by one whole ring, into
-  // this slot. The new record is dropped.
+  // Another thread is still writing an older record into this slot (by exactly
+  // the length of the ring older). Drop the new record.
   if (slot.number.exchange(kBeingWritten, std::memory_order_acquire) ==
       kBeingWritten) {
     return number;
   }
-  // The stores are releases: a reader that sees one of the new fields also sees
-  // that `number` is kBeingWritten.
+  // Release stores: a reader that sees one of the new fields also sees that
+  // `number` is kBeingWritten.
   constexpr auto kRelease = std::memory_order_release;
   slot.sequence.store(signature.sequence, kRelease);
   slot.what.store(What(group, signature), kRelease);

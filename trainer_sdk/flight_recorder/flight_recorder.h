@@ -28,73 +28,75 @@ class FlightRecorder {
   struct Options {
     int rank = 0;
     int world_size = 1;
-    // The directory of the recorder's files. Empty: the ring is in memory only,
-    // and Dump writes nothing.
+    // The directory for the recorder's files. Empty: the ring is in memory
+    // only, and Dump writes no file.
     std::string directory;
   };
 
-  // The recorder of this process, with RANK, WORLD_SIZE and
+  // Returns the recorder of this process, configured by RANK, WORLD_SIZE and
   // MUSTER_FLIGHT_RECORDER_DIR from the environment.
   static FlightRecorder& Process();
 
-  // If the directory is not writable, prints a warning on stderr and records in
-  // memory only.
+  // Creates the ring. If the directory is not writable, prints a warning on
+  // stderr and records in memory only.
   explicit FlightRecorder(Options options);
   ~FlightRecorder();
   FlightRecorder(const FlightRecorder&) = delete;
   FlightRecorder& operator=(const FlightRecorder&) = delete;
 
-  // Registers a group and returns its number for records. `members`: world
-  // ranks, by rank in the group. `birth`: GroupPlace::birth. Clears the
-  // recorded failure of an earlier group of that name and of groups split from
-  // it. At most 63 registered groups have entries of their own; further groups
-  // share the entry "(further groups)".
+  // Registers a group and returns its number, which its records use. `members`:
+  // world ranks, indexed by rank in the group. `birth`: GroupPlace::birth. If
+  // an earlier group of this name, or a group that was split from it, has
+  // recorded a failure, clears that failure. At most 63 groups have entries of
+  // their own at a time; further groups share the entry "(further groups)".
   int AddGroup(const std::string& name, int rank, int size,
                const std::vector<int>& members, uint64_t birth, Instant now);
   // Reports that no more operations of the group will be recorded. The group's
-  // entry is kept until its place in the table is needed.
+  // entry is kept until another group needs the space.
   void RemoveGroup(int group);
 
   // Queue records that an operation was called, and returns the number of the
-  // record. Start and End record the begin and end of the operation with that
-  // number. `peers`: BatchPeersOf the operation.
+  // record. Start and End record the start and the end of the operation with
+  // that number. `peers`: the peers of a batch, from BatchPeersOf.
   uint64_t Queue(int group, const OperationSignature& signature, int64_t bytes,
                  Instant now, const BatchPeers& peers = {});
   void Start(uint64_t number, Instant now);
   void End(uint64_t number, Instant now, absl::StatusCode status);
-  // Queue and Start in one call.
+  // The same as Queue followed at once by Start.
   uint64_t QueueAndStart(int group, const OperationSignature& signature,
                          int64_t bytes, Instant now,
                          const BatchPeers& peers = {});
 
   FlightLog Snapshot() const;
 
-  // Records that the group called `group` failed, and writes "rank_N.json". The
-  // first failure's reason is kept until that group is made again. Returns OK
-  // if there is no directory.
+  // Records that the group called `group` failed, and writes "rank_N.json".
+  // Only the reason of the first failure is kept, until that group is created
+  // again. Returns OK without writing if there is no directory.
   absl::Status Fail(const std::string& group, const std::string& reason);
 
   // Writes "rank_N.json" on request, without a failure.
   absl::Status Dump(const std::string& request);
 
  private:
-  absl::Status WriteJson() const;  // The caller holds mutex_.
+  absl::Status WriteJson() const;  // the caller holds mutex_
   uint64_t Write(int group, const OperationSignature& signature, int64_t bytes,
                  Instant queued, Instant started, const BatchPeers& peers);
-  // The slot of a record; null if it has been overwritten.
+  // Returns the slot of record `number`; null if the record has been
+  // overwritten.
   RingSlot* SlotOf(uint64_t number);
 
   const Options options_;
-  OwnedFd file_;  // file of the ring, locked; not open without a directory
+  OwnedFd file_;  // the ring's file, locked; not open if there is no directory
   RingImage* image_ = nullptr;  // the ring, mapped into memory
-  mutable std::mutex mutex_;    // guards everything except records
-  // Guarded by mutex_:
+  mutable std::mutex mutex_;    // guards everything except the ring's records
+  // Number of groups registered so far. This and the following member are
+  // guarded by mutex_.
   uint64_t groups_made_ = 0;
   std::array<bool, kRingGroups> removed_{};
 };
 
-// Dumps the process's recorder on request of the program. This does not count
-// as a failure.
+// Writes the dump of the process's recorder ("rank_N.json") because the program
+// requests it. The request does not count as a failure.
 absl::Status DumpAll(const std::string& request);
 
 }  // namespace muster

@@ -36,8 +36,8 @@ Instant At(int64_t milliseconds) {
   return Instant(std::chrono::milliseconds(milliseconds));
 }
 
-// The rounding error of a difference of two times in seconds since 1970, each
-// converted from nanoseconds to a double.
+// A bound of the rounding error of a difference of two times in seconds since
+// 1970, each converted from nanoseconds to a double.
 double Rounding(const FlightLog& log) {
   return RoundingBound<double>(2, log.groups[0].made);
 }
@@ -166,8 +166,7 @@ TEST_F(FlightRecorderTest, KeepsTheLastOnes) {
   for (uint64_t i = 2; i <= kRingSlots + 10; i++) {
     recorder.QueueAndStart(world, Sum(i), 16, At(1));
   }
-  // The slot of the first record has been reused by now, so End changes
-  // nothing.
+  // The slot of the first record has been reused, so End must change nothing.
   recorder.End(first, At(2), absl::StatusCode::kAborted);
   const FlightLog log = recorder.Snapshot();
   ASSERT_THAT(log.records, SizeIs(kRingSlots));
@@ -218,12 +217,13 @@ TEST_F(FlightRecorderTest, RemovedGroupsMakeRoomTheOldestFirst) {
   }
   recorder.QueueAndStart(world, Sum(7), 16, At(5000));
   const FlightLog log = recorder.Snapshot();
-  // One of the kRingGroups entries is reserved for groups that get no entry of
-  // their own.
+  // One of the kRingGroups entries is reserved: groups that get no entry of
+  // their own share it.
   ASSERT_THAT(log.groups, SizeIs(kRingGroups - 1));
   EXPECT_EQ(log.groups.front().name, "world");
   EXPECT_EQ(log.groups.back().birth, 3u * kRingGroups - 1);
-  // Records of groups without an entry are dropped, not attributed to another.
+  // Records of a group whose entry was reused are dropped; they are not
+  // attributed to another group.
   ASSERT_THAT(log.records, SizeIs(kRingGroups - 1));
   for (const FlightRecord& record : log.records) {
     if (record.group == 0) continue;
@@ -291,8 +291,8 @@ TEST_F(FlightRecorderTest, AFailureIsOverWhenItsGroupIsMadeAgain) {
   make("world/dp");
   make("w");
   EXPECT_EQ(reason(), "rank 0 died") << "it is neither's part";
-  // A group of the failed group's name clears the reason in the ring; the dump
-  // in the file stays.
+  // Creating a group with the failed group's name clears the reason in the
+  // ring. The dump on disk is not changed.
   make("world/dp:0");
   EXPECT_EQ(reason(), "");
   ASSERT_TRUE(recorder.Fail("world/dp:0", "rank 0 died again").ok());

@@ -19,7 +19,8 @@ namespace {
 
 constexpr size_t kMaxMembers = 1000000;
 
-// The text up to the first 0; unprintable characters become '?'.
+// Returns the text in `field` up to the first 0 byte, with unprintable
+// characters replaced by '?'.
 template <size_t n>
 std::string TextOf(const char (&field)[n]) {
   std::string text(field, strnlen(field, n));
@@ -31,7 +32,8 @@ std::string TextOf(const char (&field)[n]) {
 
 double Seconds(int64_t monotonic, int64_t unix_offset) {
   if (monotonic == 0) return 0;
-  // Unsigned arithmetic, because a malicious file could make the sum overflow.
+  // Unsigned arithmetic, because values in a malicious file could make a signed
+  // sum overflow.
   const auto sum = static_cast<int64_t>(static_cast<uint64_t>(monotonic) +
                                         static_cast<uint64_t>(unix_offset));
   return static_cast<double>(sum) * 1e-9;
@@ -43,7 +45,7 @@ struct Fields {
   std::array<uint64_t, 4> peers;
 };
 
-// A copy of a slot; nothing if it is being written.
+// Returns a copy of a slot; nullopt if the slot is unused or being written.
 std::optional<Fields> Taken(const RingSlot& slot) {
   Fields fields;
   fields.number = slot.number.load(std::memory_order_acquire);
@@ -62,8 +64,9 @@ std::optional<Fields> Taken(const RingSlot& slot) {
   for (size_t i = 0; i < fields.peers.size(); i++) {
     fields.peers[i] = slot.peers[i].load(std::memory_order_acquire);
   }
-  // The loads of the fields are acquires: if a field had changed meanwhile,
-  // `number` would have another value here.
+  // Check that no writer reused the slot meanwhile. The fields were loaded with
+  // acquire order: if one had been changed, `number` would have another value
+  // here.
   if (slot.number.load(std::memory_order_relaxed) != fields.number) {
     return std::nullopt;
   }
@@ -102,7 +105,7 @@ FlightLog ReadRing(const RingImage& image) {
     const uint64_t id = group.id.load(std::memory_order_acquire);
     if (id != 0) groups[id] = &group;
   }
-  // key: the group's id; value: its index in the log
+  // Key: a group's id; value: the group's index in log.groups.
   std::map<uint64_t, int> group_at;
   for (const auto& [id, group] : groups) {
     group_at[id] = static_cast<int>(log.groups.size());
@@ -157,7 +160,7 @@ absl::StatusOr<FlightLog> ParseRing(const std::string& bytes) {
       std::memcmp(bytes.data(), kRingMagic, sizeof(kRingMagic)) != 0) {
     return absl::InvalidArgumentError("not a ring of the flight recorder");
   }
-  // The bytes are copied to memory that is aligned for the atomics.
+  // Copy the bytes to memory that is aligned for the atomic fields.
   std::unique_ptr<RingImage, decltype(&std::free)> image(
       static_cast<RingImage*>(std::aligned_alloc(
           alignof(std::max_align_t),

@@ -1,4 +1,5 @@
-// Jobs that still run, in which ranks wait for each other all the time.
+// Tests AnalyseFlight on jobs that are still running, in which a rank that
+// waits is normal.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using State = RankLog::State;
 
-// Start time of operations in progress, in seconds.
+// The time at which operations in progress started, in seconds.
 constexpr double kBegan = 1002;
 
 FlightAnalysis At(double clock, const std::vector<FlightLog>& logs) {
@@ -32,8 +33,8 @@ std::vector<FlightLog> OneIsLate() {
           RankLog(1, 2).Does(Barrier(), 1)};
 }
 
-// Sets the begin of the last record of `log` to `time`, or its end if it has
-// ended.
+// Returns `log` with the time of its last record changed to `time`: the end of
+// the operation if it has ended, otherwise its start.
 FlightLog Since(double time, FlightLog log) {
   FlightRecord& last = log.records.back();
   if (last.ended != 0) {
@@ -95,8 +96,8 @@ TEST(FlightRunningTest, JustStartedOperationIsNoStandstill) {
               ElementsAre(HasSubstr("nobody is behind")));
 }
 
-// Rank 1 finished the barrier half a second ago, so rank 0 is not reported: it
-// may leave the barrier while the logs are read.
+// Rank 1 finished the barrier half a second ago. Rank 0 must not be reported,
+// because it may leave the barrier while the logs are being read.
 TEST(FlightRunningTest, RankInAJustFinishedOperationIsNotBehind) {
   const auto left = [](double time) {
     return Since(time, RankLog(1, 2).Does(Barrier(), 1));
@@ -123,8 +124,8 @@ TEST(FlightRunningTest, MessagesAreWaitedForAsLong) {
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) did not answer")));
   EXPECT_THAT(At(1010, {waits, sends(1006, State::kIn)}).findings,
               ElementsAre(HasSubstr("ranks wait for each other")));
-  // A rank that makes progress only in a group without the waiting rank does
-  // not answer either.
+  // Rank 1 makes progress, but only in a group without rank 0, which waits for
+  // a message. So rank 1 is still blamed.
   EXPECT_THAT(
       At(1010, {waits, Since(1009.5, RankLog(1, 2)
                                          .Group("alone", {1})

@@ -12,7 +12,8 @@
 
 namespace muster {
 
-// Builds the log of one rank for tests, call by call, one second apart.
+// Builds the flight recorder log of one rank, for tests. The operation with
+// sequence number n starts n seconds after time 1000.
 class RankLog {
  public:
   enum class State { kDone, kIn, kFailed, kQueued };
@@ -62,8 +63,8 @@ class RankLog {
     log_.closed = true;
     return *this;
   }
-  // An implicit conversion, so that tests can write a RankLog where a FlightLog
-  // is expected.
+  // Implicit conversion, so that tests can pass a RankLog where a FlightLog is
+  // expected.
   operator FlightLog() const { return log_; }
 
  private:

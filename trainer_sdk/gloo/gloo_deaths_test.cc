@@ -1,4 +1,5 @@
-// Ranks are processes, and one of them dies during a collective.
+// Tests of a group over Gloo in which each rank is a process, and one process
+// dies during a collective.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -21,13 +22,14 @@
 namespace muster {
 namespace {
 
-// The deadline of an operation: a death that is not detected ends with it.
+// The deadline of an operation. If a death is not detected, the operation ends
+// only at this deadline.
 constexpr Duration kOperation = std::chrono::seconds(20);
 constexpr Duration kTestTimeout = std::chrono::seconds(60);
 
 constexpr DType kType = DType::kFloat32;
 
-// An operation of kind `kind` with `count` elements per rank.
+// Makes an operation of kind `kind` with `count` elements per rank.
 Operation Of(OperationKind kind, const GroupPlace& place, int64_t count,
              uint64_t sequence, std::vector<float>& in,
              std::vector<float>& out) {
@@ -74,7 +76,7 @@ Operation Of(OperationKind kind, const GroupPlace& place, int64_t count,
   return Batch({send, receive});
 }
 
-// Kills this process after `moment`, whatever the process is doing then.
+// Kills this process `moment` from now, whatever the process is doing then.
 void DieAfter(Duration moment) {
   const Instant until = MonotonicNow() + moment;
   std::thread([until] {
@@ -127,15 +129,16 @@ void ExpectNamedByAll(const Death& death, int size) {
   }
 }
 
-// A random rank dies in each kind of collective, with small parts and with
-// large parts. With large parts, it nearly always dies during a transfer.
+// A random rank dies in each kind of collective, once with small parts and once
+// with large parts. With large parts, the death nearly always happens during a
+// transfer.
 TEST(GlooDeaths, DeathInAnyCollectiveIsNamedByAll) {
   std::mt19937 draw(20240713);
   for (const int64_t count : {int64_t{4096}, int64_t{1} << 20}) {
     for (int kind = 0; kind < kOperationKinds; ++kind) {
       Death death;
       death.kind = static_cast<OperationKind>(kind);
-      // Skipped, because a batch tests sends and receives among any number of
+      // Skip single sends and receives: a batch tests them, among any number of
       // ranks.
       if (death.kind == OperationKind::kSend ||
           death.kind == OperationKind::kReceive) {
@@ -154,9 +157,9 @@ TEST(GlooDeaths, DeathInAnyCollectiveIsNamedByAll) {
   }
 }
 
-// The sender or the receiver dies during a message from rank 0 to rank 1. Gloo
-// itself never ends the wait if the peer dies while a payload is half
-// transferred.
+// The sender or the receiver dies during a message from rank 0 to rank 1. If a
+// peer dies while a payload is half transferred, Gloo itself never ends the
+// wait.
 TEST(GlooDeaths, DeathDuringAMessageIsNamed) {
   for (const int victim : {0, 1}) {
     ExpectNamedByAll({OperationKind::kSend, int64_t{1} << 24, victim,

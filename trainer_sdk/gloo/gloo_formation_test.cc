@@ -1,4 +1,4 @@
-// Creating a group over Gloo ends with an error when its round ends.
+// Tests that creating a group over Gloo fails when the round of the ranks ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,15 +27,15 @@ std::shared_ptr<Store> ClientOf(const store::StoreServer& server) {
 }
 
 // Rank 2's process died before it published anything, and its agent has closed
-// the round's store. The other ranks must get an error.
+// the round's store. Creating the group must fail on the other ranks.
 TEST(GlooFormation, EndsWithTheRound) {
   const auto server =
       store::StoreServer::Start({.address = "127.0.0.1"}).value();
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     const std::shared_ptr<Store> store = ClientOf(*server);
     if (rank == 2) {
-      // Closes the store after the other ranks have arrived and wait for rank
-      // 2.
+      // Close the store once the other ranks have published their addresses and
+      // wait for rank 2.
       for (const char* const key : {"watch/tcp/0", "watch/tcp/1"}) {
         absl::Status there = store->Wait({key}, Late());
         if (!there.ok()) return there;

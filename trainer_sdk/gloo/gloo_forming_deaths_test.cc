@@ -1,5 +1,5 @@
-// Ranks are processes, and one of them dies while the group forms. The round is
-// not ended, so the others learn of the death only from each other.
+// Tests of processes that create a group over Gloo while one of them dies. The
+// round is not ended, so the others can detect the death only themselves.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -21,13 +21,14 @@
 namespace muster {
 namespace {
 
-// The deadline of forming: a death that is not detected ends with it.
+// The deadline for creating the group. If a death is not detected, creation
+// ends only at this deadline.
 constexpr Duration kForming = std::chrono::seconds(30);
 constexpr Duration kTestTimeout = std::chrono::seconds(60);
 constexpr int kRanks = 3;
 
-// A store that kills this process before the call for which `fatal` returns
-// true.
+// A store that kills this process just before the first call for which `fatal`
+// returns true.
 class FatalStore final : public Store {
  public:
   FatalStore(std::shared_ptr<Store> store,
@@ -102,20 +103,20 @@ void ExpectNamedByAll(int victim, const std::string& fatal) {
   }
 }
 
-// The last rank dies after it has published its address. No other rank connects
-// to it, but all other ranks must name it.
+// The last rank dies after it has published its address, and before it connects
+// to the others. No other rank connects to the last rank, but all must name it.
 TEST(GlooFormingDeaths, BeforeItHasCalledTheOthers) {
   ExpectNamedByAll(kRanks - 1, "wait watch/tcp/");
 }
 
 // A rank dies after the ranks are connected by TCP, and before it has published
-// its addresses for Gloo. All other ranks must name it.
+// its addresses for Gloo. All other ranks must name it as dead.
 TEST(GlooFormingDeaths, BeforeItsAddressIsPublished) {
   for (const int victim : {0, 1}) ExpectNamedByAll(victim, "set gloo/rank/");
 }
 
-// Rank 1 dies while Gloo on the other ranks waits for its connection. All other
-// ranks must name it.
+// Rank 1 dies while Gloo waits for its connection on the other ranks. All other
+// ranks must name rank 1 as dead.
 TEST(GlooFormingDeaths, BeforeItHasConnected) {
   ExpectNamedByAll(1, "wait gloo/rank/");
 }

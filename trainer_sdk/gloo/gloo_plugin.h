@@ -10,7 +10,7 @@
 
 namespace muster {
 
-// A text or an address that the plugin returns.
+// A text or an address that a function of the plugin returns.
 struct GlooText {
   size_t size = 0;
   char bytes[1024];
@@ -20,65 +20,71 @@ struct GlooText {
 
 enum class GlooOutcome : int32_t {
   kDone,
-  kInterrupted,  // the call was ended by `interrupt`
-  kFailed,       // Gloo threw an exception
+  kInterrupted,  // `interrupt` ended the wait
+  kFailed,       // Gloo has thrown an exception
 };
 
 // The functions of libmuster_gloo.so, the only file of Muster that needs
-// libgloo. Only C types cross this boundary, and no exception does: the plugin
-// and the program may have different copies of Abseil and of the C++ library.
+// libgloo. Only C types cross this boundary, and no exception does, because the
+// plugin and the program may have different copies of Abseil and of the C++
+// library.
 //
-// A function that can fail writes Gloo's message to `why`. While a function
-// calls Gloo, SIGPIPE is blocked in its thread, because Gloo writes to broken
-// connections without MSG_NOSIGNAL; Gloo's own thread has it blocked always.
+// A function that can fail writes Gloo's error message to `why`. SIGPIPE is
+// blocked in a thread while it runs a function that calls Gloo, because Gloo
+// writes to broken connections without MSG_NOSIGNAL. In Gloo's own thread
+// SIGPIPE is always blocked.
 struct GlooPlugin {
   static constexpr uint64_t Version() {
     return PluginVersion<GlooPlugin, GlooText>(1);
   }
 
-  // Version() of the headers with which the plugin was built
+  // Version() of the headers with which the plugin was compiled
   uint64_t version;
 
-  // Makes a context of `size` ranks with one Gloo pair for each peer, which
-  // listens at the address `host`. The pairs exist before they are connected,
-  // so that a `connect` can be interrupted. `timeout_ms` bounds each wait of a
-  // pair; a `connect` may take five times as long. Returns null on failure.
+  // Makes a Gloo context for `rank` in a group of `size` ranks, with one Gloo
+  // pair for each peer, which listens at the address `host`. The pairs exist
+  // before they are connected, so that a running `connect` can be interrupted.
+  // `timeout_ms` limits each wait of a pair, in milliseconds; `connect` may
+  // take five times as long. Returns null on failure.
   void* (*new_context)(const char* host, int32_t rank, int32_t size,
                        int64_t timeout_ms, GlooText* why);
   // Closes the connections gracefully and deletes the context. Delete the
   // context's buffers first.
   void (*delete_context)(void* context);
-  // Writes the address with which `peer` connects to this rank.
+  // Writes the address to which `peer` must connect to reach this rank.
   void (*address)(void* context, int32_t peer, GlooText* address);
-  // Blocks until `peer`, which calls this too, is connected. `address`: the
-  // peer's address for this rank. Does nothing once interrupted.
+  // Blocks until this rank and `peer`, which must call this function too, are
+  // connected. `address` is the peer's address for this rank. Does nothing
+  // after interrupt_connect.
   GlooOutcome (*connect)(void* context, int32_t peer, const char* address,
                          size_t bytes, GlooText* why);
-  // Makes a running `connect` fail and all later calls of `connect` do nothing.
-  // Any thread.
+  // Makes a running `connect` fail, and makes all later calls of `connect` do
+  // nothing. Any thread.
   void (*interrupt_connect)(void* context);
-  // Resets all connections. Any thread. Call it only after all pairs are
-  // connected: otherwise the process of a peer that has not accepted its
-  // connection yet dies, because Gloo's thread there throws (Gloo of May 2022).
+  // Resets all connections. Any thread. Call it only when all pairs are
+  // connected. Otherwise a peer that has not accepted its connection yet dies,
+  // because Gloo's thread in that process throws an exception (Gloo of May
+  // 2022).
   void (*reset_connections)(void* context);
 
-  // Makes a buffer that sends from, or receives into, the `bytes` at `data`.
+  // Makes a buffer for sending or receiving the `bytes` bytes at `data`.
   void* (*new_buffer)(void* context, void* data, size_t bytes);
   void (*delete_buffer)(void* buffer);
-  // Start a send or a receive, and wait until it is complete.
+  // `send` and `receive` start a transfer; `wait_send` and `wait_receive` wait
+  // until it is complete.
   GlooOutcome (*send)(void* buffer, int32_t peer, uint64_t slot, GlooText* why);
   GlooOutcome (*receive)(void* buffer, int32_t peer, uint64_t slot,
                          GlooText* why);
   GlooOutcome (*wait_send)(void* buffer, int64_t timeout_ms, GlooText* why);
   GlooOutcome (*wait_receive)(void* buffer, int64_t timeout_ms, GlooText* why);
-  // Ends the running wait of this buffer. Any thread.
+  // Ends a running wait for this buffer. Any thread.
   void (*interrupt)(void* buffer);
 };
 
-// Loads libmuster_gloo.so once in the process, from the places of
-// LoadPluginFile (base/plugin.h). NotFound: the plugin or libgloo is missing;
-// the message says what to do. FailedPrecondition: the plugin has another
-// version.
+// Loads libmuster_gloo.so, once in the process, from the places that
+// LoadPluginFile (base/plugin.h) searches. NotFound: the plugin or libgloo is
+// missing; the message says what to do. FailedPrecondition: the plugin has
+// another version than this program.
 absl::StatusOr<const GlooPlugin*> LoadGlooPlugin();
 
 }  // namespace muster

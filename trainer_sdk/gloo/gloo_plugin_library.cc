@@ -1,5 +1,5 @@
-// libmuster_gloo.so: GlooPlugin's functions, implemented with Gloo. No other
-// file links this code.
+// The source of libmuster_gloo.so: implements the functions of GlooPlugin with
+// Gloo. It is linked into no other file.
 #include <gloo/context.h>
 #include <gloo/transport/address.h>
 #include <gloo/transport/context.h>
@@ -25,20 +25,21 @@
 
 #include "trainer_sdk/gloo/gloo_plugin.h"
 
-// Replaces libgloo's function of this name. Gloo's thread calls it for each new
-// connection, and libgloo's own throws an exception there if the peer has reset
-// the connection meanwhile, which ends the process. With this one the pair
-// finds the reset when it reads, and only the pair fails. The replacement works
-// because libgloo calls the function by its symbol, and the dynamic linker
-// looks for the symbols of a loaded plugin in the plugin before its libraries.
-// GlooPluginTest fails if it does not take effect.
+// Replaces libgloo's function of the same name, which Gloo's thread calls for
+// each new connection. If the peer has reset the connection meanwhile,
+// libgloo's version throws an exception in that thread, which ends the process.
+// This version does not: the pair finds the reset when it reads, and only the
+// pair fails. The replacement works because libgloo calls the function by its
+// symbol, and the dynamic linker looks for the symbols of a loaded plugin first
+// in the plugin and then in its libraries. GlooPluginTest fails if the
+// replacement has no effect.
 __attribute__((visibility("default"))) gloo::transport::tcp::Address
 gloo::transport::tcp::Address::fromPeerName(int fd) {
   sockaddr_storage peer{};
   socklen_t size = sizeof(peer);
   if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) {
     peer = sockaddr_storage{};
-    peer.ss_family = AF_INET;  // unknown; Gloo prints it as 0.0.0.0
+    peer.ss_family = AF_INET;  // address unknown; Gloo prints it as 0.0.0.0
   }
   return Address(peer);
 }
@@ -48,8 +49,8 @@ namespace {
 
 using Buffer = gloo::transport::UnboundBuffer;
 
-// Blocks SIGPIPE in this thread while this object lives, so that a write to a
-// broken connection does not kill the process. Threads that start meanwhile
+// Blocks SIGPIPE in the calling thread while this object lives, so that a write
+// to a broken connection does not kill the process. Threads started meanwhile
 // keep the signal blocked. The process's signal disposition is unchanged.
 class WithoutSigpipe {
  public:
@@ -60,8 +61,9 @@ class WithoutSigpipe {
   ~WithoutSigpipe() {
     const int error = errno;
     if (sigismember(&before_, SIGPIPE) == 0) {
-      // A pending SIGPIPE would be delivered when the mask is restored. SIGPIPE
-      // is sent to the writing thread, so it came from this scope.
+      // Take a pending SIGPIPE away, which would be delivered when the mask is
+      // restored. SIGPIPE is sent to the thread that writes, so a write in this
+      // scope caused it.
       const sigset_t blocked = Sigpipe();
       const timespec at_once{};
       while (sigtimedwait(&blocked, nullptr, &at_once) < 0 && errno == EINTR) {
@@ -89,7 +91,8 @@ void Write(const void* data, size_t size, GlooText* text) {
   std::memcpy(text->bytes, data, text->size);
 }
 
-// Calls Gloo; `call` returns false if it was interrupted.
+// Runs `call`, which calls Gloo, and converts exceptions to kFailed. `call`
+// returns false if it was interrupted.
 template <typename Call>
 GlooOutcome Guard(GlooText* why, const Call& call) {
   const WithoutSigpipe guard;
@@ -101,8 +104,8 @@ GlooOutcome Guard(GlooText* why, const Call& call) {
   }
 }
 
-// Makes a call of Gloo whose failure does not matter, because the connections
-// are closed anyway.
+// Runs `call`, which calls Gloo and whose failure does not matter: it closes
+// connections.
 template <typename Call>
 void GuardWithoutError(const Call& call) {
   GlooText ignored;
@@ -119,8 +122,8 @@ int Compare(const Ip& one, const Ip& other, uint16_t port,
   return ip != 0 ? ip : port - other_port;
 }
 
-// Whether this rank connects to the peer: Gloo lets the rank with the larger
-// address do so. Ports are compared in network byte order.
+// Whether this rank opens the connection to the peer. Gloo lets the rank with
+// the larger address do so; ports are compared in network byte order.
 bool Calls(const std::vector<char>& mine, const std::vector<char>& theirs) {
   using gloo::transport::tcp::Address;
   const sockaddr_storage self = Address(mine).getSockaddr();
@@ -141,8 +144,8 @@ bool Calls(const std::vector<char>& mine, const std::vector<char>& theirs) {
 }
 
 // A Gloo context whose pairs are created before they are connected, so that
-// Connect can be interrupted; Gloo's own rendezvous cannot. Every method may
-// throw Gloo's exceptions.
+// Connect can be interrupted. (Gloo's own rendezvous cannot be.) Every method
+// may throw Gloo's exceptions.
 class MeshContext final : public gloo::Context {
  public:
   MeshContext(int rank, int size,
@@ -186,18 +189,20 @@ class MeshContext final : public gloo::Context {
 
  private:
   static constexpr int kNobody = -1;
-  // If this rank opens the connection to a peer, Interrupt waits for it for
-  // this time before it closes the pair. Connecting to a live host takes less.
-  // If the host is dead, closing resets nothing.
+  // If this rank is opening the connection to a peer, Interrupt waits up to
+  // this time for Connect to end before it closes the pair. Connecting to a
+  // live host takes less. If the peer's host is dead, closing the pair resets
+  // no connection.
   static constexpr std::chrono::milliseconds kCallGrace{250};
 
   std::mutex mutex_;
   std::condition_variable over_;
-  // Guarded by mutex_:
+  // Whether Interrupt was called. This and the following members are guarded by
+  // mutex_.
   bool interrupted_ = false;
   int connecting_ = kNobody;
-  // Whether this rank connects to the peer, instead of accepting its
-  // connection.
+  // Whether this rank opens the connection to the peer, instead of accepting
+  // it.
   bool calls_ = false;
 };
 

@@ -1,4 +1,5 @@
-// A group of two ranks that is abandoned while Gloo connects it.
+// Tests a group of two ranks in which one rank gives up while Gloo connects the
+// pair.
 #include "trainer_sdk/gloo/gloo_plugin.h"
 
 #include <gtest/gtest.h>
@@ -26,15 +27,16 @@ void* NewContext(int rank, int64_t timeout_ms) {
   return context;
 }
 
-// The address with which `peer` connects to the rank of `context`.
+// Returns the address to which `peer` must connect to reach the rank that owns
+// `context`.
 std::string AddressFor(int peer, void* context) {
   GlooText address;
   Gloo().address(context, peer, &address);
   return address.Text();
 }
 
-// Rank 1: a process that connects to rank 0 once it is told rank 0's address,
-// and then exits with 0 whether or not the connection succeeded.
+// Rank 1, a child process. It receives rank 0's address, connects to rank 0,
+// and exits with 0 whether or not the connection succeeded.
 class Called {
  public:
   Called() {
@@ -66,7 +68,8 @@ class Called {
     EXPECT_EQ(waitpid(pid_, &status, WUNTRACED), pid_);
     EXPECT_TRUE(WIFSTOPPED(status));
   }
-  // Continues the stopped process and returns its wait status.
+  // Lets the stopped process continue, and returns its exit status, or the
+  // negative signal number if a signal killed it.
   int End() {
     EXPECT_EQ(kill(pid_, SIGCONT), 0);
     siginfo_t info{};
@@ -95,15 +98,16 @@ class Called {
   std::string address_;
 };
 
-// Regression: rank 0 resets a connection that rank 1 has not accepted yet.
-// Gloo's thread in rank 1 then threw an exception, which ended the process.
+// Regression: when rank 0 reset a connection that rank 1 had not accepted yet,
+// Gloo's thread in rank 1 threw an exception, which ended the process.
 TEST(GlooPluginTest, APeerThatHasNotAcceptedACallOutlivesItsCaller) {
-  // Gloo chooses by the ranks' ports which of the two connects to the other.
-  // Repeated until rank 0 is the one that connects.
+  // The ranks' ports, which are random, decide which rank opens the connection.
+  // Repeat the test until it is rank 0.
   for (bool called = false; !called;) {
     Called peer;
-    // The timeout is 40 ms. Gloo waits five times as long if it expects the
-    // connection from rank 1, which is stopped.
+    // A timeout of 40 ms keeps failed attempts short: if Gloo expects the
+    // connection from rank 1, which is stopped, it waits for five times the
+    // timeout.
     void* const context = NewContext(0, 40);
     const std::string own = AddressFor(1, context);
     peer.Stop();
@@ -117,8 +121,8 @@ TEST(GlooPluginTest, APeerThatHasNotAcceptedACallOutlivesItsCaller) {
   }
 }
 
-// Regression: a connection that is reset while Gloo's thread accepts it made
-// that thread throw an exception, which ended the process.
+// Regression: when a connection was reset while Gloo's thread accepted it, that
+// thread threw an exception, which ended the process.
 TEST(GlooPluginTest, AConnectionResetWhileItIsAcceptedFailsOnlyThePair) {
   for (int i = 0; i < 300; ++i) {
     void* const context = NewContext(0, 1'000);

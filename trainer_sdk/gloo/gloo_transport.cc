@@ -35,7 +35,7 @@
 namespace muster {
 namespace {
 
-// Deletes an object of the plugin with the plugin's own `function`.
+// Deletes an object that the plugin made, with the plugin's matching function.
 struct GlooDelete {
   void (*function)(void*) = nullptr;
   void operator()(void* made) const { function(made); }
@@ -43,21 +43,22 @@ struct GlooDelete {
 
 using GlooHandle = std::unique_ptr<void, GlooDelete>;
 
-// A mesh of Gloo pairs, whose own thread moves the bytes. Each rank first sends
-// the next rank the signature of its collective. A message is preceded by its
-// label, and a part of an all_to_all with counts by its length.
+// A mesh of Gloo pairs; a thread of Gloo moves the data. At the begin of a
+// collective, each rank sends its signature to the next rank for comparison.
+// Before the data of a message its label is sent, and before a part of an
+// all_to_all with counts its length.
 class GlooMesh final : public Mesh {
  public:
-  // `context` was made by `plugin`. `names` are the names of all ranks, indexed
-  // by rank.
+  // `plugin` made `context`. `names` has the names of all ranks, indexed by
+  // rank.
   GlooMesh(const GlooPlugin& plugin, GlooHandle context, int rank,
            std::vector<PeerName> names);
   ~GlooMesh() override;
 
   // Starts to detect the death of peers by `sockets`, one connection to each
   // other rank. Call it once, before anything is sent. The first death fails
-  // the running and all later operations. `on_gone` is then called with the
-  // error on a thread of the mesh's own, and may block.
+  // the running operation and all later ones. Then `on_gone` is called with the
+  // error, on the mesh's own thread; it may block.
   absl::Status Watch(std::vector<OwnedFd> sockets,
                      std::function<void(const absl::Status& gone)> on_gone);
 
@@ -80,20 +81,20 @@ class GlooMesh final : public Mesh {
   }
   void Close() override;
 
-  // Prepares the destruction of a mesh whose construction failed; called
-  // instead of Close. Sends no goodbye and resets no connection (see
-  // GlooPlugin::reset_connections).
+  // Prepares the destruction of a mesh that could not be connected completely;
+  // called instead of Close. Sends no goodbye and resets no connection (see
+  // GlooPlugin::reset_connections for the reason).
   void Abandon();
 
  private:
-  // Size in bytes of a note, a text that is sent before a collective or a
-  // message.
+  // The size in bytes of a note: a short text that is sent before a collective
+  // or the data of a message.
   static constexpr int kNoteBytes = 192;
   using Note = std::array<char, kNoteBytes>;
 
   struct Outgoing {
     int peer = 0;
-    std::unique_ptr<Note> note;  // the data to send, if it is not the caller's
+    std::unique_ptr<Note> note;  // the data to send, if it is a note; else null
     GlooHandle buffer;
   };
   struct Incoming {
@@ -103,38 +104,40 @@ class GlooMesh final : public Mesh {
     uint64_t slot = 0;
     bool message = false;
     MessageLabel label;
-    // Text that arrives before the data; null if there is none, or once the
-    // receive of the data is posted.
+    // The note that arrives before the data. Null if there is none, and after
+    // the receive of the data has been posted.
     std::unique_ptr<Note> note;
-    GlooHandle buffer;  // the buffer of the note, later of the data
+    GlooHandle buffer;  // Gloo's buffer for the note, and later for the data
   };
 
   void Post(int peer, uint64_t slot, const void* data, int64_t bytes,
             std::unique_ptr<Note> note);
   GlooHandle PostReceive(int peer, uint64_t slot, void* data, int64_t bytes);
   GlooHandle NewBuffer(const void* data, int64_t bytes);
-  // Converts the outcome of a call of the plugin; an error names `peer`.
+  // Converts the outcome of a call of the plugin to a status. An error names
+  // `peer`.
   absl::Status StatusOf(GlooOutcome outcome, int peer,
                         const GlooText& why) const;
   absl::Status WaitFor(int peer, void* buffer);
-  // Waits with the function `wait`, which Close and the death of a peer
-  // interrupt.
+  // Waits with the plugin function `wait`. Close and the death of a peer end
+  // the wait.
   absl::Status WaitAt(int peer, void* buffer,
                       GlooOutcome (*wait)(void*, int64_t, GlooText*));
-  // Records that `peer` is gone, and returns the error.
+  // Records that `peer` has died, ends the running wait, and returns the error.
   absl::Status Gone(int peer);
   void Interrupt();           // Ends the running wait. The caller holds mutex_.
-  int64_t TimeoutMs() const;  // milliseconds until the deadline
+  int64_t TimeoutMs() const;  // milliseconds until deadline_, at least 1
   bool PartsAreNoted() const;
   void PostNote(int peer, uint64_t slot, const std::string& text);
   void PostNoteReceive(Incoming& incoming, uint64_t slot);
-  // Waits for the note of `incoming`, if it has one, and posts the receive of
-  // the data.
+  // Waits for the note of `incoming`, if there is one, compares it, and then
+  // posts the receive of the data.
   absl::Status FollowNote(Incoming& incoming);
   absl::Status CompareLabel(const Incoming& incoming) const;
   absl::Status CompareLength(const Incoming& incoming) const;
 
-  // Gloo sends no empty messages, so one byte with no meaning is sent instead.
+  // Sent instead of an empty message, because Gloo cannot send 0 bytes. The
+  // value has no meaning.
   char nothing_ = 0;
   const GlooPlugin& plugin_;
   GlooHandle context_;
@@ -144,23 +147,27 @@ class GlooMesh final : public Mesh {
   OperationSignature signature_;
   Instant begun_;
   Instant deadline_;
-  // number of parts in this operation, indexed by peer
+  // number of parts sent to and received from each peer in this operation,
+  // indexed by peer
   std::vector<uint64_t> sent_, received_;
   std::deque<Outgoing> outgoing_;
-  std::vector<Incoming> incoming_;  // posted receives, indexed by ticket
-  absl::Status failed_;             // error of a call that returns no status
+  // receives of this operation, indexed by ticket
+  std::vector<Incoming> incoming_;
+  // error of a call that cannot return a status, such as Send
+  absl::Status failed_;
 
-  std::mutex mutex_;  // guards the three members below
+  std::mutex mutex_;  // guards closed_, gone_ and waited_for_
   bool closed_ = false;
-  absl::Status gone_;  // error for the peer that died
+  absl::Status gone_;  // error that names the peer that died
   void* waited_for_ = nullptr;
 
-  // Declared last, because its thread uses the members above.
+  // Declared last, because its thread uses the other members.
   std::unique_ptr<PeerWatch> watch_;
 };
 
-// Time for Gloo to deliver data that a peer sent before it ended, and to detect
-// most ends of peers itself.
+// The time between the end of a peer's connection and the report of its death.
+// Meanwhile Gloo can deliver data that the peer sent before, and detects most
+// deaths itself.
 constexpr Duration kGrace = std::chrono::milliseconds(250);
 
 std::string Describe(const MessageLabel& label) {
@@ -168,13 +175,12 @@ std::string Describe(const MessageLabel& label) {
                       label.tag);
 }
 
-// Gloo matches a send with a receive of the same slot, and aborts the process
-// if the send is longer than the receive. So a slot number here encodes
-// everything on which both sides must agree. Ranks that disagree wait for each
-// other until the group breaks.
+// Gloo matches a send with a receive of the same slot number, and aborts the
+// process if the send is longer than the receive. To prevent this, a slot
+// number here is a hash of everything on which both sides must agree. Ranks
+// that disagree wait for each other until the group breaks.
 
-// The purpose of a slot: the first of the numbers whose hash is the slot
-// number.
+// The purpose of a slot, which is the first number in its hash.
 enum Purpose : uint64_t {
   kAnnouncement = 1,
   kPart,
@@ -183,8 +189,8 @@ enum Purpose : uint64_t {
   kMessage
 };
 
-// FNV-1a over integers with a finalizer, so that close numbers give distant
-// slots.
+// FNV-1a over integers, with a finalizer, so that similar numbers give very
+// different slot numbers.
 uint64_t Hash(std::initializer_list<uint64_t> numbers) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (const uint64_t number : numbers) {
@@ -196,13 +202,14 @@ uint64_t Hash(std::initializer_list<uint64_t> numbers) {
   return hash;
 }
 
-// The slot for the announcement of collective number `sequence`.
+// The slot of the note with which a rank announces collective number
+// `sequence`.
 uint64_t AnnouncementSlot(uint64_t sequence) {
   return Hash({kAnnouncement, sequence});
 }
 
-// The slots for the n-th part of a collective from one rank to another, and for
-// the note with its length.
+// The slots of the n-th part of a collective from one rank to another
+// (PartSlot), and of the note with the part's length (PartNoteSlot).
 uint64_t PartSlot(const OperationSignature& signature, uint64_t n,
                   int64_t bytes) {
   return Hash({kPart, signature.sequence, static_cast<uint64_t>(signature.kind),
@@ -214,8 +221,8 @@ uint64_t PartNoteSlot(const OperationSignature& signature, uint64_t n) {
                static_cast<uint64_t>(signature.kind), n});
 }
 
-// The slots for the label of the next point-to-point message with this tag, and
-// for its data.
+// The slots of the next point-to-point message with this tag: LabelSlot for its
+// label, MessageSlot for its data.
 uint64_t LabelSlot(int tag) {
   return Hash({kLabel, static_cast<uint64_t>(tag)});
 }
@@ -258,7 +265,8 @@ void GlooMesh::Interrupt() {
   if (waited_for_ != nullptr) plugin_.interrupt(waited_for_);
 }
 
-// Buffers are destroyed first, because they refer to the context's connections.
+// Destroys the buffers before the context, because they refer to its
+// connections.
 GlooMesh::~GlooMesh() {
   watch_.reset();
   outgoing_.clear();
@@ -323,9 +331,9 @@ GlooHandle GlooMesh::PostReceive(int peer, uint64_t slot, void* data,
   return buffer;
 }
 
-// True for an all_to_all with counts: only the sender and the receiver of a
-// part know its length, so a note with the length is sent before the part and
-// compared.
+// Whether the length of each part is sent in a note before the part, and
+// compared. This is needed for an all_to_all with counts, because only the
+// sender and the receiver of a part know its length.
 bool GlooMesh::PartsAreNoted() const {
   return signature_.kind == OperationKind::kAllToAll &&
          signature_.counts_hash != 0;
@@ -393,8 +401,8 @@ Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
 }
 
 absl::Status GlooMesh::Wait(Ticket ticket) {
-  // The notes of all parts are read first and their receives posted, so that no
-  // part waits for the data of another part.
+  // First read the notes of all parts, which state the parts' lengths, and post
+  // the receives of the data. So no part waits for the data of another part.
   const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
   for (size_t i = ticket; i < last; ++i) {
     if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;
@@ -403,8 +411,8 @@ absl::Status GlooMesh::Wait(Ticket ticket) {
   return WaitFor(incoming.peer, incoming.buffer.get());
 }
 
-// Posts the receive of the data only after its note: until then Gloo keeps the
-// data at the sender.
+// Posts the receive of the data only after the note has arrived and been
+// compared. Until the receive is posted, Gloo keeps the data at the sender.
 absl::Status GlooMesh::FollowNote(Incoming& incoming) {
   if (incoming.note == nullptr) return absl::OkStatus();
   absl::Status s = WaitFor(incoming.peer, incoming.buffer.get());
@@ -492,8 +500,8 @@ absl::Status GlooMesh::WaitAt(int peer, void* buffer,
   absl::Status s = StatusOf(wait(buffer, TimeoutMs(), &why), peer, why);
   const std::lock_guard<std::mutex> lock(mutex_);
   waited_for_ = nullptr;
-  // An interrupted wait returns the error of the peer that died; if Close
-  // interrupted the wait, there is none.
+  // If the death of a peer interrupted the wait, return the error that names
+  // that peer. If Close interrupted it, return Aborted.
   return absl::IsAborted(s) && !gone_.ok() ? gone_ : s;
 }
 
@@ -534,7 +542,8 @@ absl::Status Failed(const std::string& what, Instant deadline) {
                                     : absl::UnavailableError(what);
 }
 
-// Exchanges the addresses at which each rank can be reached.
+// Publishes this rank's addresses, one for each peer, and returns the address
+// of each peer for this rank.
 absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
     const GroupPlace& place, const std::vector<std::string>& own,
     Instant deadline) {
@@ -543,7 +552,7 @@ absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
   std::vector<std::string> keys;
   keys.reserve(static_cast<size_t>(place.size));
   for (int rank = 0; rank < place.size; ++rank) keys.push_back(RankKey(rank));
-  // If some ranks do not publish their addresses in time, the error of Wait
+  // If some ranks do not publish their addresses in time, the error from Wait
   // names them.
   if (s = place.store->Wait(keys, deadline); !s.ok()) return s;
   std::vector<std::string> addresses;
@@ -574,8 +583,8 @@ absl::Status ConnectPairs(const GroupPlace& place,
       place.formation,
       [&](const absl::Status&) { gloo.interrupt_connect(context); });
   for (int peer = 0; peer < place.size; ++peer) {
-    // After an interruption `connect` does nothing. FormationStatus returns the
-    // cause of the interruption.
+    // After an interruption, `connect` does nothing and reports no error, so
+    // ask FormationStatus for the cause.
     if (absl::Status s = FormationStatus(place); !s.ok()) return s;
     if (peer == place.rank) continue;
     const std::string& address = (*addresses)[peer];
@@ -584,8 +593,8 @@ absl::Status ConnectPairs(const GroupPlace& place,
         GlooOutcome::kDone) {
       continue;
     }
-    // FormationStatus is preferred, because Gloo's message about an
-    // interruption does not contain the cause.
+    // If the creation of the group was interrupted, return that cause: Gloo's
+    // own message does not contain it.
     if (absl::Status s = FormationStatus(place); !s.ok()) return s;
     return Failed(
         absl::StrCat("with ", Describe(names[peer]), ": ", why.Text()),
@@ -594,7 +603,7 @@ absl::Status ConnectPairs(const GroupPlace& place,
   return FormationStatus(place);
 }
 
-// Starts to detect the death of a peer while the group is created. A death
+// Starts to detect the death of peers while the group is created. A death
 // interrupts place.formation, if there is one, so that no rank waits for the
 // dead peer.
 absl::Status WatchWhileForming(const GroupPlace& place,
@@ -614,8 +623,8 @@ absl::StatusOr<std::unique_ptr<Mesh>> Connect(const GroupPlace& place,
                                               ConnectedRanks ranks,
                                               const std::string& address,
                                               Instant deadline) {
-  // Gloo waits up to five times its timeout for a connection, so the timeout is
-  // a fifth of the time that is left.
+  // A fifth of the time that is left until the deadline, because Gloo waits up
+  // to five times its timeout for a connection.
   const auto timeout = std::chrono::ceil<std::chrono::milliseconds>(
       std::max<Duration>(deadline - MonotonicNow(),
                          std::chrono::milliseconds(5)) /
@@ -632,16 +641,16 @@ absl::StatusOr<std::unique_ptr<Mesh>> Connect(const GroupPlace& place,
     mesh = std::make_unique<GlooMesh>(
         gloo, GlooHandle(context, GlooDelete{gloo.delete_context}), place.rank,
         ranks.names);
-    // Needed here, because Gloo itself would wait for a dead peer until the
-    // deadline.
+    // Start to detect deaths before connecting the pairs: Gloo itself would
+    // wait for a dead peer until the deadline.
     failure = WatchWhileForming(place, std::move(ranks.sockets), *mesh);
     if (failure.ok()) {
       failure = ConnectPairs(place, ranks.names, deadline, gloo, context);
     }
   }
   if (failure.ok()) return std::unique_ptr<Mesh>(std::move(mesh));
-  // The cause is published before this rank closes its connections, so that the
-  // peers find the cause when they see the close.
+  // Publish the cause before this rank closes its connections, so that peers
+  // that notice the closed connections find the cause.
   failure = FailFormation(
       place,
       absl::Status(
@@ -660,7 +669,7 @@ absl::StatusOr<std::unique_ptr<NetworkTransport>> NewGlooTransport(
   if (!gloo.ok()) return gloo.status();
   const absl::StatusOr<std::string> address = LocalAddress(options.address);
   if (!address.ok()) return address.status();
-  // Exchanges the ranks' names, and makes the connections by which a rank's
+  // Exchange the ranks' names, and make the TCP connections by which a rank's
   // death is detected.
   GroupPlace watched = place;
   watched.store = std::make_shared<PrefixStore>("watch", place.store);

@@ -52,8 +52,8 @@ absl::StatusOr<std::unique_ptr<PeerWatch>> PeerWatch::Start(
     return absl::ResourceExhaustedError(
         absl::StrCat("watching the ranks: ", std::strerror(errno)));
   }
-  // All signals are blocked in the watch's thread, because the program's
-  // threads must handle them.
+  // Block all signals in the new thread, because the program's own threads must
+  // handle them.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -84,8 +84,7 @@ PeerWatch::~PeerWatch() {
 void PeerWatch::Cut() {
   cut_.store(true);
   Wake();
-  // shutdown is used instead of close, because the watch's thread may be using
-  // the descriptors.
+  // shutdown instead of close, because the thread may be using the descriptors.
   for (const OwnedFd& socket : sockets_) {
     if (socket.open()) shutdown(socket.get(), SHUT_RDWR);
   }
@@ -112,14 +111,15 @@ int PeerWatch::AwaitEnd() {
   fds.push_back({wake_.get(), POLLIN, 0});
   for (;;) {
     PollUntil(fds, kNoDeadline);
-    // The wake-up is checked before the connections: after Cut, this rank's own
-    // connections end too, but no peer has died.
+    // Check the wake-up before the connections: Cut also ends this rank's own
+    // connections, but then no peer has died.
     if (fds.back().revents != 0) return kNobody;
     for (int peer = 0; peer < size; ++peer) {
       if (fds[peer].revents == 0) continue;
       const Heard heard = Hear(fds[peer].fd);
       if (heard == Heard::kEnd) return peer;
-      // The peer left. poll ignores negative descriptors.
+      // The peer left normally. Stop polling its connection: poll ignores
+      // negative descriptors.
       if (heard == Heard::kGoodbye) fds[peer].fd = -1;
     }
   }

@@ -14,41 +14,44 @@
 
 namespace muster {
 
-// Detects the death of a peer by an idle connection to each peer. If a
-// connection ends without a goodbye, the peer's process died or cut it. Gloo
-// alone does not detect such a death: if a connection breaks while a payload is
-// in flight, that payload is on none of its lists and waits forever.
+// Detects the death of a peer by an otherwise idle connection to each peer. If
+// a connection ends without a goodbye, the peer's process has died or has
+// called Cut. Gloo alone does not detect every death: if a connection breaks
+// while a payload is in flight, Gloo has that payload on no list, and it waits
+// forever.
 class PeerWatch {
  public:
-  // Called at most once, on the watch's own thread.
+  // Called at most once, on PeerWatch's own thread, with the rank of the peer
+  // that died.
   using OnGone = std::function<void(int peer)>;
 
-  // `sockets`: connections to the peers, indexed by rank; not open for this
-  // rank. `grace`: delay from the first peer's end to the call of `on_gone`,
-  // during which data that the peer sent before may still arrive.
-  // ResourceExhausted: no descriptor or thread is left.
+  // Starts the thread. `sockets`: connections to the peers, indexed by rank;
+  // not open for this rank. `grace`: the delay between the end of the first
+  // connection and the call of `on_gone`, in which data that the peer sent
+  // before can still arrive. ResourceExhausted: no descriptor or thread is
+  // left.
   static absl::StatusOr<std::unique_ptr<PeerWatch>> Start(
       std::vector<OwnedFd> sockets, Duration grace, OnGone on_gone);
 
-  // Says goodbye to the peers unless Cut was called. After it returns,
-  // `on_gone` is not running.
+  // Says goodbye to the peers, unless Cut was called. When the destructor
+  // returns, `on_gone` is not running and will not be called.
   ~PeerWatch();
   PeerWatch(const PeerWatch&) = delete;
   PeerWatch& operator=(const PeerWatch&) = delete;
 
-  // Whether a peer closed its connection since the last call. Does not wait for
-  // `grace`. Not thread-safe.
+  // Whether a peer has closed its connection since the last call. Reports it at
+  // once, without waiting for `grace`. Not thread-safe.
   bool PeerHungUp() { return hangups_.Any(); }
 
-  // Closes the connections without a goodbye, so that the peers notice. Any
-  // thread, any time.
+  // Closes the connections without a goodbye, so that the peers take this rank
+  // for dead. Any thread, any time.
   void Cut();
 
  private:
   PeerWatch(std::vector<OwnedFd> sockets, Duration grace, OnGone on_gone);
   void Run();
-  // Blocks until a connection ends and returns its peer; kNobody when the watch
-  // ends.
+  // Blocks until the connection to a peer ends without a goodbye, and returns
+  // that peer. Returns kNobody when Wake is called.
   int AwaitEnd();
   void Wake();
 
@@ -57,7 +60,8 @@ class PeerWatch {
   const std::vector<OwnedFd> sockets_;
   const Duration grace_;
   const OnGone on_gone_;
-  const OwnedFd wake_;  // an eventfd that is readable once the watch is over
+  // an eventfd that becomes readable when the thread must end
+  const OwnedFd wake_;
   std::atomic<bool> cut_{false};
   HangupWatch hangups_;
   std::thread thread_;

@@ -15,8 +15,8 @@ namespace {
 constexpr Duration kNoGrace = Duration::zero();
 constexpr Duration kNeverOver = std::chrono::hours(1);
 
-// A group of three ranks. This process is rank 0, and also holds the ends of
-// the connections of ranks 1 and 2.
+// A fixture with a group of three ranks. This process is rank 0, and also holds
+// the other ends of its connections to ranks 1 and 2.
 class PeerWatchTest : public testing::Test {
  protected:
   PeerWatchTest() : ours_(3), theirs_(3) {
@@ -43,7 +43,8 @@ class PeerWatchTest : public testing::Test {
     return [](int peer) { ADD_FAILURE() << "rank " << peer << " is gone"; };
   }
 
-  // The connections of rank `peer`; only the one to rank 0 is open.
+  // Returns the connections of rank `peer`, indexed by rank. Only the
+  // connection to rank 0 is open.
   std::vector<OwnedFd> TheirsOf(int peer) {
     std::vector<OwnedFd> sockets(3);
     sockets[0] = std::move(theirs_[peer]);
@@ -62,7 +63,7 @@ TEST_F(PeerWatchTest, ClosedConnectionIsReported) {
 
 TEST_F(PeerWatchTest, GoodbyeIsNoDeath) {
   const auto watch = Start(std::move(ours_), kNoGrace, Tell());
-  // Rank 1's watch starts and ends normally, so that it says goodbye.
+  // Start and end rank 1's watch normally, so that it says goodbye.
   Start(TheirsOf(1), kNoGrace, Fail()).reset();
   theirs_[2].Close();
   EXPECT_EQ(gone_.get_future().get(), 2);

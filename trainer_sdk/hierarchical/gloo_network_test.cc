@@ -10,7 +10,8 @@
 namespace muster {
 namespace {
 
-// Rank r is on host `hosts[r]`; further ranks repeat the list.
+// Makes a subject of the conformance suite in which rank r is on host
+// `hosts[r]`. If there are more ranks than entries, the list repeats.
 ConformanceSubject OnHosts(const std::string& name, std::vector<int> hosts) {
   ConformanceSubject subject;
   subject.name = name;

@@ -1,5 +1,5 @@
-// Error messages of a hierarchical group name the operation, the ranks and the
-// cause.
+// Tests that error messages of a hierarchical group name the operation, the
+// ranks and the cause.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@
 namespace muster {
 namespace {
 
-// Makes a group of four ranks on two hosts.
+// Makes the transport of one rank in a group of four ranks on two hosts.
 absl::StatusOr<std::unique_ptr<Transport>> Make(GroupPlace place,
                                                 Instant deadline) {
   HierarchicalOptions options;
@@ -36,8 +36,8 @@ int Times(const std::string& message, const std::string& what) {
   return times;
 }
 
-// All ranks call `most`, except rank `odd`: it calls `other`, or nothing if
-// `other` is null. Returns the ranks' error messages.
+// All ranks call the operation `most`, except rank `odd`, which calls `other`,
+// or nothing if `other` is null. Returns the ranks' error messages.
 std::vector<std::string> ErrorsOf(const Operation& most, int odd,
                                   const Operation* other) {
   auto transports = MakeTransports(Make, 4, "world");
@@ -49,8 +49,9 @@ std::vector<std::string> ErrorsOf(const Operation& most, int odd,
     absl::Status s = transport.Execute(
         Barrier(), {1, MonotonicNow() + std::chrono::seconds(30)});
     EXPECT_TRUE(s.ok()) << s;
-    // Waits until all ranks have left the barrier: a rank that gives up would
-    // also break the barrier of a rank that is still in it.
+    // Wait until all ranks have left the barrier: when a rank's next operation
+    // fails, that breaks the group, and with it the barrier of a rank that is
+    // still in it.
     everybody.arrive_and_wait();
     if (rank == odd && other == nullptr) return absl::OkStatus();
     s = transport.Execute(
@@ -96,7 +97,7 @@ TEST(HierarchicalErrors, NameWhoCalledSomethingElse) {
       EXPECT_TRUE(absl::StrContains(message, "barrier #2")) << message;
       EXPECT_TRUE(absl::StrContains(message, "all_reduce #2")) << message;
       EXPECT_FALSE(absl::StrContains(message, "world")) << message;
-      // Peers are named with host and process.
+      // The message names each peer with host and process.
       EXPECT_TRUE(absl::StrContains(message, "(host ")) << message;
     }
   }

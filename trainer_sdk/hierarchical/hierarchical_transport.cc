@@ -28,10 +28,10 @@
 namespace muster {
 namespace {
 
-// A name that is equal for two processes if and only if they can share memory:
-// they run under one kernel since the same boot and in one network namespace.
-// (Two containers on one machine have the same boot id, and often the same host
-// name.)
+// A name that is equal for two processes if and only if they can share memory,
+// that is, if they run under one kernel since the same boot and in one network
+// namespace. (The boot id is not enough: two containers on one machine have the
+// same boot id, and often the same host name.)
 absl::StatusOr<std::string> HostIdentity() {
   const char* const boot_file = "/proc/sys/kernel/random/boot_id";
   std::string boot;
@@ -49,11 +49,12 @@ absl::StatusOr<std::string> HostIdentity() {
   return absl::StrCat(boot, "/", network.st_ino);
 }
 
-// The longest time by which an operation may end after its deadline. Used only
-// after a failure, to write and read the cause.
+// The longest time for accesses to the group's store after a failure, to write
+// and read its cause. An operation may end this much later than its deadline.
 constexpr Duration kRecordTimeout = std::chrono::seconds(2);
-// The longest time to wait for a cause from other ranks. Some ranks first
-// compare late ranks within a tier, which takes less.
+// The longest time to wait until another rank has written the cause of a
+// failure. Some ranks first compare late ranks within their tier (their host or
+// the network), which takes less.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(600);
 
 class HierarchicalTransport final : public Transport {
@@ -73,29 +74,29 @@ class HierarchicalTransport final : public Transport {
     const absl::Status s =
         RunOverTiers(operation, signature, context.deadline, tiers_);
     if (s.ok()) {
-      // The group may be broken although this rank succeeded: a rank of another
-      // host may have given up in a step that sends nothing to this rank.
+      // This rank has succeeded, but the group may be broken: a rank on another
+      // host may have failed in a step that sends nothing to this rank.
       const absl::Status elsewhere = tiers_.flat->BrokenElsewhere();
       return elsewhere.ok() ? s : Break(elsewhere);
     }
-    // The heading for the error. If a network transport failed, its message
-    // already begins with this heading.
+    // The text that begins an error message. If a network transport failed, its
+    // message already begins with this text.
     const std::string heading = absl::StrCat(Describe(signature), ": ");
     std::string message = FromLast(heading, std::string(s.message()));
     const bool found_by_another = !absl::StartsWith(message, heading);
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
-      // No rank is silent, and this rank waited within its host. Ranks that
-      // wait for another host know the cause, so this rank waits until they
-      // have written it.
+      // Every rank has reported that it is late, and this rank was waiting for
+      // a rank of its own host. Ranks that wait for another host know the
+      // cause, so wait until they have written it.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();
       }
       message += silent;
     }
-    // Another rank found this failure and writes the cause for the whole group;
-    // wait until it has.
+    // Another rank has found this failure. Wait until that rank has written the
+    // cause for the whole group.
     if (found_by_another) record_.AwaitCause(kOthersAreLate);
     return Break(absl::Status(s.code(), message));
   }
@@ -131,8 +132,8 @@ class HierarchicalTransport final : public Transport {
   }
 
  private:
-  // Text that names the ranks of other hosts for which ranks of this host may
-  // be waiting.
+  // Returns a text with the ranks of other hosts that the ranks of this host
+  // may be waiting for.
   std::string OtherHosts() const {
     std::vector<std::string> others;
     for (const int rank : tiers_.layout.Across(tiers_.place())) {
@@ -143,9 +144,10 @@ class HierarchicalTransport final : public Transport {
                         absl::StrJoin(others, ", "));
   }
 
-  // Text that names the ranks of the whole group that have not reported to be
-  // late; empty: none. All ranks are considered, because a rank may wait in one
-  // tier for a rank that waits in another tier.
+  // Returns a text with the ranks of the whole group that have not reported
+  // that they are late; empty if there are none. Ranks outside this rank's own
+  // tier are included, because a rank may wait in one tier for a rank that
+  // waits in another.
   std::string Silent(const std::string& operation) const {
     std::vector<std::string> silent;
     const std::vector<LateRank> ranks =
@@ -166,8 +168,8 @@ class HierarchicalTransport final : public Transport {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (!broken_.ok()) return broken_;
     }
-    // The cause is written before any tier is closed, so that a rank that sees
-    // the close finds the cause.
+    // Write the cause before closing any tier, so that a peer that notices the
+    // closed connection finds the cause.
     const absl::Status agreed = record_.Settle(cause);
     absl::Status result;
     {
@@ -176,9 +178,10 @@ class HierarchicalTransport final : public Transport {
       result = broken_;
     }
     std::string why(result.message());
-    // Each rank of the host reads this text and takes the failure for its own
-    // unless the text names a rank: the host's own group has no store that
-    // tells which rank failed.
+    // The other ranks of this host get this text as their error. It must name
+    // the rank that found the failure; otherwise each of them would seem to
+    // have found it. (The host's own group has no store that records this
+    // rank.)
     if (!absl::IsAborted(result) && !absl::StartsWith(why, "rank ")) {
       why = absl::StrCat("rank ", place_.rank, " found: ", why);
     }
@@ -206,8 +209,8 @@ struct Introduced {
   std::vector<PeerName> names;
 };
 
-// Exchanges hosts and names of the ranks. DeadlineExceeded: the message names
-// the missing ranks.
+// Exchanges host identities and names among the ranks. DeadlineExceeded: the
+// message names the missing ranks.
 absl::StatusOr<Introduced> Introduce(const GroupPlace& place,
                                      const std::string& host,
                                      Instant deadline) {
@@ -239,7 +242,8 @@ absl::StatusOr<Introduced> Introduce(const GroupPlace& place,
   return all;
 }
 
-// This rank's place in the subgroup `name` that consists of `ranks`.
+// Returns this rank's place in the subgroup called `name`, whose ranks in the
+// whole group are `ranks`.
 GroupPlace PartOf(const GroupPlace& whole, const std::string& name,
                   const std::vector<int>& ranks) {
   GroupPlace part;
@@ -276,8 +280,8 @@ absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
   const HostLayout& layout = tiers.layout;
   std::vector<int> everybody;
   for (int rank = 0; rank < place.size; ++rank) everybody.push_back(rank);
-  // If all ranks are on one host, or each on a host of its own, one transport
-  // is enough and is returned directly.
+  // If all ranks are on one host, or each rank is on a host of its own, one
+  // transport is enough. It is returned directly.
   if (layout.hosts() == 1) {
     return NewSharedMemoryTransport(place, options.shared_memory, deadline);
   }

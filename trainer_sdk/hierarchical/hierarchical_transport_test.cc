@@ -13,9 +13,9 @@ namespace {
 
 constexpr int kSubjects = 5;
 
-// A subject of the conformance suite. `pattern`: the host of each rank,
-// repeated. To save time, each of the kSubjects subjects runs the cases of its
-// `number` only.
+// Makes a subject of the conformance suite. `pattern` lists the host of each
+// rank, and repeats. To save time, the suite's cases are divided among the
+// kSubjects subjects: each runs only those of its `number`.
 ConformanceSubject OnHosts(int number, const std::string& name,
                            std::vector<int> pattern, std::vector<int> sizes) {
   ConformanceSubject subject;
@@ -31,8 +31,8 @@ ConformanceSubject OnHosts(int number, const std::string& name,
   subject.every_nth = 23;
   subject.share = number;
   subject.shares = kSubjects;
-  // The shared memory transport of a group on one host delivers messages in the
-  // order in which they were sent.
+  // A group on one host uses the shared memory transport itself, which ignores
+  // tags: it delivers messages in the order in which they were sent.
   if (name == "OneHost") subject.tags = ConformanceSubject::Tags::kInOrder;
   return subject;
 }

@@ -7,34 +7,37 @@
 
 namespace muster {
 
-// Which ranks of a group share a host. Hosts are numbered in the order of their
-// lowest ranks. Equal on every rank. Pure.
+// The hosts of a group's ranks. Hosts are numbered in the order of their lowest
+// ranks. The layout is equal on every rank. Pure.
 class HostLayout {
  public:
-  // `identities`: the hosts' identities, indexed by rank; see HostIdentity.
+  // `identities`: each rank's host identity (see HostIdentity), indexed by
+  // rank.
   explicit HostLayout(const std::vector<std::string>& identities);
 
   int hosts() const { return static_cast<int>(members_.size()); }
   int ranks() const { return static_cast<int>(host_of_.size()); }
   int host_of(int rank) const { return host_of_[rank]; }
-  // A rank's index among the ranks of its host.
+  // The index of `rank` among the ranks of its host, from 0.
   int place_of(int rank) const { return place_of_[rank]; }
-  // The ranks of a host, ascending.
+  // The ranks of `host`, ascending.
   const std::vector<int>& members(int host) const { return members_[host]; }
-  // One rank of each host: the one at index `place`, or the first if the host
-  // has fewer.
+  // Returns one rank of each host, in the order of hosts: the rank with index
+  // `place` on its host, or the first rank if the host has fewer.
   std::vector<int> Across(int place) const;
 
   // Whether all hosts have the same number of ranks.
   bool even() const { return even_; }
-  // Whether each host has consecutive ranks, in the order of hosts.
+  // Whether the ranks of each host are consecutive, with hosts in ascending
+  // order.
   bool contiguous() const { return contiguous_; }
 
-  // The sums of the ranks' counts on each host, indexed by host. `counts` is
-  // indexed by rank; if it is empty, each rank has `count`.
+  // Returns for each host the sum of the element counts of its ranks. `counts`
+  // is indexed by rank; if it is empty, each rank has `count` elements.
   std::vector<int64_t> SumByHost(const std::vector<int64_t>& counts,
                                  int64_t count) const;
-  // The counts of one host's ranks.
+  // Returns the element counts of the ranks of `host`. `counts` is indexed by
+  // rank; if it is empty, each rank has `count` elements.
   std::vector<int64_t> CountsOf(int host, const std::vector<int64_t>& counts,
                                 int64_t count) const;
 

@@ -11,7 +11,8 @@ namespace {
 const char kRank[] = "rank ";
 const char kFound[] = " found: ";
 
-// The length of a final "rank N found: " in `text`; 0 if there is none.
+// Returns the length of a text such as "rank 3 found: " at the end of `text`; 0
+// if there is none.
 size_t FinderAtEnd(const std::string& text) {
   const std::string found = kFound;
   if (text.size() < found.size() ||
@@ -32,7 +33,8 @@ size_t FinderAtEnd(const std::string& text) {
   return text.size() - (begin - rank.size());
 }
 
-// Whether `text` begins like a text of Describe: "barrier #1", "send after #3".
+// Whether `text` begins like a description of an operation: "barrier #1", "send
+// after #3".
 bool IsCall(std::string_view text) {
   const size_t name = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
   if (name == 0 || name == std::string_view::npos) return false;
@@ -54,8 +56,8 @@ std::string WithGroupRanks(const std::string& message,
     if (found == std::string::npos) return told + message.substr(at);
     const size_t begin = found + word.size();
     size_t end = begin;
-    // No group has a million ranks on one host, so longer numbers are not
-    // ranks.
+    // Read at most 6 digits: no host has a million ranks of a group, so longer
+    // numbers are not ranks.
     while (end < message.size() && end - begin < 6 &&
            std::isdigit(static_cast<unsigned char>(message[end])) != 0) {
       ++end;
@@ -110,8 +112,8 @@ std::string WithoutSteps(const std::string& message,
     const size_t found = message.find(step, at);
     if (found == std::string::npos) return told + message.substr(at);
     told += message.substr(at, found - at) + instead;
-    // Drop the name of the step, up to the semicolon where the text about
-    // another rank begins, or up to the end.
+    // Drop the name of the internal step. It ends at the semicolon before the
+    // text about another rank, or at the end of the message.
     at = std::min(message.find(';', found), message.size());
   }
 }

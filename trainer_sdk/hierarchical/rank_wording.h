@@ -6,31 +6,31 @@
 
 namespace muster {
 
-// Converts the rank numbers in an error of a host's own group to ranks of the
-// whole group: "rank 1" becomes the rank ranks_in_errors[1]. Numbers that are
-// not ranks of the host's group stay. Pure.
+// Converts the rank numbers in an error message of a host's own group to ranks
+// of the whole group: "rank 1" becomes "rank " and ranks_in_errors[1]. Numbers
+// that are not ranks of the host's group are not changed. Pure.
 std::string WithGroupRanks(const std::string& message,
                            const std::vector<int>& ranks_in_errors);
 
-// The text after the last description of an operation in `message`, such as
-// "reduce #2 of 4 float32 (16 bytes), sum: " (Describe); the whole message if
-// there is none. Used for errors of operations that are steps of another
-// operation. Pure.
+// Returns the text after the last description of an operation in `message`,
+// such as "reduce #2 of 4 float32 (16 bytes), sum: "; the whole message if
+// there is no such description. Removes the names of operations that are only
+// internal steps of the caller's operation. Pure.
 std::string WithoutCalls(const std::string& message);
 
-// If `message` begins with "rank 1 found", replaces the rank by
-// ranks_in_errors[1]; the rest of the message stays. Pure.
+// If `message` begins with "rank 1 found", replaces the rank number by
+// ranks_in_errors[1]. The rest of the message is not changed. Pure.
 std::string WithFinderGroupRank(const std::string& message,
                                 const std::vector<int>& ranks_in_errors);
 
-// The part of `message` from its last `heading`, including a preceding "rank N
-// found:". If `message` has no such heading, returns `heading` followed by the
-// whole message. Pure.
+// Returns the part of `message` from the last occurrence of `heading`, with a
+// preceding "rank N found:" if there is one. If `message` does not contain
+// `heading`, returns `heading` followed by the whole message. Pure.
 std::string FromLast(const std::string& heading, const std::string& message);
 
 // Replaces the names of internal steps in `message`, an error of a host's own
-// group, because the caller does not know these steps: "has not called it: its
-// last collective was broadcast #3" becomes `instead`. Pure.
+// group: "has not called it: its last collective was broadcast #3" becomes
+// `instead`. The caller does not know these steps. Pure.
 std::string WithoutSteps(const std::string& message,
                          const std::string& instead);
 

@@ -16,13 +16,16 @@
 namespace muster {
 namespace {
 
-// The size in bytes from which all ranks of a host share the network transfer.
+// The size in bytes from which all ranks of a host take part in the network
+// transfer of an all_reduce. Smaller data is sent by the host's first rank
+// only.
 constexpr int64_t kStripedBytes = 64 << 10;
 
 char* At(void* base, int64_t bytes) { return static_cast<char*>(base) + bytes; }
 
-// Performs one operation of one rank as steps over the tiers (the host's own
-// group, the groups across hosts, all ranks).
+// Performs one rank's part of one operation as a sequence of steps. Each step
+// is an operation in one of three groups: the ranks of this host, one rank per
+// host, or all ranks.
 class TieredOperation {
  public:
   TieredOperation(const Operation& operation,
@@ -63,8 +66,8 @@ class TieredOperation {
  private:
   int64_t AllReduceBytes() const { return operation_.count * element_; }
 
-  // The reduction of each step. AVG is computed as a sum in each step and
-  // divided once at the end.
+  // The reduction used in the steps. For an average, each step computes a sum,
+  // and the final sum is divided once.
   ReduceOp StepOp() const {
     return operation_.reduce_op == ReduceOp::kAvg ? ReduceOp::kSum
                                                   : operation_.reduce_op;
@@ -79,10 +82,10 @@ class TieredOperation {
     return tiers_.flat->ExecuteAs(operation_, signature_, deadline_);
   }
 
-  // Performs the operation over the network among all ranks. Before it, the
-  // hosts' first ranks meet in a barrier: another host's first rank may be
-  // waiting there because its ranks called another operation, and the barrier
-  // detects this.
+  // Performs the operation over the network among all ranks. Before that, the
+  // first ranks of all hosts meet in a barrier. If another host's ranks called
+  // a different operation, its first rank also waits for the first ranks, and
+  // the barrier detects the mismatch.
   absl::Status ComparedFlat() {
     if (tiers_.leads()) {
       absl::Status s = Across(Barrier());
@@ -112,7 +115,7 @@ class TieredOperation {
     tiers_.compared = compared_;
     const std::string told(s.message());
     // Another rank of this host has failed the whole operation. Its message
-    // already has the ranks of the whole group, so it is returned unchanged.
+    // already has rank numbers of the whole group, so it is returned unchanged.
     if (absl::StrContains(told, absl::StrCat(Describe(signature_), ": "))) {
       return s;
     }
@@ -143,8 +146,9 @@ class TieredOperation {
     return absl::OkStatus();
   }
 
-  // all_reduce of large data: each rank of a host reduces one part, together
-  // with the ranks at the same index on the other hosts.
+  // Performs an all_reduce of large data. Each rank of a host reduces one part
+  // of the data, together with the ranks that have the same index on the other
+  // hosts.
   absl::Status StripedAllReduce() {
     const RankParts parts = RankParts::Even(operation_.count, tiers_.locals());
     std::vector<int64_t> counts;
@@ -166,8 +170,8 @@ class TieredOperation {
     return OnHost(AllGather(own, operation_.output, counts, operation_.dtype));
   }
 
-  // all_reduce of small data: only each host's first rank uses the network, for
-  // all ranks of its host.
+  // Performs an all_reduce of small data. Only the first rank of each host uses
+  // the network, on behalf of all ranks of its host.
   absl::Status LedAllReduce() {
     const int64_t count = operation_.count;
     if (tiers_.local == nullptr) {
@@ -190,8 +194,8 @@ class TieredOperation {
     const int64_t count = operation_.count;
     const int root_host = layout_.host_of(operation_.root);
     const int root_place = layout_.place_of(operation_.root);
-    // The sum of this host's data. Only the root has an output buffer, so the
-    // first ranks of the hosts need scratch memory.
+    // The buffer for the sum over this host's ranks. Only the root has an
+    // output buffer, so the first rank of any other host needs scratch memory.
     char* const whole = tiers_.leads() && tiers_.rank != operation_.root
                             ? tiers_.scratch.Get(count * element_)
                             : static_cast<char*>(operation_.output);
@@ -217,8 +221,8 @@ class TieredOperation {
     if (tiers_.rank == operation_.root) {
       FinishAverage(operation_.output, count);
     }
-    // The barrier keeps ranks from finishing before all hosts have compared
-    // their operations, so that a mismatch fails every rank.
+    // The barrier keeps this host's ranks in the operation until all hosts have
+    // compared their operations, so that a mismatch fails on every rank.
     return OnHost(Barrier());
   }
 
@@ -246,8 +250,8 @@ class TieredOperation {
   }
 
   absl::Status LedBarrier() {
-    // The preceding comparison (CompareOnHost) has shown that all ranks of this
-    // host have arrived, so only the hosts must still meet.
+    // CompareOnHost has shown that all ranks of this host have arrived, so only
+    // the first ranks of the hosts still need to wait for each other.
     if (tiers_.leads()) {
       if (absl::Status s = Across(Barrier()); !s.ok()) return s;
     }
@@ -282,8 +286,9 @@ class TieredOperation {
     const RankParts hosts(sums, 0, layout_.hosts());
     const std::vector<int64_t> own =
         layout_.CountsOf(tiers_.host(), operation_.counts, operation_.count);
-    // Memory for the sums over this host's ranks: scratch memory on the host's
-    // first rank; null on other ranks, and if the host has only one rank.
+    // The buffer for the sums over this host's ranks: scratch memory on the
+    // host's first rank. Null on other ranks, and if the host has only one
+    // rank.
     char* whole = nullptr;
     char* block = static_cast<char*>(operation_.output);
     if (tiers_.leads() && tiers_.local != nullptr) {
@@ -309,8 +314,8 @@ class TieredOperation {
   Tiers& tiers_;
   const HostLayout& layout_;
   const int64_t element_;
-  // Whether all ranks of this host have called an operation and compared their
-  // calls.
+  // Whether all ranks of this host have called an operation, and have compared
+  // which operation each called.
   bool compared_ = false;
 };
 

@@ -18,53 +18,55 @@
 
 namespace muster {
 
-// The transports of one rank: within its host, across hosts, and among all
-// ranks.
+// The transports of one rank, called tiers: within its host, across hosts, and
+// among all ranks.
 struct Tiers {
   HostLayout layout;
   int rank = 0;
   std::vector<PeerName> names;  // names of all ranks, indexed by rank
 
-  // Transport among the ranks of this host; null if the host has only one rank.
+  // The transport among the ranks of this host; null if the host has only one
+  // rank.
   std::unique_ptr<Transport> local;
-  uint64_t local_sequence = 0;  // number of the last collective of `local`
-  // Transport among one rank of each host, ordered by host. If all hosts have
-  // the same number of ranks, these are the ranks at the same position on each
-  // host; otherwise they are each host's first rank. Null if this rank is in no
-  // such group.
+  // sequence number of the last collective of `local`
+  uint64_t local_sequence = 0;
+  // The transport of a group with one rank of each host, ordered by host. If
+  // all hosts have the same number of ranks, the members have the same index on
+  // their hosts; otherwise they are each host's first rank. Null if this rank
+  // is in no such group.
   std::unique_ptr<NetworkTransport> lane;
-  // Transport among all ranks.
+  // The transport among all ranks.
   std::unique_ptr<NetworkTransport> flat;
   Scratch scratch;
-  // Whether the last operation failed in the transport of this host's ranks.
+  // Whether the last operation failed in the transport `local`.
   bool failed_on_host = false;
-  // Whether all ranks of this host had called the operation before the last
-  // failure.
+  // Whether all ranks of this host had called the operation and compared their
+  // calls before the last failure.
   bool compared = false;
 
   int host() const { return layout.host_of(rank); }
   int place() const { return layout.place_of(rank); }
   int locals() const { return static_cast<int>(layout.members(host()).size()); }
-  // Whether this rank is its host's first rank, which acts for the host on the
-  // network.
+  // Whether this rank is the first rank of its host, which uses the network on
+  // behalf of the host.
   bool leads() const { return place() == 0; }
 };
 
-// Converts `message`, an error of a step in the host's own group, to the rank
-// numbers of the whole group. `late`: the text for a rank that has not reached
-// the step, such as "has not called it".
+// Converts `message`, the error of a step in the host's own group, so that it
+// has the rank numbers of the whole group. `late` is the text for a rank that
+// has not reached the step, such as "has not called it".
 std::string ToldByHost(const Tiers& tiers, const std::string& late,
                        const std::string& message);
 
 // Performs `operation` with as little network traffic as possible. The ranks of
-// a host combine their data in shared memory, one of them (or each with a part)
-// exchanges it over the network, and the result returns the same way.
-// Operations that do not benefit go from rank to rank. The result is
-// bit-identical on every rank.
+// a host combine their data in shared memory; then one of them, or each of them
+// with a part of the data, exchanges it over the network; the result is
+// distributed in shared memory. Operations that gain nothing from this go
+// directly from rank to rank. The result is bit-identical on every rank.
 //
-// First the ranks of a host compare the operations that they called, because
-// the later steps do not show a mismatch. Hosts compare operations when they
-// exchange the data.
+// First, the ranks of a host compare the operations that they called, because
+// the later steps would not show a mismatch. Hosts compare their operations
+// when they exchange data.
 absl::Status RunOverTiers(const Operation& operation,
                           const OperationSignature& signature, Instant deadline,
                           Tiers& tiers);

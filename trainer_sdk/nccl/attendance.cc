@@ -20,8 +20,8 @@ constexpr int kMaxToLookFor = 64;
 
 using Absent = std::optional<std::vector<int>>;
 
-// The store key for `rank` in a meeting; the key is reused each time the
-// meeting is repeated.
+// The store key at which `rank` records its arrival in a meeting. When the
+// meeting repeats, the same key gets the new turn as its value.
 std::string KeyOf(const Meeting& meeting, int rank) {
   return absl::StrCat("nccl_here/", meeting.name, "/", rank);
 }
@@ -61,8 +61,8 @@ absl::Status RecordArrival(const Meeting& meeting, const GroupPlace& place) {
 
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration timeout) {
-  // If the formation has failed, another rank, whose deadline passed earlier,
-  // has already reported the absent ranks.
+  // If the formation of the group has failed, then a rank whose deadline passed
+  // earlier has already reported the absent ranks.
   if (!absl::IsDeadlineExceeded(late) || !FormationStatus(place).ok()) {
     return late;
   }

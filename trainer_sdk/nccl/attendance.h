@@ -10,22 +10,26 @@
 
 namespace muster {
 
-// A step in which all ranks of a group wait for each other. NCCL reports that
-// such a step is late, but not which rank is missing.
+// A step in which all ranks of a group wait for each other, such as joining a
+// communicator. NCCL reports that such a step is late, but not which rank is
+// missing; records in the store show this.
 struct Meeting {
-  std::string name;  // key of the meeting in the group's store
-  // Counts the meetings with this name, from 1; equal on every rank.
+  std::string name;  // name of the step; part of its keys in the group's store
+  // The number of this meeting among those with the same name, from 1; equal on
+  // every rank.
   uint64_t turn = 1;
 };
 
-// Records in the store that this rank has reached `meeting`. Returns early if
-// the formation of `place` is interrupted.
+// Records in the store that this rank has reached `meeting`. Returns early with
+// an error if the formation of `place` (the creation of the group) fails on any
+// rank.
 absl::Status RecordArrival(const Meeting& meeting, const GroupPlace& place);
 
-// If `late` is DeadlineExceeded of a meeting, adds the ranks that did not reach
-// the meeting to the message, if the store answers within `timeout`. Any other
-// status is returned unchanged. In large groups only rank 0 asks the store:
-// otherwise each rank would ask one server about every rank.
+// If `late` is the DeadlineExceeded of a meeting, adds the ranks that did not
+// reach the meeting to its message. Returns `late` unchanged if it is another
+// status, or if the store does not answer within `timeout`. In large groups
+// only rank 0 adds the ranks; otherwise every rank would query one server about
+// every other rank.
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration timeout);
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kSuccess = 0;
 constexpr int kNotReady = 600;
-// CU_EVENT_DISABLE_TIMING: the event records no time, which costs less
+// CU_EVENT_DISABLE_TIMING: the event stores no time stamp, which is cheaper.
 constexpr unsigned kDisableTiming = 2;
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "nccl/nccl_abi.h"
 
-// Declarations from NVIDIA's cuda.h, whose binary interface is stable.
+// Declarations copied from NVIDIA's cuda.h, whose binary interface is stable.
 struct CUctx_st;
 struct CUevent_st;
 
@@ -19,26 +19,27 @@ namespace muster {
 using CudaContext = ::CUctx_st*;
 using CudaEvent = ::CUevent_st*;
 
-// The CUDA functions that the NCCL transport needs. They come from the driver's
-// library, which every machine with a working GPU has, whatever runtime the
-// program uses. Streams, events and memory of the driver and the runtime are
-// interchangeable. Thread-safe.
+// The CUDA functions that the NCCL transport needs. They are loaded from the
+// driver's library, which every machine with a working GPU has, whichever CUDA
+// runtime the program uses. Streams, events and memory of the driver and of the
+// runtime are interchangeable. Thread-safe.
 class CudaDriver {
  public:
-  // NotFound: there is no driver. FailedPrecondition: the driver does not work
-  // or finds no GPU; the error has the driver's message.
+  // Loads the driver's library. NotFound: there is no driver.
+  // FailedPrecondition: the driver does not work or finds no GPU; the error has
+  // the driver's message.
   static absl::StatusOr<std::shared_ptr<const CudaDriver>> Load(
       const std::string& name = "libcuda.so.1");
 
   int device_count() const { return device_count_; }
 
-  // The device of the calling thread's context; -1 if the thread has no
-  // context.
+  // The index of the device that the calling thread uses (the device of its
+  // current context); -1 if the thread has no context.
   int CurrentDevice() const;
 
-  // The device's primary context, which the CUDA runtime uses as well. The
-  // context is kept until the process ends. InvalidArgument: there is no such
-  // device.
+  // Returns the primary context of `device`, which the CUDA runtime also uses.
+  // The context is kept until the process ends. InvalidArgument: there is no
+  // such device.
   absl::StatusOr<CudaContext> PrimaryContext(int device) const;
   // Makes `context` the calling thread's context until Pop.
   absl::Status Push(CudaContext context) const;
@@ -46,19 +47,19 @@ class CudaDriver {
 
   absl::StatusOr<CudaEvent> NewEvent() const;
   void DestroyEvent(CudaEvent event) const;
-  // Records `event` on `stream`: the event happens when all current work of the
-  // stream is done.
+  // Records `event` on `stream`. The event happens when all work that is now on
+  // the stream is done.
   absl::Status Record(CudaEvent event, nccl::CudaStream stream) const;
-  // Whether `event` has happened. Errors are those of the device.
+  // Whether `event` has happened. Errors are errors of the device.
   absl::StatusOr<bool> HasHappened(CudaEvent event) const;
 
-  // Allocates device memory; null for 0 bytes.
+  // Allocates device memory. Returns null if `bytes` is 0.
   absl::StatusOr<void*> Allocate(size_t bytes) const;
   void Free(void* memory) const;
 
  private:
   using Result = int;
-  using DevicePointer = uint64_t;  // CUdeviceptr of cuda.h
+  using DevicePointer = uint64_t;  // the type CUdeviceptr of cuda.h
 
   CudaDriver() = default;
   absl::Status Failed(const char* what, Result result) const;

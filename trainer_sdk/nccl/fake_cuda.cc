@@ -1,5 +1,6 @@
-// A fake of NVIDIA's driver library for tests: device memory is host memory and
-// a stream is a thread. Linked into one library with fake_nccl.cc.
+// A fake of NVIDIA's driver library, for tests: device memory is host memory,
+// and a stream is a thread. It is linked into one library together with
+// fake_nccl.cc.
 
 #include <atomic>
 #include <cstdint>

@@ -13,19 +13,21 @@ namespace muster {
 inline constexpr char kFakeNccl[] = "trainer_sdk/nccl/libfake_nccl.so";
 inline constexpr char kFakeOldNccl[] = "trainer_sdk/nccl/libfake_old_nccl.so";
 
-// A test's handle of one of the fake libraries.
+// A handle with which a test loads and controls one of the fake NCCL libraries.
 class FakeLibrary {
  public:
   explicit FakeLibrary(const std::string& name = kFakeNccl);
 
   FakeNcclControl& control() const { return *control_; }
-  // Resets all settings; counts of live objects stay.
+  // Resets all settings to their defaults. Counters of live objects are not
+  // changed.
   void Reset() const;
 
-  // Options that use this library both as NCCL and as the CUDA driver.
+  // NCCL transport options that name this library both as NCCL and as the CUDA
+  // driver.
   NcclOptions options() const;
 
-  // Blocks until the calling thread's stream is empty.
+  // Blocks until all work on the calling thread's default stream is done.
   void Drain() const { drain_(nullptr); }
 
  private:
@@ -34,8 +36,8 @@ class FakeLibrary {
   void (*drain_)(void*) = nullptr;
 };
 
-// Memory of the fake device, which is host memory. Read first waits for pending
-// work.
+// Access to the fake device's memory, which is host memory. Read first waits
+// for pending work.
 class FakeDeviceMemory final : public ConformanceMemory {
  public:
   explicit FakeDeviceMemory(FakeLibrary library)

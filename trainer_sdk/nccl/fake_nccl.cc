@@ -1,7 +1,8 @@
-// A fake of NCCL for tests, whose ranks are threads of one process. Data moves
-// between streams (fake_stream.h) instead of GPUs. It aborts the process if a
-// caller breaks the rules of non-blocking communicators. With FAKE_NCCL_2_14
-// the library lacks functions that are newer than NCCL 2.14.
+// A fake of NCCL for tests, in which ranks are threads of one process. Data
+// moves between the threads' streams (fake_stream.h) instead of GPUs. The fake
+// aborts the process if a caller breaks the rules of non-blocking
+// communicators. Compiled with FAKE_NCCL_2_14, the library lacks functions that
+// are newer than NCCL 2.14.
 
 #include <unistd.h>
 
@@ -33,22 +34,25 @@ void Demand(bool condition, const char* what) {
 }
 
 struct Communicator {
-  std::shared_ptr<FakeWorld> world;  // null until a split is complete
+  // the shared state of all ranks; null until a split is complete
+  std::shared_ptr<FakeWorld> world;
   int rank = 0;
   std::atomic<bool> aborted = false;
-  // number of threads that are inside a call; more than one is an error
+  // number of threads inside a call of this communicator; more than one is an
+  // error
   std::atomic<int> inside = 0;
   std::atomic<int> polls_left = 0;
   std::atomic<int> failed = 0;
   bool finalized = false;
   uint64_t collectives = 0;
   uint64_t splits = 0;
-  // Whether all ranks have called the last ncclCommSplit of this communicator;
-  // shared with the registry. Null: there was no split.
+  // Whether all ranks have called the last ncclCommSplit of this communicator.
+  // The value is shared with the registry. Null: there was no split yet.
   std::shared_ptr<const bool> all_split;
 };
 
-// Marks a call of a communicator while it lives, and detects concurrent calls.
+// Marks that the calling thread is inside a call of a communicator, while this
+// object lives. Detects concurrent calls.
 class Entry {
  public:
   explicit Entry(nccl::NcclComm comm)
@@ -80,9 +84,10 @@ struct Registry {
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<FakeWorld>> worlds;
   int ids = 0;
-  // One split of one world: what its ranks have passed so far.
+  // One ncclCommSplit of one communicator: the arguments of the ranks that have
+  // called it so far.
   struct Split {
-    // indexed by rank in the parent
+    // new communicators, indexed by rank in the parent
     std::vector<std::shared_ptr<Communicator>> children;
     std::vector<std::pair<int, int>> color_and_key;
     int arrived = 0;
@@ -95,7 +100,7 @@ Registry& TheRegistry() {
   return *registry;
 }
 
-// The calls of a thread since ncclGroupStart.
+// The calls that the thread has made since ncclGroupStart.
 struct Group {
   int depth = 0;
   std::vector<std::pair<nccl::CudaStream, std::function<void()>>> sends;
@@ -171,15 +176,16 @@ nccl::NcclResult Collective(nccl::NcclComm handle, nccl::CudaStream stream,
 }
 
 #ifndef FAKE_NCCL_2_14
-// Once all ranks of a split have called ncclCommSplit, gives each new
-// communicator its world.
+// Once all ranks of the parent have called ncclCommSplit, gives each new
+// communicator the FakeWorld of its color.
 void Complete(Registry::Split& split) {
   const int size = static_cast<int>(split.children.size());
   for (int r = 0; r < size; ++r) {
     if (split.children[r] == nullptr || split.children[r]->world != nullptr) {
       continue;
     }
-    std::vector<std::pair<int, int>> members;  // (key, rank in the parent)
+    // members of one new communicator: (key, rank in the parent)
+    std::vector<std::pair<int, int>> members;
     for (int s = 0; s < size; ++s) {
       if (split.color_and_key[s].first == split.color_and_key[r].first) {
         members.emplace_back(split.color_and_key[s].second, s);

@@ -13,15 +13,15 @@ namespace muster {
 class FakeStream {
  public:
   FakeStream() : thread_([this] { Loop(); }) {}
-  // Blocks until all tasks are done.
+  // Blocks until all tasks are done, and ends the thread.
   ~FakeStream();
 
   void Add(std::function<void()> work);
   // Blocks until all tasks are done.
   void Drain();
 
-  // `handle`: the value that tests and NCCL pass; null is the calling thread's
-  // own stream.
+  // Returns the stream for `handle`, the pointer that tests and NCCL pass; null
+  // means the calling thread's own stream.
   static FakeStream& Of(void* handle);
 
  private:
@@ -29,7 +29,7 @@ class FakeStream {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  // pending tasks; the first is running
+  // pending tasks; the first one is running
   std::deque<std::function<void()>> work_;
   bool ending_ = false;
   std::thread thread_;

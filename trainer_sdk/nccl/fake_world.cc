@@ -26,8 +26,8 @@ void FakeWorld::Compute(const std::vector<FakePart>& parts) const {
   const int64_t bytes = any.count * SizeOf(any.dtype);
   std::vector<const void*> inputs;
   for (const FakePart& part : parts) inputs.push_back(part.in);
-  // Inputs are copied first, because in place one rank's output is another
-  // rank's input.
+  // Each case reads all inputs before it writes an output, because with
+  // in-place buffers one rank's output may be an input.
   switch (any.call) {
     case FakeCall::kAllReduce:
     case FakeCall::kReduce: {
@@ -91,8 +91,9 @@ void FakeWorld::Collect(uint64_t number, int rank, const FakePart& part,
     }
   }
   changed_.wait(lock, [&] { return slot.done || aborted; });
-  // If this rank was aborted, its buffers become invalid. The count is lowered
-  // so far that the collective never completes on any other rank.
+  // Not done means that this rank was aborted, so its buffers become invalid.
+  // Subtract so much from `arrived` that the collective can never complete on
+  // another rank.
   if (!slot.done) slot.arrived -= 2 * size_;
   if (slot.done && ++slot.left == size_) slots_.erase(number);
 }
@@ -108,8 +109,8 @@ void FakeWorld::Receive(int from, int to, void* data, size_t bytes,
                         const std::atomic<bool>& aborted) {
   std::unique_lock<std::mutex> lock(mutex_);
   auto& box = mail_[{from, to}];
-  // If the next message has another size, the receive waits forever, as NCCL's
-  // would.
+  // If the next message has another size than the receive, the receive waits
+  // forever, as in NCCL.
   changed_.wait(lock, [&] {
     return aborted || (!box.empty() && box.front().size() == bytes);
   });

@@ -23,7 +23,7 @@ enum class FakeCall {
   kReduce
 };
 
-// The arguments of one rank in one collective.
+// One rank's arguments of one collective.
 struct FakePart {
   FakeCall call = FakeCall::kAllReduce;
   const void* in = nullptr;
@@ -34,8 +34,8 @@ struct FakePart {
   int root = 0;
 };
 
-// The shared state of the ranks of one fake communicator. As on a GPU, waits
-// have no deadline: they end when the peers arrive or the rank's own
+// The state that all ranks of one fake communicator share. As on a GPU, waits
+// have no deadline: a wait ends when the peers arrive or when the rank's own
 // communicator is aborted, and ranks that call different operations wait
 // forever. Thread-safe.
 class FakeWorld {
@@ -44,19 +44,20 @@ class FakeWorld {
 
   int size() const { return size_; }
 
-  // Registers a rank; Complete returns whether all ranks are registered.
+  // Join adds a rank to the communicator; Complete returns whether all ranks
+  // have joined.
   void Join();
   bool Complete() const;
 
-  // Takes part in collective number `number` and blocks until it is complete or
-  // `aborted`. Each rank counts its collectives itself.
+  // Takes part in collective number `number`, and blocks until the collective
+  // is complete or `aborted` is true. Each rank counts its own collectives.
   void Collect(uint64_t number, int rank, const FakePart& part,
                const std::atomic<bool>& aborted);
   void Send(int from, int to, const void* data, size_t bytes);
   void Receive(int from, int to, void* data, size_t bytes,
                const std::atomic<bool>& aborted);
 
-  // Makes all waits check the `aborted` flags of their communicators again.
+  // Makes all waiting ranks check their `aborted` flags again.
   void Wake();
 
  private:

@@ -23,7 +23,7 @@ constexpr std::chrono::seconds kLookEvery{1};
 constexpr std::chrono::seconds kReadTimeout{5};
 constexpr std::chrono::seconds kEndTimeout{2};
 
-// Encodes a cause as "CODE RANK MESSAGE".
+// Encodes a cause for the store as "CODE RANK MESSAGE".
 std::string Encoded(int rank, const absl::Status& cause) {
   return absl::StrCat(static_cast<int>(cause.code()), " ", rank, " ",
                       cause.message());
@@ -56,7 +56,8 @@ class GroupAlarm::Listener {
   void SetPolling(Polling polling);
 
  private:
-  // The cause that the peers have published; OK if there is none.
+  // Reads the cause that a peer has published in the store; OK if there is
+  // none.
   absl::Status Look() const;
 
   const GroupPlace place_;
@@ -137,7 +138,8 @@ void GroupAlarm::Listener::Loop() {
       const std::string said = Encoded(place_.rank, *to_raise_);
       to_raise_.reset();
       lock.unlock();
-      // CompareSet keeps an earlier cause.
+      // CompareSet does not overwrite a cause that another rank published
+      // earlier.
       place_.store->CompareSet(kKey, "", said).IgnoreError();
       lock.lock();
       continue;
@@ -157,7 +159,7 @@ void GroupAlarm::Listener::Loop() {
     if (ending_) continue;
     if (!alarm.ok()) {
       on_alarm_(alarm);
-      // From now on, Raise does nothing: the peers know the cause already.
+      // The peers know the cause already, so later calls of Raise do nothing.
       raised_ = true;
     } else {
       changed_.wait_until(lock, ToSteady(MonotonicNow() + kLookEvery),

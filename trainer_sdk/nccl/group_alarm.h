@@ -10,28 +10,28 @@
 
 namespace muster {
 
-// Tells the ranks of a group that one of them gave up, or that their round is
-// over, because NCCL does not. The alarm is a key of the group's store. The key
-// is read only after SetPolling(kOn), once per second, because all ranks query
-// one server. Thread-safe.
+// Notifies the ranks of a group that one of them has failed, or that their
+// round is over. NCCL itself does not. The alarm is a key of the group's store.
+// It is polled once per second, and only after SetPolling(kOn), because all
+// ranks query the same server. Thread-safe.
 class GroupAlarm {
  public:
-  // `on_alarm` is called at most once, on a thread of this object's own and
-  // never after its destruction. Its argument is a peer's cause with the code
-  // of that cause, or Unavailable if the store is gone, which means that the
-  // round is over. `on_alarm` must not block or call this object.
+  // `on_alarm` is called at most once, on this object's own thread, and never
+  // after the destructor has returned. Its argument has a peer's cause, with
+  // the original code; or it is Unavailable if the store is gone, which means
+  // that the round is over. `on_alarm` must not block or call this object.
   GroupAlarm(GroupPlace place, std::function<void(absl::Status)> on_alarm);
-  // Waits briefly until a raised cause is published. If the store does not
-  // answer, only the thread stays blocked, not the destructor.
+  // Waits up to two seconds until a raised cause is published. If the store
+  // does not answer within this time, the thread is left behind.
   ~GroupAlarm();
   GroupAlarm(const GroupAlarm&) = delete;
   GroupAlarm& operator=(const GroupAlarm&) = delete;
 
-  // OK, or ResourceExhausted: the system has no thread for the alarm.
+  // OK, or ResourceExhausted: the system could not start the alarm's thread.
   absl::Status status() const { return status_; }
 
-  // Publishes the reason why this rank gives up. Does not block; only the first
-  // call has an effect.
+  // Publishes `cause`, the reason why this rank leaves the group. Does not
+  // block; only the first call has an effect.
   void Raise(const absl::Status& cause);
 
   enum class Polling { kOff, kOn };
@@ -40,7 +40,8 @@ class GroupAlarm {
  private:
   class Listener;
 
-  const std::shared_ptr<Listener> listener_;  // shared with the alarm's thread
+  // state that is shared with the alarm's thread
+  const std::shared_ptr<Listener> listener_;
   absl::Status status_;
 };
 

@@ -12,8 +12,9 @@
 namespace muster {
 namespace {
 
-// The time between polls: zero at first, because a launch takes microseconds;
-// then longer and longer, for a first connection or a late peer.
+// The waits between two polls. The first polls only yield the processor,
+// because a launch usually takes microseconds. Later waits double up to one
+// millisecond, for a first connection or a late peer.
 class PollPace {
  public:
   void Wait() {
@@ -52,8 +53,8 @@ void NcclCommunicator::Explain(const absl::Status& cause) {
   status_ = cause;
 }
 
-// Breaks the communicator. Returns the first cause for which it broke, which
-// may be older than this failure.
+// Breaks the communicator because of a failed NCCL call. Returns the first
+// cause for which the communicator broke, which may be older than this failure.
 absl::Status NcclCommunicator::Failed(nccl::NcclResult result,
                                       const std::string& what) {
   const std::string words =
@@ -114,8 +115,8 @@ absl::Status NcclCommunicator::Split(int color, int key,
                                      const std::string& what,
                                      Instant deadline) {
   nccl::NcclConfig config;
-  // NCCL may write `made` from a thread of its own until the parent is ready or
-  // aborted.
+  // NCCL may write the new communicator to `made` from a thread of its own,
+  // until the parent is ready or aborted.
   nccl::NcclComm made = nullptr;
   absl::Status split = Do(
       [&](nccl::NcclComm comm) {

@@ -14,55 +14,57 @@
 
 namespace muster {
 
-// Owns one non-blocking NCCL communicator. No thread is inside NCCL while it
-// waits, so that an abort is safe.
+// Owns one non-blocking NCCL communicator. No thread waits inside NCCL, so an
+// abort is always safe.
 //
-// Every call goes through Do. Do holds the lock only for the call itself, which
-// is short because the communicator does not block, and then polls without the
-// lock until NCCL has launched the operation. Break, called from any thread,
-// ends a running Do; then Abort frees the communicator. Thread-safe.
+// Every call that starts an operation goes through Do. Do holds the lock only
+// during the call itself, which is short because the communicator is
+// non-blocking. Do then polls without the lock until NCCL has launched the
+// operation. Break may be called from any thread and ends a running Do;
+// afterwards, Abort frees the communicator. Thread-safe.
 class NcclCommunicator {
  public:
   explicit NcclCommunicator(std::shared_ptr<const nccl::NcclLibrary> nccl)
       : nccl_(std::move(nccl)) {}
-  // Aborts a communicator that is still open.
+  // Aborts the communicator if it has not been closed.
   ~NcclCommunicator() { Abort(); }
   NcclCommunicator(const NcclCommunicator&) = delete;
   NcclCommunicator& operator=(const NcclCommunicator&) = delete;
 
-  // Joins the communicator of a group. `what`: the name of this step in
-  // messages. DeadlineExceeded: `deadline` has passed. Unavailable: NCCL
-  // failed. Both errors break the communicator.
+  // Joins the communicator of a new group. `what` names this step in error
+  // messages. DeadlineExceeded: not all ranks joined by `deadline`.
+  // Unavailable: NCCL failed. Both errors break the communicator.
   absl::Status Join(const nccl::NcclUniqueId& id, int rank, int size,
                     const std::string& what, Instant deadline);
 
-  // Collective over all ranks of this communicator: the ranks that pass the
-  // same `color` get a new communicator in `*child`, ordered by `key`. A rank
-  // that passes kNcclSplitNoColor gets none. Requires can_split.
+  // Splits this communicator. Collective over all its ranks: the ranks that
+  // pass the same `color` get a new communicator in `*child`, ordered by `key`.
+  // A rank that passes kNcclSplitNoColor gets none. Requires can_split.
   absl::Status Split(int color, int key, NcclCommunicator* child,
                      const std::string& what, Instant deadline);
 
-  // Makes a call and blocks until NCCL has launched the operation, but not
-  // until it is complete.
+  // Makes one call of NCCL and blocks until NCCL has launched the operation.
+  // Does not wait until the operation is complete.
   absl::Status Do(const std::function<nccl::NcclResult(nccl::NcclComm)>& call,
                   const std::string& what, Instant deadline);
 
-  // Checks once whether NCCL has detected an error by itself, such as a broken
-  // connection.
+  // Checks once whether NCCL has detected an asynchronous error, such as a
+  // broken connection.
   absl::Status AsyncError();
 
-  // OK, or the first cause for which the communicator is broken.
+  // OK while the communicator is healthy, else the first cause for which it
+  // broke.
   absl::Status status() const;
 
-  // Breaks the communicator with `cause`; returns false if it was broken
-  // before. A running Do returns the cause soon.
+  // Breaks the communicator with `cause`; returns false if it was already
+  // broken. A running Do soon returns the cause.
   bool Break(const absl::Status& cause);
 
   // Replaces the cause of a broken communicator by a more detailed one.
   void Explain(const absl::Status& cause);
 
-  // Frees a healthy communicator once its operations are done. Aborts the
-  // communicator if they are not done by `deadline`.
+  // Frees a healthy communicator once its operations are done. If they are not
+  // done by `deadline`, aborts them.
   void Close(Instant deadline);
 
   // Ends pending operations, including kernels on the device, waits for them,
@@ -70,15 +72,16 @@ class NcclCommunicator {
   void Abort();
 
  private:
-  // Waits until NCCL has finished a step. If `parent` is not null, the wait
-  // ends when the parent breaks.
+  // Waits until NCCL has finished an asynchronous call. If `parent` is not
+  // null, a failure of the parent ends the wait.
   absl::Status AwaitReady(const std::string& what, Instant deadline,
                           const NcclCommunicator* parent = nullptr);
   absl::Status Failed(nccl::NcclResult result, const std::string& what);
 
   const std::shared_ptr<const nccl::NcclLibrary> nccl_;
 
-  // Locked during a call of NCCL.
+  // Held during each call of NCCL, because a communicator allows only one at a
+  // time.
   std::mutex call_mutex_;
   nccl::NcclComm comm_ = nullptr;  // guarded by call_mutex_
 

@@ -1,5 +1,5 @@
-// Runs the transports' conformance suite on NCCL's transport, over the fake
-// NCCL.
+// Runs the conformance suite of transports on the NCCL transport, with the fake
+// NCCL library.
 
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@ ConformanceSubject Subject() {
   subject.factory = [fake](GroupPlace place, Instant deadline) {
     return NewNcclTransport(std::move(place), fake.options(), deadline);
   };
-  // Only every 23rd case runs, because each operation needs two threads per
-  // rank.
+  // Run only every 23rd case of the suite: with the fake, each operation needs
+  // two threads per rank.
   subject.every_nth = 23;
   subject.mismatch = ConformanceSubject::Mismatch::kNotSeen;
   subject.late = ConformanceSubject::Late::kOfBarriers;
@@ -46,8 +46,8 @@ TEST_P(NcclConformance, Interleavings) {
 TEST_P(NcclConformance, Memory) {
   EXPECT_EQ(CheckMemory(Subject(), GetParam()), absl::OkStatus());
 }
-// Takes seconds, because ranks learn of a broken group from threads that poll
-// once per second.
+// This test takes seconds, because the ranks' threads poll only once per second
+// whether the group is broken.
 TEST(NcclBrokenForAll, OnThreeRanks) {
   EXPECT_EQ(CheckBrokenForAll(Subject(), 3), absl::OkStatus());
 }

@@ -1,6 +1,6 @@
-// When a group over NCCL breaks, no rank stays blocked. Ranks are threads over
-// the fake NCCL, which aborts the process if a thread is inside NCCL during an
-// abort.
+// Tests that no rank stays blocked when a group over NCCL breaks. Ranks are
+// threads that use the fake NCCL, which aborts the process if a thread is
+// inside NCCL during an abort.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,8 +36,8 @@ std::string Why(const absl::Status& status) {
   return std::string(status.message());
 }
 
-// A store whose round can end, after which every call fails, and which can
-// hang.
+// A store for tests. After End, as if the round were over, every call fails;
+// after Hang, writes block until GoOn.
 class EndingStore final : public Store {
  public:
   void End() { ended_ = true; }
@@ -99,7 +99,7 @@ class EndingStore final : public Store {
   bool hangs_ = false;  // guarded by mutex_
 };
 
-// Receives the cause passed to on_broken.
+// Receives the cause that the transport passes to on_broken.
 class Breakage {
  public:
   std::function<void(const absl::Status&)> Listener() {
@@ -150,7 +150,7 @@ class NcclFailureTest : public ::testing::Test {
     return {.rank = rank, .size = size, .store = store_, .name = "world"};
   }
 
-  // Makes a group of `size` ranks; returns their transports.
+  // Creates a group of `size` ranks. Returns their transports, indexed by rank.
   std::vector<std::unique_ptr<Transport>> Group(int size) {
     std::vector<std::unique_ptr<Transport>> transports(size);
     const auto made = RunRanks(size, [&](int rank) {
@@ -164,7 +164,8 @@ class NcclFailureTest : public ::testing::Test {
     return transports;
   }
 
-  // An all_reduce of one element; does not wait for the stream.
+  // Starts an all_reduce of one element. Does not wait until the stream has
+  // done it.
   absl::Status Reduce(Transport& transport, Duration timeout = seconds(30)) {
     thread_local float value;
     value = 1;
@@ -202,7 +203,8 @@ TEST_F(NcclFailureTest, ALateOperationBreaksTheGroup) {
   std::thread([&] {
     EXPECT_EQ(Reduce(*group[0], milliseconds(50)), absl::OkStatus())
         << "the stream has it";
-    // The late operation aborts the communicator, which empties the stream.
+    // Blocks until the late operation has aborted the communicator, which
+    // empties the stream.
     fake_.Drain();
     float nothing;
     const absl::Status of_nothing = group[0]->Execute(
@@ -226,7 +228,8 @@ TEST_F(NcclFailureTest, TheDeviceDoesNotWaitForADeadStore) {
   store_->Hang();
   std::thread([&] {
     EXPECT_EQ(Reduce(*group[0], milliseconds(30)), absl::OkStatus());
-    // The late operation aborts the communicator, which empties the stream.
+    // Blocks until the late operation has aborted the communicator, which
+    // empties the stream.
     fake_.Drain();
   }).join();
   EXPECT_TRUE(absl::IsDeadlineExceeded(Reduce(*group[0])));
@@ -235,7 +238,8 @@ TEST_F(NcclFailureTest, TheDeviceDoesNotWaitForADeadStore) {
 
 TEST_F(NcclFailureTest, APeersAlarmEndsALaunchThatWaits) {
   auto group = Group(2);
-  control().polls = 1 << 30;  // the connection never completes
+  // a number so large that NCCL's connection never completes
+  control().polls = 1 << 30;
   std::thread waiting([&] {
     const absl::Status end = Reduce(*group[1], seconds(60));
     EXPECT_TRUE(absl::IsAborted(end)) << end;
@@ -300,7 +304,8 @@ TEST_F(NcclFailureTest, AnAbortHereEndsThePeersToo) {
 
 TEST_F(NcclFailureTest, AnAbortEndsALaunchThatWaits) {
   auto group = Group(2);
-  control().polls = 1 << 30;  // the connection never completes
+  // a number so large that NCCL's connection never completes
+  control().polls = 1 << 30;
   std::promise<void> begun;
   std::thread waiting([&] {
     begun.set_value();
@@ -369,8 +374,8 @@ TEST_F(NcclFailureTest, ARankThatFailsToJoinEndsTheOthersWait) {
   }
 }
 
-// Rank 1 fails before it enters NCCL, while NCCL waits for it on rank 0. Rank
-// 0's wait must end with rank 1's error.
+// Rank 1 fails before it calls NCCL, while rank 0 already waits for it inside
+// the join. Rank 0's wait must end with rank 1's error.
 TEST_F(NcclFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
   const Instant deadline = MonotonicNow() + seconds(60);
   const auto ends = RunRanks(2, [&](int rank) {
@@ -412,8 +417,8 @@ TEST_F(NcclFailureTest, AnAbortThatNeverComesBackHoldsNobodyUp) {
     group[0]->Abort("enough");
   }
   control().abort_hangs = false;
-  // The destructor above left a thread in the hanging abort. That thread now
-  // frees everything.
+  // The transport's destructor left a thread behind, in the hanging abort. With
+  // abort_hangs reset, that thread returns and frees everything.
   const Instant end = MonotonicNow() + seconds(30);
   while (MonotonicNow() < end &&
          (control().live_communicators > 0 || control().live_allocations > 0)) {

@@ -22,15 +22,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The interval at which the device is queried while operations are pending.
+// The interval at which the watching thread queries the device while operations
+// are pending.
 constexpr Duration kLookEvery = milliseconds(10);
-// The interval at which NCCL is queried while no operations are pending.
+// The interval at which the watching thread queries NCCL for errors while no
+// operations are pending.
 constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
-// After waiting for its peers for this time, a rank also checks once per second
-// whether a peer has reported a failure.
+// The time for which a rank waits for its peers before it also checks, once per
+// second, whether a peer has reported a failure.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
-// The longest time for accesses to the store while an error is explained, in
-// addition to NcclOptions::explanation_timeout.
+// The longest time for each step of store accesses that makes an error message
+// more detailed, in addition to NcclOptions::explanation_timeout.
 constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 // The interval at which the host polls for the end of a barrier.
 constexpr Duration kBarrierPoll = std::chrono::microseconds(20);
@@ -110,7 +112,8 @@ absl::StatusOr<std::shared_ptr<NcclGroup>> NcclGroup::Open(
   if (!cuda.ok()) return cuda.status();
   const absl::StatusOr<int> device = ChooseDevice(**cuda, options.device);
   if (!device.ok()) return device.status();
-  // Stored, so that groups that are split from this one use the same device.
+  // Store the chosen device in the options, so that groups split from this one
+  // use the same device.
   options.device = *device;
   const absl::StatusOr<CudaContext> context = (*cuda)->PrimaryContext(*device);
   if (!context.ok()) return context.status();
@@ -144,8 +147,8 @@ absl::Status NcclGroup::Join(Instant deadline) {
                                  : nccl::NcclUniqueIdOf(options_.unique_id);
   absl::Status joined = id.status();
   if (joined.ok()) {
-    // Ends the join as soon as the formation fails on any rank. The alarm would
-    // need up to a second, because it polls.
+    // Break the join as soon as the creation of the group fails on any rank.
+    // The alarm alone would need up to a second, because it polls.
     const FormationReaction given_up(
         place_.formation, [this](const absl::Status& cause) { Break(cause); });
     alarm_.SetPolling(GroupAlarm::Polling::kOn);
@@ -167,8 +170,8 @@ absl::Status NcclGroup::JoinBySplit(NcclGroup& parent, int color, int key,
                          place_.formation, deadline);
     alarm_.SetPolling(GroupAlarm::Polling::kOff);
   }
-  // If this rank cannot split, the other ranks of the parent would wait for it;
-  // so the parent breaks.
+  // Break the parent, because its other ranks would wait for this rank in the
+  // split.
   if (!split.ok()) parent.Break(split);
   return split;
 }
@@ -195,8 +198,8 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
     std::lock_guard<std::mutex> lock(mutex_);
     meeting.turn = ++splits_;
   }
-  // The place of the whole parent group, because all its ranks wait for each
-  // other in this step.
+  // The place describes the whole parent group, because all its ranks wait for
+  // each other in a split.
   GroupPlace whole = place_;
   whole.formation = formation;
   absl::Status split;
@@ -209,7 +212,7 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
       split = communicator_.Split(color, key, part, what, deadline);
     }
   }
-  // Wakes the watching thread: the group may have broken during the split.
+  // Wake the watching thread: the group may have broken during the split.
   Wake();
   return WithAbsent(split, meeting, whole, kStoreTimeout);
 }
@@ -257,12 +260,12 @@ absl::Status NcclGroup::Execute(const Operation& operation,
 absl::Status NcclGroup::WaitFor(uint64_t number) {
   while (!watch_.Done(number)) {
     if (!status().ok()) return ExplainedCause();
-    // If an operation failed or is late, wakes the watching thread, which finds
-    // the same failure and makes the error message.
+    // If an operation failed or is late, wake the watching thread. It finds the
+    // same failure, and makes the error message.
     if (!watch_.Look(MonotonicNow()).ok()) Wake();
     std::this_thread::sleep_for(kBarrierPoll);
   }
-  // An abort makes all operations look done, so the group's status tells
+  // After an abort, all operations look complete. So the group's status decides
   // whether the operation has succeeded.
   return status().ok() ? absl::OkStatus() : ExplainedCause();
 }
@@ -306,8 +309,8 @@ void NcclGroup::Release(const Memory& memory) {
     return;
   }
   if (memory.registration != nullptr && status().ok()) {
-    // Only a healthy communicator must deregister the memory: one that is freed
-    // frees its registrations too.
+    // Deregister the memory only while the communicator is healthy. A
+    // communicator that is freed also frees its registrations.
     communicator_
         .Do(
             [&](nccl::NcclComm comm) {
@@ -335,8 +338,8 @@ absl::Status NcclGroup::Explained(
       place_.size == 1) {
     return cause;
   }
-  // ProcessGroup publishes its own accounts, of later calls, in the same store.
-  // The prefix gives the accounts of NCCL's operations other keys.
+  // The accounts of NCCL's operations need keys of their own: ProcessGroup
+  // publishes its accounts, which describe later calls, in the same store.
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
   const auto compare = [place, call = *current,
@@ -398,11 +401,11 @@ void NcclGroup::Watch() {
     if (turn == Turn::kBroken) {
       const absl::Status cause = status();
       alarm_.Raise(cause);
-      // The current operation is read before the abort, after which all
+      // Read the current operation before the abort, because after it all
       // operations look complete.
       const std::optional<OperationSignature> current = watch_.Current();
       communicator_.Abort();
-      // The cause is explained only after the abort. The explanation reads the
+      // Make the detailed error message only after the abort: this reads the
       // store, which may be gone, and the device must not wait for it.
       const absl::Status explained = Explained(cause, current);
       communicator_.Explain(explained);
@@ -422,7 +425,7 @@ void NcclGroup::Watch() {
   }
   lock.unlock();
   // If the group broke just before Close was called, the peers have not been
-  // told yet.
+  // notified yet.
   if (const absl::Status cause = status(); !cause.ok()) alarm_.Raise(cause);
   communicator_.Close(MonotonicNow() + options_.close_timeout / 2);
   lock.lock();

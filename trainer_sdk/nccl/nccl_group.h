@@ -19,53 +19,55 @@
 
 namespace muster {
 
-// One rank's part of one group: its communicator, its pending operations and
-// the thread that watches them. The transport, the watching thread and
-// allocated memory share ownership, because each may outlive the others.
-// Thread-safe.
+// One rank's membership in one NCCL group: its communicator, its pending
+// operations and the state of the thread that watches them. The transport, the
+// watching thread and allocated memory share ownership of this object, because
+// each may outlive the others. Thread-safe.
 class NcclGroup {
  public:
-  // Loads the libraries and opens the device. Does not communicate.
+  // Loads the libraries and selects the device. Does not communicate.
   static absl::StatusOr<std::shared_ptr<NcclGroup>> Open(GroupPlace place,
                                                          NcclOptions options);
   ~NcclGroup();
 
-  // Joins the group's communicator, or splits it from that of `parent`. If the
-  // split fails, `parent` breaks.
+  // Join creates the group's communicator together with the other ranks;
+  // JoinBySplit splits it from that of `parent`. If the split fails, `parent`
+  // breaks.
   absl::Status Join(Instant deadline);
   absl::Status JoinBySplit(NcclGroup& parent, int color, int key,
                            Instant deadline);
-  // Takes part in a split of this group whose new groups do not contain this
-  // rank. `formation`: the formation of the split, or null.
+  // Takes part in a split of this group without joining a new group.
+  // `formation` is the formation of the split's new groups, or null.
   absl::Status SplitWithoutNewGroup(const std::shared_ptr<Formation>& formation,
                                     Instant deadline);
 
   absl::Status Execute(const Operation& operation,
                        const OperationContext& context);
 
-  // Called when joining failed; also reports the failure to the peers.
+  // Breaks the group after a failed join, and reports the failure to the peers.
   void GiveUp(const absl::Status& cause);
 
   // Breaks the group. The watching thread then aborts the communicator.
   void Break(const absl::Status& cause);
 
-  // The main function of the watching thread; returns soon after Close.
+  // The main function of the watching thread. It returns soon after Close is
+  // called.
   void Watch();
-  // The result of Close: whether the communicator was freed within the close
-  // timeout.
+  // The result of Close: whether the communicator was freed within
+  // options().close_timeout.
   enum class Ended { kYes, kNotInTime };
-  // Makes the watching thread free the communicator, and waits until it is
-  // freed, for at most the close timeout.
+  // Makes the watching thread free the communicator. Waits for that, at most
+  // options().close_timeout.
   Ended Close();
 
   struct Memory {
     void* data = nullptr;
-    // whether NCCL allocated the memory; otherwise the driver did
+    // whether the memory was allocated by NCCL; if not, by the CUDA driver
     bool is_nccls = false;
     void* registration = nullptr;
   };
   absl::StatusOr<Memory> Allocate(int64_t bytes, Instant deadline);
-  // Frees memory from Allocate.
+  // Frees memory that Allocate returned.
   void Release(const Memory& memory);
 
   absl::Status status() const { return communicator_.status(); }
@@ -80,31 +82,34 @@ class NcclGroup {
   std::string What(const char* step) const;
   absl::Status TakeBarrierCell();
   absl::Status WaitFor(uint64_t number);
-  // This rank's part in a split of this group's communicator.
+  // Takes part in a split of this group's communicator; `part` receives the new
+  // communicator.
   absl::Status Split(int color, int key, NcclCommunicator* part,
                      const std::string& what,
                      const std::shared_ptr<Formation>& formation,
                      Instant deadline);
   // If `cause` says that an operation is late, returns `cause` with the
-  // unfinished operations of all ranks added. `current`: this rank's unfinished
-  // operation. Waits for the peers' accounts and the store for a bounded time.
+  // unfinished operation of each rank added, as far as they are known in time.
+  // `current` is this rank's unfinished operation. Waits for the store and the
+  // peers' accounts for a limited time.
   absl::Status Explained(
       const absl::Status& cause,
       const std::optional<OperationSignature>& current) const;
-  // The cause for which the group is broken, with its explanation. The watching
-  // thread adds the explanation after the abort; if that takes too long, the
-  // cause is returned without it.
+  // Returns the cause for which the group is broken, with the detailed message.
+  // The watching thread makes that message after the abort. If it is not ready
+  // in time, the cause is returned without it.
   absl::Status ExplainedCause();
   void Wake();
-  // Marks a launch of an operation in progress while it lives. A launch may
-  // wait for other ranks, because NCCL connects them at the first operation of
-  // a kind; so the alarm is watched meanwhile.
+  // Marks, while this object lives, that the launch of an operation is in
+  // progress. A launch may wait for other ranks, because NCCL connects them at
+  // the first operation of a kind. So the peers' alarm must be polled
+  // meanwhile.
   class Launch;
-  // The time since when this rank has been waiting for peers; nullopt if it is
+  // Returns since when this rank has been waiting for peers; nullopt if it is
   // not waiting.
   std::optional<Instant> WaitingSince();
-  // One iteration of the watching thread; returns whether the group is still
-  // intact.
+  // The result of LookAround, one iteration of the watching thread: whether the
+  // group is still intact.
   enum class Turn { kGoOn, kBroken };
   Turn LookAround();
 
@@ -121,13 +126,18 @@ class NcclGroup {
   std::condition_variable changed_;
   bool closing_ = false;  // guarded by mutex_
   bool ended_ = false;    // guarded by mutex_
-  bool awake_ = false;    // guarded by mutex_; wakes the watching thread
-  int launches_ = 0;  // guarded by mutex_; calls that NCCL has not launched yet
-  Instant launching_since_;  // guarded by mutex_; valid while launches_ > 0
-  bool explained_ = false;   // guarded by mutex_
-  uint64_t splits_ = 0;      // guarded by mutex_
+  // whether the watching thread was woken and must look at once; guarded by
+  // mutex_
+  bool awake_ = false;
+  // number of calls that NCCL has not launched yet; guarded by mutex_
+  int launches_ = 0;
+  // time at which launches_ became nonzero; guarded by mutex_
+  Instant launching_since_;
+  bool explained_ = false;  // guarded by mutex_
+  uint64_t splits_ = 0;     // number of splits begun; guarded by mutex_
 
-  GroupAlarm alarm_;  // last, because its thread calls Break
+  // declared last, so that it is destroyed first: its thread calls Break
+  GroupAlarm alarm_;
 };
 
 }  // namespace muster

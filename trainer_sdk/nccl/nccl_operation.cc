@@ -41,14 +41,16 @@ int NcclOp(ReduceOp op) {
   return nccl::kNcclSum;
 }
 
-// Indexed by rank: the number of elements in the rank's part.
+// Returns the number of elements in each rank's part, indexed by rank. `count`
+// is the number for every rank if `counts` is empty.
 std::vector<int64_t> Parts(const std::vector<int64_t>& counts, int64_t count,
                            int size) {
   return counts.empty() ? std::vector<int64_t>(size, count) : counts;
 }
 
-// Makes the calls of one operation, as one NCCL group if there may be several.
-// After an error no further calls are made, but the group is ended.
+// Makes the NCCL calls of one operation, as one NCCL group if there may be
+// several. After an error, no further calls are made, but the NCCL group is
+// still ended.
 class NcclCalls {
  public:
   NcclCalls(const NcclCallSite& site, const Operation& operation)
@@ -72,8 +74,8 @@ class NcclCalls {
   void Batch();
 
   void Note(nccl::NcclResult result) {
-    // Keeps the first error. kNcclInProgress is none: within an NCCL group,
-    // calls are only registered, and ncclGroupEnd returns their result.
+    // Keep the first error. kNcclInProgress is not an error: within an NCCL
+    // group, calls are only registered, and ncclGroupEnd returns their result.
     if (result_ == nccl::kNcclSuccess && result != nccl::kNcclInProgress)
       result_ = result;
   }
@@ -144,11 +146,11 @@ nccl::NcclResult NcclCalls::Single() {
     case OperationKind::kAllGather:
       return nccl.AllGather(in_, out_, count, type_, site_.comm, site_.stream);
     case OperationKind::kBroadcast:
-      // Only the root's input is read; other ranks may pass null.
+      // NCCL reads only the root's input, so other ranks may pass null.
       return nccl.Broadcast(site_.rank == root ? in_ : out_, out_, count, type_,
                             root, site_.comm, site_.stream);
     case OperationKind::kReduce:
-      // Only the root's output is written; other ranks may pass null.
+      // NCCL writes only the root's output, so other ranks may pass null.
       return nccl.Reduce(in_, out_, count, type_, op_, root, site_.comm,
                          site_.stream);
     case OperationKind::kSend:
@@ -242,8 +244,8 @@ void NcclCalls::Batch() {
 bool MovesAnything(const Operation& operation, int rank, int size) {
   if (operation.kind == OperationKind::kBarrier) return true;
   if (operation.kind == OperationKind::kAllToAll && !operation.counts.empty()) {
-    // Ranks may have parts of different lengths. A rank calls NCCL if it sends
-    // or receives at least one part that is not empty.
+    // Ranks may have parts of different lengths. This rank must call NCCL if it
+    // sends or receives at least one non-empty part.
     for (int r = 0; r < size; ++r) {
       if (operation.counts[r] > 0 || operation.receive_counts[r] > 0) {
         return true;

@@ -7,29 +7,30 @@
 
 namespace muster {
 
-// The context in which an operation calls NCCL.
+// The arguments, besides the operation itself, with which NCCL is called.
 struct NcclCallSite {
   const nccl::NcclLibrary* nccl = nullptr;
   nccl::NcclComm comm = nullptr;
   nccl::CudaStream stream = nullptr;
   int rank = 0;
   int size = 1;
-  // One int32 of device memory, for barriers.
+  // The address of one int32 in device memory, for barriers.
   void* barrier_cell = nullptr;
 };
 
-// Whether this rank calls NCCL to perform `operation`. It does not for an
-// operation without elements.
+// Whether this rank needs to call NCCL for `operation`. It does not if the
+// operation moves no elements to or from this rank.
 bool MovesAnything(const Operation& operation, int rank, int size);
 
-// Enqueues `operation` on the stream, as one NCCL call or one group of calls.
-// Returns NCCL's result, which may be kNcclInProgress.
+// Enqueues `operation` on the stream `site.stream`, as one NCCL call or one
+// NCCL group of calls. Returns NCCL's result, which may be kNcclInProgress.
 //
-// An all_gather with uneven parts becomes a group of broadcasts and a
-// reduce_scatter with uneven parts a group of reductions, one per rank.
-// all_to_all, gather and scatter become groups of sends and receives, including
-// a rank's own part. Empty parts are left out on both sides. NCCL has no tags:
-// messages between two ranks arrive in the order in which they were sent.
+// An all_gather with uneven parts becomes a group of broadcasts, one per rank;
+// a reduce_scatter with uneven parts becomes a group of reductions, one per
+// rank. all_to_all, gather and scatter become groups of sends and receives,
+// including a rank's own part. Empty parts are neither sent nor received. NCCL
+// has no tags: messages between two ranks arrive in the order in which they
+// were sent.
 nccl::NcclResult CallNccl(const NcclCallSite& site, const Operation& operation);
 
 }  // namespace muster

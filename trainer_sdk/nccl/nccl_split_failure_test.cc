@@ -1,5 +1,5 @@
-// If one rank does not complete a split, the split fails on all ranks, and the
-// errors name that rank. Ranks are threads over the fake NCCL.
+// Tests that a split fails on all ranks if one rank does not complete it, and
+// that the errors name that rank. Ranks are threads that use the fake NCCL.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,7 +50,8 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
         fake_.options(), MonotonicNow() + seconds(60));
   }
 
-  // Makes the transport of the world on each rank; indexed by rank.
+  // Creates the world's NCCL transport on each rank. Returns the transports,
+  // indexed by rank.
   std::vector<std::unique_ptr<Transport>> Worlds(int size) {
     std::vector<std::unique_ptr<Transport>> worlds(size);
     const auto made = RunRanks(size, [&](int rank) {
@@ -67,8 +68,9 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
     return {rank, size, std::make_shared<PrefixStore>("part", store_), "part"};
   }
 
-  // Blocks until rank `rank` of the new group waits for the other ranks inside
-  // ncclCommSplit or, without this function, for the group's NCCL id.
+  // Blocks until `rank` has recorded in the store that it begins to wait for
+  // the other ranks: in ncclCommSplit, or, if NCCL lacks that function, in
+  // joining the new group.
   absl::Status AwaitSettingOut(int rank, Instant deadline) {
     return store_->Wait({absl::StrCat(has_split() ? "world/nccl_here/split/"
                                                   : "part/nccl_here/joining/",
@@ -80,8 +82,9 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
   std::shared_ptr<Store> store_ = std::make_shared<InProcessStore>();
 };
 
-// Rank 1 fails outside NCCL while the others wait for it inside. They get its
-// error at once through the formation; GroupAlarm would only poll.
+// Rank 1 fails before it calls NCCL, while the other ranks wait for it inside
+// NCCL. They get its error at once through the formation of the group; the
+// alarm (GroupAlarm) would need up to a second.
 TEST_P(NcclSplitFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
   const Instant deadline = MonotonicNow() + seconds(30);
   const auto ends = RunRanks(4, [&](int rank) -> absl::Status {
@@ -120,8 +123,8 @@ TEST_P(NcclSplitFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
   }
 }
 
-// Rank 1 dies, and its agent closes the round's store. The other ranks' split
-// must fail.
+// Rank 1 dies, and its agent closes the round's store. The split must fail on
+// the other ranks.
 TEST_P(NcclSplitFailureTest, EndsWithTheRound) {
   const Instant deadline = MonotonicNow() + seconds(30);
   const auto server =
@@ -159,8 +162,8 @@ TEST_P(NcclSplitFailureTest, EndsWithTheRound) {
 
 TEST_P(NcclSplitFailureTest, AbsentRankIsNamed) {
   const auto worlds = Worlds(3);
-  // The deadline of all ranks. A rank that started after it would be named like
-  // a rank that never comes.
+  // All ranks share one deadline. A rank that began after the deadline would be
+  // named as absent, like a rank that never calls the split.
   const Instant deadline = MonotonicNow() + seconds(1);
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     if (rank == 1) return absl::OkStatus();
@@ -176,8 +179,8 @@ TEST_P(NcclSplitFailureTest, AbsentRankIsNamed) {
   }
 }
 
-// Only rank 0 calls the second split. Rank 1, which called only the first, is
-// named as absent.
+// Only rank 0 calls the second split. Rank 1, which has called only the first
+// split, must be named as absent.
 TEST_P(NcclSplitFailureTest, RankOfAnEarlierSplitIsNamed) {
   if (!has_split()) GTEST_SKIP() << "each part has a store of its own";
   const auto worlds = Worlds(2);
@@ -187,8 +190,8 @@ TEST_P(NcclSplitFailureTest, RankOfAnEarlierSplitIsNamed) {
         .status();
   });
   EXPECT_EQ(FirstFailure(first), absl::OkStatus());
-  // Both ranks have left the first split. Otherwise, the failure of the second
-  // on rank 0 could break the first on rank 1.
+  // Both ranks have left the first split at this point. Otherwise, rank 0's
+  // failure in the second split could break the first split on rank 1.
   const absl::Status second =
       SplitNcclTransport(*worlds[0], 0, 0, PartOf(0, 2),
                          MonotonicNow() + milliseconds(50))
@@ -202,14 +205,14 @@ TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
     auto world = World(rank, 3);
     if (!world.ok()) return world.status();
     GroupPlace place = PartOf(rank, 3);
-    if (rank == 0) place.rank = 7;  // an invalid rank
+    if (rank == 0) place.rank = 7;  // an invalid rank, so that rank 0 fails
     return SplitNcclTransport(**world, 0, 0, std::move(place),
                               MonotonicNow() + seconds(has_split() ? 60 : 0))
         .status();
   });
   EXPECT_TRUE(absl::IsInvalidArgument(ends[0])) << ends[0];
-  // Without ncclCommSplit, rank 0 fails because it is outside of the new group,
-  // whose other ranks are not told.
+  // Without ncclCommSplit, rank 0 fails before it is in the new group, so the
+  // other ranks of that group are not notified.
   if (!has_split()) return;
   for (const int rank : {1, 2}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ends[rank])) << ends[rank];
@@ -217,8 +220,8 @@ TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
   }
 }
 
-// NCCL reports a failed split to one rank only. With ProcessGroup, as programs
-// use it, all ranks get the error.
+// NCCL itself reports a failed split on one rank only. With ProcessGroup, which
+// programs use, all ranks get the error.
 TEST_P(NcclSplitFailureTest, ErrorOfARankReachesAllRanks) {
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     ProcessGroupOptions options;
@@ -231,7 +234,8 @@ TEST_P(NcclSplitFailureTest, ErrorOfARankReachesAllRanks) {
         },
         options);
     if (!world.ok()) return world.status();
-    // The world exists now. Rank 1 of each new group will fail to join it.
+    // The world has been created at this point. From now on, rank 1 of each new
+    // group fails to join it.
     fake_.control().rank_that_fails_to_split = 1;
     fake_.control().rank_that_fails_to_join = 1;
     absl::Status end = (*world)->Split(rank == 2 ? -1 : 0, 0).status();
@@ -239,8 +243,8 @@ TEST_P(NcclSplitFailureTest, ErrorOfARankReachesAllRanks) {
     return end;
   });
   for (int rank = 0; rank < 3; ++rank) {
-    // Without ncclCommSplit, rank 2 does not wait and may leave before the
-    // failure.
+    // Without ncclCommSplit, rank 2, which is in no new group, does not wait.
+    // It may leave before the failure.
     if (rank == 2 && !has_split()) continue;
     EXPECT_TRUE(absl::IsUnavailable(ends[rank])) << ends[rank];
     EXPECT_THAT(Why(ends[rank]),

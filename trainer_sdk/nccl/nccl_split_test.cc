@@ -1,5 +1,5 @@
-// Groups that are split from other groups, and a world that uses the NCCL id
-// from the agent.
+// Tests groups that are split from other groups, and a world that uses the NCCL
+// id made by the agent.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@ using ::testing::ElementsAre;
 
 constexpr int kRanks = 4;
 
-// Sums `value` over `transport`'s group.
+// All-reduces `value` in the group of `transport`, and writes the sum to
+// `*sum`.
 absl::Status Sum(const FakeLibrary& fake, Transport& transport, int64_t value,
                  int64_t* sum) {
   absl::Status status =
@@ -41,9 +42,9 @@ class NcclSplitTest : public ::testing::TestWithParam<const char*> {
     EXPECT_EQ(fake_.control().live_allocations, 0);
   }
 
-  // Makes a world of four ranks and splits it into two groups: the even ranks
-  // in descending order, and rank 1. Sums rank + 1 over each group. Rank 3 is
-  // in no group.
+  // Creates a world of four ranks and splits it into two groups: the even
+  // ranks, in descending order, and rank 1. Rank 3 is in no group. Sums rank +
+  // 1 over each group.
   absl::Status SplitAndSum(int rank, int64_t* sum) {
     auto world = NewNcclTransport(
         {rank, kRanks, std::make_shared<PrefixStore>("world", store_), "world"},
@@ -62,8 +63,8 @@ class NcclSplitTest : public ::testing::TestWithParam<const char*> {
     } else {
       absl::Status summed = Sum(fake_, **part, rank + 1, sum);
       if (!summed.ok()) return summed;
-      // Broadcasts the world rank of the group's rank 0, to check the order of
-      // the ranks in the group.
+      // To check the order of the ranks in the group, broadcast the world rank
+      // of the group's rank 0.
       int64_t first = rank;
       summed = (*part)->Execute(Broadcast(&first, &first, 1, DType::kInt64, 0),
                                 {2, MonotonicNow() + seconds(30)});
@@ -71,7 +72,7 @@ class NcclSplitTest : public ::testing::TestWithParam<const char*> {
       EXPECT_EQ(first, color == 0 ? 2 : 1);
       if (!summed.ok()) return summed;
     }
-    // The world can still be used after the split.
+    // Check that the world can still be used after the split.
     int64_t all = 0;
     absl::Status whole = Sum(fake_, **world, 1, &all);
     EXPECT_EQ(all, kRanks);
@@ -85,7 +86,8 @@ class NcclSplitTest : public ::testing::TestWithParam<const char*> {
 TEST_P(NcclSplitTest, MakesAGroupOfEachColor) {
   for (const int polls : {0, 5}) {
     fake_.control().polls = polls;
-    store_ = std::make_shared<InProcessStore>();  // a store for another round
+    // each split gets an empty store, as in a new round
+    store_ = std::make_shared<InProcessStore>();
     std::vector<int64_t> sums(kRanks);
     EXPECT_EQ(
         FirstFailure(RunRanks(

@@ -32,7 +32,7 @@ class NcclMemory final : public TransportMemory {
 
 class NcclTransport final : public Transport {
  public:
-  // `group` must have joined its communicator.
+  // `group` must have joined its NCCL communicator.
   explicit NcclTransport(std::shared_ptr<NcclGroup> group)
       : group_(std::move(group)),
         // The watching thread shares ownership of the group: if an abort never
@@ -93,8 +93,7 @@ absl::StatusOr<std::shared_ptr<NcclGroup>> OpenGroup(GroupPlace place,
   if (place.store == nullptr) place.store = std::make_shared<InProcessStore>();
   auto group = NcclGroup::Open(place, std::move(options));
   if (!group.ok()) {
-    // Reports the failure to the peers, so that a peer whose NCCL works does
-    // not wait for this rank.
+    // Report the failure to the peers, so that they do not wait for this rank.
     if (place.rank == 0) TellThatThereIsNoNcclId(place, group.status());
     GroupAlarm(place, [](const absl::Status&) {}).Raise(group.status());
   }
@@ -136,7 +135,7 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
   NcclGroup& whole = transport->group();
   if (absl::Status broken = whole.status(); !broken.ok()) return broken;
   NcclOptions options = whole.options();
-  // The parent has used this id, and an id serves one group only.
+  // The parent's NCCL id must not be used again: an id serves one group only.
   options.unique_id.clear();
   options.on_broken = nullptr;
   if (!whole.nccl().can_split()) {
@@ -150,7 +149,8 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
   }
   auto group = OpenGroup(std::move(place), std::move(options));
   if (!group.ok()) {
-    // Otherwise the parent's other ranks would wait for this rank in the split.
+    // Break the parent, because its other ranks would wait for this rank in the
+    // split.
     whole.Break(group.status());
     return group.status();
   }

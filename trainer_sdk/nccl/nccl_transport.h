@@ -15,66 +15,69 @@
 namespace muster {
 
 struct NcclOptions {
-  // The index in this process of the CUDA device that has this rank's buffers.
-  // -1: the calling thread's current device; if it has none, the only device.
+  // The index, in this process, of the CUDA device that holds this rank's
+  // buffers. -1: the calling thread's current device; if the thread has none,
+  // the only device.
   int device = -1;
-  // The group's NCCL id in hexadecimal, equal on every rank. For the world it
-  // is TakeWorldNcclId(). Empty: rank 0 makes an id and publishes it in the
+  // The group's NCCL id in hexadecimal, equal on every rank. For the world,
+  // pass TakeWorldNcclId(). Empty: rank 0 creates an id and publishes it in the
   // store.
   std::string unique_id;
-  // The longest time for which the destructor waits for pending operations
-  // before it aborts them, and then for the abort.
+  // The longest time for which the destructor waits: first for pending
+  // operations, which are then aborted, and then for the end of the abort.
   Duration close_timeout = std::chrono::seconds(10);
   // The longest time for which a rank whose operation is late waits for its
-  // peers' accounts of what they are doing, before it reports what is known.
+  // peers' accounts of their operations. Then it reports what it knows.
   Duration explanation_timeout = std::chrono::seconds(3);
-  // Called once, on a thread of the transport's own, when the group breaks.
-  // Needed because an operation that Execute has enqueued can fail after
-  // Execute has returned.
+  // Called once, on the transport's own thread, when the group breaks. It is
+  // needed because an operation may fail after Execute has enqueued it and
+  // returned.
   std::function<void(const absl::Status& cause)> on_broken;
-  // File names of the libraries; see NcclLibrary and CudaDriver.
+  // File names of the libraries; see the classes NcclLibrary and CudaDriver.
   std::string nccl_library = nccl::NcclLibrary::DefaultName();
   std::string cuda_library = "libcuda.so.1";
 };
 
-// Makes a transport for buffers in GPU memory, over a non-blocking communicator
-// of NCCL 2.14 or newer. Collective: every rank of the group calls it.
+// Makes a transport for buffers in GPU memory, which uses a non-blocking
+// communicator of NCCL 2.14 or newer. Collective: every rank of the group calls
+// it.
 //
 // Execute enqueues an operation on `operation.stream` and returns once NCCL has
 // launched it; only a barrier blocks the host. A thread watches each operation
-// until the device has done it. The group breaks if an operation is late, NCCL
-// reports a broken connection, a peer gave up, the round has ended (the store
-// is gone), or Abort is called. Then NCCL aborts pending operations, the
+// until the device has completed it. The group breaks if an operation is late,
+// NCCL reports a broken connection, a peer has failed, the round has ended (the
+// store is gone), or Abort is called. Then NCCL aborts pending operations, the
 // streams continue with undefined contents of the buffers, and every later call
 // fails with the cause.
 //
-// If an operation is late, the ranks exchange through the store what each has
-// called and not finished, and the cause names the ranks that called another
-// operation or fewer operations. Because operations are enqueued, these are not
-// the operations that the ranks are calling at that time. AVG multiplies
-// floating-point inputs by 1/n before it adds them, as NCCL does. Tags are
-// ignored: messages between two ranks arrive in the order in which they were
-// sent. Allocate returns memory registered with NCCL (2.19), or plain device
-// memory.
+// If an operation is late, the ranks exchange their oldest unfinished
+// operations through the store. The error names the ranks that called a
+// different operation or fewer operations. Because operations are enqueued,
+// these are not the operations that the ranks are calling at that time. AVG
+// multiplies floating-point inputs by 1/n before it adds them, as NCCL does.
+// Tags are ignored: messages between two ranks arrive in the order in which
+// they were sent. Allocate returns memory registered with NCCL (2.19 or newer),
+// or plain device memory.
 //
-// NotFound: there is no NCCL or no driver; the message says what to do.
-// FailedPrecondition: the driver does not work, or NCCL_COMM_BLOCKING makes
+// NotFound: NCCL or the CUDA driver is not installed; the message says what to
+// do. FailedPrecondition: the driver does not work, or NCCL_COMM_BLOCKING makes
 // deadlines impossible. InvalidArgument: the device or the id is wrong.
-// DeadlineExceeded: some ranks did not come; the message names them.
+// DeadlineExceeded: some ranks did not call it; the message names them.
 // Unavailable: NCCL failed; the error has NCCL's message.
 absl::StatusOr<std::unique_ptr<Transport>> NewNcclTransport(GroupPlace place,
                                                             NcclOptions options,
                                                             Instant deadline);
 
-// Splits `parent`, which NewNcclTransport or this function made. Collective
-// over all of its ranks: those with the same `color` >= 0 become a group,
-// ordered by `key` and then by their rank in the parent; `place` must have the
-// resulting rank. A rank with a negative color gets null. Uses ncclCommSplit if
-// NCCL has it (2.18), which reuses the parent's knowledge of the topology;
-// otherwise a new NCCL id, exchanged through the new group's store. If it fails
-// on one rank, `parent` breaks and the other ranks fail as well: at once if
-// `place` has a formation, otherwise within one or two seconds.
-// DeadlineExceeded names the ranks that did not come.
+// Splits `parent`, a transport made by NewNcclTransport or by this function.
+// Collective over all ranks of the parent: those with the same `color` >= 0
+// become a group, ordered by `key` and then by their rank in the parent;
+// `place` must have the resulting rank. A rank with a negative color gets null.
+// Uses ncclCommSplit if NCCL has it (2.18 or newer), which reuses the parent's
+// knowledge of the topology; otherwise a new NCCL id, exchanged through the new
+// group's store. If the split fails on one rank, `parent` breaks and the other
+// ranks fail as well: at once if `place` has a formation, otherwise within one
+// or two seconds. DeadlineExceeded: some ranks did not call it; the message
+// names them.
 absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
     Transport& parent, int color, int key, GroupPlace place, Instant deadline);
 

@@ -16,14 +16,14 @@
 namespace muster {
 
 // Tracks one group's operations on the device. Each operation records an event
-// on its stream, and is late if the event has not happened by the operation's
+// on its stream. An operation is late if its event has not happened by its
 // deadline. NCCL performs the operations of one communicator one after another,
 // whatever their streams, so the oldest operation is checked first.
 // Thread-safe.
 class StreamWatch {
  public:
-  // The caller of Look and Await must have made the right context of `cuda`
-  // current.
+  // A thread that calls Add or Look must have made the group's CUDA context its
+  // current context.
   explicit StreamWatch(std::shared_ptr<const CudaDriver> cuda)
       : cuda_(std::move(cuda)) {}
   ~StreamWatch();
@@ -36,24 +36,25 @@ class StreamWatch {
     Instant deadline;
   };
 
-  // Watches the work that is on `stream` now. Returns the number of this
-  // operation, from 1.
+  // Starts to watch the work that is now on `stream` as one operation. Returns
+  // the number of this operation, counted from 1.
   absl::StatusOr<uint64_t> Add(nccl::CudaStream stream, const Watched& watched);
 
-  // Whether the operation of that number is done.
+  // Whether operation `number` is complete.
   bool Done(uint64_t number) const;
 
-  // Checks once, and forgets completed operations. DeadlineExceeded: an
-  // operation is late; the message describes it. Unavailable: the device
-  // failed; the error has CUDA's message.
+  // Checks all pending operations once, and forgets the complete ones.
+  // DeadlineExceeded: an operation is late; the message describes it.
+  // Unavailable: the device failed; the error has CUDA's message.
   absl::Status Look(Instant now);
 
-  // The operation that this rank reports to its peers: the oldest pending one,
-  // otherwise the last completed one. nullopt before the first operation.
+  // Returns the operation that this rank reports to its peers: the oldest
+  // pending one, or else the last completed one; nullopt before the first
+  // operation.
   std::optional<OperationSignature> Current() const;
 
-  // The time since when the oldest operation has been pending; nullopt if none
-  // is pending.
+  // Returns since when the oldest operation has been pending; nullopt if no
+  // operation is pending.
   std::optional<Instant> OldestSince() const;
 
  private:
@@ -62,15 +63,18 @@ class StreamWatch {
     CudaEvent event = nullptr;
   };
 
-  // Checks the pending operations for lateness. The caller holds the lock.
+  // Returns DeadlineExceeded if a pending operation is late. The caller holds
+  // mutex_.
   absl::Status Lateness(Instant now) const;
 
   const std::shared_ptr<const CudaDriver> cuda_;
   mutable std::mutex mutex_;
-  std::deque<InFlight> in_flight_;  // guarded by mutex_; oldest first
-  std::vector<CudaEvent> free_;     // guarded by mutex_; events for reuse
-  uint64_t done_ = 0;               // guarded by mutex_
-  OperationSignature last_done_;    // guarded by mutex_
+  // pending operations, oldest first; guarded by mutex_
+  std::deque<InFlight> in_flight_;
+  // unused events, kept for reuse; guarded by mutex_
+  std::vector<CudaEvent> free_;
+  uint64_t done_ = 0;  // number of completed operations; guarded by mutex_
+  OperationSignature last_done_;  // last completed operation; guarded by mutex_
 };
 
 }  // namespace muster

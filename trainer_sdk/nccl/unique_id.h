@@ -12,20 +12,21 @@
 
 namespace muster {
 
-// The NCCL id of this round's world, which the agent of rank 0 made
-// (MUSTER_NCCL_ID), in hexadecimal; empty if there is none. Only the first call
-// in a process returns the id, because an id serves one group, the world. Later
+// Returns the NCCL id of this round's world in hexadecimal, which the agent of
+// rank 0 made (MUSTER_NCCL_ID); empty if there is none. Only the first call in
+// a process returns the id, because an id serves one group, the world. Later
 // groups get their ids through the store. Thread-safe.
 std::string TakeWorldNcclId();
 
-// Agrees on the NCCL id of one new group through the group's store. Rank 0
-// makes the id, and its process hosts the root of NCCL's bootstrap as long as
-// it lives. A failure on rank 0 is returned on every rank.
+// Agrees on the NCCL id of one new group, through the group's store. Rank 0
+// creates the id, and its process must stay alive, because it hosts the root of
+// NCCL's bootstrap. If rank 0 fails, every rank gets its error.
 absl::StatusOr<nccl::NcclUniqueId> AgreeOnNcclId(const nccl::NcclLibrary& nccl,
                                                  const GroupPlace& place,
                                                  Instant deadline);
 
-// Ends the peers' wait for an id when rank 0 cannot make one.
+// Called if rank 0 cannot create an NCCL id: publishes the reason, so that the
+// peers stop waiting for an id.
 void TellThatThereIsNoNcclId(const GroupPlace& place, const absl::Status& why);
 
 }  // namespace muster

@@ -12,15 +12,16 @@
 namespace muster {
 namespace {
 
-// The maximum number of bytes per rank for which one hop with all data is
-// faster than several hops with parts of it.
+// The largest number of bytes sent per rank for which it is faster that every
+// rank sends all its data to all ranks (one hop) than to use several hops.
 constexpr int64_t kDirectBytes = 32 << 10;
 constexpr int kDirectRanks = 8;
-// With parts of fewer bytes, the hops of a ring cost more than they save.
+// The smallest part, in bytes, for which a ring is used. With smaller parts,
+// the additional hops of a ring cost more time than they save.
 constexpr int64_t kRingPartBytes = 16 << 10;
 
-// The reduction of all steps but the last. AVG is a sum in these steps; the
-// last step divides.
+// The reduction used in all steps except the last. An average is computed as a
+// sum, which the last step divides.
 ReduceOp Partial(ReduceOp op) {
   return op == ReduceOp::kAvg ? ReduceOp::kSum : op;
 }
@@ -50,16 +51,16 @@ absl::Status Direct(Mesh& mesh, Reduction reduction, const void* input,
     if (from == rank) continue;
     if (absl::Status s = mesh.Wait(tickets[from]); !s.ok()) return s;
   }
-  // `output` may be the same memory as `input`, whose data may not be sent yet.
+  // Wait until the input is sent: `output` may be the same memory as `input`.
   if (absl::Status s = mesh.Flush(); !s.ok()) return s;
   Reduce(reduction.dtype, reduction.op, sources.data(), size, &output, 1,
          count);
   return absl::OkStatus();
 }
 
-// An all_reduce by recursive doubling. If the number of ranks is no power of
-// two, some ranks send their data to a partner, which takes part for them, and
-// receive the result from it.
+// All-reduces by recursive doubling. If the number of ranks is not a power of
+// two, some ranks send their data to a partner rank, which takes part on their
+// behalf and sends them the result.
 absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
                       void* output, int64_t count, Scratch& scratch) {
   const int rank = mesh.rank(), size = mesh.size();
@@ -70,7 +71,8 @@ absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
   while (power * 2 <= size) power *= 2;
   const int extra = size - power;
   // The first 2 * extra ranks form pairs. Only the even rank of a pair takes
-  // part; the odd rank sends it the data and receives the result.
+  // part in the doubling; the odd rank sends it the data and receives the
+  // result.
   if (rank < 2 * extra && rank % 2 == 1) {
     mesh.Send(rank - 1, output, bytes);
     if (absl::Status s = mesh.Flush(); !s.ok()) return s;
@@ -89,8 +91,8 @@ absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
     const Ticket ticket = mesh.Receive(peer, received, bytes);
     if (absl::Status s = mesh.Wait(ticket); !s.ok()) return s;
     if (absl::Status s = mesh.Flush(); !s.ok()) return s;
-    // The lower rank's data is the first operand on both ranks, so that the
-    // sums are bit-identical.
+    // On both ranks, the lower rank's data is the first operand, so that the
+    // results are bit-identical.
     const void* const lower = other < place ? received : output;
     const void* const upper = other < place ? output : received;
     Combine(reduction, lower, upper, output, count);
@@ -102,8 +104,8 @@ absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
   return absl::OkStatus();
 }
 
-// A ring all_reduce. A chunk is processed in pieces: each piece is reduced and
-// forwarded as soon as it arrives, so that all links are busy.
+// A ring all_reduce. Each rank processes a chunk in pieces: it reduces and
+// forwards each piece as soon as it arrives, so that all links are busy.
 class Ring {
  public:
   Ring(Mesh& mesh, Reduction reduction, const void* input, void* output,
@@ -155,10 +157,11 @@ class Ring {
     ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       mesh_.Send(next(), from + begin, count * element_);
       return absl::OkStatus();
-    }).IgnoreError();  // Wait returns errors of sends
+    }).IgnoreError();  // errors of sends are returned by Wait
   }
 
-  // Adds this rank's data to each arriving piece and forwards it.
+  // Receives each piece of a chunk from the previous rank, adds this rank's
+  // data and forwards the piece to the next rank.
   absl::Status ReduceChunk(int chunk, Step step) {
     return ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       const Ticket ticket =
@@ -173,9 +176,9 @@ class Ring {
     });
   }
 
-  // Receives and forwards a finished chunk. The chunk may overwrite data that
-  // this rank sent to `next`: the chunk has come through `next`, which has
-  // therefore received that data.
+  // Receives and forwards a chunk that is completely reduced. It may overwrite
+  // data that this rank sent to `next`. This is safe: the chunk has passed
+  // through `next`, so `next` has already received that data.
   absl::Status CollectChunk(int chunk, Step step) {
     return ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       const Ticket ticket =
@@ -223,9 +226,9 @@ absl::Status AllReduceOver(Mesh& mesh, AllReduceWay way, Reduction reduction,
 
 namespace {
 
-// Above this size in bytes, it is faster to divide the data among all ranks: a
-// broadcast first scatters it, and a reduce first reduces one part on each
-// rank.
+// The size in bytes up to which a tree is faster. For larger data it is faster
+// to divide the data among all ranks: a broadcast first scatters it, and a
+// reduce first reduces one part on each rank.
 constexpr int64_t kTreeBytes = 128 << 10;
 
 char* At(void* base, int64_t bytes) { return static_cast<char*>(base) + bytes; }
@@ -252,8 +255,8 @@ absl::Status Broadcast(const Operation& operation, Mesh& mesh) {
   if (bytes <= kTreeBytes || mesh.size() == 2) {
     return BroadcastDownTree(mesh, root, operation.output, bytes);
   }
-  // Scatter, then all_gather: the root sends twice the bytes of the data
-  // instead of n - 1 times.
+  // Scatter the data, then all_gather it: so the root sends about twice the
+  // bytes of the data, instead of n - 1 times.
   const RankParts parts = RankParts::Even(operation.count, mesh.size());
   char* const own = At(operation.output, parts.begin(mesh.rank()) * element);
   absl::Status s =
@@ -267,16 +270,16 @@ absl::Status Reduce(const Operation& operation, Mesh& mesh, Scratch& scratch) {
   const int rank = mesh.rank(), size = mesh.size(), root = operation.root;
   const Reduction reduction{operation.dtype, operation.reduce_op};
   if (operation.count * element <= kTreeBytes || size == 2) {
-    // With one part, all elements belong to the root, so the reduction is
-    // complete after one step.
+    // All elements form one part, which belongs to the root, so the reduction
+    // is complete after one step.
     std::vector<int64_t> counts(size, 0);
     counts[root] = operation.count;
     return ReduceToOwners(mesh, RankParts(counts, 0, size), reduction,
                           operation.input, operation.output, scratch);
   }
   const RankParts parts = RankParts::Even(operation.count, size);
-  // Memory for this rank's reduced part. `scratch` cannot be used, because
-  // ReduceToOwners uses it.
+  // Memory for this rank's part of the result. `scratch` cannot be used for it,
+  // because ReduceToOwners uses `scratch`.
   Scratch part;
   char* const own = rank == root
                         ? At(operation.output, parts.begin(rank) * element)
@@ -284,12 +287,12 @@ absl::Status Reduce(const Operation& operation, Mesh& mesh, Scratch& scratch) {
   absl::Status s =
       ReduceToOwners(mesh, parts, reduction, operation.input, own, scratch);
   if (!s.ok()) return s;
-  // The root's output may be the same memory as its input. The input must be
-  // sent before the data of the other ranks overwrites it.
+  // The root's output may be the same memory as its input. Wait until its input
+  // is sent, before data of the other ranks overwrites it.
   if (s = mesh.Flush(); !s.ok()) return s;
   s = GatherToRoot(mesh, parts, element, root, own, operation.output);
-  // `part` is destroyed at the end of this function, so all sends must be
-  // complete.
+  // Wait until all sends are complete, because `part` is destroyed at the end
+  // of this function.
   return s.ok() ? mesh.Flush() : s;
 }
 
@@ -319,8 +322,8 @@ absl::Status AllToAll(const Operation& operation, Mesh& mesh) {
   return absl::OkStatus();
 }
 
-// A rank's messages to itself in one batch: the n-th send of a tag matches the
-// n-th receive of the tag.
+// Delivers the messages of a batch that a rank sends to itself. The n-th send
+// with a tag matches the n-th receive with that tag.
 absl::Status MessagesToOneself(const std::vector<PointToPoint>& messages,
                                int rank) {
   std::map<int, std::deque<const PointToPoint*>> sent;  // key: the tag
@@ -376,11 +379,11 @@ PointToPoint AsMessage(const Operation& operation) {
 }
 
 // Whether a rank could finish the operation without a message from every other
-// rank. That rank would learn only in its next operation that another rank had
-// called a different operation.
+// rank. If so, a rank that called a different operation might be noticed only
+// in the next operation.
 bool SomeHearNothing(const Operation& operation, int size) {
-  // Only the sender and the receiver of a part know its expected length, and
-  // the sender gets no message from the receiver.
+  // With counts, only the sender and the receiver of a part know the length
+  // that they expect, and the sender gets no message from the receiver.
   if (operation.kind == OperationKind::kAllToAll) {
     return !operation.counts.empty();
   }

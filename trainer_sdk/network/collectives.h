@@ -10,28 +10,30 @@
 
 namespace muster {
 
-// The algorithms for all_reduce.
+// The algorithms of all_reduce.
 enum class AllReduceWay {
-  // each rank sends all data to all ranks: one hop; for few ranks and small
-  // data
+  // Each rank sends all its data to all ranks: one hop. For few ranks and small
+  // data.
   kDirect,
   kDoubling,  // recursive doubling: log2(n) hops; for many ranks and small data
-  kRing,  // 2(n-1) hops, each rank sends 2(n-1)/n of the bytes; for large data
+  // ring: 2(n-1) hops, each rank sends 2(n-1)/n of the bytes; for large data
+  kRing,
 };
 
-// The fastest algorithm for `bytes` bytes in a group of `size` ranks. Pure.
+// Returns the fastest all_reduce algorithm for `bytes` bytes in a group of
+// `size` ranks. Pure.
 AllReduceWay WayOf(int size, int64_t bytes);
 
-// Reduces the `input` of all ranks into the `output` of every rank. Both may be
-// the same memory. The result is bit-identical on every rank.
+// Reduces the `input` of all ranks into the `output` of every rank. `input` and
+// `output` may be the same memory. The result is bit-identical on every rank.
 absl::Status AllReduceOver(Mesh& mesh, AllReduceWay way, Reduction reduction,
                            const void* input, void* output, int64_t count,
                            Scratch& scratch);
 
-// Performs `operation` over `mesh`, between its Begin and Finish. The result is
-// bit-identical on every rank: all elements are reduced in the same order on
-// every rank. The algorithm depends only on the operation's kind, the group's
-// size and the number of bytes.
+// Performs `operation` over `mesh`. The caller calls Begin before and Finish
+// after it. All elements are reduced in the same order on every rank, so the
+// result is bit-identical on every rank. The algorithm depends only on the
+// operation's kind, the group's size and the number of bytes.
 absl::Status RunOverMesh(const Operation& operation, Mesh& mesh,
                          Scratch& scratch);
 

@@ -6,18 +6,20 @@
 namespace muster {
 
 // Detects whether peers have closed connections of a mesh since the last check.
-// A check is one system call, O(1) in the number of connections, so that each
-// operation can make one. Not thread-safe.
+// A check is one system call, O(1) in the number of connections, so it can be
+// made in every operation. Not thread-safe.
 class HangupWatch {
  public:
   HangupWatch();
 
-  // `socket`: connected, and open as long as this object lives.
+  // Adds a connection. `socket` must be connected, and must stay open as long
+  // as this object lives.
   void Add(int socket);
 
-  // Whether a peer closed its end of a connection since the last call; each
-  // peer counts once. Data that the peer sent before may still be unread.
-  // Always true if the system had no descriptor for the watch.
+  // Whether a peer has closed its end of a connection since the last call. Each
+  // close is reported once. Data that the peer sent before the close may still
+  // be unread. Always true if the system had no descriptor left for the epoll
+  // instance.
   bool Any();
 
  private:

@@ -35,7 +35,7 @@ TEST(HangupWatchTest, EachHangupIsReportedOnce) {
   for (const Connection& connection : connections) {
     watch.Add(connection.own.get());
   }
-  // The close is detected even if unread data arrived before it.
+  // The close must be detected even if unread data arrived before it.
   ASSERT_EQ(write(connections[1].peers.get(), "data", 4), 4);
   connections[1].peers.Close();
   EXPECT_TRUE(watch.Any());

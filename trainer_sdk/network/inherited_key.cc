@@ -54,7 +54,8 @@ absl::StatusOr<std::string> TakeChannelKey(const std::string& value) {
 }
 
 absl::StatusOr<std::string> InheritedChannelKey() {
-  // Never destroyed: threads may create groups until the process ends.
+  // The key is never destroyed, because threads may create groups until the
+  // process ends.
   static const auto* const key =
       new absl::StatusOr<std::string>([]() -> absl::StatusOr<std::string> {
         const char* const value = std::getenv(kChannelKeyVariable);

@@ -7,18 +7,18 @@
 
 namespace muster {
 
-// The key with which this process encrypts its connections to other ranks:
-// kChannelKeyBytes bytes with `launch --encrypt=workers`, else empty. The first
-// call reads the key from the pipe that the agent has handed over, and closes
-// the pipe, so that programs that this process starts later cannot read the
-// key. Later calls return the same result. Thread-safe.
+// Returns the key with which this process encrypts its connections to other
+// ranks. With `launch --encrypt=workers` it has kChannelKeyBytes bytes;
+// otherwise it is empty. The first call reads the key from the pipe that the
+// agent passed to this process, and closes the pipe, so that programs started
+// later cannot read the key. Later calls return the same result. Thread-safe.
 //
-//   FailedPrecondition  the agent has handed over a key, and another process
-//                       has read the pipe, or the pipe is closed
+//   FailedPrecondition  the agent has passed a key, but another process has
+//                       read the pipe, or the pipe is closed
 absl::StatusOr<std::string> InheritedChannelKey();
 
-// Reads the key as the first call of InheritedChannelKey does if
-// kChannelKeyVariable is `value`.
+// Reads the key from the pipe, as the first call of InheritedChannelKey does.
+// `value` is the value of the environment variable kChannelKeyVariable.
 absl::StatusOr<std::string> TakeChannelKey(const std::string& value);
 
 }  // namespace muster

@@ -17,8 +17,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A pipe that holds `bytes` and whose other end is closed. TakeChannelKey
-// closes the descriptor, unless the descriptor is refused.
+// Returns the read end of a pipe that holds `bytes` and whose write end is
+// closed. TakeChannelKey closes the descriptor, unless it rejects it.
 int PipeWith(const std::string& bytes) {
   int ends[2] = {-1, -1};
   EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);

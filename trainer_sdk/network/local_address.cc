@@ -26,7 +26,8 @@
 namespace muster {
 namespace {
 
-// How long the resolver may wait for a name server that does not answer.
+// The timeout for resolving a host name; it expires if a name server does not
+// answer.
 constexpr Duration kResolveTimeout = std::chrono::seconds(30);
 
 std::string Numeric(const sockaddr* address, socklen_t length) {
@@ -41,8 +42,8 @@ socklen_t LengthOf(const sockaddr* address) {
                                        : sizeof(sockaddr_in6);
 }
 
-// Finds an address of the interface with the name or address `wanted`; IPv4
-// addresses before IPv6.
+// Returns an address of the interface whose name or address is `wanted`,
+// preferably IPv4.
 absl::StatusOr<std::string> OfInterface(const std::string& wanted) {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) {
@@ -70,7 +71,8 @@ absl::StatusOr<std::string> OfInterface(const std::string& wanted) {
       ". Set MUSTER_SOCKET_IFNAME to one of them."));
 }
 
-// The first IPv4 address that is not loopback; empty if there is none.
+// Returns the first IPv4 address of this host that is not a loopback address;
+// empty if there is none.
 std::string FirstOutside() {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) return "";
@@ -86,7 +88,8 @@ std::string FirstOutside() {
   return "";
 }
 
-// The source address that a datagram to `host` would have; no datagram is sent.
+// Returns the local address that a datagram to `host` would have as its source.
+// No datagram is sent.
 absl::StatusOr<std::string> TowardsHost(const std::string& host) {
   const absl::StatusOr<std::vector<SocketAddress>> addresses =
       Resolve(host, 9, {.timeout = kResolveTimeout});
@@ -96,8 +99,8 @@ absl::StatusOr<std::string> TowardsHost(const std::string& host) {
   for (const SocketAddress& address : *addresses) {
     const std::string own = LocalAddressTowards(address);
     if (own.empty()) continue;
-    // If `host` is this host's own name, /etc/hosts of Debian maps it to a
-    // loopback address, which other hosts cannot reach.
+    // `host` may be this host's own name, which Debian's /etc/hosts maps to a
+    // loopback address. Other hosts cannot reach that address.
     const bool own_name = IsLoopback(own) && !IsLoopback(host);
     const std::string outside = own_name ? FirstOutside() : "";
     return outside.empty() ? own : outside;
@@ -116,7 +119,8 @@ LocalAddressOptions LocalAddressFromEnvironment() {
     options.interface = EnvironmentVariable("GLOO_SOCKET_IFNAME");
   }
   options.reachable_host = EnvironmentVariable("MASTER_ADDR");
-  // With a relay of the store, MASTER_ADDR is a loopback address on every node.
+  // If the agent relays the store, MASTER_ADDR is a loopback address on every
+  // node. Use the node's own address instead.
   const std::string own = EnvironmentVariable("MUSTER_NODE_ADDRESS");
   if (IsLoopback(options.reachable_host) && !own.empty()) {
     options.reachable_host = own;

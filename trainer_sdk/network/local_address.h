@@ -7,23 +7,25 @@
 
 namespace muster {
 
-// How to find the address at which peers on other hosts reach this process.
+// Options for finding the address at which peers on other hosts reach this
+// process.
 struct LocalAddressOptions {
-  // An interface ("eth0") or an address of this host. If set, `reachable_host`
-  // is ignored.
+  // A network interface ("eth0") or an address of this host. If set,
+  // `reachable_host` is ignored.
   std::string interface;
-  // A host that all ranks can reach, by name or address. This host's local
-  // address on the route to it is used. Empty: the loopback address is used.
+  // The name or address of a host that all ranks can reach. The result is this
+  // host's local address on the route to it. Empty: the loopback address.
   std::string reachable_host;
 };
 
-// Reads the options: `interface` from MUSTER_SOCKET_IFNAME, else
-// GLOO_SOCKET_IFNAME; `reachable_host` from MASTER_ADDR, the host of the store,
-// or from MUSTER_NODE_ADDRESS if MASTER_ADDR is a relay on this host.
+// Reads the options from the environment: `interface` from
+// MUSTER_SOCKET_IFNAME, else from GLOO_SOCKET_IFNAME; `reachable_host` from
+// MASTER_ADDR, the host of the store, or from MUSTER_NODE_ADDRESS if
+// MASTER_ADDR is a relay on this host.
 LocalAddressOptions LocalAddressFromEnvironment();
 
-// A numeric IPv4 or IPv6 address of this host. NotFound: no address fits; the
-// message lists the interfaces.
+// Finds the address of this host that `options` describe, as a numeric IPv4 or
+// IPv6 address. NotFound: no address fits; the message lists the interfaces.
 absl::StatusOr<std::string> LocalAddress(const LocalAddressOptions& options);
 
 }  // namespace muster

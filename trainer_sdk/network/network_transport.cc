@@ -11,11 +11,12 @@
 namespace muster {
 namespace {
 
-// The longest time by which an operation may end after its deadline. Used only
-// after a failure, to write and read the cause.
+// The longest time for accesses to the group's store after a failure, to write
+// and read its cause. An operation may end this much later than its deadline.
 constexpr Duration kRecordTimeout = std::chrono::seconds(1);
-// Time for other ranks to report that they are late too. Ranks that wait for
-// each other time out at nearly the same time, so a short time is enough.
+// The time in which other ranks can report that they are late, too. Ranks that
+// wait for each other time out at nearly the same time, so a short time is
+// enough.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(200);
 
 }  // namespace
@@ -49,9 +50,9 @@ absl::Status NetworkTransport::ExecuteAs(const Operation& operation,
   return Break(absl::Status(s.code(), message));
 }
 
-// Text that names the ranks that are late too, and the ranks that report
-// nothing. The rank for which this rank waits is not enough: in a ring, that
-// rank may itself wait for the absent rank.
+// Returns a text that names the ranks that are late, too, and the ranks that
+// have not reported. It is not enough to name the rank for which this rank
+// waits: in a ring, that rank may itself wait for the absent rank.
 std::string NetworkTransport::OthersThatAreLate(
     const std::string& operation) const {
   const std::vector<LateRank> ranks =
@@ -87,9 +88,9 @@ absl::StatusOr<std::unique_ptr<TransportMemory>> NetworkTransport::Allocate(
 
 absl::Status NetworkTransport::BrokenElsewhere() {
   if (!mesh_->PeerHungUp()) return absl::OkStatus();
-  // Looks for a cause in the group's store. A rank that gives the group up
-  // writes one before it closes its connections; a rank that left normally or
-  // died writes none.
+  // Look for a cause in the group's store. A rank that gives up the group
+  // writes a cause before it closes its connections; a rank that left normally
+  // or died has written none.
   const absl::Status cause = record_.Cause();
   return cause.ok() ? cause : Break(cause);
 }
@@ -99,8 +100,8 @@ absl::Status NetworkTransport::Break(const absl::Status& cause) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!broken_.ok()) return broken_;
   }
-  // The cause is written before the connections are closed, so that a rank that
-  // sees the close finds the cause.
+  // Write the cause before closing the connections, so that a peer that notices
+  // the closed connection finds the cause.
   const absl::Status agreed = record_.Settle(cause);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (broken_.ok()) broken_ = agreed;

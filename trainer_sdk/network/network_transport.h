@@ -15,37 +15,37 @@
 
 namespace muster {
 
-// A Transport over any Mesh: the collective algorithms, and the single cause
-// for which the group is broken. A rank that fails writes the cause into the
+// A Transport over any Mesh. It adds the collective algorithms, and agreement
+// on one cause if the group breaks: a rank that fails writes the cause to the
 // group's store and then closes its connections, so that aborts and errors
 // reach every rank.
 class NetworkTransport final : public Transport {
  public:
-  // `name`: the transport's name, a string literal.
+  // `name` is the name of the transport; it must be a string literal.
   NetworkTransport(const char* name, GroupPlace place,
                    std::unique_ptr<Mesh> mesh);
 
   const char* name() const override { return name_; }
   absl::Status Execute(const Operation& operation,
                        const OperationContext& context) override;
-  // Performs `operation` as one step of another operation. Errors show the
-  // `signature` of that other operation, and it is compared with the peers'
-  // signatures. Each sequence number may have only one step.
+  // Performs `operation` as one step of another operation, whose signature is
+  // `signature`. Errors show that signature, and it is compared with the peers'
+  // signatures. Each sequence number may be used for one step only.
   absl::Status ExecuteAs(const Operation& operation,
                          const OperationSignature& signature, Instant deadline);
   void Abort(const std::string& reason) override;
-  // Unimplemented: a network has no special memory.
+  // Always Unimplemented: a network transport has no special memory.
   absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
       int64_t bytes, const OperationContext& context) override;
 
-  // Called after an operation that succeeded on this rank. Returns the group's
-  // cause if another rank has given the group up meanwhile, although this rank
+  // Called after an operation that succeeded on this rank. If another rank has
+  // given up the group meanwhile, returns the group's cause, although this rank
   // received all its data; otherwise OK. Asks the store only if a peer has
   // closed its connection.
   absl::Status BrokenElsewhere();
 
   // Breaks the group like Abort, but with any cause. Returns the group's cause,
-  // which may be an earlier one. Any thread.
+  // which may be an earlier one than `cause`. Any thread.
   absl::Status Break(const absl::Status& cause);
 
  private:

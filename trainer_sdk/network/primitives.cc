@@ -22,7 +22,7 @@ RankParts::RankParts(const std::vector<int64_t>& counts, int64_t count,
 RankParts RankParts::Even(int64_t total, int size) {
   RankParts parts;
   for (int part = 0; part <= size; ++part) {
-    // total / size is computed first, because total * part could overflow.
+    // Compute total / size first, because total * part could overflow.
     const int64_t rest = total % size;
     parts.begins_.push_back(total / size * part + (rest < part ? rest : part));
   }
@@ -46,8 +46,8 @@ absl::Status GatherToAll(Mesh& mesh, const RankParts& parts, int64_t element,
                          void* whole) {
   const int rank = mesh.rank(), size = mesh.size();
   std::vector<Ticket> tickets;
-  // Each rank starts with another peer, so that the ranks do not all send to
-  // one peer first.
+  // Each rank starts with a different peer, so that not all ranks send to one
+  // peer at the same time.
   for (int step = 1; step < size; ++step) {
     const int from = (rank - step + size) % size;
     tickets.push_back(mesh.Receive(from, At(whole, parts.begin(from) * element),
@@ -107,8 +107,9 @@ absl::Status ReduceToOwners(Mesh& mesh, const RankParts& parts,
   const int rank = mesh.rank(), size = mesh.size();
   const int64_t element = SizeOf(reduction.dtype);
   const int64_t segment = kSegmentBytes / element;
-  // Exchanges the first segment of every rank's part, then the second one, and
-  // so on up to the longest part, so that all ranks get data at the same rate.
+  // Exchange the first segment of every rank's part, then the second segment,
+  // and so on, until the end of the longest part. So all ranks get data at the
+  // same rate.
   int64_t longest = 0;
   for (int part = 0; part < size; ++part) {
     longest = std::max(longest, parts.count(part));
@@ -151,7 +152,8 @@ absl::Status BroadcastDownTree(Mesh& mesh, int root, void* data,
                                int64_t bytes) {
   const int size = mesh.size();
   const int place = (mesh.rank() - root + size) % size;
-  // The lowest set bit of `place`: the distance to the parent in the tree.
+  // The lowest set bit of `place`, which is the distance to the parent in the
+  // tree.
   int reach = 1;
   while (reach < size && (place & reach) == 0) reach <<= 1;
   for (int64_t at = 0; at == 0 || at < bytes; at += kSegmentBytes) {

@@ -11,12 +11,13 @@
 
 namespace muster {
 
-// A buffer for received data before it is reduced. The memory is reused,
-// because new pages cost more than a small operation.
+// A buffer for data that was received and is to be reduced. The memory is
+// reused between operations, because new memory pages cost more time than a
+// small operation.
 class Scratch {
  public:
-  // Returns at least `bytes` of uninitialised memory. Invalidates memory
-  // returned before.
+  // Returns at least `bytes` bytes of uninitialised memory. Memory returned by
+  // earlier calls becomes invalid.
   char* Get(int64_t bytes) {
     if (bytes > bytes_) {
       memory_.reset();
@@ -32,12 +33,12 @@ class Scratch {
   int64_t bytes_ = 0;
 };
 
-// The assignment of consecutive elements to ranks: rank r has elements
+// Divides consecutive elements among the ranks: rank r has the elements
 // [begin(r), begin(r) + count(r)). Pure.
 class RankParts {
  public:
-  // Makes parts from the fields of an Operation: `counts`, or `count` for each
-  // rank if `counts` is empty.
+  // Makes parts with the lengths of an Operation's parts: counts[r] elements
+  // for rank r, or `count` elements for each rank if `counts` is empty.
   RankParts(const std::vector<int64_t>& counts, int64_t count, int size);
 
   // Divides `total` elements into `size` parts whose lengths differ by at most
@@ -50,49 +51,55 @@ class RankParts {
 
  private:
   RankParts() = default;
-  std::vector<int64_t> begins_;  // size() is the number of parts + 1
+  // index of each part's first element, followed by the total number of
+  // elements
+  std::vector<int64_t> begins_;
 };
 
-// The building blocks of collectives. All ranks of the mesh call the same
-// function. `element`: size of an element in bytes.
+// The functions below are building blocks of collectives. All ranks of the mesh
+// must call the same function. `element` is the size of an element in bytes.
 
-// The number of bytes that are received before they are reduced or forwarded:
-// few enough to be still in the cache, enough to be worth a system call.
+// The number of bytes that are received before they are reduced or forwarded.
+// It is small enough that the data is still in the cache, and large enough to
+// be worth a system call.
 inline constexpr int64_t kSegmentBytes = 128 << 10;
 
-// A reduction. For AVG, every step but the last computes sums.
+// The element type and the operation of a reduction. For AVG, every step but
+// the last computes sums.
 struct Reduction {
   DType dtype = DType::kFloat32;
   ReduceOp op = ReduceOp::kSum;
 };
 
-// Copies `bytes` bytes unless `to` and `from` are equal.
+// Copies `bytes` bytes, unless `to` and `from` are the same address.
 void CopyUnlessSame(void* to, const void* from, int64_t bytes);
 
-// Sends part r of rank r's `whole` to all other ranks. Afterwards `whole` is
+// Sends part r of rank r's `whole` to all other ranks. Afterwards, `whole` is
 // complete on every rank.
 absl::Status GatherToAll(Mesh& mesh, const RankParts& parts, int64_t element,
                          void* whole);
 
-// Sends every rank's `own` to its part of `whole` on the root.
+// Sends every rank's `own`, its part, to the corresponding part of the root's
+// `whole`.
 absl::Status GatherToRoot(Mesh& mesh, const RankParts& parts, int64_t element,
                           int root, const void* own, void* whole);
 
-// Sends part r of the root's `whole` to `own` of rank r.
+// Sends part r of the root's `whole` to the buffer `own` of rank r.
 absl::Status ScatterFromRoot(Mesh& mesh, const RankParts& parts,
                              int64_t element, int root, const void* whole,
                              void* own);
 
-// Reduces the `input` of all ranks in rank order. Rank r gets part r in
-// `output`, which may be part r of its own input.
+// Reduces the `input` of all ranks, in rank order. Rank r gets part r of the
+// result in `output`, which may be the memory of part r of its own input.
 absl::Status ReduceToOwners(Mesh& mesh, const RankParts& parts,
                             Reduction reduction, const void* input,
                             void* output, Scratch& scratch);
 
-// Sends the root's `data` to all ranks along a binomial tree.
+// Sends the root's `data` to all ranks, along a binomial tree.
 absl::Status BroadcastDownTree(Mesh& mesh, int root, void* data, int64_t bytes);
 
-// A barrier: returns only after every rank has called it.
+// A barrier (dissemination algorithm): returns only after every rank has called
+// it.
 absl::Status Disseminate(Mesh& mesh);
 
 }  // namespace muster

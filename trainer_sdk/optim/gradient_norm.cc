@@ -6,8 +6,8 @@
 namespace muster {
 namespace {
 
-// The number of independent partial sums. Fixed, so that the order of additions
-// is the same on every machine.
+// The number of independent partial sums. The number is fixed, so that the
+// order of additions is the same on every machine.
 constexpr int64_t kLanes = 8;
 
 }  // namespace
@@ -31,7 +31,7 @@ double SumOfSquares(const float* values, int64_t count) {
 
 double ClipCoefficient(double sum_of_squares, double most) {
   const double coefficient = most / (std::sqrt(sum_of_squares) + 1e-6);
-  // The expression keeps NaN; std::min would turn a NaN into 1.
+  // This expression keeps a NaN; std::min would turn it into 1.
   return coefficient > 1 ? 1 : coefficient;
 }
 

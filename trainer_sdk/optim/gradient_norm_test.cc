@@ -16,8 +16,8 @@ TEST(GradientNormTest, SumsTheSquaresOfAnyNumber) {
   std::vector<float> values;
   double sum = 0;
   for (int count = 0; count < 40; ++count) {
-    // The sum is exact: all terms and sums are integers below 2^53, which
-    // double holds exactly.
+    // The sum must be exact: all terms and partial sums are integers below
+    // 2^53, which a double represents exactly.
     EXPECT_EQ(SumOfSquares(values.data(), count), sum) << count;
     values.push_back(static_cast<float>(count + 1));
     sum += (count + 1.0) * (count + 1.0);
@@ -26,7 +26,7 @@ TEST(GradientNormTest, SumsTheSquaresOfAnyNumber) {
 
 TEST(GradientNormTest, SquaresThatAreTooLargeForFloatAreNot) {
   const float large = 1e30f;
-  // The square of a float is exact in double.
+  // The square of a float is exactly representable as a double.
   EXPECT_EQ(SumOfSquares(&large, 1), double{large} * large);
 }
 

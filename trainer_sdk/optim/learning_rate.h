@@ -12,16 +12,16 @@ struct LearningRateSchedule {
 
   // The highest rate, reached at the end of the warmup.
   double peak = 1e-3;
-  // The rate after the decay.
+  // The final learning rate, after the decay.
   double floor = 0;
-  // Number of warmup steps. The rate in the warmup is peak * (step + 1) /
-  // (warmup + 1), as in nanoGPT, so that it is not zero in the first step.
+  // Number of warmup steps. In the warmup, the rate of step s is peak * (s + 1)
+  // / (warmup + 1), as in nanoGPT, so that it is not zero in the first step.
   int64_t warmup = 0;
-  // The first step at which the rate is `floor`.
+  // The first step at which the decay is finished and the rate is `floor`.
   int64_t decay_until = 0;
   Decay decay = Decay::kCosine;
 
-  // The rate for `step`, counted from 0.
+  // Returns the learning rate for `step`, counted from 0.
   double At(int64_t step) const;
 };
 

@@ -8,7 +8,8 @@
 namespace muster {
 namespace {
 
-// A rate is at most 1 and results from at most eight operations.
+// Bound of the rounding error of a learning rate, which is at most 1 and
+// results from at most eight operations.
 const double kRounding = RoundingBound<double>(8, 1);
 
 using Decay = LearningRateSchedule::Decay;

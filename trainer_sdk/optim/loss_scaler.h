@@ -16,12 +16,12 @@ struct LossScalerOptions {
   int64_t growth_interval = 2000;
 };
 
-// Dynamic loss scale of float16 training. The loss is multiplied by the scale
-// so that small gradients do not underflow, and gradients are divided by it
-// before the optimizer's step. If gradients overflow, the step is skipped and
-// the scale shrinks. All ranks must take the same decision, so they first
-// combine their findings by an all_reduce of MAX. Pure. The state is two
-// numbers, which a checkpoint can hold.
+// The dynamic loss scale of float16 training. The loss is multiplied by the
+// scale, so that small gradients do not underflow, and gradients are divided by
+// it before the optimizer's step. If gradients overflow, the step is skipped
+// and the scale shrinks. All ranks must take the same decision, so they must
+// first combine by an all_reduce of MAX whether their gradients are finite.
+// Pure. The state is two numbers, which a checkpoint can hold.
 class LossScaler {
  public:
   struct State {
@@ -33,8 +33,9 @@ class LossScaler {
 
   double scale() const { return state_.scale; }
 
-  // Updates the scale. Call it after each backward pass, with the combined
-  // finding of all ranks. Returns whether the optimizer may step.
+  // Updates the scale. Call it after each backward pass. `gradients`: whether
+  // the gradients of all ranks are finite. Returns whether the optimizer may
+  // perform its step.
   enum class Verdict { kStep, kSkip };
   Verdict Update(Finite gradients);
 

@@ -27,7 +27,8 @@ TEST(LossScalerTest, GrowsAfterSoManyGoodStepsInARow) {
   EXPECT_EQ(scaler.scale(), 16);
   scaler.Update(Finite::kAll);
   scaler.Update(Finite::kAll);
-  scaler.Update(Finite::kNotAll);  // halves the scale and restarts the count
+  // An overflow halves the scale and resets the count of good steps.
+  scaler.Update(Finite::kNotAll);
   scaler.Update(Finite::kAll);
   scaler.Update(Finite::kAll);
   EXPECT_EQ(scaler.scale(), 8);

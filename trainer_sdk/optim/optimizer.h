@@ -12,12 +12,13 @@
 
 namespace muster {
 
-// Returns the current address of a tensor's gradient. Called in each step,
-// because addresses change (Reducer::average). `data` is null if this rank does
-// not have all of the gradient.
+// A function that returns the current address of a tensor's gradient. It is
+// called in each step, because the addresses change (Reducer::average). `data`
+// is null if this rank does not have the whole gradient.
 using GradientSource = std::function<TensorData(int tensor)>;
 
-// InvalidArgument: the step number or the learning rate is not set.
+// Checks the arguments of a step. InvalidArgument: the step number or the
+// learning rate is not set.
 absl::Status CheckStep(const OptimizerStep& step);
 
 // Updates weights by their gradients. A trainer calls it once per step, after
@@ -35,27 +36,27 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  // Sum of squares of all gradients of these tensors, before any factor. The
-  // sum is NaN or infinite if and only if a gradient is. It is equal on every
-  // rank that holds these tensors. Collective if the state is sharded. A
-  // pipeline must add the results of its stages.
+  // Returns the sum of the squares of all gradients of these tensors, before
+  // any factor is applied. The sum is NaN or infinite if and only if a gradient
+  // is. It is equal on every rank that holds these tensors. Collective if the
+  // state is sharded. With pipeline parallelism, add the results of the stages.
   virtual absl::StatusOr<double> SumOfSquares() = 0;
 
   // Updates all values. The result is bit-identical for any number of ranks
-  // that share the state. Collective if the state is sharded. The contents of
-  // the gradients are undefined afterwards.
+  // that share the state. Collective if the state is sharded. Afterwards the
+  // contents of the gradients are undefined.
   virtual absl::Status Step(const OptimizerStep& step) = 0;
 
-  // This rank's slices of the optimizer's state, including master weights
-  // ("master/NAME"). The slices are in host memory, at addresses that stay the
-  // same. If the state is on a device, they are a copy as of this call. The
-  // slices of all ranks together contain each element of each name at least
-  // once.
+  // Returns this rank's slices of the optimizer's state, including master
+  // weights ("master/NAME"). The slices are in host memory, at addresses that
+  // stay the same. If the state is on a device, they are a copy as of this
+  // call. The slices of all ranks together contain each element of each name at
+  // least once.
   virtual std::vector<CheckpointSlice> State() = 0;
 
-  // Call it after a checkpoint was read into the memory of State(). Recomputes
-  // by rounding the values of tensors that have master weights. Collective if
-  // the state is sharded.
+  // Call this after a checkpoint was read into the memory that State()
+  // returned. For tensors with master weights, recomputes the values by
+  // rounding. Collective if the state is sharded.
   virtual absl::Status OnStateLoaded() = 0;
 };
 

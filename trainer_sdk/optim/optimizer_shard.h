@@ -16,7 +16,7 @@
 
 namespace muster {
 
-// Elements [begin, end) of a flattened parameter.
+// Elements [begin, end) of a parameter, viewed as a one-dimensional array.
 struct ParameterRange {
   int parameter = 0;
   int64_t begin = 0;
@@ -25,65 +25,69 @@ struct ParameterRange {
   int64_t count() const { return end - begin; }
 };
 
-// The optimizer's state for some ranges of the parameters, on a device, and the
-// arithmetic on them. Does not communicate. Not thread-safe.
+// A part of an optimizer: its state for some ranges of the parameters, on a
+// device, and the update of these ranges. Does not communicate. Not
+// thread-safe.
 class OptimizerShard {
  public:
-  // Sets the state to zero and the master weights to the values, and rounds all
-  // values to their precision. Ranges must not overlap. The values and the
-  // gradients must be in the memory of `device`, which must outlive the shard.
+  // Initialises the state to zero and the master weights to the values, and
+  // rounds all values to their precision. Ranges must not overlap. The values
+  // and the gradients must be in the memory of `device`, which must outlive the
+  // shard.
   OptimizerShard(std::shared_ptr<const UpdateRule> rule,
                  std::vector<Tensor> parameters,
                  std::vector<ParameterRange> ranges, Device& device);
 
-  // Blocks until the device's work is done.
+  // Blocks until the device has done its work.
   ~OptimizerShard() { device_.Wait(); }
   OptimizerShard(const OptimizerShard&) = delete;
   OptimizerShard& operator=(const OptimizerShard&) = delete;
 
-  // OK, or the reason why the shard cannot be used: ResourceExhausted (not
-  // enough device memory), or InvalidArgument (the device does not support the
-  // rule).
+  // OK, or the reason why this object cannot be used. ResourceExhausted: not
+  // enough device memory. InvalidArgument: the device does not support the
+  // rule.
   const absl::Status& status() const { return status_; }
 
   const std::vector<Tensor>& parameters() const { return parameters_; }
   const std::vector<ParameterRange>& ranges() const { return ranges_; }
   Device& device() const { return device_; }
 
-  // The sum of the squares of all `views`. Blocks.
+  // Returns the sum of the squares of all elements of `views`. Blocks.
   absl::StatusOr<SquareSum::Words> SquaresOf(
       const std::vector<TensorData>& views);
 
-  // Updates range `i` and writes its values. `gradient` is the gradient of the
-  // range only, not of the whole parameter.
+  // Updates the weights of range `i` and writes them to its values. `gradient`
+  // is the gradient of this range only, not of the whole parameter.
   void Update(const OptimizerStep& step, int i, const TensorData& gradient);
 
-  // Writes the values of range `i` from its master weights. Does nothing if the
-  // range has none.
+  // Writes the values of range `i`, rounded from its master weights. Does
+  // nothing if the range has no master weights.
   void WriteValues(int i);
 
   // Copies the values of range `i` to `to`, as elements of their precision.
   void CopyRounded(int i, void* to);
 
-  // Slices of all ranges that are not empty, in host memory. If the state is on
-  // a device, they are copies as of this call. Blocks.
+  // Returns the state as slices in host memory, one per kind of state and range
+  // that is not empty. If the state is on a device, the slices are copies as of
+  // this call. Blocks.
   std::vector<CheckpointSlice> State();
-  // Copies the memory of State to the device. Call it after that memory was
-  // changed.
+  // Copies the state back to the device, from the memory that State returned.
+  // Call it after that memory was changed.
   void TakeState();
 
-  // Device memory of state and master weights, in bytes.
+  // The size of the state and the master weights in the device's memory, in
+  // bytes.
   int64_t bytes() const;
 
  private:
-  // One float32 array on the device: one kind of state of all ranges, or their
-  // master weights.
+  // One float32 array on the device, which holds one kind of state (such as the
+  // momentum) of all ranges, or their master weights.
   struct Array {
     std::string name;
     std::shared_ptr<void> memory;
     int64_t count = 0;
-    // The copy in host memory; empty if the device is the host, and before the
-    // first call of State.
+    // The copy of the array in host memory. Empty if the device is the host,
+    // and before the first call of State.
     std::vector<float> host;
 
     float* data() const { return static_cast<float*>(memory.get()); }
@@ -92,24 +96,25 @@ class OptimizerShard {
   absl::Status Prepare();
   absl::Status Allocate(Array& array);
   bool is_master(const Array& array) const { return &array == &arrays_.back(); }
-  // The offset of range `i` in an array.
+  // The position in `array` of the first element of range `i`.
   int64_t OffsetIn(const Array& array, int i) const;
   bool HasMaster(int i) const;
   float* Trained(int i) const;
-  // The values of range `i`.
+  // The values (rounded weights) of range `i`.
   TensorData Values(int i) const;
 
   const std::shared_ptr<const UpdateRule> rule_;
   const std::vector<Tensor> parameters_;
   const std::vector<ParameterRange> ranges_;
   Device& device_;
-  // Indexed by range: the range's offset in each state and in the master
-  // weights, in elements.
+  // The position of each range in the state arrays and in the array of master
+  // weights, in elements; indexed by range.
   std::vector<int64_t> offsets_;
   std::vector<int64_t> master_offsets_;
-  // The states in the order of the rule, then the master weights.
+  // The state arrays in the order of the rule's states, then the master
+  // weights.
   std::vector<Array> arrays_;
-  // SquareSum::Words on a device; null on the host.
+  // SquareSum::Words in the device's memory; null if the device is the host.
   std::shared_ptr<void> words_;
   absl::Status status_;
 };

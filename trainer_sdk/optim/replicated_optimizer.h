@@ -10,26 +10,27 @@
 
 namespace muster {
 
-// Keeps the whole state on every rank and does not communicate. Ranks that
-// start with equal weights and get equal gradients, as with DDP, keep equal
-// weights. SumOfSquares and Step change nothing if they fail with
+// An optimizer that keeps the whole state on every rank and does not
+// communicate. Ranks that start with equal weights and get equal gradients, as
+// with DDP, keep equal weights. If SumOfSquares or Step fails, it changes
+// nothing. Errors:
 //   InvalidArgument     a gradient has another number of elements than its
 //                       parameter; the step or learning rate was not given; the
-//                       device does not have the rule
+//                       device does not support the rule
 //   ResourceExhausted   the device does not have enough memory for the state
-//   FailedPrecondition  the gradients' averages are shared out among the ranks
-//                       (ForSharding): this needs a ShardedOptimizer
+//   FailedPrecondition  each rank has only a part of the averaged gradients
+//                       (ForSharding), which needs a ShardedOptimizer
 class ReplicatedOptimizer : public Optimizer {
  public:
   // `rule` and `gradients` must not be null, and each tensor's value must pass
-  // CheckData. The optimizer reads gradients from `gradients` and ignores
-  // Tensor::gradient. Values and gradients must be in the memory of `device`,
-  // which must outlive the optimizer.
+  // CheckData. The optimizer gets gradients from the function `gradients` and
+  // ignores Tensor::gradient. Values and gradients must be in the memory of
+  // `device`, which must outlive the optimizer.
   ReplicatedOptimizer(std::shared_ptr<const UpdateRule> rule,
                       std::vector<Tensor> tensors, GradientSource gradients,
                       Device& device = HostDevice());
 
-  // OK, or the error that every call returns.
+  // OK, or the error of construction, which every call returns.
   const absl::Status& status() const { return shard_.status(); }
 
   absl::StatusOr<double> SumOfSquares() override;
@@ -37,7 +38,8 @@ class ReplicatedOptimizer : public Optimizer {
   std::vector<CheckpointSlice> State() override { return shard_.State(); }
   absl::Status OnStateLoaded() override;
 
-  // Size of the state and the master weights in memory, in bytes.
+  // The size of the optimizer's state and the master weights in memory, in
+  // bytes.
   int64_t bytes() const { return shard_.bytes(); }
 
  private:

@@ -19,7 +19,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// More elements than one block of a conversion (2048), and no multiple of it.
+// A number of elements larger than one conversion block (2048), and not a
+// multiple of it.
 constexpr int64_t kCount = 5001;
 
 std::vector<float> Wave(int64_t count, double phase) {
@@ -50,8 +51,8 @@ TEST(ReplicatedOptimizerTest, AStepIsTheRulesOnScaledGradients) {
         2, std::vector<float>(static_cast<size_t>(kCount + 3)));
     std::vector<float> gradient;
     std::vector<float> moved;
-    // The optimizer must ask for the gradients in each step, because their
-    // addresses change between steps.
+    // The optimizer must call this function for the gradients in each step,
+    // because their addresses change between steps.
     ReplicatedOptimizer optimizer(
         rule,
         {{.name = "w", .shape = {kCount}, .value = decayed},
@@ -70,8 +71,8 @@ TEST(ReplicatedOptimizerTest, AStepIsTheRulesOnScaledGradients) {
           SumOfSquares(gradient.data(), kCount) + SumOfSquares(moved.data(), 3);
       const double bound = RoundingBound<double>(kCount + 3, squares);
       EXPECT_NEAR(*optimizer.SumOfSquares(), squares, bound);
-      // The bound is small enough to notice a missing gradient of the smaller
-      // tensor.
+      // The bound is so small that a missing gradient of the smaller tensor
+      // would be noticed.
       EXPECT_GT(SumOfSquares(moved.data(), 3), bound);
       ASSERT_TRUE(optimizer.Step(plan).ok());
       if (step == 2) {
@@ -152,7 +153,8 @@ TEST(ReplicatedOptimizerTest, AGradientOfAnotherLengthIsRefused) {
   EXPECT_EQ(value, std::vector<float>(6, 1.0f));
 }
 
-// Parameters: the type of the values, and the type to which they are rounded.
+// Test parameters: the type in which values are stored, and the type to which
+// they are rounded.
 class Precisions : public testing::TestWithParam<std::pair<DType, DType>> {};
 
 TEST_P(Precisions, MastersKeepWhatRoundingLoses) {
@@ -173,8 +175,8 @@ TEST_P(Precisions, MastersKeepWhatRoundingLoses) {
       [&, type = precision](int) {
         return TensorData(gradient.data(), kCount, type);
       });
-  // Each step is so small that rounding to `precision` alone would lose it. The
-  // master weights must keep it.
+  // Each step is so small that a weight of type `precision` would not change.
+  // The float32 master weights must change.
   std::vector<float> master = begin;
   for (int step = 1; step <= 40; ++step) {
     const std::vector<float> exact = Wave(kCount, step);
@@ -191,7 +193,8 @@ TEST_P(Precisions, MastersKeepWhatRoundingLoses) {
     Widen(precision, narrow.data(), floats.data(), kCount);
   }
   EXPECT_EQ(floats, Rounded(master, precision));
-  // The master weights are state, and values are computed from them.
+  // State() returns the master weights, and OnStateLoaded computes the values
+  // from them.
   const std::vector<CheckpointSlice> state = optimizer.State();
   ASSERT_EQ(state.size(), 1u);
   EXPECT_EQ(state[0].tensor.name, "master/w");
@@ -225,7 +228,8 @@ TEST(ReplicatedOptimizerTest, AnInfiniteGradientShowsInTheSum) {
   EXPECT_FALSE(std::isfinite(*optimizer.SumOfSquares()));
   gradient[8] = std::nanf("");
   EXPECT_FALSE(std::isfinite(*optimizer.SumOfSquares()));
-  // The square of the largest float must not make the sum infinite.
+  // The gradient is the largest float: its square must not make the sum
+  // infinite.
   gradient[8] = std::numeric_limits<float>::max();
   EXPECT_TRUE(std::isfinite(*optimizer.SumOfSquares()));
 }

@@ -14,10 +14,10 @@ namespace {
 constexpr int kMantissaBits = 23;
 constexpr int kDigitBits = 32;
 constexpr int64_t kDigit = int64_t{1} << kDigitBits;
-// The exponent of the lowest bit of the fixed-point number: the smallest
-// positive float is 2^-149, so its square is 2^-298.
+// The exponent of the lowest bit of the fixed-point sum: the smallest positive
+// float is 2^-149, so its square is 2^-298.
 constexpr int kLowestBit = -298;
-// The exponent field of infinities and NaNs.
+// The exponent field of infinities and NaNs in a float.
 constexpr int kNoNumber = 255;
 // The number of 16-bit elements converted at a time.
 constexpr int64_t kBlock = 2048;
@@ -35,7 +35,7 @@ Parts PartsOf(float value) {
   return {exponent, (bits & ((1u << kMantissaBits) - 1)) | hidden};
 }
 
-// Adds value * 2^bit; bit 0 is the lowest of the number.
+// Adds value * 2^bit to the fixed-point number; bit 0 is its lowest bit.
 void AddAt(uint64_t value, int bit, SquareSum::Words* words) {
   const auto shifted = static_cast<unsigned __int128>(value)
                        << (bit % kDigitBits);
@@ -86,8 +86,8 @@ void SquareSum::Add(const float* values, int64_t count) {
 
 void SquareSum::Flush() {
   for (int exponent = 0; exponent < kExponents; ++exponent) {
-    // Subnormal numbers have exponent field 0, but the same scale as the
-    // smallest normal numbers, with field 1.
+    // Subnormal floats have exponent field 0, but the same scale as those with
+    // exponent field 1, the smallest normal floats.
     const int bit = 2 * (std::max(exponent, 1) - 1);
     for (std::array<uint64_t, kExponents>& sums : sums_) {
       if (sums[exponent] == 0) continue;

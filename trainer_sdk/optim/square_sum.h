@@ -9,44 +9,45 @@
 
 namespace muster {
 
-// The exact sum of the squares of floats. An exact sum does not depend on the
-// order of additions or the number of ranks, so gradients are clipped by a
-// bit-identical factor, however they are distributed. The method is Kulisch's
-// long accumulator: a fixed-point number that can hold the squares of up to
-// 2^40 float32 values.
+// The exact sum of the squares of floats. Because it is exact, it does not
+// depend on the order of additions or the number of ranks, so gradients are
+// clipped by a bit-identical factor, however they are distributed. The method
+// is Kulisch's long accumulator: a fixed-point number that can hold the squares
+// of up to 2^40 float32 values.
 class SquareSum {
  public:
-  // The fixed-point number in digits of 32 bits, least significant first; the
+  // The fixed-point number, in digits of 32 bits, least significant first; the
   // lowest digit holds the square of the smallest float. The last word is
-  // nonzero if some element was not finite. Words of up to 2^30 ranks may be
-  // added word by word, so an all_reduce of SUM adds the numbers.
+  // nonzero if some element was not finite. To add the numbers of up to 2^30
+  // ranks, add them word by word, for example by an all_reduce of SUM.
   static constexpr int kDigits = 20;
   using Words = std::array<int64_t, kDigits + 1>;
 
-  // Adds the squares of the elements.
+  // Adds the squares of the elements to the sum.
   void Add(const TensorData& values);
   void Add(const float* values, int64_t count);
 
   Words words();
 
-  // The sum rounded to double; NaN if some element was NaN or infinite.
+  // Returns the sum as a double; NaN if some element was NaN or infinite.
   static double Value(const Words& words);
 
-  // Propagates carries, so that every digit but the last is below 2^32. The
-  // value stays the same.
+  // Propagates carries between the words, so that every digit but the last is
+  // below 2^32. The value does not change.
   static void Carry(Words* words);
 
  private:
-  // Sums of squared mantissas, indexed by the exponent of the float. There are
-  // several sets of sums, so that additions to one exponent do not wait for
-  // each other.
+  // Sums of squared mantissas that are not in `words_` yet, indexed by the
+  // exponent field of the float. There are several sets of sums (lanes), so
+  // that successive additions for the same exponent do not wait for each other.
   static constexpr int kLanes = 4;
   static constexpr int kExponents = 256;
 
   void Flush();
 
   std::array<std::array<uint64_t, kExponents>, kLanes> sums_{};
-  // Number of elements that may be added before a sum could overflow.
+  // Number of elements that may still be added before one of the sums_ could
+  // overflow.
   int64_t room_ = kMax;
   Words words_{};
 

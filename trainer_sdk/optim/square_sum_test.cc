@@ -19,7 +19,7 @@ double SumOf(const std::vector<float>& values) {
   return SquareSum::Value(sum.words());
 }
 
-// Random values of magnitudes from 2^-60 to 2^20.
+// Returns random values with magnitudes from 2^-60 to 2^20.
 std::vector<float> Mixed(size_t count) {
   std::mt19937_64 engine(7);
   std::uniform_real_distribution<float> mantissa(-1, 1);
@@ -43,8 +43,7 @@ TEST(SquareSumTest, IsExact) {
   const float normal = std::numeric_limits<float>::min();
   EXPECT_EQ(SumOf({normal}), double{normal} * normal);
   EXPECT_EQ(SumOf({normal, normal / 2}), 1.25 * (double{normal} * normal));
-  // Each of these ones would be lost in a simple sum in double, beside the
-  // large square.
+  // A simple sum in double would lose each of the ones beside the large square.
   std::vector<float> values(1 << 10, 1.0f);
   values.insert(values.begin(), 1e9f);
   EXPECT_EQ(SumOf(values), double{1e9f} * 1e9f + 1024);
@@ -54,18 +53,18 @@ TEST(SquareSumTest, IsWithinTheRoundingOfAPlainSum) {
   const std::vector<float> values = Mixed(10000);
   double plain = 0;
   for (const float value : values) plain += double{value} * value;
-  // Squares of floats are exact in double. Each addition of the simple sum
-  // rounds; the exact sum rounds once.
+  // Bound of the difference: squares of floats are exact in double, and each
+  // addition of the simple sum rounds. The exact sum rounds once.
   const double bound = RoundingBound<double>(10000, plain);
   EXPECT_NEAR(SumOf(values), plain, bound);
-  // The bound is small enough to notice a missing largest square.
+  // The bound is so small that a missing largest square would be noticed.
   const float most = *std::max_element(values.begin(), values.end());
   EXPECT_GT(double{most} * most, bound);
 }
 
 TEST(SquareSumTest, ManyEqualElementsDoNotOverflow) {
-  // All elements have the same exponent and the largest mantissa, so one sum of
-  // mantissas grows as fast as possible.
+  // All elements have the same exponent and the largest mantissa, so a single
+  // sum of mantissas grows as fast as possible.
   const float value = std::nextafter(2.0f, 0.0f);
   const std::vector<float> values(300000, value);
   EXPECT_EQ(SumOf(values), 300000 * (double{value} * value));
@@ -97,7 +96,8 @@ TEST(SquareSumTest, NonFiniteValueGivesNan) {
 }
 
 TEST(SquareSumTest, TakesSixteenBitElements) {
-  // In each type: 3000 elements of 1.5 and 3000 of -2.
+  // For each type: its name and the bit patterns of 1.5 and -2. The array has
+  // 3000 elements of each.
   for (const auto& [type, first, second] :
        {std::tuple(DType::kBFloat16, uint16_t{0x3fc0}, uint16_t{0xc000}),
         std::tuple(DType::kFloat16, uint16_t{0x3e00}, uint16_t{0xc000})}) {

@@ -10,8 +10,8 @@ namespace muster {
 StepPlan PlanStep(double sum_of_squares, double most, LossScaler* scaler) {
   const Finite finite =
       std::isfinite(sum_of_squares) ? Finite::kAll : Finite::kNotAll;
-  // The scale is read before Update changes it, because the gradients were
-  // computed with this scale.
+  // Read the scale before Update changes it: the gradients were computed with
+  // the old scale.
   const double inverse = scaler == nullptr ? 1 : 1 / scaler->scale();
   StepPlan plan;
   plan.verdict = finite == Finite::kAll ? LossScaler::Verdict::kStep

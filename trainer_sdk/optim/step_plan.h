@@ -5,13 +5,13 @@
 
 namespace muster {
 
-// The decision about one optimizer step, made from the size of the gradients.
+// The decision about one optimizer step, based on the norm of the gradients.
 struct StepPlan {
   LossScaler::Verdict verdict = LossScaler::Verdict::kStep;
-  // Value for OptimizerStep::gradient_factor: removes the loss scale and clips
-  // the gradient.
+  // The value for OptimizerStep::gradient_factor: it removes the loss scale and
+  // clips the gradients.
   double gradient_factor = 1;
-  // Norm of the gradient, without the loss scale and before clipping; NaN if
+  // The norm of the gradients without the loss scale, before clipping; NaN if
   // the step is skipped.
   double norm = 0;
 };

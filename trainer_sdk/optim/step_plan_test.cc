@@ -33,7 +33,8 @@ TEST(StepPlanTest, TheScaleIsTakenOffBeforeTheNormIsLookedAt) {
   EXPECT_EQ(plan.norm, 5);
   EXPECT_NEAR(plan.gradient_factor, 2 / (5 + 1e-6) / 8,
               RoundingBound<double>(4, 1));
-  // The scale has grown, but these gradients were computed with the old scale.
+  // The scale has grown, but the gradients of this step were computed with the
+  // old scale.
   EXPECT_EQ(scaler.scale(), 16);
 }
 

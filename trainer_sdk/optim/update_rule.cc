@@ -14,7 +14,7 @@ void SgdStep(const SgdOptions& options, double learning_rate, int64_t step,
   for (int64_t i = 0; i < count; ++i) {
     float g = gradient[i] + decay * weights[i];
     if (momentum != 0) {
-      // The velocity of the first step is the gradient.
+      // In the first step the velocity is the gradient itself.
       const float v = step == 1 ? g : momentum * velocity[i] + g;
       velocity[i] = v;
       g = nesterov ? g + momentum * v : v;
@@ -27,8 +27,8 @@ void AdamWStep(const AdamWOptions& options, double learning_rate, int64_t step,
                int64_t count, float* __restrict weights,
                const float* __restrict gradient, float* __restrict mean,
                float* __restrict square) {
-  // Bias correction: the moments start at zero, so without it the first steps
-  // would be too small.
+  // Bias correction: the moments start at zero, so without a correction the
+  // first steps would be too small.
   const double mean_bias = 1 - std::pow(options.beta1, step);
   const double square_bias = 1 - std::pow(options.beta2, step);
   const auto keep =
@@ -56,7 +56,7 @@ class AdamW : public UpdateRule {
  public:
   explicit AdamW(const AdamWOptions& options) : options_(options) {}
 
-  // The states have PyTorch's names.
+  // The states have the names that PyTorch uses.
   std::vector<std::string> states() const override {
     return {"adamw.exp_avg", "adamw.exp_avg_sq"};
   }

@@ -30,7 +30,7 @@ void AdamWStep(const AdamWOptions& options, double learning_rate, int64_t step,
                float* mean, float* square);
 
 struct SgdOptions {
-  // Momentum; with 0 the rule keeps no state.
+  // Momentum factor. If it is 0, there is no optimizer state.
   double momentum = 0;
   // L2 penalty: weight_decay * weight is added to the gradient.
   double weight_decay = 0;
@@ -45,14 +45,15 @@ void SgdStep(const SgdOptions& options, double learning_rate, int64_t step,
              int64_t count, float* weights, const float* gradient,
              float* velocity);
 
-// The arguments of one optimizer step.
+// The arguments of one step of an optimizer.
 struct OptimizerStep {
-  // Number of the update, from 1; skipped steps are not counted. Required.
+  // Number of this update, from 1; skipped steps are not counted. Required.
   int64_t step = 0;
-  // Learning rate. Required. With 0 only the optimizer's state changes.
+  // Learning rate. Required. With 0 only the optimizer's state changes, not the
+  // weights.
   double learning_rate = std::numeric_limits<double>::quiet_NaN();
-  // Factor by which gradients are multiplied first: clipping, and the inverse
-  // of the loss scale.
+  // Factor by which the gradients are multiplied first. It combines clipping
+  // and the inverse of the loss scale.
   double gradient_factor = 1;
 };
 
@@ -65,8 +66,9 @@ class UpdateRule {
  public:
   virtual ~UpdateRule() = default;
 
-  // Names of the state arrays in checkpoints, such as "adamw.exp_avg". Each has
-  // one element per weight and is zero at first.
+  // Names of the optimizer's state arrays, as used in checkpoints, such as
+  // "adamw.exp_avg". Each array has one element per weight and is zero at
+  // first.
   virtual std::vector<std::string> states() const = 0;
 
   // Updates `count` weights. states[i] is the state array with the i-th name of
@@ -76,14 +78,14 @@ class UpdateRule {
                       int64_t count, float* weights, const float* gradient,
                       float* const* states) const = 0;
 
-  // The options of the rule if AdamWRule or SgdRule made it, otherwise null.
-  // Devices other than the host support only these two rules, unless a device
-  // recognises a caller's own rule.
+  // The rule's options if the rule was made by AdamWRule (adamw) or SgdRule
+  // (sgd); otherwise null. Devices other than the host support only these two
+  // rules, unless a device recognises a caller's own rule.
   virtual const AdamWOptions* adamw() const { return nullptr; }
   virtual const SgdOptions* sgd() const { return nullptr; }
 };
 
-// Make the rules that perform AdamWStep and SgdStep.
+// Make the rules that perform AdamWStep and SgdStep, respectively.
 std::shared_ptr<const UpdateRule> AdamWRule(const AdamWOptions& options);
 std::shared_ptr<const UpdateRule> SgdRule(const SgdOptions& options);
 

@@ -10,15 +10,16 @@ namespace muster {
 namespace {
 
 TEST(AdamWTest, TheFirstStepIsTheRateInTheGradientsDirection) {
-  // Bias correction makes mean / sqrt(square) the sign of the gradient.
+  // In the first step, bias correction makes mean / sqrt(square) equal to the
+  // sign of the gradient.
   std::vector<float> weights = {1, 1, 1};
   const std::vector<float> gradient = {0.5f, -3, 0};
   std::vector<float> mean(3);
   std::vector<float> square(3);
   AdamWStep({.weight_decay = 0}, 0.1, 1, 3, weights.data(), gradient.data(),
             mean.data(), square.data());
-  // The rounding error of a weight of size 1 after an update, which has ten
-  // operations.
+  // Bound of the rounding error of a weight of magnitude 1 after one update,
+  // which has ten operations.
   const double bound = RoundingBound<float>(10, 1);
   EXPECT_NEAR(weights[0], 0.9, bound);
   EXPECT_NEAR(weights[1], 1.1, bound);
@@ -70,7 +71,7 @@ TEST(SgdTest, PlainDescentNeedsNoState) {
 
 TEST(SgdTest, MomentumAddsUp) {
   float weight = 0;
-  float velocity = 99;  // ignored in the first step
+  float velocity = 99;  // velocity before the first step; must be ignored
   const float gradient = 1;
   for (int step = 1; step <= 3; ++step) {
     SgdStep({.momentum = 0.5}, 1, step, 1, &weight, &gradient, &velocity);

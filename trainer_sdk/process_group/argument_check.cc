@@ -10,13 +10,13 @@
 namespace muster {
 namespace {
 
-// Upper limit of a count in elements. No memory holds so many elements, and
-// sums of some thousand such lengths in bytes do not overflow.
+// The largest accepted count in elements. It is more than any memory holds, and
+// the sum in bytes of some thousand such counts does not overflow int64_t.
 constexpr int64_t kMaxElements = int64_t{1} << 46;
 
-// Lengths in elements of this rank's input and output. `in_place`: offset of
-// the shorter in the longer buffer if the operation is in place; -1: in place
-// is not allowed.
+// The numbers of elements in this rank's input and output. `in_place`: for an
+// operation in place, the offset in elements of the shorter buffer within the
+// longer one; -1 if the operation cannot be in place.
 struct Extent {
   int64_t input = 0;
   int64_t output = 0;

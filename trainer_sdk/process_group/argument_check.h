@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// Whether operations of this kind have one part for each rank, and may have
-// counts.
+// Whether operations of this kind divide a buffer into one part per rank, and
+// may therefore have a list of counts with one entry per rank.
 bool HasParts(OperationKind kind);
 
 // Checks that rank `rank` of `size` can perform `operation`: ranks are in

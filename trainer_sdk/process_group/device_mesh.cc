@@ -62,8 +62,9 @@ absl::StatusOr<std::unique_ptr<DeviceMesh>> DeviceMesh::Create(
   for (size_t i = 0; i < mesh->dimensions_.size(); i++) {
     const MeshDimension& dimension = mesh->dimensions_[i];
     stride /= dimension.size;
-    // The ranks on one line of the grid form a group. The line's first rank is
-    // the color: equal for these ranks and different for all others.
+    // The ranks on one line of the grid along this dimension form a group. The
+    // color is the first rank of the line, which is equal for the ranks of this
+    // line and differs between lines.
     const int color = group.rank() - mesh->coordinates_[i] * stride;
     auto line =
         group.Split(color, mesh->coordinates_[i], dimension.name, options);
@@ -77,8 +78,8 @@ size_t DeviceMesh::IndexOf(const std::string& dimension) const {
   for (size_t i = 0; i < dimensions_.size(); i++) {
     if (dimensions_[i].name == dimension) return i;
   }
-  // An unknown name is a bug of the calling program, so the message does not
-  // name a line of this file.
+  // An unknown name is an error in the calling program, so the message gives
+  // the known names and no line of this file.
   std::string names;
   for (const MeshDimension& known : dimensions_) {
     absl::StrAppend(&names, names.empty() ? "" : ", ", known.name);

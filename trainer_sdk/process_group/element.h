@@ -21,10 +21,10 @@ constexpr DType ElementTypeOf() {
   return *DTypeOf<std::ranges::range_value_t<Range>>();
 }
 
-// Converts single elements to and from double by simple code. Used to check
-// results, not to compute them. Pure.
+// Converts single elements to and from double with simple, slow code. Used to
+// check results, not to compute them. Pure.
 
-// Rounds to nearest, ties to even.
+// EncodeElement rounds to nearest, ties to even.
 void EncodeElement(double value, DType dtype, void* to);
 double DecodeElement(DType dtype, const void* from);
 

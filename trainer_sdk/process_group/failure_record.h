@@ -26,22 +26,23 @@ class FailureRecord {
   // for an answer of the store, which a broken network may make unreachable.
   FailureRecord(std::shared_ptr<Store> store, int rank, Duration timeout);
 
-  // Writes `mine` unless the store holds an earlier cause. Returns the cause
-  // that the store then holds, or `mine` if the store does not answer.
+  // Writes this rank's cause `mine` to the store unless the store already holds
+  // an earlier cause. Returns the cause that the store then holds, or `mine` if
+  // the store does not answer.
   absl::Status Settle(const absl::Status& mine) const;
 
-  // The cause that is in the store. OK if there is none or the store does not
+  // Returns the cause in the store. OK if the store holds no cause or does not
   // answer.
   absl::Status Cause() const;
 
   // Waits up to `grace` for another rank to write a cause. Called by a rank
-  // whose wait timed out and that does not know why.
+  // that timed out and does not know why the peer did not answer.
   void AwaitCause(Duration grace) const;
 
-  // Called by a rank whose deadline passed during `operation`. Writes that to
-  // the store, and waits up to `grace` for other ranks whose deadline passed in
-  // the same operation. Returns one entry per rank, this one included; empty if
-  // the store does not answer.
+  // Called by a rank whose deadline passed during `operation`. Records in the
+  // store that this rank timed out in `operation`, and waits up to `grace` for
+  // other ranks that timed out in the same operation. Returns one entry per
+  // rank, this one included; empty if the store does not answer.
   std::vector<LateRank> CompareLate(const std::string& operation, int size,
                                     Duration grace) const;
 
@@ -51,8 +52,9 @@ class FailureRecord {
   const Duration timeout_;
 };
 
-// Converts a failure to the text in the store, "CODE RANK MESSAGE", and back.
-// Decoding any other text gives Internal.
+// EncodeFailure makes the text that is stored for a failure, "CODE RANK
+// MESSAGE"; DecodeFailure reverses this. Decoding any other text gives
+// Internal.
 std::string EncodeFailure(int rank, const absl::Status& failure);
 absl::Status DecodeFailure(const std::string& text, int own_rank);
 

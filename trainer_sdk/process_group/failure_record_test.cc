@@ -42,7 +42,7 @@ TEST(FailureRecord, LongMessagesAreCut) {
   EXPECT_LT(EncodeFailure(0, absl::AbortedError(all)).size(), 5000U);
 }
 
-// A store that answers only after the test allows it.
+// A store whose Set and CompareSet block until the test allows an answer.
 class SlowStore final : public Store {
  public:
   explicit SlowStore(std::shared_future<void> answer)
@@ -89,7 +89,7 @@ TEST(FailureRecord, AwaitCauseReturnsTheCauseOfAnotherRank) {
   const auto store = std::make_shared<InProcessStore>();
   const FailureRecord zero(store, 0, kStoreTimeout),
       one(store, 1, kStoreTimeout);
-  // times out: no rank writes a cause
+  // This call times out after 1 ms, because no rank writes a cause.
   zero.AwaitCause(std::chrono::milliseconds(1));
   std::thread other(
       [&] { one.Settle(absl::UnavailableError("rank 2 died")).IgnoreError(); });

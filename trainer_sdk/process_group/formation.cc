@@ -19,10 +19,10 @@
 namespace muster {
 namespace {
 
-// Length of the first wait of a formation's watch on the store; later waits are
-// longer, up to kLongestWatch. A wait cannot be cancelled, so a watch that is
-// no longer needed lasts until its current wait ends. Most groups form quickly,
-// so the first wait is short.
+// How long a formation's watch waits on the store the first time. Later waits
+// are longer, up to kLongestWatch. A wait cannot be cancelled, so a watch that
+// is no longer needed lasts until its current wait ends. Most groups form
+// quickly, so the first wait is short.
 constexpr Duration kFirstWatch = std::chrono::milliseconds(50);
 constexpr Duration kLongestWatch = std::chrono::seconds(1);
 // The longest time to wait for an answer of the store, which a broken network
@@ -51,8 +51,8 @@ absl::StatusOr<std::shared_ptr<Formation>> Formation::Begin(
     std::thread([formation] { formation->Watch(); }).detach();
   } catch (const std::system_error& error) {
     const absl::Status failure = NoThread(error);
-    // The cause is written directly to the store, because Fail would need a
-    // thread, and the system has none.
+    // The cause is written to the store on this thread. Fail cannot be used,
+    // because it starts a thread and the system has none left.
     formation->store_->CompareSet(kFailureKey, "", EncodeFailure(rank, failure))
         .IgnoreError();
     return failure;
@@ -74,8 +74,8 @@ void Formation::Watch() {
 }
 
 void Formation::Interrupt(const absl::Status& cause) {
-  // The cause is published before connections are cut, so that a rank that sees
-  // the cut finds the cause.
+  // The cause is published before any connection is closed, so that a peer that
+  // sees a closed connection finds the cause in the store.
   if (!ended()) GiveUp(Fail(cause));
 }
 
@@ -136,8 +136,8 @@ absl::Status Formation::Do(std::function<void()> call) {
     return NoThread(error);
   }
   std::unique_lock<std::mutex> lock(mutex_);
-  // This wait ends after the deadline of `call`, whose own error is more
-  // precise.
+  // The wait for `call` ends later than the deadline of `call` itself, so that
+  // an error of `call`, which is more precise, is returned.
   const Instant until = std::max(deadline_, MonotonicNow()) + 2 * kStoreTimeout;
   if (!changed_.wait_until(lock, ToSteady(until),
                            [&] { return *done || !cause_.ok(); })) {
@@ -189,8 +189,8 @@ bool IsLate(const absl::StatusOr<std::string>& value) {
   return IsLate(value.status());
 }
 
-// Explains an error that means the end of the round. The text is the same as
-// that of the formation's watch.
+// Adds an explanation to an error that means the end of the round, with the
+// same text as the formation's watch. Other errors are unchanged.
 absl::Status WithMeaning(const absl::Status& status) {
   return RoundOverError(status);
 }
@@ -274,9 +274,8 @@ absl::StatusOr<bool> FormingStore::Check(const std::vector<std::string>& keys) {
 absl::StatusOr<std::unique_ptr<Transport>> FormTransport(
     const TransportFactory& factory, GroupPlace place, Instant deadline) {
   if (place.formation == nullptr) {
-    // A group of one rank has no peers to notify, and may have no store.
-    // Without a store, no rank can be notified. In both cases no formation is
-    // needed.
+    // No formation is needed in two cases: a group of one rank has no peers to
+    // notify, and without a store no peer can be notified.
     if (place.size == 1 || place.store == nullptr) {
       return factory(std::move(place), deadline);
     }

@@ -42,14 +42,14 @@ class Formation : public std::enable_shared_from_this<Formation> {
   // so that peers find the cause when they see the close.
   absl::Status Fail(const absl::Status& mine);
 
-  // Ends the formation, once the group is made or abandoned. No call is
-  // interrupted after it.
+  // Ends the formation, once the group is made or abandoned. After End, no call
+  // is interrupted.
   void End();
 
   // OK, or the cause for which the formation was interrupted.
   absl::Status status() const;
   bool ended() const;
-  // A descriptor that becomes readable once status() is not OK; -1 if the
+  // A file descriptor that becomes readable once status() is not OK; -1 if the
   // system had no descriptor left.
   int wake_fd() const;
 
@@ -65,7 +65,7 @@ class Formation : public std::enable_shared_from_this<Formation> {
 
   Formation(std::shared_ptr<Store> store, int rank, Instant deadline);
   void Watch();
-  // Ends the blocked calls of this rank.
+  // Ends the blocked calls of this rank with `cause`.
   void GiveUp(const absl::Status& cause);
 
   const std::shared_ptr<Store> store_;
@@ -78,7 +78,7 @@ class Formation : public std::enable_shared_from_this<Formation> {
   // Guarded by mutex_:
   OwnedFd wake_;
   absl::Status cause_;
-  // the cause that the first call of Fail returned; OK before
+  // the cause that the first call of Fail returned; OK before that call
   absl::Status failed_;
   bool ended_ = false;
   std::list<Act> reactions_;
@@ -102,9 +102,9 @@ class FormationReaction {
   std::list<Formation::Act>::iterator act_;
 };
 
-// Call status(), wake_fd() and Fail() of the place's formation, which exists
-// only while ProcessGroup makes its transport. Without a formation they return
-// OK, -1 and `mine`.
+// Return the status(), the wake_fd() and the result of Fail() of the place's
+// formation, which exists only while ProcessGroup makes its transport. Without
+// a formation they return OK, -1 and `mine`.
 absl::Status FormationStatus(const GroupPlace& place);
 int FormationWakeFd(const GroupPlace& place);
 absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine);
@@ -143,8 +143,9 @@ class FormingStore final : public Store {
 
 // Makes a transport with `factory`. Blocks until the transport is made,
 // `deadline` passes, or another rank fails. Starts a Formation unless `place`
-// has one, and ends it before returning. If one rank fails, all others that are
-// not finished fail at once with that rank's number and cause.
+// has one, and ends that Formation before returning. If one rank fails, all
+// ranks that are still forming the group fail at once, with that rank's number
+// and cause.
 absl::StatusOr<std::unique_ptr<Transport>> FormTransport(
     const TransportFactory& factory, GroupPlace place, Instant deadline);
 

@@ -27,8 +27,8 @@ std::string Message(const absl::Status& status) {
 }
 
 TEST(GroupMessagesTest, TheAbsentIsNamedAndTheGroupBroken) {
-  // How long a rank that failed waits for the other ranks' last
-  // operations: enough for those of ranks 0 and 1, while rank 2 writes none.
+  // How long a failed rank waits for the last operations of its peers. The time
+  // suffices for ranks 0 and 1 to publish theirs; rank 2 publishes none.
   constexpr Duration kExplanation = std::chrono::seconds(3);
   const std::vector<absl::Status> statuses = RunWorld(
       3,

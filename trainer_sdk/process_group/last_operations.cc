@@ -21,8 +21,8 @@ constexpr int kMaxRanksRead = 128;
 
 std::string KeyOf(int rank) { return absl::StrCat("last_operation/", rank); }
 
-// A call and the ranks that made it. The largest set of ranks is first; sets of
-// equal size are ordered by rank.
+// An operation and the ranks that called it. In a list, the entry with the most
+// ranks is first; entries with equally many are ordered by rank.
 using Camp = std::pair<OperationSignature, std::vector<int>>;
 
 std::vector<Camp> CampsOf(
@@ -52,7 +52,8 @@ const char* Verb(const std::vector<int>& ranks, const char* one,
   return ranks.size() == 1 ? one : several;
 }
 
-// Whether `text` contains "rank 3" for rank 3, not only as a part of "rank 31".
+// Whether `text` names `rank`, as "rank 3" for rank 3. "rank 31" does not name
+// rank 3.
 bool Names(const std::string& text, int rank) {
   const std::string name = absl::StrCat("rank ", rank);
   for (size_t at = text.find(name); at != std::string::npos;
@@ -144,7 +145,7 @@ std::vector<std::optional<OperationSignature>> ReadLastOperations(
 namespace {
 
 // Time for the store to write this rank's last operation and to read those of
-// its peers, in addition to the caller's wait.
+// its peers, added to the time for which the caller waits.
 constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 
 }  // namespace
@@ -152,8 +153,8 @@ constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 std::string ExchangeLastOperations(const GroupPlace& place,
                                    const OperationSignature& last,
                                    const absl::Status& failure, Duration wait) {
-  // The time limit is needed because a store behind a broken network may never
-  // answer.
+  // The call has a time limit, because a store behind a broken network may
+  // never answer.
   const auto differences = CallWithin<std::string>(
       wait + kStoreTimeout,
       [place, last, wait, told = std::string(failure.message()),

@@ -16,11 +16,12 @@ namespace muster {
 // publishes the last operation that it called in the store, and all ranks
 // compare these operations.
 
-// Compares the last calls of the ranks, indexed by rank, and returns one line
-// that names the ranks that called another operation, the ranks that called
-// fewer operations, and the ranks whose last operation is not known. Such a
-// rank is left out if `told`, the failure to be explained, names it already
-// ("rank 3"). Empty if all ranks called the same operation. Pure.
+// Compares the last calls of the ranks, indexed by rank. Returns one line that
+// names the ranks that called another operation, the ranks that called fewer
+// operations, and the ranks whose last operation is not known. A rank of the
+// last kind is left out if `told`, the message of the failure to be explained,
+// already names it ("rank 3"). Empty if all ranks called the same operation.
+// Pure.
 std::string CompareLastOperations(
     const std::vector<std::optional<OperationSignature>>& operations,
     const std::string& told);

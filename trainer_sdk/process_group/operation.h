@@ -27,9 +27,10 @@ enum class OperationKind : uint8_t {
   // Start reject it with InvalidArgument.
   kSplit,
 };
-// The number of kinds that Run and Start accept: all before kSplit.
+// The number of kinds that Run and Start accept: all enumerators before kSplit.
 inline constexpr int kOperationKinds = 12;
-// The number of kinds that an OperationSignature may have: these and kSplit.
+// The number of kinds that an OperationSignature may have: those that Run
+// accepts, and kSplit.
 inline constexpr int kSignatureKinds = kOperationKinds + 1;
 
 // PyTorch's name of the operation, such as "all_reduce".
@@ -85,12 +86,13 @@ struct Operation {
   std::vector<int64_t> receive_counts;
   const void* input = nullptr;
   void* output = nullptr;
-  // The element type of the caller's pointers, if they are typed; it is
-  // compared with `dtype` before the operation starts.
+  // The type of the elements to which the caller's pointers point, if the
+  // pointers are typed; compared with `dtype` before the operation starts.
   std::optional<DType> pointee = std::nullopt;
   std::vector<PointToPoint> messages;
-  // For CUDA transports only: a cudaStream_t. Work that writes `input` must
-  // come earlier on this stream, and work that reads `output` later.
+  // For CUDA transports only: a cudaStream_t. Kernels that write `input` must
+  // be enqueued on this stream before the operation, and kernels that read
+  // `output` after it.
   void* stream = nullptr;
 };
 
@@ -99,7 +101,7 @@ struct Operation {
 // bandwidth and shown by the flight recorder.
 int64_t Elements(const Operation& operation, int size);
 
-// The size in bytes of the longest buffer; see Elements.
+// The size in bytes of the longest buffer of `operation`; see Elements.
 int64_t Bytes(const Operation& operation, int size);
 
 }  // namespace muster

@@ -83,7 +83,7 @@ struct GroupCall {
   Instant begun{};  // time at which the operation reached the head of the queue
 };
 
-// A call that waits for its turn.
+// A started operation that waits for earlier operations of the group.
 struct QueuedCall {
   Operation operation;
   GroupCall call;
@@ -102,8 +102,8 @@ class PlainMemory final : public TransportMemory {
   const std::unique_ptr<void, decltype(&std::free)> block_;
 };
 
-// Allocates ordinary host memory, for transports without memory of their own.
-// `bytes` must not be negative. ResourceExhausted: not enough memory.
+// Allocates ordinary host memory, for transports that have no memory of their
+// own. `bytes` must not be negative. ResourceExhausted: not enough memory.
 absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
   // The size is rounded up to whole cache lines, so that no other data shares
   // the last line.
@@ -117,20 +117,21 @@ absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
   return std::make_unique<PlainMemory>(bytes, block);
 }
 
-// The end of an error message for an operation that timed out `whole` after its
-// call and spent `behind` of this time waiting for earlier operations. Needed
-// because a transport knows only how long it waited itself. Empty if `behind`
-// is less than 1 ms. Pure.
+// The end of the error message of an operation that timed out `whole` after its
+// call and waited for earlier operations for a part `behind` of this time. The
+// transport cannot tell this, because it measures only its own waiting time.
+// Empty if `behind` is less than 1 ms. Pure.
 std::string TellQueue(Duration behind, Duration whole) {
   if (behind < std::chrono::milliseconds(1)) return "";
   return "; its time was up " + SecondsText(whole) + " after its call, " +
          SecondsText(behind) + " of them behind earlier operations";
 }
 
-// The longest time to report a failure through a store that may be unreachable.
+// The longest time for which a rank tries to report a failure through the
+// store, which may be unreachable.
 constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 
-// Whether the group stays usable after this status.
+// Whether the group stays usable after an operation with this status.
 bool GoesOn(const absl::Status& status) {
   return status.ok() || absl::IsInvalidArgument(status) ||
          absl::IsUnimplemented(status);
@@ -207,9 +208,9 @@ class ProcessGroup::Body {
       work->Complete(broken_);
       return work;
     }
-    // The worker is started before a sequence number is taken: if the system
-    // has no thread, a rank that retries then has the same numbers as its
-    // peers.
+    // The worker thread is started before the operation gets its sequence
+    // number: if the system has no thread left and the caller retries, the
+    // numbers of this rank still match those of its peers.
     if (!worker_.joinable()) {
       try {
         worker_ = std::thread([this] { Serve(); });
@@ -272,9 +273,9 @@ class ProcessGroup::Body {
     auto group = SplitAsFormation(color, key, label, call.context);
     recorder_.End(call.record, MonotonicNow(), group.status().code());
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {
-      // Some ranks may have their new group already, so a retry would not be
-      // the same Split on all ranks, and this group breaks. Abort releases
-      // peers that are in an operation.
+      // This group breaks, because a retry of the Split is not possible: some
+      // ranks may have their new group already and would not take part. Abort
+      // releases peers that are blocked in an operation.
       transport_->Abort(std::string(group.status().message()));
       group = Break(group.status());
     }
@@ -291,7 +292,7 @@ class ProcessGroup::Body {
       if (!broken_.ok()) return;
       broken_ = cause;
       split = split_;
-      // Wakes callers that wait for their turn: they fail at once.
+      // Wakes the callers that wait for earlier operations; they fail at once.
       changed_.notify_all();
     }
     if (split != nullptr) split->Interrupt(cause);
@@ -364,11 +365,12 @@ class ProcessGroup::Body {
     return Explain(status, call);
   }
 
-  // Breaks the group with `status`. After a timeout, the message also says
-  // which operations the peers called.
+  // Breaks the group with `status`. After a timeout, adds the operations that
+  // the peers called to the message.
   absl::Status Explain(const absl::Status& status, const GroupCall& call) {
     const Instant failed = MonotonicNow();
-    // Peers that still wait fail at their own deadline, or through this Abort.
+    // Peers that are still blocked fail at their own deadline, or earlier
+    // because of this Abort.
     transport_->Abort(std::string(status.message()));
     std::string message(status.message());
     const bool late = absl::IsDeadlineExceeded(status);
@@ -394,8 +396,8 @@ class ProcessGroup::Body {
     }
     const absl::Status dumped =
         recorder_.Fail(place_.name, std::string(cause.message()));
-    // An error while the flight recorder dumps is ignored, because the cause
-    // matters more.
+    // An error of the flight recorder's dump is ignored, because the caller
+    // needs the cause of the failure instead.
     dumped.IgnoreError();
     return cause;
   }
@@ -409,7 +411,8 @@ class ProcessGroup::Body {
         .IgnoreError();
   }
 
-  // Records a Split under the next number of this group's collectives.
+  // Gives a Split the next sequence number of this group's collectives, and
+  // records it in the flight recorder.
   GroupCall NumberSplit(Instant deadline) {
     GroupCall call;
     call.context.deadline = deadline;
@@ -437,8 +440,8 @@ class ProcessGroup::Body {
       split_ = *formation;
       broken = broken_;
     }
-    // An Abort before this formation existed has not interrupted it, so the
-    // formation is interrupted here.
+    // If the group was aborted before this formation existed, Abort could not
+    // interrupt the formation, so it is interrupted here.
     if (!broken.ok()) (*formation)->Interrupt(broken);
     auto group = SplitInTurn(color, key, label, *formation, context);
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {
@@ -478,7 +481,8 @@ class ProcessGroup::Body {
                                *std::move(transport))));
   }
 
-  // Makes the transport of this rank's new group; null for a negative color.
+  // Makes the transport of the new group to which this rank belongs; null for a
+  // negative color.
   absl::StatusOr<std::unique_ptr<Transport>> SplitTransport(int color, int key,
                                                             GroupPlace place,
                                                             Instant deadline) {

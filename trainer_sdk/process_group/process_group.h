@@ -17,7 +17,7 @@
 
 namespace muster {
 
-// A started operation. Thread-safe.
+// An operation started by ProcessGroup::Start. Thread-safe.
 class Work {
  public:
   // Blocks until the operation is completed, which happens by its own deadline
@@ -99,13 +99,13 @@ struct ProcessGroupOptions {
 class ProcessGroup {
  public:
   // Makes a group. Collective over all ranks of the group, and blocking.
-  // `place.store` must hold no keys: a group that is made again needs another
-  // prefix (NewProcessGroup provides one).
+  // `place.store` must hold no keys, so a group that is made again must have
+  // another prefix (NewProcessGroup chooses one).
   static absl::StatusOr<std::unique_ptr<ProcessGroup>> Create(
       GroupPlace place, TransportFactory factory,
       ProcessGroupOptions options = {});
 
-  // Ends pending operations with Aborted.
+  // Ends pending operations with the error Aborted.
   ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;

@@ -98,8 +98,8 @@ TEST(ProcessGroupTest, StartedAndRunOperationsKeepTheirOrder) {
                                       Sum(world, 1);
                                   if (!sum.ok()) return sum.status();
                                   EXPECT_EQ(*sum, 3);
-                                  // Run returns only after the operations that
-                                  // were started before it.
+                                  // Run returns only after all operations that
+                                  // were started earlier are completed.
                                   EXPECT_TRUE(works.back()->is_completed());
                                 }
                               }
@@ -118,8 +118,8 @@ TEST(ProcessGroupTest, WorkIsDoneOnceItsOperationIs) {
                 2,
                 [](ProcessGroup& world) -> absl::Status {
                   if (world.rank() == 1) {
-                    // Rank 1 waits for a message of rank 0 before it calls the
-                    // barrier.
+                    // Rank 1 calls the barrier only after it has received a
+                    // message from rank 0.
                     char go = 0;
                     absl::Status status =
                         world.Run(Receive(&go, 1, DType::kInt8, 0));
@@ -166,8 +166,8 @@ TEST(ProcessGroupTest, SplitsByColorAndKey) {
           5,
           [](ProcessGroup& world) -> absl::Status {
             const int rank = world.rank();
-            // Rank 4 is in no part; the others form two groups, in descending
-            // order.
+            // Rank 4 joins no new group. The other ranks form two groups, with
+            // their ranks in descending order.
             auto half = world.Split(rank == 4 ? -1 : rank % 2, -rank, "half");
             if (!half.ok()) return half.status();
             EXPECT_EQ(*half == nullptr, rank == 4);
@@ -206,7 +206,8 @@ TEST(ProcessGroupTest, ASplitThatFailsBreaksTheGroup) {
   }
 }
 
-// A transport that, like NCCL's, cannot detect mismatches.
+// A transport that, like NCCL's, does not detect that ranks called different
+// operations.
 TransportFactory Mute() {
   class MuteTransport final : public Transport {
    public:
@@ -239,8 +240,8 @@ TEST(ProcessGroupTest, MismatchesAreExplainedWhateverTheTransport) {
         return world.Run(
             AllReduce(x, x, world.rank() == 1 ? 3 : 4, DType::kFloat32));
       },
-      // The time to wait for last operations. It is never reached,
-      // because all ranks publish theirs.
+      // How long a failed rank waits for the last operations of its peers. The
+      // limit is never reached, because all ranks publish theirs.
       Mute(), std::chrono::seconds(30));
   for (const absl::Status& status : statuses) {
     EXPECT_THAT(Message(status),
@@ -249,7 +250,7 @@ TEST(ProcessGroupTest, MismatchesAreExplainedWhateverTheTransport) {
   }
 }
 
-// A store behind a broken network: calls are answered once `mended` is set.
+// A store behind a broken network: its calls block until `mended` is set.
 class CutStore final : public Store {
  public:
   explicit CutStore(std::shared_future<void> mended)
@@ -311,7 +312,8 @@ TEST(ProcessGroupTest, AbortEndsWhatIsUnderWayAndQueued) {
   EXPECT_EQ(Message(statuses[0]), "group world was aborted: the test is over");
 }
 
-// A transport whose operations and memory are functions of the test.
+// A transport that performs operations and allocations by calling functions of
+// the test.
 class ScriptedTransport final : public Transport {
  public:
   using Memory = absl::StatusOr<std::unique_ptr<TransportMemory>>;

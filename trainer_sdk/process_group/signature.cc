@@ -12,8 +12,8 @@
 namespace muster {
 namespace {
 
-// A hash of the counts and their order. Never 0, which means that there are no
-// counts.
+// A hash of the counts and their order. Never 0, because 0 stands for an
+// operation without counts.
 uint64_t HashOf(const std::vector<int64_t>& counts) {
   FnvHash hash;
   for (const int64_t count : counts) hash.AddWord(static_cast<uint64_t>(count));
@@ -26,8 +26,8 @@ int64_t Sum(const std::vector<int64_t>& counts) {
   return sum;
 }
 
-// The size of the elements in bytes, at most the largest int64_t: a signature
-// from another rank or a damaged file may have any count.
+// The total size of the elements in bytes. Capped at the largest int64_t,
+// because a signature from another rank or a damaged file may have any count.
 int64_t BytesOf(const OperationSignature& signature) {
   int64_t bytes = 0;
   const bool overflows =
@@ -126,9 +126,9 @@ std::string Describe(const OperationSignature& signature) {
   }
   absl::StrAppend(&text, " (", BytesOf(signature), " bytes");
   if (signature.counts_hash != 0) {
-    // Different counts can have the same sum, so the text shows their hash. The
-    // counts of an all_to_all may differ from rank to rank, so their hash is
-    // not shown.
+    // The text shows a hash of the counts, because different counts can have
+    // the same sum. The hash of an all_to_all is not shown: its counts may
+    // legitimately differ from rank to rank.
     absl::StrAppend(&text, " in parts");
     if (signature.kind != OperationKind::kAllToAll) {
       absl::StrAppend(

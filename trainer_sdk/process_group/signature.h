@@ -38,8 +38,8 @@ struct OperationSignature {
 // The signature of `operation`. Never allocates. Pure.
 OperationSignature SignatureOf(const Operation& operation, uint64_t sequence);
 
-// The distinct peers of a batch's messages. Empty for any other operation, and
-// for a batch with more than eight peers.
+// The distinct peers of the messages of a batch. Empty for any other operation,
+// and for a batch with more than eight peers.
 struct BatchPeers {
   std::array<int32_t, 8> ranks{};
   int count = 0;
@@ -51,10 +51,10 @@ bool HasRoot(OperationKind kind);
 // Whether the kind is a send, a receive or a batch.
 bool IsPointToPoint(OperationKind kind);
 
-// Whether two ranks of a group that called `a` and `b` called the same
-// collective. Ignores fields that the kind does not use (the root of an
-// all_reduce), and the counts of an all_to_all with a count per peer, which
-// differ legitimately.
+// Whether two ranks that called `a` and `b` called the same collective. Not
+// compared are fields that the kind does not use (such as the root of an
+// all_reduce), and the counts of an all_to_all with a count per peer, which may
+// legitimately differ.
 bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 
 // Describes an operation in messages. Examples:
@@ -71,8 +71,8 @@ bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 // hash, which differs if the counts differ, even if their sums are equal.
 std::string Describe(const OperationSignature& signature);
 
-// Converts a signature to one line of printable characters, and back. Decoding
-// any other text gives InvalidArgument.
+// Encoded converts a signature to one line of printable characters;
+// DecodeSignature reverses this. Decoding any other text gives InvalidArgument.
 std::string Encoded(const OperationSignature& signature);
 absl::StatusOr<OperationSignature> DecodeSignature(const std::string& text);
 

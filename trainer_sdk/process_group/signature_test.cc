@@ -45,8 +45,8 @@ TEST(SignatureTest, ABatchOfSeveralTypesIsOfBytes) {
                          BatchReceive(kData, 1000, DType::kFloat32, 1)}),
                   0);
   EXPECT_EQ(Describe(mixed), "batch after #0 of 2 messages (12000 bytes)");
-  // Even if the types have the same size, the text names neither of them and
-  // gives bytes.
+  // The text of a batch with several types gives only its bytes and names no
+  // type, even if the types have the same size.
   EXPECT_EQ(
       Describe(SignatureOf(Batch({BatchSend(kData, 10, DType::kFloat32, 1),
                                   BatchSend(kData, 5, DType::kInt32, 2)}),

@@ -23,7 +23,7 @@ struct SplitChoice {
 };
 
 // The ranks that chose the same color as `rank`, ordered by key, then by rank.
-// Empty if that color is negative. Pure.
+// Empty if the color of `rank` is negative. Pure.
 std::vector<int> MembersOf(const std::vector<SplitChoice>& choices, int rank);
 
 // Exchanges the choices of all ranks through the store, and returns them
@@ -39,7 +39,7 @@ struct SplitNaming {
   int number = 1;
   // Prefix of the Split's keys in the group's store.
   std::string prefix;
-  // Part of the new groups' names; if it is empty, the prefix is used.
+  // A part of the new groups' names. Empty: `prefix` is used instead.
   std::string label;
 };
 
@@ -57,8 +57,8 @@ GroupPlace PartOf(const GroupPlace& parent,
 Operation SplitOperation();
 
 // The first step of a Split: all ranks meet in the group's own transport before
-// they wait in the store. A rank that called another collective is waiting in
-// the transport, so the mismatch is found at once and reported on both ranks.
+// they wait in the store. A rank that called another collective is in the
+// transport too, so the mismatch is found at once and reported on both ranks.
 // Errors are those of the transport. If `formation` is interrupted, the
 // transport is aborted.
 absl::Status MeetToSplit(Transport& transport,

@@ -15,7 +15,8 @@ constexpr char kRead[] = "read";
 
 std::string KeyOf(int rank) { return absl::StrCat("rank/", rank); }
 
-// Adds the missing ranks to a timeout; other statuses are unchanged.
+// Adds the ranks that did not arrive to the message of a timeout. Any other
+// status is unchanged.
 absl::Status NameAbsent(Store& store, int size, const std::string& what,
                         const absl::Status& status) {
   if (!absl::IsDeadlineExceeded(status)) return status;
@@ -36,8 +37,9 @@ absl::StatusOr<std::string> Table(Store& store, int size,
   absl::StatusOr<std::string> table = store.Get(kTable, deadline);
   if (!absl::IsDeadlineExceeded(table.status())) return table;
   absl::Status late = NameAbsent(store, size, what, table.status());
-  // Rank 0 publishes the list and then deletes the texts. After this, all ranks
-  // look absent although none is, so the list is read once more.
+  // Rank 0 publishes the list first and then deletes the ranks' texts. If that
+  // happened during NameAbsent, ranks look absent although none is, so the list
+  // is read once more.
   table = store.Get(kTable, MonotonicNow());
   if (table.ok()) return table;
   return late;

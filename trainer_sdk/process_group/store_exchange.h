@@ -10,8 +10,9 @@
 
 namespace muster {
 
-// Encodes a list of texts as one, each preceded by its length, and back.
-// Decoding gives InvalidArgument unless there are exactly `size` texts. Pure.
+// EncodeTexts joins a list of texts into one, in which each text follows its
+// length. DecodeTexts reverses this; it returns InvalidArgument unless there
+// are exactly `size` texts. Pure.
 std::string EncodeTexts(const std::vector<std::string>& texts);
 absl::StatusOr<std::vector<std::string>> DecodeTexts(const std::string& encoded,
                                                      int size);

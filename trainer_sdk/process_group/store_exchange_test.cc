@@ -42,8 +42,8 @@ TEST(StoreExchangeTest, NamesWhoDoesNotCome) {
   }
 }
 
-// A store that is asked for the list just before the last rank arrives, so that
-// everything is there when the deadline has passed.
+// A store in which the last rank arrives just after a read of the list has
+// timed out, so the list exists although the deadline has passed.
 class LastMomentStore final : public Store {
  public:
   absl::Status Set(const std::string& key, const std::string& value) override {

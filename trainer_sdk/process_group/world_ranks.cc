@@ -14,8 +14,8 @@ namespace {
 constexpr std::string_view kOne = "rank ";
 constexpr std::string_view kSeveral = "ranks ";
 
-// The number at the beginning of `text` and its length in characters; -1 if
-// there is none or it is no rank.
+// A decimal number at the beginning of a text, and its length in characters.
+// `value` is -1 if there is no number or it does not fit an int.
 struct Number {
   int value = -1;
   size_t length = 0;
@@ -35,9 +35,9 @@ Number NumberAt(std::string_view text) {
   return number;
 }
 
-// The world ranks of a list such as "0, 2-3" at the beginning of `text`, and
-// the length of the list in characters. Empty if a number is no rank of the
-// group.
+// The world ranks that a list such as "0, 2-3" at the beginning of a text
+// names, and the length of the list in characters. No ranks if a number is not
+// a rank of the group.
 struct List {
   std::vector<int> ranks;
   size_t length = 0;
@@ -80,8 +80,8 @@ std::string InWorldRanks(std::string_view text,
     const std::string_view noun = several ? kSeveral : kOne;
     List list = ListAt(text.substr(noun.size()), global_ranks);
     if (!several && !list.ranks.empty()) {
-      // After the singular "rank", only the first number of "1, 2 of ..." is a
-      // rank.
+      // After the singular "rank" only the first number is a rank; in "rank 1,
+      // 2 of ..." the 2 is not.
       list.length = NumberAt(text.substr(noun.size())).length;
       list.ranks.resize(1);
     }

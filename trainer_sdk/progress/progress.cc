@@ -12,8 +12,7 @@ namespace {
 
 constexpr size_t kStatusBytes = 256;
 
-// A prefix of `text` of at most `bytes` bytes that ends between two UTF-8
-// characters.
+// Truncates `text` to at most `bytes` bytes, between two UTF-8 characters.
 std::string Cut(const std::string& text, size_t bytes) {
   if (text.size() <= bytes) return text;
   while (bytes > 0 && (text[bytes] & 0xC0) == 0x80) --bytes;
@@ -61,7 +60,8 @@ Progress::Progress(const std::string& socket_path) {
   std::memcpy(agent_.sun_path, socket_path.data(), socket_path.size());
   agent_bytes_ = offsetof(sockaddr_un, sun_path) + socket_path.size();
   if (socket_path[0] == '@') {
-    agent_.sun_path[0] = '\0';  // abstract names are not terminated by 0
+    // abstract socket names begin with a 0 byte and are not terminated by one
+    agent_.sun_path[0] = '\0';
   } else {
     ++agent_bytes_;
   }
@@ -69,8 +69,8 @@ Progress::Progress(const std::string& socket_path) {
 
 void Progress::Send(const ProgressUpdate& update) {
   const std::string message = ProgressMessage(update);
-  // The socket is not connected, so reports reach an agent that has reopened
-  // its socket.
+  // sendto instead of a connected socket, so that reports also reach an agent
+  // that has reopened its socket.
   const ssize_t sent =
       agent_bytes_ == 0
           ? -1

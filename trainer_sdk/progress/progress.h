@@ -19,20 +19,20 @@ struct ProgressUpdate {
   std::optional<int64_t> step = {};
   std::optional<double> loss = {};
   std::optional<double> tokens_per_second = {};
-  // The watchdog's timeout: from now on, a longer silence of this worker counts
-  // as a hang. 0 disables the watchdog.
+  // The watchdog's timeout. From now on, the agent takes a longer silence of
+  // this worker for a hang. 0 disables the watchdog.
   std::optional<Duration> watchdog = {};
-  // true: training waits for a checkpoint from now on, until false is sent or
-  // the next step; this time is counted apart.
+  // true: from now on, training waits for a checkpoint, until false is sent or
+  // the next step is reported. The agent counts this time separately.
   std::optional<bool> checkpoint = {};
-  // One line of free text, truncated to 256 bytes.
+  // One line of free text about the worker's state, truncated to 256 bytes.
   std::optional<std::string> status = {};
 };
 
-// The datagram for `update`, in the style of sd_notify: lines KEY=VALUE with
-// the keys STEP, LOSS, TOKENS_PER_S, WATCHDOG_S, CHECKPOINT and STATUS. An
+// Formats the datagram for `update`, in the style of sd_notify: lines KEY=VALUE
+// with the keys STEP, LOSS, TOKENS_PER_S, WATCHDOG_S, CHECKPOINT and STATUS. An
 // empty update gives "WATCHDOG=1", which means that the worker is alive. Line
-// breaks in the status become spaces, so that they cannot start further keys.
+// breaks in the status become spaces, so that they cannot begin further keys.
 // Pure.
 std::string ProgressMessage(const ProgressUpdate& update);
 
@@ -40,28 +40,30 @@ std::string ProgressMessage(const ProgressUpdate& update);
 // `launch watch` and the detection of hangs. Thread-safe.
 //
 // Never blocks and never fails: reports are dropped if there is no agent or its
-// socket is full. So a training can send a report in every step.
+// socket's queue is full. So a training program can send a report in every
+// step.
 class Progress {
  public:
-  // `socket_path`: the agent's Unix datagram socket, as in
+  // `socket_path`: the path of the agent's Unix datagram socket, the value of
   // MUSTER_PROGRESS_SOCKET. A leading '@' means an abstract name, as for
   // sd_notify. If the path is empty or there is no such socket, all reports are
   // dropped.
   explicit Progress(const std::string& socket_path);
 
-  // Sends one datagram. Example: Send({.step = 1200, .loss = 2.31}).
+  // Sends `update` as one datagram. Example: Send({.step = 1200, .loss =
+  // 2.31}).
   void Send(const ProgressUpdate& update);
 
-  // Reports that the worker is alive, for long phases between steps.
+  // Reports that the worker is alive; for long phases between training steps.
   void Alive() { Send(ProgressUpdate{}); }
 
-  // The number of dropped datagrams.
+  // The number of reports dropped so far.
   int64_t dropped() const { return dropped_; }
 
  private:
   OwnedFd socket_;
   sockaddr_un agent_ = {};
-  // length of the agent's address; 0: there is no agent
+  // length of the address of the agent's socket in bytes; 0: there is no agent
   socklen_t agent_bytes_ = 0;
   std::atomic<int64_t> dropped_ = 0;
 };

@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-// The agent's socket: receives datagrams without blocking.
+// Simulates the agent's socket. Receives datagrams without blocking.
 class Receiver {
  public:
   explicit Receiver(const std::string& path)
@@ -29,7 +29,7 @@ class Receiver {
   }
   ~Receiver() { unlink(path_.c_str()); }
 
-  // The next datagram; empty if there is none.
+  // Returns the next datagram; empty if there is none.
   std::string Next() {
     char bytes[4096];
     const ssize_t count =
@@ -42,8 +42,8 @@ class Receiver {
   OwnedFd socket_;
 };
 
-// A short path, wherever the test's folder is, because a socket's path has at
-// most 107 bytes.
+// Returns a short path for a socket, independent of the test's folder, because
+// a socket's path can have at most 107 bytes.
 std::string SocketPath(const char* name) {
   return std::filesystem::temp_directory_path() /
          (std::string("muster_progress_") + name + std::to_string(getpid()));
@@ -81,7 +81,8 @@ TEST(Progress, WithoutAnAgentEverythingIsDropped) {
 TEST(Progress, AFullSocketDropsAndDoesNotWait) {
   Receiver agent(SocketPath("full"));
   Progress progress(SocketPath("full"));
-  // More than any net.unix.max_dgram_qlen allows to be queued.
+  // More datagrams than any setting of net.unix.max_dgram_qlen allows to be
+  // queued.
   constexpr int kSent = 100000;
   for (int step = 0; step < kSent; ++step) progress.Send({.step = step});
   EXPECT_GT(progress.dropped(), 0);

@@ -7,18 +7,18 @@
 
 namespace muster {
 
-// The kernels for one kind of processor. Entries are indexed by DType and, if
-// there are two indices, ReduceOp.
+// The reduction and conversion functions (kernels) for one kind of processor.
+// Arrays are indexed by DType and, if they have two indices, by ReduceOp.
 struct ReductionTable {
-  // Does the same as Reduce, except that AVG divides by `divisor` instead of
-  // the number of sources.
+  // Does the same as the function Reduce, except that AVG divides by `divisor`
+  // instead of the number of sources.
   using ReduceKernel = void (*)(const void* const* sources, int source_count,
                                 void* const* destinations,
                                 int destination_count, int64_t count,
                                 int64_t divisor);
   ReduceKernel reduce[kDTypes][kReduceOps];
 
-  // Conversions between 16-bit floats and float32.
+  // Conversions from a 16-bit float type to float32 (widen) and back (narrow).
   using WidenKernel = void (*)(const uint16_t* from, float* to, int64_t count);
   using NarrowKernel = void (*)(const float* from, uint16_t* to, int64_t count);
   WidenKernel widen_bfloat16;
@@ -27,10 +27,10 @@ struct ReductionTable {
   NarrowKernel narrow_float16;
 };
 
-// Kernels for any processor.
+// The kernels that run on any processor.
 const ReductionTable& BaselineReductions();
 
-// Kernels for x86-64 with AVX2 and F16C; null if the processor lacks them.
+// The kernels for x86-64 with AVX2 and F16C; null if this processor lacks them.
 const ReductionTable* Avx2Reductions();
 
 }  // namespace muster

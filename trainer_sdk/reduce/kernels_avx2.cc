@@ -2,8 +2,9 @@
 
 #if defined(__x86_64__)
 
-// Everything below is compiled for AVX2. No inline function of a header may be
-// included below: the linker could use its AVX2 copy for all callers.
+// Everything after the pragma below is compiled for AVX2. So no header with
+// inline functions may be included there: the linker could use its AVX2 copy of
+// such a function for all callers.
 #include <cstdint>
 #include <cstring>
 #pragma GCC push_options

@@ -20,8 +20,8 @@ struct Format {
   int mantissa_bits;
 };
 
-// The value of a bit pattern, by the definition of binary floating-point
-// formats.
+// The value of a bit pattern in a 16-bit float format, computed from the
+// definition of binary floating-point formats.
 double Meaning(const Format& format, uint16_t bits) {
   const int mantissa = bits & ((1 << format.mantissa_bits) - 1);
   const int exponent =
@@ -106,8 +106,8 @@ TEST_P(Conversions, EveryValueComesBackUnchanged) {
   }
 }
 
-// Tests three values between every two neighbours: just below the middle, the
-// middle, and just above it.
+// Tests three values between every two neighbouring 16-bit numbers: just below
+// the middle, the middle itself, and just above the middle.
 TEST_P(Conversions, RoundsToNearestEven) {
   for (const Format& format : kFormats) {
     const int infinity = ((1 << format.exponent_bits) - 1)
@@ -117,13 +117,14 @@ TEST_P(Conversions, RoundsToNearestEven) {
       std::vector<uint16_t> expected;
       for (int low = 0; low < infinity; ++low) {
         const double a = Meaning(format, static_cast<uint16_t>(low));
-        // Next to infinity, rounding treats infinity as the next finite number.
+        // The number after `a`. For rounding, infinity counts as the next
+        // number after the largest finite one.
         const double b =
             low + 1 == infinity
                 ? 2 * a - Meaning(format, static_cast<uint16_t>(low - 1))
                 : Meaning(format, static_cast<uint16_t>(low + 1));
         const float middle = static_cast<float>((a + b) / 2);
-        // skipped: float32 cannot represent this middle
+        // Skip the middle of two neighbours if float32 cannot represent it.
         if (middle != (a + b) / 2) continue;
         const int even = (low & 1) == 0 ? low : low + 1;
         const float up = sign != 0 ? -1.0F : 1.0F;
@@ -156,8 +157,8 @@ TEST_P(Conversions, FarValuesBecomeInfinityOrZero) {
   }
 }
 
-// A NaN stays a NaN even if only the bits that are cut off distinguish it from
-// infinity.
+// A NaN must stay a NaN, even if only bits that the conversion cuts off
+// distinguish it from infinity.
 TEST_P(Conversions, NoNanBecomesInfinity) {
   for (const uint32_t bits : {0x7f800001u, 0xff800001u, 0x7fffffffu}) {
     float nan;
@@ -178,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, Conversions, testing::Bool(),
                            return one.param ? "Avx2" : "Baseline";
                          });
 
-// Every processor computes the same bits.
+// The kernels for all kinds of processors must compute the same bits.
 TEST(KernelTables, Agree) {
   if (Avx2Reductions() == nullptr) GTEST_SKIP() << "no AVX2 or F16C here";
   constexpr int kCount = 1037;
@@ -194,8 +195,8 @@ TEST(KernelTables, Agree) {
           data[i].resize(kCount);
           for (uint64_t& word : data[i]) {
             state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-            // Moderate exponents in every format, and no NaN, because a NaN's
-            // payload is not specified.
+            // Random bits with moderate exponents in every format, and without
+            // NaNs, because the payload of a resulting NaN is not specified.
             word = state & 0xbfffbfffbfffbfffu & ~0x7000700070007000u;
           }
           from[i] = data[i].data();

@@ -27,7 +27,7 @@ void Reduce(DType dtype, ReduceOp op, const void* const* sources,
             int64_t count) {
   MUSTER_CHECK(source_count >= 1) << "nothing to reduce";
   if (count <= 0 || destination_count == 0) return;
-  // any reduction of one source is that source, NaNs included
+  // every reduction of a single source is the source itself, including NaNs
   if (source_count == 1) {
     for (int i = 0; i < destination_count; ++i) {
       if (destinations[i] == sources[0]) continue;

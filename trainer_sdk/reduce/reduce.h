@@ -12,13 +12,13 @@ namespace muster {
 // are bit-identical on every machine, except for the payload of a NaN that
 // results from two NaNs.
 //
-//   float32, float64  IEEE, no fused multiply-add
-//   bfloat16, float16 computed in float32 over all sources and rounded once,
-//                     to nearest even
-//   integers          wrap around
-//   MIN, MAX          NaN if any source is NaN; +0 and -0: the later source
-//   AVG               SUM, divided by the number of sources before it is
-//                     rounded; an integer's quotient is truncated towards zero
+//   float32, float64  IEEE arithmetic, no fused multiply-add
+//   bfloat16, float16 computed in float32 over all sources and rounded once, to
+//                     nearest, ties to even
+//   integers          overflow wraps around
+//   MIN, MAX          NaN if any source is NaN; of +0 and -0, the later source
+//   AVG               SUM divided by the number of sources, before it is
+//                     rounded; an integer quotient is truncated towards zero
 
 // Reduces `sources[0]`, `sources[1]`, … in this order, element by element, and
 // writes the result to each of `destinations`, in one pass over memory. A
@@ -28,18 +28,19 @@ void Reduce(DType dtype, ReduceOp op, const void* const* sources,
             int source_count, void* const* destinations, int destination_count,
             int64_t count);
 
-// destination = destination op source. For AVG it only adds; the caller divides
-// at the end (Divide). bfloat16 and float16 are rounded in each call, so Reduce
-// is both faster and more exact for several sources.
+// Computes destination = destination op source. AVG only adds; the caller
+// divides at the end (Divide). bfloat16 and float16 are rounded in each call,
+// so for several sources Reduce is both faster and more exact.
 void Accumulate(DType dtype, ReduceOp op, void* destination, const void* source,
                 int64_t count);
 
-// Convert between float32 and a 16-bit type, bfloat16 or float16. Narrow rounds
-// to nearest, ties to even.
+// Narrow converts float32 to a 16-bit type, bfloat16 or float16, rounding to
+// nearest, ties to even. Widen converts back.
 void Narrow(const float* from, DType type, void* to, int64_t count);
 void Widen(DType type, const void* from, float* to, int64_t count);
 
-// data = data / divisor, as in AVG. `divisor` must be at least 1.
+// Divides every element of `data` by `divisor`, with the rounding of AVG.
+// `divisor` must be at least 1.
 void Divide(DType dtype, void* data, int64_t count, int64_t divisor);
 
 }  // namespace muster

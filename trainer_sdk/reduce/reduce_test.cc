@@ -11,7 +11,8 @@
 namespace muster {
 namespace {
 
-// The definition of the reduction, one element at a time.
+// Reduces two elements by the definition of the operation. The tests compare
+// Reduce with it.
 template <class T>
 T Combined(ReduceOp op, T a, T b) {
   if constexpr (std::is_integral_v<T>) {
@@ -73,8 +74,8 @@ void ExpectPlainResult(DType dtype) {
           if (reduce_op == ReduceOp::kAvg) {
             for (T& one : expected) one = static_cast<T>(one / sources);
           }
-          // Destinations have one extra element after the end, which Reduce
-          // must not change.
+          // Each destination has one extra element after its end, which Reduce
+          // must leave unchanged.
           std::vector<std::vector<T>> to(destinations,
                                          std::vector<T>(count + 1, T{42}));
           std::vector<void*> destination_data;
@@ -115,7 +116,8 @@ TEST(Reduce, ADestinationMayBeASource) {
 }
 
 TEST(Reduce, HasAFixedOrder) {
-  // (1e8 + 1) - 1e8 is 0 in float32, (1e8 - 1e8) + 1 is 1.
+  // The order of additions is visible: (1e8 + 1) - 1e8 is 0 in float32, but
+  // (1e8 - 1e8) + 1 is 1.
   const float big = 1e8F;
   const float one = 1;
   const float minus = -1e8F;
@@ -130,7 +132,8 @@ TEST(Reduce, HasAFixedOrder) {
 }
 
 TEST(Reduce, RoundsHalvesOnce) {
-  // 256 + 1 + 1 in bfloat16: rounding after each addition would give 256.
+  // 256 + 1 + 1 in bfloat16: rounding after each addition would give 256
+  // instead of 258.
   const std::vector<uint16_t> big(20, 0x4380);
   const std::vector<uint16_t> one(20, 0x3f80);
   const void* const sources[] = {big.data(), one.data(), one.data()};
@@ -139,7 +142,7 @@ TEST(Reduce, RoundsHalvesOnce) {
   Reduce(DType::kBFloat16, ReduceOp::kSum, sources, 3, &destination, 1, 20);
   // the bfloat16 value 258
   EXPECT_EQ(result, std::vector<uint16_t>(20, 0x4381));
-  // 60000 + 60000 exceeds float16; the average does not.
+  // 60000 + 60000 exceeds the range of float16, but the average does not.
   const std::vector<uint16_t> huge(20, 0x7b53);
   const void* const pair[] = {huge.data(), huge.data()};
   Reduce(DType::kFloat16, ReduceOp::kAvg, pair, 2, &destination, 1, 20);

@@ -17,15 +17,16 @@ namespace muster {
 // A safetensors file opened for reading. Thread-safe.
 class SafetensorsFile {
  public:
-  // Reads and checks the header. `files` is not owned; null: the file systems
-  // of the machine (Disk()). NotFound: no such file. DataLoss: the path, then
+  // Opens a file, and reads and checks its header. `files` must outlive the
+  // object; null: the file systems of the machine (Disk()). NotFound: no such
+  // file. DataLoss: the header is invalid; the message is the path, then
   // ParseSafetensorsHeader's message.
   static absl::StatusOr<std::unique_ptr<SafetensorsFile>> Open(
       const std::string& path, FileSystem* files = nullptr);
 
   const SafetensorsHeader& header() const { return header_; }
 
-  // Read a whole tensor, or a range of its bytes.
+  // Read a whole tensor, or a range of its bytes, into `out`.
   absl::Status Read(const SafetensorsTensor& tensor, void* out) const {
     return ReadAt(tensor, 0, tensor.bytes(), out);
   }
@@ -42,7 +43,7 @@ class SafetensorsFile {
   const SafetensorsHeader header_;
 };
 
-// A tensor to write.
+// A tensor to be written to a file.
 struct SafetensorsData {
   std::string name;
   SafetensorsType type = SafetensorsType::kF32;
@@ -50,10 +51,10 @@ struct SafetensorsData {
   const void* data = nullptr;
 };
 
-// Writes the file atomically: if anything fails or the process dies, a previous
-// file stays unchanged. PyTorch's loaders require the metadata {"format":
-// "pt"}. Errors are those of PlaceSafetensors, WriteSafetensorsHeader and the
-// file system.
+// Writes a safetensors file atomically: if the call fails or the process dies,
+// a previous file at `path` stays unchanged. PyTorch's loaders require the
+// metadata {"format": "pt"}. Errors are those of PlaceSafetensors,
+// WriteSafetensorsHeader and the file system.
 absl::Status WriteSafetensorsFile(
     const std::string& path, const std::vector<SafetensorsData>& tensors,
     const std::map<std::string, std::string>& metadata,

@@ -31,7 +31,8 @@ class SafetensorsFileTest : public testing::Test {
          {"number", SafetensorsType::kI64, {}, &number}},
         {{"format", "pt"}}, &disk_);
   }
-  // The first element of the matrix in the file, which must be complete.
+  // Opens the file, checks that the matrix in it is complete, and returns the
+  // matrix's first element.
   static float First(MemoryDisk& disk) {
     const auto file = SafetensorsFile::Open(kPath, &disk);
     EXPECT_TRUE(file.ok()) << file.status();

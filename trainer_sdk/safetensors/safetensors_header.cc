@@ -22,7 +22,8 @@ namespace {
 constexpr char kMetadata[] = "__metadata__";
 constexpr size_t kQuotedBytes = 80;
 
-// A name for error messages: quoted, printable, of limited length.
+// Formats a tensor's name for error messages: quoted, printable, of limited
+// length.
 std::string QuotedName(std::string_view name) {
   const absl::string_view beginning(name.data(),
                                     std::min(name.size(), kQuotedBytes));
@@ -30,8 +31,8 @@ std::string QuotedName(std::string_view name) {
                       name.size() > kQuotedBytes ? "...'" : "'");
 }
 
-// Receives the JSON's tokens one by one and tracks the position in the header.
-// Returning false ends the parsing.
+// Receives the header's JSON tokens one by one from the parser, and tracks the
+// position in the header. A method returns false to stop the parser.
 class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
   SafetensorsHeader TakeHeader() { return std::move(header_); }
@@ -165,7 +166,7 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  // The kind of token that is expected next.
+  // The part of the header that the next token belongs to.
   enum class Place {
     kBefore,
     kTop,
@@ -214,10 +215,10 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
   int offsets_ = 0;
 };
 
-// Parses the JSON of a header: checks form, types and names, but not offsets.
-// One pass, without a tree and without recursion, so that neither depth nor
-// size of the input needs more than linear memory. DataLoss as
-// ParseSafetensorsHeader.
+// Parses the JSON of a header: checks its structure, types and names, but not
+// the offsets. Makes one pass, without building a tree and without recursion,
+// so that memory is linear in the size of the input, whatever its depth.
+// DataLoss: see ParseSafetensorsHeader.
 absl::StatusOr<SafetensorsHeader> ReadHeaderJson(std::string_view json) {
   HeaderHandler handler;
   if (!nlohmann::json::sax_parse(json.begin(), json.end(), &handler)) {
@@ -231,7 +232,7 @@ struct TypeFacts {
   int bits;
 };
 
-// Indexed by SafetensorsType.
+// Names and sizes of the element types, indexed by SafetensorsType.
 constexpr std::array<TypeFacts, kSafetensorsTypes> kFacts = {{
     {"BOOL", 8},    {"F4", 4},          {"F6_E2M3", 6},     {"F6_E3M2", 6},
     {"U8", 8},      {"I8", 8},          {"F8_E5M2", 8},     {"F8_E4M3", 8},
@@ -241,7 +242,7 @@ constexpr std::array<TypeFacts, kSafetensorsTypes> kFacts = {{
     {"I64", 64},    {"U64", 64},
 }};
 
-// Indexed by DType.
+// The safetensors type of each DType, indexed by DType.
 constexpr std::array<SafetensorsType, kDTypes> kOfDType = {
     SafetensorsType::kF32, SafetensorsType::kF64, SafetensorsType::kBF16,
     SafetensorsType::kF16, SafetensorsType::kI8,  SafetensorsType::kI32,
@@ -284,7 +285,8 @@ std::string Quoted(const SafetensorsTensor& tensor) {
   return absl::StrCat("tensor ", QuotedName(tensor.name));
 }
 
-// Checks that the tensors, sorted by offset, are contiguous.
+// Checks that the data of the tensors, which must be sorted by offset, is
+// contiguous.
 absl::Status CheckPlaces(const std::vector<SafetensorsTensor>& tensors) {
   int64_t filled = 0;
   const SafetensorsTensor* before = nullptr;
@@ -315,7 +317,7 @@ absl::Status CheckPlaces(const std::vector<SafetensorsTensor>& tensors) {
   return absl::OkStatus();
 }
 
-// Appends `text` as a JSON string; false if it is not UTF-8.
+// Appends `text` to `*out` as a JSON string; returns false if it is not UTF-8.
 bool AppendJson(const std::string& text, std::string* out) {
   try {
     out->append(nlohmann::json(text).dump());
@@ -335,7 +337,8 @@ const SafetensorsTensor* SafetensorsHeader::Find(std::string_view name) const {
 }
 
 absl::StatusOr<int64_t> CountOf(const std::vector<int64_t>& shape) {
-  // A dimension of 0 makes the tensor empty, however large the others are.
+  // A dimension of 0 makes the tensor empty, however large its other dimensions
+  // are.
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) {
     if (std::all_of(shape.begin(), shape.end(),
                     [](int64_t size) { return size >= 0; })) {

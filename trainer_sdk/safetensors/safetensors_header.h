@@ -43,38 +43,40 @@ enum class SafetensorsType : uint8_t {
 };
 inline constexpr int kSafetensorsTypes = 22;
 
-// The name in the header: "F32".
+// The name of a type in the header, such as "F32".
 const char* Name(SafetensorsType type);
 std::optional<SafetensorsType> SafetensorsTypeOf(std::string_view name);
 
-// Bits per element: 4 to 64. Elements narrower than a byte are packed, and a
-// tensor of them must fill whole bytes.
+// The number of bits per element: 4 to 64. Elements narrower than a byte are
+// packed, and a tensor of such elements must fill whole bytes.
 int BitsOf(SafetensorsType type);
 
 SafetensorsType SafetensorsTypeOf(DType dtype);
-// The DType of a type; nullopt if it has none.
+// The DType that corresponds to a safetensors type; nullopt if there is none.
 std::optional<DType> DTypeOf(SafetensorsType type);
 
-// A file of Hugging Face's safetensors format is
+// The layout of a file in Hugging Face's safetensors format
+// (github.com/huggingface/safetensors):
 //   8 bytes   the header's length N, little-endian
 //   N bytes   the header: a JSON object, padded with spaces
 //   the rest  the tensors' data, contiguous
-// (github.com/huggingface/safetensors). These functions are pure;
-// safetensors_file.h reads and writes the files.
+// The functions of this file are pure; safetensors_file.h reads and writes
+// files.
 
-// The limit of the reference library.
+// The largest header in bytes that the reference library accepts.
 inline constexpr int64_t kMaxSafetensorsHeaderBytes = 100'000'000;
 inline constexpr int64_t kSafetensorsLengthBytes = 8;
 inline constexpr size_t kMaxSafetensorsDimensions = 64;
 
-// The header's entry of one tensor.
+// The entry of one tensor in the header.
 struct SafetensorsTensor {
   std::string name;
   SafetensorsType type = SafetensorsType::kF32;
-  // Sizes of the dimensions, the slowest first; empty: one element. The data is
-  // dense.
+  // Sizes of the dimensions, with the last one contiguous in memory
+  // (row-major); empty: one element.
   std::vector<int64_t> shape;
-  // Byte range of the tensor's data, counted from the end of the header.
+  // Byte range of the tensor's data in the file, counted from the end of the
+  // header.
   int64_t begin = 0;
   int64_t end = 0;
 
@@ -87,9 +89,9 @@ struct SafetensorsHeader {
   // The tensors, sorted by offset, without gaps between their data.
   std::vector<SafetensorsTensor> tensors;
 
-  // The tensor with that name; null: there is none.
+  // Returns the tensor called `name`; null if there is none.
   const SafetensorsTensor* Find(std::string_view name) const;
-  // Bytes of all tensors.
+  // The size of all tensors' data in bytes.
   int64_t data_bytes() const {
     return tensors.empty() ? 0 : tensors.back().end;
   }
@@ -97,35 +99,36 @@ struct SafetensorsHeader {
   bool operator==(const SafetensorsHeader&) const = default;
 };
 
-// Number of elements of a shape. OutOfRange: a negative dimension, or more than
-// 2^63 - 1 elements.
+// Returns the number of elements of a tensor with this shape. OutOfRange: a
+// negative dimension, or more than 2^63 - 1 elements.
 absl::StatusOr<int64_t> CountOf(const std::vector<int64_t>& shape);
-// Size of a tensor in bytes. OutOfRange: the shape is invalid, or the tensor's
-// bits do not fill whole bytes.
+// Returns the size of a tensor in bytes. OutOfRange: the shape is invalid, or
+// the tensor's bits do not fill whole bytes.
 absl::StatusOr<int64_t> BytesOf(SafetensorsType type,
                                 const std::vector<int64_t>& shape);
 
-// The length of the header of a file of `file_bytes` bytes. `beginning`: the
-// first 8 bytes of the file, or the whole file if it is shorter. DataLoss: the
-// file is too short, or the length is impossible.
+// Returns the length of the header in bytes. `beginning`: the first 8 bytes of
+// the file, or the whole file if it is shorter. DataLoss: the file, of
+// `file_bytes` bytes, is too short, or the length in it is impossible.
 absl::StatusOr<int64_t> SafetensorsHeaderBytes(std::string_view beginning,
                                                int64_t file_bytes);
 
-// Parses a header whose tensors must fill `data_bytes` exactly. DataLoss, with
-// a message of one line that names the tensor and the problem: invalid JSON,
-// duplicate names, unknown types, sizes that do not fit the shape, overlaps,
-// gaps. Memory is linear in the size of the header.
+// Parses a header. Its tensors must fill `data_bytes` bytes exactly. DataLoss:
+// invalid JSON, duplicate names, unknown types, sizes that do not fit the
+// shape, overlaps or gaps; the message is one line that names the tensor and
+// the problem. Memory is linear in the size of the header.
 absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(std::string_view json,
                                                          int64_t data_bytes);
 
-// Sorts the tensors as the reference library does (wide elements first, then by
-// name) and assigns their offsets. InvalidArgument: a duplicate name, the name
-// "__metadata__", or an invalid shape.
+// Sorts the tensors as the reference library does (wide element types first,
+// then by name) and sets their offsets. InvalidArgument: a duplicate name, the
+// name "__metadata__", or an invalid shape.
 absl::Status PlaceSafetensors(std::vector<SafetensorsTensor>* tensors);
 
-// Formats the beginning of a file, including the header's length. The data will
-// begin at a multiple of 8 bytes. InvalidArgument: there are gaps between
-// tensors, a name or metadata is not UTF-8, or the header is too large.
+// Formats the beginning of a file: the header's length and the header. The
+// tensors' data will begin at a multiple of 8 bytes. InvalidArgument: there are
+// gaps between tensors, a name or metadata is not UTF-8, or the header is too
+// large.
 absl::StatusOr<std::string> WriteSafetensorsHeader(
     const SafetensorsHeader& header);
 

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The reason for which a header is rejected; empty if it is accepted.
+// Returns the reason why a header is rejected; empty if it is accepted.
 std::string Refusal(const std::string& json, int64_t data_bytes) {
   const auto header = ParseSafetensorsHeader(json, data_bytes);
   if (header.ok()) return "";
@@ -80,7 +80,7 @@ TEST(ParseTest, SizesMustFitTheShape) {
                 HasSubstr("'a' of 16 bytes has the bytes"))
         << offsets;
   }
-  // Five elements of four bits each do not fill whole bytes.
+  // Invalid: five elements of four bits each do not fill whole bytes.
   EXPECT_THAT(Refusal("{" + Entry("a", "F4", "[5]", "[0,3]") + "}", 3),
               HasSubstr("no whole bytes"));
   EXPECT_EQ(Refusal("{" + Entry("a", "F4", "[3,2]", "[0,3]") + "}", 3), "");
@@ -95,7 +95,7 @@ TEST(ParseTest, ProductsThatOverflowAreRefused) {
                 HasSubstr("too many"))
         << shape;
   }
-  // A dimension of 0 makes the tensor empty.
+  // A dimension of 0 makes the tensor empty, so the header is valid.
   EXPECT_EQ(
       Refusal(
           "{" + Entry("a", "F64", "[9223372036854775807,9,0]", "[0,0]") + "}",
@@ -159,7 +159,8 @@ TEST(ParseTest, DeepAndLongInputIsRefused) {
   EXPECT_NE(Refusal(std::string(5'000'000, '['), 0), "");
   std::string deep = "{\"a\":{\"shape\":";
   EXPECT_NE(Refusal(deep + std::string(5'000'000, '['), 0), "");
-  // A name of one megabyte is truncated in the error.
+  // The error message must contain a truncated name instead of the whole
+  // megabyte.
   const std::string name(1'000'000, 'n');
   EXPECT_THAT(Refusal("{\"" + name + "\":7}", 0), HasSubstr("nnn...'"));
   std::string flat = "{\"a\":{\"shape\":[1";

@@ -21,17 +21,18 @@ struct HostPlace {
   bool operator==(const HostPlace&) const = default;
 };
 
-// The positions of all hosts; the key is the host's name. `host_of_rank` has
-// the host names, indexed by rank, and must not be empty. Pure.
+// Returns the position of each host in the world; the key is the host's name.
+// `host_of_rank` has the host names, indexed by rank, and must not be empty.
+// Pure.
 std::map<std::string, HostPlace> PlacesOf(
     const std::vector<std::string>& host_of_rank);
 
-// The position of `host`, on which this rank runs. Used for launchers that do
-// not provide it. Collective and blocking: every rank publishes its host's name
-// in the store, and rank 0 computes the positions.
+// Returns the position of `host`, on which this rank runs, for launchers that
+// do not provide it. Collective and blocking: every rank publishes its host's
+// name in the store, and rank 0 computes the positions.
 //
-// DeadlineExceeded: a rank did not arrive; the message names its key,
-// "host/RANK".
+// DeadlineExceeded: a rank did not publish its host; the message names that
+// rank's key, "host/RANK".
 absl::StatusOr<HostPlace> AgreeOnPlaces(Store& store, int rank, int world_size,
                                         const std::string& host,
                                         Instant deadline);

@@ -31,9 +31,9 @@ std::string HostName() {
 }
 
 // The prefix of a session's keys in the store. It contains the job, the restart
-// and the round, so that the keys of others are not visible: a store may
-// survive a restart (torchrun's does), and a derived port may belong to another
-// job's store.
+// count and the round, so that the keys of other sessions are not visible: a
+// store may survive a restart (torchrun's does), and a derived port may belong
+// to the store of another job.
 std::string KeysOf(const SessionPlan& plan) {
   return absl::StrCat("muster/", plan.run_id, "/", plan.restart_count, ".",
                       plan.round);
@@ -53,8 +53,8 @@ Session::Session(SessionPlan plan, const SessionOptions& options)
 
 absl::StatusOr<std::unique_ptr<Session>> Session::FromEnvironment(
     const SessionOptions& options) {
-  // Read before anything else, so that no program that this process starts
-  // inherits the key.
+  // Read the encryption key before anything else, so that no program that this
+  // process starts inherits it.
   const absl::StatusOr<std::string> key = InheritedChannelKey();
   if (!key.ok()) return key.status();
   absl::StatusOr<SessionPlan> plan = PlanSession(ReadEnvironment());
@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Start(
   absl::Status done = session->OpenStore(deadline);
   if (done.ok()) done = session->CompletePlace(deadline);
   if (!done.ok()) {
-    // without the store, the destructor does not wait for the other ranks
+    // without a store, the destructor does not wait for the other ranks
     session->store_.reset();
     return With(absl::StrCat("rank ", plan.rank, " of ", plan.world_size,
                              " cannot join its world: "),
@@ -88,7 +88,8 @@ absl::Status Session::OpenStore(Instant deadline) {
   if (plan_.store_place == StorePlace::kRankZero && plan_.rank == 0) {
     store::StoreServerOptions options;
     options.port = plan_.master_port;
-    // Without an agent nobody knows the addresses of the other ranks' hosts.
+    // Accept connections from any address: without an agent, the addresses of
+    // the other ranks' hosts are unknown.
     if (!IsLoopback(host)) options.clients = AddressSet::All();
     absl::StatusOr<std::unique_ptr<store::StoreServer>> server =
         store::StoreServer::Start(std::move(options));
@@ -123,9 +124,9 @@ absl::Status Session::CompletePlace(Instant deadline) {
   return absl::OkStatus();
 }
 
-// Ends this rank's use of the store. If rank 0 serves the store, it must keep
-// the store until all ranks have finished. Errors are ignored, because a rank
-// that cannot be reached has left.
+// Ends this rank's use of the store. If rank 0 serves the store, rank 0 waits
+// here, up to linger_, until all ranks have finished using it. Errors are
+// ignored: a rank that cannot be reached has left.
 void Session::Leave() {
   if (plan_.store_place != StorePlace::kRankZero || store_ == nullptr) return;
   absl::StatusOr<int64_t> left = store_->Add(kLeft, 1);

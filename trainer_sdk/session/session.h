@@ -20,40 +20,46 @@ class StoreServer;
 namespace muster {
 
 struct SessionOptions {
-  // The longest time to wait for the world's store, and for the other ranks if
-  // the launcher does not provide the positions of the hosts.
+  // The longest time to wait for the world's store. Also limits the wait for
+  // the other ranks, if the launcher does not provide the positions of the
+  // hosts.
   Duration connect_timeout = std::chrono::minutes(5);
-  // The longest time for which the destructor on rank 0, if rank 0 serves the
-  // store, waits for the other ranks to finish using it.
+  // The longest time for which the destructor waits for the other ranks to
+  // finish using the store, on a rank 0 that serves the store.
   Duration linger = std::chrono::seconds(10);
 };
 
 // A training process's connection to its launcher (Muster, torchrun, mpirun,
-// Slurm or none): its rank, the store that all ranks share, and its progress
-// reports. Create one at the start of main.
+// Slurm or none). Provides the process's rank, the store that all ranks share,
+// and progress reports. Create it at the start of main.
 //
 //   absl::StatusOr<std::unique_ptr<Session>> session =
 //       Session::FromEnvironment();
 //   if (!session.ok()) { ... print session.status(), exit ... }
 //   (*session)->progress().Send({.step = 1, .loss = 2.31});
 //
-// Thread-safe after construction. Make one per process and destroy it last: the
-// destructor notifies the other ranks and, on a rank 0 that serves the store,
-// waits for the other ranks.
+// Thread-safe after construction. Make one session per process and destroy it
+// last: the destructor notifies the other ranks and, on a rank 0 that serves
+// the store, waits for the other ranks.
 class Session {
  public:
   // Starts a session under `launch`, torchrun, mpirun or srun, or as a world of
   // one; see PlanSession. Blocks until the store is reachable.
-  //   InvalidArgument     the environment is contradictory; says what to set
+  //   InvalidArgument     the environment is contradictory; the message says
+  //   what
+  //                       to set
   //   AlreadyExists       rank 0 must serve the store, and the port is in use
-  //   DeadlineExceeded    the store or a rank cannot be reached: names it
+  //   DeadlineExceeded    the store or a rank cannot be reached; the message
+  //   names
+  //                       it
   //   FailedPrecondition  a service that is not a store is at the address, or
-  //                       the key of --encrypt=workers was not handed over
+  //   the
+  //                       agent did not pass the key of --encrypt=workers
   static absl::StatusOr<std::unique_ptr<Session>> FromEnvironment(
       const SessionOptions& options = {});
 
-  // Starts a session with a given plan. Blocks and fails as FromEnvironment
-  // does.
+  // Starts a session with the given plan. Blocks, and has the same errors as
+  // FromEnvironment.
   static absl::StatusOr<std::unique_ptr<Session>> Start(
       const SessionPlan& plan, const SessionOptions& options = {});
 
@@ -65,17 +71,19 @@ class Session {
   int world_size() const { return plan_.world_size; }
   int local_rank() const { return plan_.local_rank; }
   int local_world_size() const { return *plan_.local_world_size; }
-  // The index of this node in the world, and the number of nodes.
+  // The index of this node in the world (group_rank), and the number of nodes
+  // (group_world_size).
   int group_rank() const { return *plan_.group_rank; }
   int group_world_size() const { return *plan_.group_world_size; }
-  // The number of times that the workers of the world were restarted.
+  // The number of times that the world's workers were restarted.
   int restart_count() const { return plan_.restart_count; }
   // All values that describe this process's place in the world. Every optional
-  // field is set.
+  // field of the plan is set.
   const SessionPlan& plan() const { return plan_; }
 
-  // The store of this world and round. Other runs, restarts and rounds do not
-  // see its keys. The store may outlive the session unless rank 0 serves it.
+  // The store of this world in this round. The keys are not visible to other
+  // runs, restarts and rounds. The store may outlive the session, unless rank 0
+  // serves it.
   const std::shared_ptr<Store>& store() const { return store_; }
 
   Progress& progress() { return progress_; }

@@ -18,9 +18,9 @@ namespace muster {
 
 int DerivedPort(const std::string& job) {
   constexpr uint64_t kLeast = 15000, kPorts = 15000;
-  // FNV is used, because the results of std::hash may differ between hosts.
+  // FNV, because the results of std::hash may differ between hosts.
   uint64_t hash = FnvHashOf(job);
-  // The high bits are mixed in, because the low bits of an FNV hash depend too
+  // Mix in the high bits, because the low bits of an FNV hash depend too
   // strongly on the last characters.
   hash ^= hash >> 32;
   return static_cast<int>(kLeast + hash % kPorts);
@@ -32,36 +32,36 @@ namespace {
 constexpr int kMaxRanks = 1 << 20;
 
 // Reads environment variables and remembers the first error, so that a caller
-// can read a whole plan and check once. A variable that is set to the empty
-// string counts as unset. Pure.
+// can read a whole plan and check for an error once. A variable that is set to
+// the empty string counts as unset. Pure.
 class EnvironmentReader {
  public:
   explicit EnvironmentReader(
       const std::map<std::string, std::string>& environment)
       : environment_(environment) {}
 
-  // The value; "" if it is not set.
+  // The value of a variable; "" if it is not set.
   std::string Text(const std::string& name) const;
   bool Has(const std::string& name) const { return !Text(name).empty(); }
 
-  // A decimal integer in [least, most]; nullopt if the variable is unset or
-  // invalid.
+  // The value of a variable that is a decimal integer in [least, most]; nullopt
+  // if the variable is unset or invalid.
   std::optional<int64_t> Number(const std::string& name, int64_t least,
                                 int64_t most);
-  // Like Number, but an unset variable is an error as well; the message then
-  // says that the variable `beside` is set without it. Returns `least` after an
+  // Like Number, but also an unset variable is an error; the message then says
+  // that the variable `beside` is set without it. Returns `least` after an
   // error.
   int64_t Required(const std::string& name, int64_t least, int64_t most,
                    const std::string& beside);
 
-  // The first of `names` that is set; if none is, the first name.
+  // Returns the first of `names` that is set; if none is, the first of them.
   std::string FirstSet(std::initializer_list<const char*> names) const;
 
-  // A text for messages: "NAME=value" or "NAME is not set".
+  // Describes a variable for messages: "NAME=value" or "NAME is not set".
   std::string Shown(const std::string& name) const;
 
   void Refuse(const std::string& why);
-  // OK, or InvalidArgument with the first error.
+  // OK, or InvalidArgument: the first error so far.
   const absl::Status& status() const { return status_; }
 
  private:
@@ -100,7 +100,8 @@ std::optional<int64_t> EnvironmentReader::Number(const std::string& name,
   const std::string text = Text(name);
   if (text.empty()) return std::nullopt;
   int64_t number = 0;
-  // SimpleAtoi accepts white space and a sign, which no launcher writes.
+  // Check the characters first: SimpleAtoi also accepts white space and a plus
+  // sign, which no launcher writes.
   const bool is_number =
       text.find_first_not_of("-0123456789") == std::string::npos &&
       absl::SimpleAtoi(text, &number);
@@ -127,8 +128,8 @@ Launcher LauncherOf(const EnvironmentReader& variables) {
   return Launcher::kEnvironment;
 }
 
-// Whether an agent serves the store (TORCHELASTIC_USE_AGENT_STORE=True), so
-// that all ranks, including rank 0, are only clients.
+// Whether an agent serves the store (TORCHELASTIC_USE_AGENT_STORE=True). If so,
+// all ranks are clients, including rank 0.
 bool HasAgentStore(EnvironmentReader& variables) {
   const std::string text = variables.Text("TORCHELASTIC_USE_AGENT_STORE");
   if (!text.empty() && text != "True" && text != "False") {
@@ -139,9 +140,10 @@ bool HasAgentStore(EnvironmentReader& variables) {
   return text == "True";
 }
 
-// Refuses a plan if mpirun's world is larger than WORLD_SIZE: a worker of
-// another job has probably started mpirun. The processes of mpirun inherit RANK
-// and WORLD_SIZE, so each would take that worker's rank.
+// Reports an error if mpirun's world is larger than WORLD_SIZE. The likely
+// cause is that a worker of another job started mpirun: the processes that
+// mpirun starts inherit RANK and WORLD_SIZE, so each of them would take that
+// worker's rank.
 void RefuseOuterWorld(EnvironmentReader& variables, const SessionPlan& plan) {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     const auto size = variables.Number(name, 1, kMaxRanks);
@@ -166,8 +168,8 @@ SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   plan.group_world_size = variables.Number("GROUP_WORLD_SIZE", 1, kMaxRanks);
   if (!local_rank && !plan.local_world_size && !plan.group_rank &&
       !plan.group_world_size) {
-    // Job operators of Kubernetes set none of these variables and start one
-    // process per node.
+    // None of these variables is set by job operators of Kubernetes, which
+    // start one process per node.
     plan.local_world_size = 1;
     plan.group_rank = plan.rank;
     plan.group_world_size = plan.world_size;
@@ -197,9 +199,9 @@ SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   return plan;
 }
 
-// Completes a plan of MPI's rank variables with the number of hosts and the
-// address and port of the store. `job`: mpirun's name for the job, the same on
-// all ranks; empty if there is none.
+// Completes a plan that was read from MPI's rank variables: adds the number of
+// hosts, and the address and port of the store. `job`: mpirun's name for the
+// job, the same on all ranks; empty if there is none.
 SessionPlan WithMaster(EnvironmentReader& variables, SessionPlan plan,
                        const std::string& job) {
   plan.run_id = job;
@@ -251,23 +253,23 @@ SessionPlan PlanOfPmi(EnvironmentReader& variables) {
   plan.launcher = Launcher::kPmi;
   plan.rank = variables.Number("PMI_RANK", 0, kMaxRanks - 1).value_or(0);
   plan.world_size = variables.Required("PMI_SIZE", 1, kMaxRanks, "PMI_RANK");
-  // MPICH and Intel MPI set MPI_LOCALRANKID and MPI_LOCALNRANKS.
+  // MPI_LOCALRANKID and MPI_LOCALNRANKS are set by MPICH and Intel MPI.
   plan.local_rank =
       variables.Required("MPI_LOCALRANKID", 0, kMaxRanks - 1, "PMI_RANK");
   plan.local_world_size = variables.Number("MPI_LOCALNRANKS", 1, kMaxRanks);
   return WithMaster(variables, plan, "");
 }
 
-// Slurm's step ids from here on are the batch script, the interactive shell and
-// others that are not tasks of an srun.
+// The smallest of Slurm's special step ids, which stand for the batch script,
+// the interactive shell and others that are not tasks of an srun.
 constexpr uint32_t kLeastSpecialStep = 0xFFFFFFF0;
 
 std::string StepName(const EnvironmentReader& variables) {
   return variables.FirstSet({"SLURM_STEP_ID", "SLURM_STEPID"});
 }
 
-// Whether this process is a task of an srun. A batch script and an allocation's
-// shell have most of Slurm's variables too, but are not tasks.
+// Whether this process is a task started by srun. A batch script and the shell
+// of an allocation also have most of Slurm's variables, but are not tasks.
 bool IsSlurmTask(const EnvironmentReader& variables) {
   uint32_t step = 0;
   return variables.Has("SLURM_PROCID") &&
@@ -275,7 +277,7 @@ bool IsSlurmTask(const EnvironmentReader& variables) {
          step < kLeastSpecialStep;
 }
 
-// The plan according to Slurm's variables. Variables that describe the step
+// Makes the plan from Slurm's variables. Variables that describe the step
 // (STEP_) take precedence, because a step may have fewer tasks than its job.
 SessionPlan PlanOfSlurm(EnvironmentReader& variables) {
   SessionPlan plan;
@@ -325,12 +327,13 @@ SessionPlan PlanOfSlurm(EnvironmentReader& variables) {
   return plan;
 }
 
-// Whether PMI's variables come from srun, which sets them in addition to
-// Slurm's, with the same values.
+// Whether PMI's variables were set by srun, which sets them in addition to
+// Slurm's variables, with the same values.
 bool IsPmiOfSlurm(const EnvironmentReader& variables) {
   return IsSlurmTask(variables) &&
          variables.Text("PMI_RANK") == variables.Text("SLURM_PROCID") &&
-         !variables.Has("MPI_LOCALRANKID");  // mpiexec sets it, srun does not
+         // mpiexec sets this variable, srun does not
+         !variables.Has("MPI_LOCALRANKID");
 }
 
 SessionPlan PlanOfNearest(EnvironmentReader& variables) {
@@ -351,8 +354,8 @@ void Within(EnvironmentReader& variables, const char* what, int rank,
   }
 }
 
-// Refuses a plan if its environment variables contradict each other, whichever
-// launcher set them.
+// Reports an error if the environment variables contradict each other,
+// whichever launcher set them.
 void CheckConsistent(EnvironmentReader& variables, const SessionPlan& plan) {
   const std::string by = absl::StrCat(" (as ", Name(plan.launcher), " has it)");
   Within(variables, "rank", plan.rank, "a world of size", plan.world_size);
@@ -370,8 +373,8 @@ void CheckConsistent(EnvironmentReader& variables, const SessionPlan& plan) {
           what, " ", *size, " is above the world size ", plan.world_size, by));
     }
   }
-  // WORLD_SIZE may have been set for other processes, for example by a batch
-  // script that exports it before srun.
+  // WORLD_SIZE may have been set for other processes, for example if a batch
+  // script exports it before srun.
   const auto stated = variables.Number("WORLD_SIZE", 1, kMaxRanks);
   if (stated && *stated > 1 && plan.launcher == Launcher::kAlone) {
     variables.Refuse(variables.Shown("WORLD_SIZE") +

@@ -10,12 +10,12 @@
 
 namespace muster {
 
-// The launcher that started this process and set its rank.
+// The program that started this process and set its rank.
 enum class Launcher {
   kAlone,     // no launcher: a world of one rank
   kMuster,    // Muster's launch
   kTorchrun,  // torchrun
-  // any program that sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT
+  // another program that sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT
   kEnvironment,
   kOpenMpi,  // Open MPI's mpirun
   kPmi,      // mpiexec of MPICH, Intel MPI and others that use PMI
@@ -25,29 +25,29 @@ enum class Launcher {
 // The name of a launcher, such as "torchrun".
 const char* Name(Launcher launcher);
 
-// The process that serves the world's store.
+// The process that serves the store of the world.
 enum class StorePlace {
-  kInProcess,  // no server, for a world of one
-  kAgent,      // the agent, already running at the master address
-  kRankZero,   // rank 0, at the master address
+  kInProcess,  // no process: a world of one needs no server
+  kAgent,     // the agent, whose store is already running at the master address
+  kRankZero,  // rank 0, which starts the store at the master address
 };
 
-// This process's place in the world, as its environment states it. The values
-// are consistent: 0 <= rank < world_size, and so on.
+// This process's place in the world, as its environment variables state it. The
+// values are consistent: 0 <= rank < world_size, and so on.
 struct SessionPlan {
   Launcher launcher = Launcher::kAlone;
   int rank = 0;
   int world_size = 1;
   int local_rank = 0;
-  // Number of ranks on this node. This field and the next two are not set if
-  // the launcher does not provide them.
+  // Number of ranks on this node. This field, group_rank and group_world_size
+  // are not set if the launcher does not provide them.
   std::optional<int> local_world_size;
   std::optional<int> group_rank;        // index of this node in the world
   std::optional<int> group_world_size;  // number of nodes
 
   int restart_count = 0;
   int64_t round = 0;   // number of the agent's round; 0 without an agent
-  std::string run_id;  // the launcher's name for the job
+  std::string run_id;  // name that the launcher gave the job
   StorePlace store_place = StorePlace::kInProcess;
   // host that serves the store; empty with StorePlace::kInProcess
   std::string master_address;
@@ -56,12 +56,12 @@ struct SessionPlan {
   std::string progress_socket;
 };
 
-// Reads the plan from a process's environment. Pure.
+// Reads the plan from the environment variables of a process. Pure.
 //
-// The variables are tried from the innermost launcher outwards: RANK (`launch`,
-// torchrun and everything else that uses env://), OMPI_COMM_WORLD_RANK,
-// PMI_RANK, then SLURM_PROCID of a Slurm step. Without any of them the process
-// is a world of one.
+// Variables of the innermost launcher take precedence. They are tried in this
+// order: RANK (`launch`, torchrun and everything else that uses env://),
+// OMPI_COMM_WORLD_RANK, PMI_RANK, then SLURM_PROCID of a Slurm step. Without
+// any of them the process is a world of one.
 //
 // InvalidArgument: the variables are incomplete, contradictory or out of range.
 // The message is one line, names the variable and its value, and says what to
@@ -69,9 +69,9 @@ struct SessionPlan {
 absl::StatusOr<SessionPlan> PlanSession(
     const std::map<std::string, std::string>& environment);
 
-// A port for a job without a configured one, the same for every process with
-// this `job`. The range 15000 to 29999 usually contains neither common services
-// nor the kernel's ephemeral ports.
+// Returns a port for a job that has no configured port; equal for every process
+// that passes the same `job`. It is in the range 15000 to 29999, which usually
+// contains neither common services nor the kernel's ephemeral ports.
 int DerivedPort(const std::string& job);
 
 }  // namespace muster

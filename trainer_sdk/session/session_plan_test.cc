@@ -233,9 +233,9 @@ TEST(PlanSession, ABatchScriptIsNoSlurmTask) {
 TEST(PlanSession, PmiOfSrunIsSlurms) {
   const Environment pmi2 = With(kSlurm, {{"PMI_RANK", "5"}, {"PMI_SIZE", "6"}});
   EXPECT_EQ(PlanSession(pmi2)->launcher, Launcher::kSlurm);
-  // mpiexec uses srun to start one process of its own per node, so its ranks
-  // inherit Slurm's variables of that process; PMI's variables are the right
-  // ones.
+  // mpiexec uses srun to start one process of its own per node. The ranks
+  // inherit Slurm's variables of that process, which are wrong for them; PMI's
+  // variables are right.
   const Environment hydra = With(kSlurm, {{"PMI_RANK", "5"},
                                           {"PMI_SIZE", "24"},
                                           {"MPI_LOCALRANKID", "5"},
@@ -246,7 +246,7 @@ TEST(PlanSession, PmiOfSrunIsSlurms) {
 }
 
 TEST(PlanSession, TheNearestLauncherIsHeard) {
-  // torchrun started by srun, and mpirun inside a Slurm allocation: the
+  // For torchrun started by srun, and mpirun inside a Slurm allocation, the
   // variables of the inner launcher count.
   EXPECT_EQ(PlanSession(With(kSlurm, kTorchrun))->launcher,
             Launcher::kTorchrun);
@@ -321,8 +321,8 @@ TEST(PlanSession, MpirunInsideAWorkerIsNotTheWorkersWorld) {
   const Environment worker = {{"RANK", "0"}, {"WORLD_SIZE", "1"}};
   EXPECT_THAT(Refusal(With(kOpenMpi, worker)),
               HasSubstr("WORLD_SIZE=1 and OMPI_COMM_WORLD_SIZE=4"));
-  // mpirun may start one torchrun per node: then mpirun's world is smaller than
-  // torchrun's, which is no contradiction.
+  // mpirun may start one torchrun per node. Then mpirun's world is smaller than
+  // torchrun's, which is not a contradiction.
   EXPECT_TRUE(
       PlanSession(With(kTorchrun, {{"OMPI_COMM_WORLD_SIZE", "2"}})).ok());
 }
@@ -343,7 +343,8 @@ TEST(DerivedPort, IsWhereFewOthersAreAndSpreads) {
     ports.insert(port);
   }
   EXPECT_GT(ports.size(), 97u);
-  // The port is the same on every host and in every version.
+  // The derived port must be the same on every host and in every version of
+  // Muster.
   EXPECT_EQ(DerivedPort(""), DerivedPort(""));
 }
 

@@ -51,7 +51,7 @@ TEST(Session, AloneNeedsNothing) {
   EXPECT_EQ(session->world_size(), 1);
   ASSERT_TRUE(session->store()->Set("k", "v").ok());
   EXPECT_EQ(session->store()->Get("k", Late()).value(), "v");
-  // without an agent, Send drops the report without an error
+  // Without an agent, Send must drop the report and not fail.
   session->progress().Send({.step = 1});
 }
 
@@ -67,7 +67,7 @@ TEST(Session, RankZeroServesTheStoreUntilAllAreDone) {
     ASSERT_TRUE(StoreBarrier(store, "b", rank, kSize, Late()).ok());
     if (rank == 0) {
       session->reset();
-      // The destructor on rank 0, which serves the store, has waited until the
+      // Rank 0 serves the store, so its destructor must have waited until all
       // other ranks had used the store.
       EXPECT_EQ(gone, kSize - 1);
     } else {
@@ -100,7 +100,7 @@ TEST(Session, AnAgentsStoreOutlivesTheSessionAndHidesItsKeys) {
   };
   ASSERT_TRUE(Session::Start(plan).value()->store()->Set("k", "v").ok());
   EXPECT_TRUE(sees());
-  // Keys of other restarts, rounds and runs are not visible.
+  // Keys of other restarts, rounds and runs must not be visible.
   plan.restart_count = 1;
   EXPECT_FALSE(sees());
   plan.restart_count = 0;
@@ -150,8 +150,8 @@ TEST(Session, ADeadRankDoesNotHoldRankZero) {
   plan.group_world_size = 1;
   auto session = Session::Start(plan, {.linger = Duration::zero()}).value();
   session.reset();
-  // Rank 0's destructor has not waited for rank 1, and the store's port is free
-  // again.
+  // Rank 0's destructor has not waited for rank 1, which never connected: the
+  // store's port is free again.
   EXPECT_TRUE(store::StoreServer::Start({.port = port}).ok());
 }
 

@@ -21,7 +21,7 @@ std::optional<std::string> FirstHost(const std::string& list) {
       host.push_back(static_cast<char>(c));
       continue;
     }
-    // The first number of the ranges in brackets, with its leading zeros.
+    // Copy the first number of the ranges in brackets, with its leading zeros.
     const size_t end = list.find(']', at);
     if (end == std::string::npos) return std::nullopt;
     const size_t stop = list.find_first_of(",-]", at + 1);
@@ -39,7 +39,7 @@ std::optional<std::string> FirstHost(const std::string& list) {
 }
 
 std::optional<int> TasksOnNode(const std::string& tasks_per_node, int node) {
-  int64_t first = 0;  // index of the entry's first node
+  int64_t first = 0;  // index of the first node that `entry` describes
   const std::vector<std::string> entries = absl::StrSplit(tasks_per_node, ',');
   for (const std::string& entry : entries) {
     const std::vector<std::string> parts = absl::StrSplit(entry, "(x");

@@ -6,13 +6,13 @@
 
 namespace muster {
 
-// The first host of a Slurm host list: "gpu007" for "gpu[007-011,20],x".
-// nullopt: the text is no host list. Pure.
+// Returns the first host of a Slurm host list: "gpu007" for
+// "gpu[007-011,20],x". nullopt: the text is not a host list. Pure.
 std::optional<std::string> FirstHost(const std::string& list);
 
-// The number of tasks on the node with this index, read from
-// SLURM_STEP_TASKS_PER_NODE ("4(x3),2"). nullopt: the text does not contain it.
-// Pure.
+// Returns the number of tasks on the node with index `node` (from 0), read from
+// the value of SLURM_STEP_TASKS_PER_NODE ("4(x3),2"). nullopt: the text does
+// not contain it. Pure.
 std::optional<int> TasksOnNode(const std::string& tasks_per_node, int node);
 
 }  // namespace muster

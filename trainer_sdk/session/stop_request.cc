@@ -16,13 +16,15 @@
 namespace muster {
 namespace {
 
-// Two SIGINTs within this time count as one Ctrl-C: under torchrun a process
-// may get SIGINT from the terminal and again from torchrun, which forwards it.
+// The time within which two SIGINTs count as one Ctrl-C: under torchrun a
+// process may get SIGINT from the terminal and again from torchrun, which
+// forwards it.
 constexpr Duration kOneCtrlC = std::chrono::seconds(1);
 
-// Set to 1 by the signal handler: this process was asked to stop.
+// Set to 1 by the signal handler when this process is asked to stop.
 volatile std::sig_atomic_t asked = 0;
-// Time of the first SIGINT, in ticks of MonotonicNow's clock; 0: none yet.
+// Time of the first SIGINT, in ticks of the clock of MonotonicNow; 0: there was
+// none.
 std::atomic<Instant::rep> interrupted{0};
 static_assert(std::atomic<Instant::rep>::is_always_lock_free);
 
@@ -34,20 +36,20 @@ void OnSignal(int signal) {
   if (interrupted.compare_exchange_strong(first, now)) return;
   if (Duration(now - first) < kOneCtrlC) return;
   std::signal(SIGINT, SIG_DFL);
-  // SIGINT is blocked during its handler, so the process ends when the handler
-  // returns.
+  // SIGINT is blocked while its handler runs, so this signal ends the process
+  // when the handler returns.
   std::raise(SIGINT);
 }
 
 void Take(int signal) {
   struct sigaction action = {};
   MUSTER_CHECK(sigaction(signal, nullptr, &action) == 0);
-  // A SIGINT that is ignored, as in a shell's background job, stays ignored.
+  // If SIGINT is ignored, as in a background job of a shell, keep it ignored.
   if (signal == SIGINT && action.sa_handler == SIG_IGN) return;
   action = {};
   action.sa_handler = OnSignal;
-  // Interrupted system calls are restarted, because the program's code may not
-  // expect EINTR.
+  // SA_RESTART: interrupted system calls are restarted, because the program's
+  // code may not expect EINTR.
   action.sa_flags = SA_RESTART;
   MUSTER_CHECK(sigaction(signal, &action, nullptr) == 0);
 }

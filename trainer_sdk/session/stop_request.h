@@ -6,26 +6,27 @@
 
 namespace muster {
 
-// Whether this process was asked to stop. There are three ways: SIGTERM, which
-// launch, torchrun and Slurm send some time before they kill; SIGINT, which is
-// Ctrl-C and which launch forwards; or the existence of the file named by
-// MUSTER_PREEMPTION_FILE, which launch creates when the cluster announces a
-// preemption, whatever signal it uses (--preempt-signal). The training should
-// then write a last checkpoint and stop at its next step. Thread-safe.
+// Tells a training program whether it was asked to stop. There are three ways
+// to ask: SIGTERM, which launch, torchrun and Slurm send some time before they
+// kill a process; SIGINT, which is Ctrl-C and which launch forwards; or the
+// existence of the file named by MUSTER_PREEMPTION_FILE, which launch creates
+// when the cluster announces a preemption, whatever signal the cluster uses
+// (--preempt-signal). The program should then write a last checkpoint and stop
+// at its next step. Thread-safe.
 class StopRequest {
  public:
-  // Installs the signal handlers. From then on SIGTERM does not end the
-  // process, and SIGINT ends it only if it comes again a second or more after
-  // the first one. A SIGINT that is ignored, as in a shell's background jobs,
-  // stays ignored.
+  // Installs the signal handlers. From then on, SIGTERM does not end the
+  // process, and SIGINT ends it only if it arrives again a second or more after
+  // the first SIGINT. If SIGINT is ignored, as in a background job of a shell,
+  // it stays ignored.
   static void Listen();
 
-  // Whether this rank was asked to stop. Checks one file, which takes a few
-  // microseconds.
+  // Whether this process was asked to stop. Checks for one file, which takes a
+  // few microseconds.
   static bool Asked();
 
   // Whether any rank was asked to stop. Collective; every rank gets the same
-  // answer, so that all ranks stop after the same step.
+  // result, so that all ranks stop after the same step.
   static absl::StatusOr<bool> AskedAnyone(ProcessGroup& world);
 };
 

@@ -19,8 +19,8 @@ absl::Status ExpectAll(ProcessGroup& world, bool expected) {
   return absl::OkStatus();
 }
 
-// This must be the first test: once a signal has arrived, StopRequest::Asked
-// returns true until the process ends.
+// This must be the first test of the file: once a signal has arrived,
+// StopRequest::Asked returns true until the process ends.
 TEST(StopRequestTest, ANoticeOfPreemptionAsks) {
   const std::string notice = testing::TempDir() + "preemption.json";
   std::filesystem::remove(notice);
@@ -45,8 +45,8 @@ TEST(StopRequestTest, ASignalAsksAndDoesNotEnd) {
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
 }
 
-// Each test runs in a process of its own, because StopRequest::Asked returns
-// true until the process ends once a signal has arrived.
+// Each of these tests runs in a process of its own, because after a signal
+// StopRequest::Asked returns true until the process ends.
 class CtrlCDeathTest : public testing::Test {
  protected:
   void SetUp() override {

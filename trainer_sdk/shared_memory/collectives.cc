@@ -18,15 +18,15 @@
 namespace muster {
 namespace {
 
-// The condition that every rank has posted its call of collective `number`.
+// A wait condition: every rank has posted its call of collective `number`.
 class Arrival final : public WaitCondition {
  public:
   Arrival(const Peers& peers, uint64_t number)
       : peers_(peers), number_(number) {}
 
   bool IsTrue() const override {
-    // A posted call remains posted, so the search continues at the first rank
-    // whose call was missing.
+    // A call stays posted, so each check starts at the first rank whose call
+    // was still missing in the last check.
     while (next_ < peers_.size() && HasCome(next_)) ++next_;
     return next_ == peers_.size();
   }
@@ -58,8 +58,8 @@ class Arrival final : public WaitCondition {
   mutable int next_ = 0;
 };
 
-// The condition that every rank has reached step `phase`, counted over all
-// collectives.
+// A wait condition: every rank has reached step number `phase`. Steps are
+// counted over all collectives.
 class Phase final : public WaitCondition {
  public:
   Phase(const Peers& peers, uint64_t phase) : peers_(peers), phase_(phase) {}
@@ -91,9 +91,9 @@ class Phase final : public WaitCondition {
   mutable int next_ = 0;
 };
 
-// Wakes the ranks that wait for `condition` if this rank was the last one that
-// they waited for. An earlier wake-up would be useless, and costly if ranks
-// share cores.
+// Wakes the ranks that wait for `condition` if it is true now, so that only the
+// last rank that they wait for wakes them. An earlier wake-up would be useless,
+// and costly if ranks share cores.
 void RingIfLast(GroupPage& group, const WaitCondition& condition) {
   if (group.bell.sleepers.load(std::memory_order_seq_cst) != 0 &&
       condition.IsTrue()) {
@@ -182,7 +182,7 @@ absl::Status Agreement::Compare(const Operation& operation,
   }
   if (same) return absl::OkStatus();
 
-  // the distinct calls, ordered by the first rank of each
+  // the distinct calls, ordered by the lowest rank that made each
   std::vector<std::string> calls;
   std::map<std::string, std::string> callers;
   for (int rank = 0; rank < size; ++rank) {
@@ -293,13 +293,14 @@ int64_t ShareBegin(int64_t count, int rank, int size, int64_t per_line) {
 
 namespace {
 
-// Size in bytes from which buffers in the symmetric heap are used directly.
-// This saves copies, but all ranks must meet a second time. A meeting costs
-// more if ranks share cores: then kDirectFromIfCrowded applies.
+// The smallest size in bytes for which buffers in the symmetric heap are used
+// without copies to staging slots. Then all ranks must meet a second time. A
+// meeting is slower if ranks share cores: kDirectFromIfCrowded applies to them.
 constexpr int64_t kDirectFrom = 1 << 10;
 constexpr int64_t kDirectFromIfCrowded = 16 << 10;
-// Total size in bytes of all ranks' inputs from which the ranks divide the work
-// of a reduction. All ranks must then meet a second time.
+// The smallest size in bytes, summed over the inputs of all ranks, for which
+// the ranks divide the work of a reduction. Then all ranks must meet a second
+// time.
 constexpr int64_t kSharedFrom = 64 << 10;
 
 const char* Bytes(const void* data) { return static_cast<const char*>(data); }
@@ -309,8 +310,8 @@ void Copy(void* to, const void* from, int64_t bytes) {
   if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
 }
 
-// Whether the ranks can divide the work of a reduction: every receiver of an
-// all_reduce or reduce gets the same elements.
+// Whether the ranks can divide the work of an operation, because it reduces and
+// all its receivers get the same elements.
 bool IsSharable(OperationKind kind) {
   return kind == OperationKind::kAllReduce || kind == OperationKind::kReduce;
 }
@@ -362,7 +363,8 @@ Agreement::Terms Collectives::MakeTerms(const Run& run) const {
   Agreement::Terms terms;
   const bool sends =
       run.flow.Sends(rank) &&
-      // The root of a gather does not send its own part.
+      // The root of a gather stages nothing, because its own part does not
+      // leave the rank.
       !(operation.kind == OperationKind::kGather && operation.root == rank);
   if (!sends || MovesNothing(operation.kind)) return terms;
   terms.offer = Offer::kStaged;
@@ -412,8 +414,8 @@ int64_t Collectives::Rounds(const Run& run) const {
       }
     }
   }
-  // An empty operation also uses a slot, because its (empty) first round was
-  // staged before the ranks met.
+  // Even an operation without elements has one round: before the ranks met,
+  // each rank used one slot for this (empty) round.
   return std::max<int64_t>(
       1, (longest + run.lane_elements - 1) / run.lane_elements);
 }
@@ -431,7 +433,7 @@ void Collectives::CopyIn(const Run& run, int64_t round) const {
   int64_t offset = 0;
   for (int lane = 0; lane < lanes; ++lane) {
     const int64_t count = run.flow.SendCount(lane);
-    // A rank's lane to itself is not staged.
+    // Elements that a rank sends to itself are not staged.
     if (lanes == 1 || lane != peers_->rank()) {
       Copy(slot + lane * lane_bytes,
            Bytes(run.operation.input) + (offset + begin) * run.element_bytes,
@@ -504,8 +506,8 @@ absl::Status Collectives::Shared(const Run& run) {
     for (int sender = 0; sender < size; ++sender) {
       sources[sender] = Slot(sender, round) + share * run.element_bytes;
     }
-    // The result overwrites this rank's own input in the slot. No other rank
-    // reads that part of the slot as input.
+    // The result overwrites the input in this rank's share of its own slot. No
+    // other rank reads this share as input.
     void* const to = Slot(rank, round) + share * run.element_bytes;
     Reduce(operation.dtype, operation.reduce_op, sources.data(), size, &to, 1,
            ShareBegin(count, rank + 1, size, per_line) - share);

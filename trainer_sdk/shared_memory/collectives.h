@@ -15,14 +15,15 @@
 
 namespace muster {
 
-// Synchronises the ranks of a group: at the start of a collective, where all
-// ranks compare their calls before any data is touched, and at the steps inside
-// it. Not thread-safe.
+// Synchronises the ranks of a group: in Meet, at the start of a collective, all
+// ranks compare their calls before any data is touched; in Step, they wait for
+// each other inside the collective. Not thread-safe.
 class Agreement {
  public:
   explicit Agreement(Peers* peers) : peers_(peers) {}
 
-  // Parts of this rank's call that the transport adds to the operation.
+  // Data that the transport adds to the operation when this rank posts its
+  // call.
   struct Terms {
     Offer offer = Offer::kNone;
     HeapPlace input;
@@ -30,10 +31,10 @@ class Agreement {
     int64_t allocation = 0;
   };
 
-  // Posts this rank's call, blocks until every rank has posted one, and
-  // compares them. FailedPrecondition: they differ; the group is broken. On
-  // success CallOf(rank) and the counts are valid for every rank until the next
-  // Meet.
+  // Posts this rank's call, blocks until every rank has posted its call, and
+  // compares the calls. FailedPrecondition: the calls differ; the group is
+  // broken. On success CallOf(rank) and the counts are valid for every rank
+  // until the next Meet.
   absl::Status Meet(const Operation& operation, const Terms& terms,
                     const Waiting& waiting);
 
@@ -43,13 +44,13 @@ class Agreement {
   const Call& CallOf(int rank) const {
     return peers_->page(rank).calls[number_ % 2];
   }
-  // The number of elements from rank `from` to rank `to` in an all_to_all with
-  // counts, as the sender passed it.
+  // The number of elements that rank `from` sends to rank `to` in an all_to_all
+  // with counts, according to the sender.
   int64_t SendCount(int from, int to) const {
     return peers_->counts(from, static_cast<int>(number_ % 2))[to];
   }
-  // The number of elements from rank `from` to rank `to`, as the receiver
-  // passed it.
+  // The number of elements that rank `from` sends to rank `to` in an all_to_all
+  // with counts, according to the receiver.
   int64_t ReceiveCount(int from, int to) const {
     return peers_->counts(to,
                           static_cast<int>(number_ % 2))[peers_->size() + from];
@@ -63,19 +64,21 @@ class Agreement {
   std::string DescribeCall(int rank) const;
 
   Peers* const peers_;
-  uint64_t number_ = 0;  // number of collectives so far
+  // number of the latest collective; the first has number 1
+  uint64_t number_ = 0;
   uint64_t phase_ = 0;
 };
 
-// The flow of the elements of a collective: which elements go from which rank
-// to which. All collectives are reduced to this form: every sender has a lane
-// for each receiver, and arriving data is either combined or placed side by
-// side. Pure. Keeps a reference to the operation.
+// The flow of data in a collective: which elements each rank sends to which
+// rank. In this form all collectives are alike: every sender has one lane for
+// each receiver, and a receiver either combines the data of its lanes or places
+// it side by side. Pure. Keeps a reference to the operation.
 class Flow {
  public:
   Flow(const Operation& operation, int rank, int size);
 
-  // Whether arriving data is combined elementwise, in rank order.
+  // Whether receivers combine the data of their lanes elementwise, in rank
+  // order.
   bool reduces() const { return reduces_; }
   // Whether all receivers get the same elements, so that each sender has only
   // one lane.
@@ -84,16 +87,17 @@ class Flow {
   bool Receives(int rank) const { return receiver_ < 0 || receiver_ == rank; }
 
   // The number of elements in this rank's lane to `receiver`, and their offset
-  // in its input.
+  // in this rank's input.
   int64_t SendCount(int receiver) const;
   int64_t InputOffset(int receiver) const;
-  // The number of elements in `sender`'s lane to this rank, and their offset in
-  // its output.
+  // The number of elements in the lane from `sender` to this rank, and their
+  // offset in this rank's output.
   int64_t ReceiveCount(int sender) const;
   int64_t OutputOffset(int sender) const;
 
-  // Number of elements of the longest lane of any rank; in an all_to_all with
-  // counts, of the lanes that this rank knows.
+  // The number of elements of the longest lane between any two ranks. In an
+  // all_to_all with counts, only the lanes from and to this rank are known and
+  // compared.
   int64_t LongestLane() const;
   // The number of bytes that this rank sends or receives, whichever is larger.
   int64_t Bytes() const;
@@ -117,46 +121,49 @@ class Flow {
   int receiver_ = -1;  // the only receiver; -1: all ranks receive
 };
 
-// The first element of `rank`'s share when `size` ranks divide `count`
-// elements. Shares start at cache lines, which are `per_line` elements apart.
-// Returns `count` for rank == size.
+// The index of the first element in the share of `rank`, if `size` ranks divide
+// `count` elements. Shares start at cache lines, each of which holds `per_line`
+// elements. Returns `count` for rank == size.
 int64_t ShareBegin(int64_t count, int rank, int size, int64_t per_line);
 
-// Performs collectives in one of three ways. All combine in rank order, so that
-// the result is bit-identical on every rank, in every run, and in every way:
+// Performs collectives in one of three ways. Each way combines elements in rank
+// order, so the result is bit-identical on every rank, in every run, and in
+// every way:
 //
-//   pulled   Rounds of one slot: every rank copies its input into its own
-//            staging slot, all ranks meet, and every rank reads what it needs
-//            from the slots of the others.
+//   pulled   Works in rounds of one slot: every rank copies its input into its
+//            own staging slot, all ranks meet, and every rank reads the
+//            elements that it needs from the other ranks' slots.
 //   shared   For large reductions of more than two ranks: as pulled, but each
-//            rank reduces only its share of the slot, and all copy the shares.
+//            rank reduces only its share of the slot, and all ranks copy the
+//            reduced shares.
 //   direct   For buffers in the symmetric heap, without copies: ranks read the
-//            inputs of the others. In an all_reduce or reduce each rank
-//            reduces its share and writes it to every output.
+//            inputs of the other ranks. In an all_reduce or reduce each rank
+//            reduces its share and writes the result to every output.
 //
 // All rounds of all collectives use the staging slots in turn. Three slots are
-// enough: a rank writes to the slot that the others read two rounds ago, and
-// they finished reading that slot before the last meeting. Not thread-safe.
+// enough: a rank writes to the slot that other ranks read two rounds ago, and
+// those ranks finished reading that slot before the last meeting. Not
+// thread-safe.
 class Collectives {
  public:
   Collectives(Peers* peers, Heap* heap)
       : peers_(peers), heap_(heap), agreement_(peers) {}
 
-  // `operation` must be valid and a collective.
+  // Performs `operation`, which must be valid and a collective.
   absl::Status Execute(const Operation& operation, const Waiting& waiting);
 
-  // Allocates from the symmetric heap: see Transport.
+  // Allocates `bytes` bytes from the symmetric heap; see Transport::Allocate.
   absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
       int64_t bytes, const Waiting& waiting);
 
  private:
-  // The state of one collective.
+  // One call of Execute.
   struct Run {
     const Operation& operation;
     const Waiting& waiting;
     Flow flow;
     int64_t element_bytes;
-    int64_t lane_elements;  // capacity of one lane of a slot
+    int64_t lane_elements;  // capacity in elements of one lane of a slot
   };
 
   void ExecuteAlone(const Run& run) const;
@@ -171,15 +178,16 @@ class Collectives {
   absl::Status Shared(const Run& run);
   absl::Status Direct(const Run& run);
 
-  // Combines or places the senders' data at `sources`: elements from `begin` of
-  // each lane, at most `limit` of them.
+  // Combines the data at `sources`, one address per sender, or places it side
+  // by side in the output: the elements from `begin` of each lane, at most
+  // `limit` of them.
   void Take(const Run& run, const std::vector<const void*>& sources,
             int64_t begin, int64_t limit) const;
 
   Peers* const peers_;
   Heap* const heap_;
   Agreement agreement_;
-  int64_t next_slot_ = 0;  // number of rounds so far, in all collectives
+  int64_t next_slot_ = 0;  // number of rounds so far, over all collectives
 };
 
 }  // namespace muster

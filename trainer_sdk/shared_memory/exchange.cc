@@ -36,11 +36,11 @@ void MessageRing::Read(void* data, int64_t bytes) {
 
 namespace {
 
-// Bytes of a message that become visible to the receiver at a time: few, so
-// that sender and receiver copy concurrently.
+// The number of bytes of a message after which the sender makes them visible to
+// the receiver. It is small, so that sender and receiver copy concurrently.
 constexpr int64_t kPiece = 32 << 10;
-// Message size in bytes from which the receiver copies the payload directly
-// from the symmetric heap.
+// The smallest message size in bytes for which the receiver copies the payload
+// directly from the symmetric heap.
 constexpr int64_t kDirectFrom = 32 << 10;
 
 MessageRing RingBetween(const Peers& peers, int from, int to) {
@@ -68,8 +68,8 @@ SendQueue::SendQueue(Peers* peers, Heap* heap, int to, uint64_t sequence)
 
 bool SendQueue::CanMove() const {
   if (done()) return false;
-  // The receiver reads the header last, so an empty ring shows that it has
-  // copied the payload from the heap.
+  // The receiver removes the header from the ring after it has copied the
+  // payload from the heap, so an empty ring shows that the copy is complete.
   if (direct_) return ring_.Filled() == 0;
   return ring_.Space() > 0;
 }
@@ -166,8 +166,8 @@ absl::Status ReceiveQueue::Move() {
                     BytesOf(*current_));
         received_ = BytesOf(*current_);
       }
-      // The header is read last, because the sender may reuse its buffer
-      // afterwards.
+      // The header is removed from the ring only after the payload is copied,
+      // because the sender may reuse its buffer from then on.
       ring_.Read(&header, sizeof(header));
     } else {
       const int64_t piece =
@@ -192,8 +192,8 @@ std::string ReceiveQueue::DescribeUnfinished() const {
 
 namespace {
 
-// The state of one batch: a queue per peer and direction. As a condition, it is
-// true once any queue can make progress.
+// The state of one batch: one queue per peer and direction. As a wait
+// condition, a batch is true if any of its queues can make progress.
 class Batch final : public WaitCondition {
  public:
   Batch(Peers* peers, Heap* heap, uint64_t sequence)

@@ -14,9 +14,9 @@
 
 namespace muster {
 
-// One end of the ring between two ranks, which has one writer and one reader.
-// All lengths are rounded up to cache lines, so that a header never wraps
-// around.
+// One end of the ring buffer from one rank to another, which has one writer and
+// one reader. All lengths are rounded up to cache lines, so that a header never
+// wraps around.
 class MessageRing {
  public:
   MessageRing(Channel* channel, char* data, int64_t bytes)
@@ -37,8 +37,8 @@ class MessageRing {
     return static_cast<int64_t>(channel_->written.load() -
                                 channel_->read.load());
   }
-  // Read `bytes` bytes; Peek leaves them unread. Both require RoundUp(bytes,
-  // kCacheLine) <= Filled().
+  // Read `bytes` bytes from the ring; Peek leaves them in the ring. Both
+  // require RoundUp(bytes, kCacheLine) <= Filled().
   void Peek(void* data, int64_t bytes) const;
   void Read(void* data, int64_t bytes);
 
@@ -48,7 +48,7 @@ class MessageRing {
   int64_t bytes_;
 };
 
-// The messages of one batch to one rank that are not sent yet, in order.
+// The messages of one batch to one receiver that are not sent yet, in order.
 class SendQueue {
  public:
   SendQueue(Peers* peers, Heap* heap, int to, uint64_t sequence);
@@ -58,7 +58,7 @@ class SendQueue {
   bool done() const { return next_ == messages_.size(); }
   // Whether Move would make progress.
   bool CanMove() const;
-  // Makes all progress that is possible without blocking.
+  // Sends as much as is possible without blocking.
   void Move();
   std::string DescribeUnfinished() const;
 
@@ -79,7 +79,7 @@ class SendQueue {
   int64_t sent_ = 0;  // bytes of the payload that are already in the ring
 };
 
-// The messages of one batch from one rank that are still expected.
+// The messages of one batch from one sender that are not received yet.
 class ReceiveQueue {
  public:
   ReceiveQueue(Peers* peers, Heap* heap, int from);
@@ -88,9 +88,9 @@ class ReceiveQueue {
   int peer() const { return from_; }
   bool done() const { return messages_.empty(); }
   bool CanMove() const { return !done() && ring_.Filled() > 0; }
-  // Makes all progress that is possible without blocking. FailedPrecondition:
-  // an unexpected message arrived. The caller must break the group; this method
-  // does not.
+  // Receives as much as is possible without blocking. FailedPrecondition: an
+  // unexpected message arrived. The caller must then break the group; this
+  // method does not.
   absl::Status Move();
   std::string DescribeUnfinished() const;
 
@@ -108,12 +108,13 @@ class ReceiveQueue {
   int64_t received_ = 0;
 };
 
-// Sends and receives point-to-point messages, several at once. Messages from
-// one rank to another use a ring, in the order in which they are sent. If a
-// large message is in the symmetric heap, the receiver copies it directly from
-// there. A message goes to the first receive of the batch that waits for its
-// sender and tag. If there is none, or if count or dtype differ, the group
-// breaks with FailedPrecondition, which says what each side called. A send is
+// Sends and receives point-to-point messages, several at once. The messages
+// from one rank to another pass through a ring buffer, in the order in which
+// they are sent. If a large message is in the symmetric heap, the receiver
+// copies it directly from the heap. A message goes to the first receive in the
+// receiver's batch with the message's sender and tag. If there is no such
+// receive, or if count or dtype differ, the group breaks with
+// FailedPrecondition, and the message gives what each side called. A send is
 // complete when its buffer may be changed, which may be before the message is
 // received. Not thread-safe.
 class Exchange {
@@ -121,9 +122,9 @@ class Exchange {
   Exchange(Peers* peers, Heap* heap)
       : peers_(peers), heap_(heap), reserved_(peers->size()) {}
 
-  // Performs all messages concurrently; none may be to or from this rank.
-  // ResourceExhausted: no memory for a ring; nothing was sent and the group
-  // stays usable.
+  // Performs all messages of a batch concurrently. This rank must not send to
+  // itself. ResourceExhausted: no memory for a ring; nothing was sent and the
+  // group stays usable.
   absl::Status Execute(const std::vector<PointToPoint>& messages,
                        const Waiting& waiting);
 
@@ -132,7 +133,8 @@ class Exchange {
 
   Peers* const peers_;
   Heap* const heap_;
-  // indexed by receiver: whether the pages of the ring to it are reserved
+  // indexed by receiver: whether the memory pages of the ring to that rank are
+  // reserved
   std::vector<char> reserved_;
 };
 

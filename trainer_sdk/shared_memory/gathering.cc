@@ -61,7 +61,8 @@ std::vector<int> Gone(const std::vector<int>& told) {
 namespace {
 
 constexpr char kKey[] = "shared_memory/address";
-// identifies the layout; changed whenever the layout changes
+// A constant that identifies this version of the shared memory's layout;
+// changed whenever the layout changes.
 constexpr uint64_t kMagic = 0x4d75737465723031;
 
 struct Hello {
@@ -158,8 +159,8 @@ class RankZeroGatherer {
   std::vector<OwnedFd> TakeLives() { return std::move(lives_); }
 
  private:
-  // Accepts the rank that sent a valid greeting on `connection`. Returns false,
-  // and closes the connection, if the secret or the rank is wrong.
+  // Admits the rank whose greeting arrived on `connection`. Returns false, and
+  // closes the connection, if the secret or the rank in the greeting is wrong.
   bool Admit(OwnedFd connection) {
     Hello hello;
     absl::StatusOr<LocalMessage> message =
@@ -190,10 +191,12 @@ class RankZeroGatherer {
   const std::string secret_;
   std::vector<OwnedFd> joined_;
   std::vector<OwnedFd> lives_;
-  std::vector<OwnedFd> strangers_;  // connected, but not identified yet
+  // connections on which no valid greeting has arrived yet
+  std::vector<OwnedFd> strangers_;
 };
 
-// Sends the shared memory and the life signs of all ranks to rank `to`.
+// Sends the descriptors of the shared memory and of all ranks' life signs to
+// rank `to`.
 absl::Status Welcomes(const Gathered& gathered, int to,
                       const LocalWaitLimits& limits) {
   const int socket = gathered.connections[to].get();
@@ -250,8 +253,8 @@ absl::Status Invite(const GroupPlace& place, Instant deadline,
           absl::StrCat("rank ", rank, ": ", std::string(done.message())));
     }
   }
-  // All ranks have read the key, so it is deleted. The next group of this name
-  // sets it again.
+  // The key is deleted, because all ranks have read it and the next group of
+  // this name sets it again.
   return place.store->Delete(kKey).status();
 }
 
@@ -334,8 +337,9 @@ absl::StatusOr<Gathered> Gather(const GroupPlace& place,
   absl::Status done;
   if (place.rank == 0) {
     done = Invite(place, deadline, &gathered);
-    // Other ranks wait for rank 0 at the store or at the socket. Setting the
-    // key reports the failure to ranks that wait at the store.
+    // The other ranks wait for rank 0, either in the store or at the socket.
+    // This value of the key reports the failure to those that wait in the
+    // store.
     if (!done.ok() && place.size > 1) {
       place.store->Set(kKey, std::string(done.message())).IgnoreError();
     }
@@ -343,8 +347,8 @@ absl::StatusOr<Gathered> Gather(const GroupPlace& place,
     done = AcceptInvitation(place, deadline, &gathered);
   }
   if (done.ok()) return gathered;
-  // The cause is published before this rank's connections close, so that their
-  // peers find it.
+  // The cause is published before the connections of this rank close, so that
+  // its peers find the cause when they see the close.
   return FailFormation(place, In(place, done));
 }
 

@@ -11,13 +11,13 @@
 
 namespace muster {
 
-// Shows other processes whether this process lives. `told` is a descriptor that
-// is sent to them; it becomes readable or hung up when this process ends, and
-// never before. Pids are not compared anywhere, so neither their reuse nor pid
-// namespaces matter.
+// A file descriptor by which other processes detect that this process ended.
+// `told` is sent to them; it becomes readable or hung up when this process
+// ends, and never before. Pids are not compared anywhere, so neither reuse of
+// pids nor pid namespaces matter.
 //
 // `told` is a pidfd of this process. If the kernel has no pidfds (before 5.3,
-// or forbidden in a sandbox), `told` is a pipe whose other end is `kept`; the
+// or forbidden in a sandbox), `told` is a pipe whose other end is `kept`. This
 // pipe hangs up only after all children that were forked without exec have
 // ended as well.
 struct LifeSign {
@@ -26,8 +26,8 @@ struct LifeSign {
 };
 absl::StatusOr<LifeSign> MakeLifeSign();
 
-// The indices in `told` of the processes that have ended. An entry of -1 counts
-// as a process that lives.
+// Returns the indices in `told` (descriptors as in LifeSign::told) of the
+// processes that have ended. An entry of -1 counts as a running process.
 std::vector<int> Gone(const std::vector<int>& told);
 
 // The sizes of staging slots and rings, in bytes. Rank 0's sizes apply to all
@@ -37,27 +37,29 @@ struct Dimensions {
   int64_t channel_bytes = 0;
 };
 
-// The result of Gather on each rank.
+// The result of Gather on one rank.
 struct Gathered {
   Dimensions dimensions;
-  OwnedFd memory;  // the group's shared memory, initially zero
+  OwnedFd memory;  // descriptor of the group's shared memory, initially zero
   LifeSign own_life;
-  // indexed by rank: LifeSign::told of each rank; not open for this rank
+  // Indexed by rank: LifeSign::told of that rank; not open for this rank
+  // itself.
   std::vector<OwnedFd> lives;
-  // Connections that pass further descriptors: rank 0 has one to each rank;
-  // every other rank has one, to rank 0, at [0].
+  // Connections over which ranks send each other descriptors later. Rank 0 has
+  // one to each other rank, indexed by rank; any other rank has only the
+  // connection to rank 0, at index 0.
   std::vector<OwnedFd> connections;
 };
 
-// Connects the ranks of `place`, all on one host. Rank 0 creates the shared
-// memory, listens on a socket and publishes the socket's unguessable name and a
-// secret in the store; the other ranks connect and receive the memory's
-// descriptor. Only processes of the same user that know the secret receive it.
-// Blocks until `deadline` at most.
+// Connects the ranks of the group of `place`, all on one host. Rank 0 creates
+// the shared memory, listens on a socket and publishes the socket's unguessable
+// name and a secret in the store; the other ranks connect and receive the
+// memory's descriptor. Only processes of the same user that know the secret
+// receive it. Blocks until `deadline` at most.
 //
 // Errors: DeadlineExceeded names the absent ranks; Unavailable: a rank died
-// (named), or rank 0 is on another host or in another network namespace;
-// ResourceExhausted; and the store's errors.
+// (the message names it), or rank 0 is on another host or in another network
+// namespace; ResourceExhausted; and the store's errors.
 absl::StatusOr<Gathered> Gather(const GroupPlace& place,
                                 const Dimensions& dimensions, Instant deadline);
 

@@ -17,13 +17,15 @@
 
 namespace muster {
 
-// One collective allocation: a part of equal length for each rank, all mapped
-// in this process. Unmapped once every rank has freed its part.
+// One collective allocation of the symmetric heap: a memory file with a part of
+// equal length for each rank, mapped in this process. Unmapped once every rank
+// has freed its part.
 class HeapSegment {
  public:
   HeapSegment(Mapping mapping, int rank, int size, int64_t bytes);
 
-  // The length of a rank's part in the file.
+  // The length in bytes of one rank's part in the file: `bytes` rounded up to
+  // pages.
   static int64_t Stride(int64_t bytes) {
     return RoundUp(std::max<int64_t>(bytes, 1), kPageBytes);
   }
@@ -44,8 +46,8 @@ class HeapSegment {
   bool freed_everywhere() const;
 
  private:
-  // The number of ranks that have freed their part. Stored in the file's first
-  // page.
+  // The number of ranks that have freed their part, stored in the first page of
+  // the file.
   std::atomic<uint32_t>& Frees() const;
 
   const Mapping mapping_;
@@ -55,32 +57,33 @@ class HeapSegment {
   std::atomic<bool> freed_here_ = false;
 };
 
-// The symmetric heap: memory with a part of equal length for each rank. Not
-// thread-safe, but any thread may free memory.
+// The symmetric heap: shared memory in which each rank has a part of equal
+// length. Not thread-safe, except that any thread may free memory.
 class Heap {
  public:
   explicit Heap(Peers* peers) : peers_(peers) {}
 
-  // Creates the file (rank 0) or receives it, maps it and reserves this rank's
-  // part. The segment number increases even on failure, so that it is equal on
-  // all ranks. The ranks must agree on the outcome before Add.
+  // Creates the memory file of an allocation (rank 0) or receives its
+  // descriptor (other ranks), maps it and reserves this rank's part. The
+  // segment number increases even on failure, so that it is equal on all ranks.
+  // The ranks must agree on the outcome before Add.
   absl::StatusOr<std::shared_ptr<HeapSegment>> Create(int64_t bytes,
                                                       const Waiting& waiting);
   std::unique_ptr<TransportMemory> Add(std::shared_ptr<HeapSegment> segment);
 
-  // The position of this rank's buffer in the heap; segment 0 if the buffer is
-  // not in the heap.
+  // The position of this rank's buffer of `bytes` bytes in the heap; segment 0
+  // if the buffer is not in the heap.
   HeapPlace Find(const void* data, int64_t bytes) const;
-  // The address in this process of another rank's buffer.
+  // The address, in this process, of the buffer that `rank` has at `place`.
   char* At(int rank, const HeapPlace& place) const;
 
-  // Unmaps segments that all ranks have freed.
+  // Unmaps the segments that all ranks have freed.
   void Purge();
 
  private:
   absl::StatusOr<OwnedFd> ShareFile(int64_t total, const Waiting& waiting);
-  // The limits of a wait for `rank`, as ReceiveLocal takes them: the wait ends
-  // early if the group breaks or `rank` dies.
+  // The limits, for ReceiveLocal, of a wait for a message from `rank`: the wait
+  // ends early if the group breaks or `rank` dies.
   LocalWaitLimits WaitLimitsOf(int rank, const Waiting& waiting) const;
 
   struct Entry {

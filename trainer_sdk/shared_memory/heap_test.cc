@@ -25,7 +25,7 @@ using testing::HasSubstr;
 
 Instant Far() { return MonotonicNow() + std::chrono::minutes(2); }
 
-// The objects of two ranks that have formed a group.
+// The Peers objects of two ranks that have formed a group.
 std::vector<std::unique_ptr<Peers>> TwoPeers() {
   const auto store = std::make_shared<InProcessStore>();
   std::vector<std::unique_ptr<Peers>> peers(2);
@@ -48,8 +48,8 @@ std::vector<std::unique_ptr<Peers>> TwoPeers() {
   return peers;
 }
 
-// Lets rank 1 wait for rank 0's file while `meanwhile` runs, and returns the
-// resulting status of rank 1.
+// Runs `meanwhile` while rank 1 waits for the memory file that rank 0 creates,
+// and returns the status of rank 1's wait.
 template <typename Meanwhile>
 absl::Status WaitForFile(std::vector<std::unique_ptr<Peers>>& peers,
                          Meanwhile meanwhile) {
@@ -73,8 +73,9 @@ TEST(HeapTest, AnAbortReleasesWhoWaitsForTheFile) {
 
 TEST(HeapTest, LeavingRankReleasesAWaitForItsFile) {
   auto peers = TwoPeers();
-  // Rank 0 leaves, but its connection stays open, as if a forked child held it
-  // too. Rank 1 must see rank 0's mark in the shared memory.
+  // Rank 0 leaves, but its connection stays open, as if a forked child held a
+  // copy. Rank 1 must detect this by the mark that rank 0 sets in the shared
+  // memory.
   const absl::Status status = WaitForFile(peers, [&] {
     peers[0]->own_page().left.store(1, std::memory_order_seq_cst);
   });

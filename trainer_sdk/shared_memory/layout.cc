@@ -43,8 +43,9 @@ int64_t Layout::channel(int from, int to) const {
 
 namespace {
 
-// FUTEX_PRIVATE is not used, because ranks may be processes, and each thread
-// has a mapping of its own.
+// The address of the bell's futex word. The futex operations do not use
+// FUTEX_PRIVATE, because ranks may be processes, and each rank has a mapping of
+// its own.
 uint32_t* Word(Bell& bell) { return reinterpret_cast<uint32_t*>(&bell.rings); }
 
 }  // namespace

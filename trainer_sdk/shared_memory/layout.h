@@ -14,30 +14,32 @@ namespace muster {
 // initially zero, as in a new memory file. The comments say which rank writes a
 // field. Data that one rank writes and others read is published by an atomic.
 
+// Alignment in bytes that keeps data of different writers on different cache
+// lines.
 inline constexpr int64_t kCacheLine = 64;
 // number of staging slots; see Collectives
 inline constexpr int kStagingSlots = 3;
 inline constexpr int kMaxCores = 1024;
 
-// The 64-bit and 32-bit atomics must work across processes.
+// Ranks may be processes, and only lock-free atomics work across processes.
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 
-// A futex on which ranks sleep. A rank that may have made the condition of a
-// sleeper true rings the bell.
+// A futex on which ranks sleep until a condition becomes true. A rank that may
+// have made such a condition true rings the bell, which wakes the sleepers.
 struct alignas(kCacheLine) Bell {
   std::atomic<uint32_t> rings;  // the futex word
   std::atomic<uint32_t> sleepers;
 };
 
-// The position of a buffer in the symmetric heap.
+// The position of a buffer in the symmetric heap; valid in every process.
 struct HeapPlace {
-  // number of the segment, from 1; 0: the buffer is not in the heap
+  // number of the heap segment, from 1; 0: the buffer is not in the heap
   uint64_t segment = 0;
   int64_t offset = 0;  // bytes from the start of the rank's part of the segment
 };
 
-// The way in which a rank provides its input of a collective.
+// How a rank makes its input of a collective available to the other ranks.
 enum class Offer : uint32_t {
   kNone,  // the rank has no input
   // the first round of the input is already in the rank's staging slot
@@ -45,49 +47,52 @@ enum class Offer : uint32_t {
   kDirect,  // the rank's buffers are in the heap: peers access them directly
 };
 
-// One rank's call of a collective. The call is complete once `stamp` is the
-// number of the collective; collectives are counted from 1.
+// One rank's call of a collective, posted for the other ranks. The call is
+// valid once `stamp` is the number of the collective; collectives are counted
+// from 1.
 struct alignas(kCacheLine) Call {
   std::atomic<uint64_t> stamp;
   OperationSignature signature;
   Offer offer;
-  int64_t allocation;  // 0, or 1 + the argument of Allocate
+  // 0: no allocation; otherwise 1 + the bytes passed to Allocate
+  int64_t allocation;
   alignas(kCacheLine) HeapPlace input;
   HeapPlace output;
 };
 
-// The state of one rank. Only this rank writes it; but `bell` is also written
-// by the other ranks, which wake this rank with it.
+// The state of one rank. Only this rank writes it, except `bell`, which other
+// ranks also write when they wake this rank.
 struct alignas(2 * kCacheLine) RankPage {
   // The call of collective number k is in calls[k % 2]. Two entries are enough:
   // a rank that posts call k + 2 has seen call k + 1 of all ranks, so all ranks
   // have finished collective k.
   Call calls[2];
-  // Number of steps inside collectives so far, equal on every rank.
+  // The number of steps that the rank has reached, over all collectives.
   alignas(kCacheLine) std::atomic<uint64_t> phase;
   std::atomic<uint32_t> left;  // set once the rank has destroyed its transport
-  Bell bell;                   // rung for messages to and from this rank
-  // The process id. Written before the group is complete.
+  Bell bell;  // wakes this rank; rung for messages to and from it
+  // The rank's process id, written before the group is complete.
   alignas(kCacheLine) int64_t pid;
   char host[64];
   uint64_t cores[kMaxCores / 64];  // cores on which the rank may run
-  // set if the rank's part of the last Allocate failed
+  // Whether the reservation of the rank's part failed in the last Allocate.
   int32_t allocation_failed;
 };
 
 // The state of the whole group.
 struct GroupPage {
-  // 0, or 1 + the rank that broke the group; with the bit kCauseComplete once
-  // `code` and `text` are written.
+  // 0 while the group works; otherwise 1 + the number of the rank that broke
+  // the group. The bit kCauseComplete is added once `code` and `text` are
+  // written.
   alignas(kCacheLine) std::atomic<uint32_t> broken;
   int32_t code;
   char text[4096];
-  Bell bell;  // rung for all events except messages
+  Bell bell;  // wakes ranks that wait for anything except messages
 };
 inline constexpr uint32_t kCauseComplete = 0x80000000u;
 
-// The ring of messages from one rank to another. The positions count bytes and
-// only grow.
+// The read and write positions of the ring buffer from one rank to another.
+// They count bytes from the beginning and never decrease.
 struct Channel {
   // number of bytes written so far; advanced by the sender
   alignas(kCacheLine) std::atomic<uint64_t> written;
@@ -95,32 +100,34 @@ struct Channel {
   alignas(kCacheLine) std::atomic<uint64_t> read;
 };
 
-// The header of every message in a ring.
+// The header that announces a message in a ring.
 struct alignas(kCacheLine) MessageHeader {
-  // number of the last collective, from the sender's OperationContext
+  // The number of the sender's last collective (OperationContext::sequence).
   uint64_t sequence;
   int64_t count;
   int32_t tag;
   DType dtype;
-  // location of the payload in the heap, if it does not follow the header
+  // Position of the payload in the heap; segment 0 if the payload follows the
+  // header in the ring.
   HeapPlace place;
 };
 
-// Offsets in bytes of all parts of the shared memory. Pure.
+// The offsets in bytes of all parts of the group's shared memory. Pure.
 class Layout {
  public:
-  // `slot_bytes`: size of a staging slot. `channel_bytes`: size of a ring. Both
-  // are rounded up to whole pages.
+  // `slot_bytes`: size of a staging slot. `channel_bytes`: size of a ring
+  // buffer. Both are rounded up to whole pages.
   Layout(int size, int64_t slot_bytes, int64_t channel_bytes);
 
   int size() const { return size_; }
   int64_t slot_bytes() const { return slot_bytes_; }
   int64_t channel_bytes() const { return channel_bytes_; }
 
-  // Size of the part of the memory that every rank needs: pages, counts and
-  // channel positions.
+  // The size in bytes of the beginning of the memory, which every rank uses:
+  // pages of the group and the ranks, counts, and ring positions.
   int64_t common_bytes() const { return staging_; }
-  // Offset of a rank's slots, and their total size.
+  // The offset of the staging slots of `rank`, and the size of these slots
+  // together.
   int64_t staging(int rank) const { return staging_ + rank * staging_bytes(); }
   int64_t staging_bytes() const { return kStagingSlots * slot_bytes_; }
   int64_t ring(int from, int to) const {
@@ -131,8 +138,8 @@ class Layout {
   }
 
   int64_t rank_page(int rank) const;
-  // Offset of counts[size] and the following receive_counts[size] of a rank's
-  // call at calls[parity].
+  // The offset of the counts of a call: counts[size], followed by
+  // receive_counts[size], of the rank's call at calls[parity].
   int64_t counts(int rank, int parity) const;
   int64_t channel(int from, int to) const;
 
@@ -153,18 +160,18 @@ constexpr int64_t RoundUp(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// Wakes all sleepers at the bell, in every process.
+// Wakes all ranks that sleep at the bell, in every process.
 void Ring(Bell& bell);
 
-// Rings the bell only if there are sleepers. The caller must have made their
+// Rings the bell only if ranks sleep at it. The caller must have made their
 // condition true with a sequentially consistent store: then either a rank that
 // is about to sleep sees that store, or this call sees the sleeper.
 inline void RingIfHeard(Bell& bell) {
   if (bell.sleepers.load(std::memory_order_seq_cst) != 0) Ring(bell);
 }
 
-// Registers a sleeper while it lives. The condition must be checked again
-// between construction and Sleep.
+// Registers the calling thread as a sleeper at a bell for as long as the object
+// lives. The condition must be checked again between construction and Sleep.
 class Sleeper {
  public:
   explicit Sleeper(Bell& bell) : bell_(bell) {
@@ -175,8 +182,8 @@ class Sleeper {
   Sleeper(const Sleeper&) = delete;
   Sleeper& operator=(const Sleeper&) = delete;
 
-  // Sleeps until the bell has rung since the construction or `longest` has
-  // passed. May also return spuriously.
+  // Sleeps until the bell has rung since this object was constructed, or
+  // `longest` has passed. May also return spuriously.
   void Sleep(Duration longest) const;
 
  private:

@@ -36,7 +36,8 @@ absl::Status Failed(const char* what, int error) {
   }
 }
 
-// Makes an abstract address: a zero byte, then the name without a terminator.
+// Makes the abstract Unix address for `name`: a zero byte, then the name
+// without a terminator.
 socklen_t Address(const std::string& name, sockaddr_un* address) {
   *address = {};
   address->sun_family = AF_UNIX;
@@ -59,10 +60,10 @@ absl::Status CheckSameUser(int socket) {
   return absl::OkStatus();
 }
 
-// The interval between calls of LocalWaitLimits::look.
+// The interval at which a wait calls LocalWaitLimits::look.
 constexpr Duration kLook = std::chrono::milliseconds(20);
 
-// OK if the wait may continue. Called at least every kLook.
+// Checks whether a wait may continue. A wait calls this at least every kLook.
 absl::Status Look(const LocalWaitLimits& limits, const char* late) {
   if (limits.look != nullptr) {
     if (absl::Status s = limits.look(); !s.ok()) return s;
@@ -110,8 +111,9 @@ absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
                                      const LocalWaitLimits& limits) {
   OwnedFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!fd.open()) return Failed("create a local socket", errno);
-  // poll cannot wait for a place in a listener's backlog, so connect blocks,
-  // but only for kLook at a time: LocalWaitLimits::look is called in between.
+  // connect blocks, because poll cannot wait for a free place in a listener's
+  // backlog. Each connect blocks for kLook at most, so that
+  // LocalWaitLimits::look is called in between.
   const timeval slice = {
       0, std::chrono::duration_cast<std::chrono::microseconds>(kLook).count()};
   if (setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &slice, sizeof(slice)) !=

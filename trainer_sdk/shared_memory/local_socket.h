@@ -22,28 +22,29 @@ namespace muster {
 //   PermissionDenied    the other process belongs to another user
 //   any other           an error from LocalWaitLimits::look
 
-// The limits of a wait.
+// The conditions that end a wait before the awaited event.
 struct LocalWaitLimits {
   Instant deadline;  // on MonotonicNow's clock
-  // Called repeatedly during the wait; an error ends the wait. Empty: not
-  // called.
+  // A check that is called repeatedly during the wait; its first error ends the
+  // wait and is returned. Empty: no check.
   std::function<absl::Status()> look;
 };
 
 // The maximum number of descriptors in one message.
 inline constexpr int kMaxDescriptors = 200;
 
-// Listens at `name`, which must not be in use.
+// Listens at the abstract name `name`, which must not be in use.
 absl::StatusOr<OwnedFd> ListenLocal(const std::string& name);
 
-// Accepts a pending connection; -1 if there is none.
+// Accepts a pending connection without blocking; a closed descriptor (-1) if
+// there is none.
 absl::StatusOr<OwnedFd> AcceptLocal(int listener);
 
-// Connects; waits while the listener's backlog is full.
+// Connects to the listener at `name`; blocks while its backlog is full.
 absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
                                      const LocalWaitLimits& limits);
 
-// Sends one message together with duplicates of the descriptors.
+// Sends one message together with duplicates of `descriptors`.
 absl::Status SendLocal(int socket, const std::string& message,
                        const std::vector<int>& descriptors,
                        const LocalWaitLimits& limits);

@@ -22,7 +22,7 @@ std::string NameOf(const std::string& test) {
   return absl::StrCat("muster-test/", getpid(), "/", test);
 }
 
-// Listens with the smallest possible backlog.
+// Listens with the smallest possible backlog, which few connections fill.
 OwnedFd ListenWithoutRoom(const std::string& name) {
   OwnedFd listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
@@ -35,7 +35,8 @@ OwnedFd ListenWithoutRoom(const std::string& name) {
   return listener;
 }
 
-// Connects until the backlog is full; returns the last error.
+// Opens connections until the backlog is full; returns the error of the last
+// attempt.
 absl::Status ConnectUntilFull(const std::string& name,
                               const std::function<absl::Status()>& look,
                               std::vector<OwnedFd>* connected) {
@@ -55,7 +56,7 @@ TEST(ConnectLocal, WaitsForAPlaceUntilItsDeadline) {
   const absl::Status full = ConnectUntilFull(name, nullptr, &connected);
   EXPECT_TRUE(absl::IsDeadlineExceeded(full)) << full;
   ASSERT_FALSE(connected.empty());
-  // Accepting one connection makes room again.
+  // Accepting one connection frees a place in the backlog.
   absl::StatusOr<OwnedFd> taken = AcceptLocal(listener.get());
   ASSERT_TRUE(taken.ok()) << taken.status();
   EXPECT_TRUE(

@@ -27,8 +27,8 @@ std::optional<std::string> Contents(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// The number in a file; nullopt if the file has the text "max" (no limit) or
-// cannot be read.
+// The number that the file at `path` contains; nullopt if it contains the text
+// "max" (no limit) or cannot be read.
 std::optional<int64_t> NumberIn(const std::string& path) {
   const std::optional<std::string> text = Contents(path);
   int64_t number = 0;
@@ -47,8 +47,9 @@ absl::Status CheckGroups(const std::string& root, std::string group,
         NumberIn(absl::StrCat(folder, "/", limit_file));
     const std::optional<int64_t> usage =
         NumberIn(absl::StrCat(folder, "/", usage_file));
-    // The page cache counts as used but can be reclaimed, so only requests that
-    // exceed the limit itself are refused.
+    // Only requests that exceed the limit itself are refused, whatever the
+    // usage is: the usage includes the page cache, which the kernel can
+    // reclaim.
     if (limit && bytes > *limit) {
       return absl::ResourceExhaustedError(absl::StrCat(
           bytes, " bytes of shared memory are wanted, but control group ",
@@ -127,8 +128,8 @@ absl::Status Exhausted(const char* what, int64_t bytes, int error) {
 }  // namespace
 
 absl::StatusOr<OwnedFd> CreateMemoryFile(int64_t bytes) {
-  // The kernel sends SIGXFSZ, which by default kills the process, if a file
-  // grows beyond this limit. So the size is checked first.
+  // The size is checked against this limit first: if a file grows beyond the
+  // limit, the kernel sends SIGXFSZ, which kills the process by default.
   rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       static_cast<uint64_t>(bytes) > limit.rlim_cur) {
@@ -152,8 +153,8 @@ absl::StatusOr<OwnedFd> CreateMemoryFile(int64_t bytes) {
 
 absl::Status ReservePages(int fd, int64_t offset, int64_t bytes) {
   if (bytes == 0) return absl::OkStatus();
-  // Without this check the kernel would use up all memory and invoke the OOM
-  // killer before fallocate fails.
+  // The available memory is checked first: fallocate does not fail before the
+  // kernel has used up all memory and invoked the OOM killer.
   if (absl::Status room = CheckMemoryRoom(bytes); !room.ok()) return room;
   int result;
   do {

@@ -17,24 +17,26 @@ namespace muster {
 // left. Files that cannot be read are ignored.
 absl::Status CheckMemoryRoom(int64_t bytes);
 
-// Available bytes, parsed from /proc/meminfo: MemAvailable plus SwapFree.
+// The number of available bytes according to the text of /proc/meminfo:
+// MemAvailable plus SwapFree.
 std::optional<int64_t> AvailableIn(const std::string& meminfo);
 
 // The path, with a leading slash, of this process's control group for
-// `controller` ("" for version 2), parsed from /proc/self/cgroup.
+// `controller` ("" for version 2). `cgroups` is the text of /proc/self/cgroup.
 std::optional<std::string> GroupIn(const std::string& cgroups,
                                    const std::string& controller);
 
-// Creates a file in memory (memfd) of `bytes` zeros that cannot be shrunk. The
-// file has no pages yet: see ReservePages. It disappears with the last process
-// that has it open or mapped, so nothing is left behind, and the limits of
-// /dev/shm do not apply. Errors: ResourceExhausted.
+// Creates a file in memory (memfd) with `bytes` zero bytes, which cannot be
+// shrunk. Its pages are not allocated yet: see ReservePages. The file
+// disappears with the last process that has it open or mapped, so nothing is
+// left behind, and the limits of /dev/shm do not apply. Errors:
+// ResourceExhausted.
 absl::StatusOr<OwnedFd> CreateMemoryFile(int64_t bytes);
 
-// Allocates the pages of a range now, near the calling thread's processor, so
-// that later accesses can neither fail nor raise SIGBUS. The range must be
-// whole pages. ResourceExhausted: the message gives the requested and the
-// available amount.
+// Allocates the memory pages of a range of the file now, near the calling
+// thread's processor, so that later accesses can neither fail nor raise SIGBUS.
+// The range must be whole pages. ResourceExhausted: the message gives the
+// requested and the available amount.
 absl::Status ReservePages(int fd, int64_t offset, int64_t bytes);
 
 // A file mapped into this process for reading and writing. Movable, not
@@ -61,7 +63,7 @@ class Mapping {
   char* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
 
-  // Requests huge pages, if the system allows that per mapping.
+  // Asks the kernel for huge pages in this mapping, if the system allows that.
   void AdviseHugePages() const;
 
  private:

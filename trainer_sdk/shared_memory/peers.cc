@@ -33,8 +33,9 @@ void SetCause(GroupPage& group, int rank, const absl::Status& cause) {
 }
 
 absl::Status CauseOf(const GroupPage& group) {
-  // SetCause marks the group as broken and completes the cause microseconds
-  // later, but its process may be killed in between. So this wait has a limit.
+  // SetCause marks the group as broken first and completes the cause
+  // microseconds later. Its process may be killed in between, so this wait has
+  // a time limit.
   const Instant give_up = MonotonicNow() + std::chrono::seconds(1);
   uint32_t state;
   while (((state = group.broken.load(std::memory_order_acquire)) &
@@ -54,8 +55,8 @@ CoreSet AvailableCores() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
   CoreSet cores;
-  // The call fails on a machine with more cores than the set has. Then no core
-  // is known, and ranks do not spin.
+  // The call fails on a machine with more cores than the mask can hold. Then no
+  // core is known, and ranks do not spin.
   if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return cores;
   for (int core = 0; core < kMaxCores && core < CPU_SETSIZE; ++core) {
     cores[core] = CPU_ISSET(core, &mask);
@@ -74,16 +75,18 @@ bool MaySpin(const std::vector<CoreSet>& cores_of_ranks, int rank) {
 
 namespace {
 
-// About 50 us of spinning with pauses: longer than the ranks' usual skew, short
-// enough not to delay other processes.
+// The maximum number of iterations that a rank spins, about 50 us: longer than
+// ranks usually wait for each other, and short enough not to delay other
+// processes.
 constexpr int kSpins = 2000;
 constexpr int kFewestSpins = 60;
-// Number of yields before a rank sleeps. A rank with a core of its own yields
-// kYields times, because another process may need the core. Ranks that share
-// cores yield more often, because the others need the core to run.
+// How often a rank yields its core before it sleeps. A rank with a core of its
+// own yields kYields times, in case another process needs the core. Ranks that
+// share cores yield more often, because the others need the core to run.
 constexpr int kYields = 50;
 constexpr int kYieldsWhenCrowded = 200;
-// The interval at which a sleeper checks whether the awaited ranks still live.
+// The interval at which a sleeping rank checks whether the ranks that it waits
+// for still run.
 constexpr Duration kLook = std::chrono::milliseconds(20);
 
 inline void Pause() {
@@ -158,10 +161,11 @@ std::string Peers::Who(int rank) const {
       std::string(one.host, strnlen(one.host, sizeof(one.host))), ")");
 }
 
-// Spins for at most spins_ iterations. The kernel may put two ranks on one core
-// although another is free. Then spinning fails and a single yield succeeds, so
-// the next wait spins less. The full limit is used again as soon as spinning
-// succeeds.
+// Spins for at most spins_ iterations, then yields; returns whether the
+// condition became true. The kernel may put two ranks on one core although
+// another core is free. Then spinning is useless and one yield suffices, so the
+// next wait spins for fewer iterations. Once spinning succeeds, the next wait
+// may spin for the full limit again.
 bool Peers::Spin(const WaitCondition& condition) {
   for (int i = 0; i < spins_; ++i) {
     if (condition.IsTrue()) {
@@ -198,8 +202,8 @@ absl::Status Peers::Await(const WaitCondition& condition, Bell& bell,
       lost = DescribeGone(absent);
       next_look = now + kLook;
     }
-    // A rank that did its part and then left is no failure, so the condition is
-    // checked once more.
+    // The condition is checked once more, because it is no failure if a rank
+    // did its part and then left.
     if (condition.IsTrue()) return absl::OkStatus();
     if (!lost.empty()) return BreakForLoss(lost, waiting);
     if (now >= waiting.deadline) return BreakForDeadline(condition, waiting);

@@ -18,41 +18,42 @@
 
 namespace muster {
 
-// Whether the group is broken. A group has one cause, the first that was set,
-// for all ranks.
+// Whether the group is broken. A broken group has one cause for all ranks, the
+// first that was set.
 
 inline bool IsBroken(const GroupPage& group) {
   return group.broken.load(std::memory_order_acquire) != 0;
 }
 
-// Breaks the group with `cause`, which must not be OK, unless it is broken
-// already. The caller must wake the sleepers.
+// Breaks the group with `cause`, which must not be OK, unless the group is
+// broken already. The caller must then wake all sleeping ranks.
 void SetCause(GroupPage& group, int rank, const absl::Status& cause);
 
-// The cause of a broken group. If the rank that broke the group died while it
-// wrote the cause: Unavailable with the number of that rank.
+// The cause for which the group is broken. If the rank that broke the group
+// died while it wrote the cause: Unavailable with the number of that rank.
 absl::Status CauseOf(const GroupPage& group);
 
 using CoreSet = std::bitset<kMaxCores>;
 
-// The cores on which this thread may run.
+// The processor cores on which the calling thread may run.
 CoreSet AvailableCores();
 
-// Whether `rank` may spin while it waits. True if each of the ranks that can
-// run only on the cores of `rank`, itself included, has a core there. Otherwise
-// a spinning rank may delay the rank that it waits for. Pure.
+// Whether `rank` may spin while it waits. True if its cores suffice for all
+// ranks that can run on these cores only, itself included. Otherwise a spinning
+// rank may delay the very rank that it waits for. Pure.
 bool MaySpin(const std::vector<CoreSet>& cores_of_ranks, int rank);
 
-// A condition that a rank waits for.
+// A condition for which a rank waits, and which other ranks make true.
 class WaitCondition {
  public:
   virtual ~WaitCondition() = default;
   // Whether the condition is true. Its loads must be sequentially consistent
   // with the store that makes it true.
   virtual bool IsTrue() const = 0;
-  // The ranks that have not done their part of the condition.
+  // The ranks that have not yet done their part to make the condition true.
   virtual std::vector<int> Absent() const = 0;
-  // The part of an error message about an absent rank: "has not called it".
+  // Describes, for an error message, what an absent rank has not done, as in
+  // "has not called it".
   virtual std::string DescribeAbsent(int rank) const = 0;
 };
 
@@ -63,15 +64,16 @@ struct Waiting {
   Instant deadline;
 };
 
-// The ranks of one group and the memory that they share: its addresses, the
-// peers' liveness, waits, and the group's failure.
+// The ranks of one group and the memory that they share. Gives the addresses of
+// the memory's parts, waits for other ranks, detects that they died, and holds
+// the group's failure.
 //
 // Not thread-safe, except Abort, broken and cause, which any thread may call at
 // any time.
 class Peers {
  public:
-  // Maps the memory and writes this rank's page. ResourceExhausted: not enough
-  // memory.
+  // Maps the group's shared memory and writes this rank's page of it.
+  // ResourceExhausted: not enough memory.
   static absl::StatusOr<std::unique_ptr<Peers>> Join(const GroupPlace& place,
                                                      Gathered gathered);
   ~Peers();
@@ -87,7 +89,8 @@ class Peers {
     return *At<RankPage>(layout_.rank_page(rank));
   }
   RankPage& own_page() const { return page(rank_); }
-  // The address of counts[size] and the following receive_counts[size].
+  // The address of the counts of a rank's call at calls[parity]: counts[size],
+  // followed by receive_counts[size].
   int64_t* counts(int rank, int parity) const {
     return At<int64_t>(layout_.counts(rank, parity));
   }
@@ -104,7 +107,7 @@ class Peers {
   int connection(int index) const { return connections_[index].get(); }
 
   // Decides whether this rank spins while it waits. Call it after all ranks
-  // have written their pages.
+  // have written their pages, which list their cores.
   void Meet();
   // Whether some ranks share a core, so that a meeting of all ranks needs a
   // context switch. Equal on every rank.
@@ -113,21 +116,21 @@ class Peers {
   // The name of a rank in messages: "rank 2 (pid 4711 on node-b)".
   std::string Who(int rank) const;
 
-  // Blocks until `condition` is true, first spinning and then
-  // sleeping. Otherwise returns the cause for which the group is broken. Breaks
-  // the group if an awaited rank has left or died, or the deadline passes.
+  // Blocks until `condition` is true, first spinning and then sleeping at
+  // `bell`. Breaks the group if a rank that it waits for has left or died, or
+  // if the deadline passes. Returns the cause if the group is broken.
   absl::Status Await(const WaitCondition& condition, Bell& bell,
                      const Waiting& waiting);
 
-  // OK, or the cause for which the group is broken; for a caller that waits for
-  // the ranks `awaited` by other means. Breaks the group if one of these ranks
-  // has left or died.
+  // Checks a wait for the ranks `awaited` that happens outside of Await. Breaks
+  // the group if one of these ranks has left or died. Returns OK, or the cause
+  // for which the group is broken.
   absl::Status Look(const std::vector<int>& awaited, const Waiting& waiting);
 
   bool broken() const { return IsBroken(group()); }
   absl::Status cause() const { return CauseOf(group()); }
-  // Breaks the group with `cause` unless it is broken already. Returns the
-  // group's cause, which may be an earlier one.
+  // Breaks the group with `cause` unless the group is broken already. Returns
+  // the group's cause, which may be an earlier one.
   absl::Status Break(const absl::Status& cause);
   void Abort(const std::string& reason);
 
@@ -139,7 +142,8 @@ class Peers {
     return reinterpret_cast<T*>(mapping_.data() + offset);
   }
   bool Spin(const WaitCondition& condition);
-  // A text about the ranks of `ranks` that have died; empty if all live.
+  // A text that names those of `ranks` that have died; empty if all are
+  // running.
   std::string DescribeGone(const std::vector<int>& ranks) const;
   std::string DescribeLeft(const std::vector<int>& ranks) const;
   absl::Status BreakForDeadline(const WaitCondition& condition,
@@ -156,7 +160,8 @@ class Peers {
   std::vector<OwnedFd> connections_;
   bool crowded_ = true;
   int max_spins_ = 0;
-  int spins_ = 0;  // the longest next spin, in iterations; Spin adapts it
+  // the number of iterations for which the next wait spins; Spin adapts it
+  int spins_ = 0;
   int yields_ = 0;
 };
 

@@ -22,8 +22,8 @@ ConformanceSubject Shm() {
   return subject;
 }
 
-// A subject with the smallest staging memory and rings, so that all operations
-// take many rounds.
+// A conformance subject with the smallest staging memory and rings, so that
+// most operations take many rounds.
 ConformanceSubject ShmInSmallRounds() {
   SharedMemoryOptions options;
   options.staging_bytes = 0;

@@ -1,5 +1,5 @@
-// Reductions follow the rank order, bit for bit, however the data moves: at
-// once or in shares, with or without staging, in one round or many.
+// Tests that reductions add in rank order, bit for bit, however the data moves:
+// reduced whole or in shares, with or without staging, in one round or many.
 
 #include <chrono>
 #include <cstdint>
@@ -29,7 +29,8 @@ struct Numbers {
 };
 enum class Where { kHeap, kPrivate };
 
-// Values of different magnitudes, so that another order gives another result.
+// Random values of very different magnitudes, so that another order of
+// additions gives another sum.
 std::string Input(DType dtype, int rank) {
   std::mt19937 random(rank + 1);
   std::vector<float> floats(kMax);
@@ -112,9 +113,10 @@ TEST_P(Order, IsThatOfRanksBitForBit) {
       }
       return absl::OkStatus();
     };
-    // Counts around these limits, for elements of 2 and 4 bytes: direct use of
-    // heap buffers (1 KiB, or 16 KiB on few cores), shared work (64 KiB of all
-    // ranks together), and the size of a round (512 KiB).
+    // Numbers of elements just below and above the limits at which the
+    // transport changes its method, for elements of 2 and 4 bytes: direct use
+    // of heap buffers (1 KiB, or 16 KiB if ranks share cores), divided work (64
+    // KiB of all ranks together), and the size of a round (512 KiB).
     for (const int64_t count :
          {1,      7,      255,    257,    511,    513,    3276,     3277,
           5461,   5462,   6553,   6554,   8191,   8193,   10922,    10923,

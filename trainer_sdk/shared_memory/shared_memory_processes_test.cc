@@ -1,5 +1,5 @@
-// The ranks are processes. The tests check the other ranks when one of them
-// dies.
+// Tests with processes as ranks. When one of them dies, the errors of the other
+// ranks are checked.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -57,7 +57,8 @@ Operation AllReduceOf(float* data, int64_t count) {
   return operation;
 }
 
-// Counters that children increment and their parent reads.
+// Counters in shared memory that child processes increment and their parent
+// reads.
 class SharedCounters {
  public:
   SharedCounters()
@@ -157,8 +158,8 @@ absl::Status WorkUntilBroken(const GroupPlace& place,
     }
     absl::Status done = (*transport)->Execute(operation, Context(sequence));
     if (!done.ok()) {
-      // A further operation fails with the same cause, because the group stays
-      // broken.
+      // The next operation must fail with the same cause, because the group
+      // stays broken.
       const absl::Status again =
           (*transport)->Execute(Operation(), Context(sequence + 1));
       return again == done ? done : absl::InternalError(again.ToString());
@@ -167,13 +168,14 @@ absl::Status WorkUntilBroken(const GroupPlace& place,
   }
 }
 
-// The files of this process's shared mappings, from /proc/self/maps.
+// The names of the files that this process has mapped as shared, from
+// /proc/self/maps.
 std::vector<std::string> SharedMappings() {
   std::ifstream maps("/proc/self/maps");
   std::vector<std::string> found;
   for (std::string line; std::getline(maps, line);) {
-    // Only a shared mapping (by its permissions) of a file (with an inode
-    // number) is listed.
+    // Only mappings that are shared (by their permissions) and of a file (with
+    // an inode number) are listed.
     std::istringstream fields(line);
     std::string range, permissions, offset, device, number, file;
     fields >> range >> permissions >> offset >> device >> number;
@@ -184,7 +186,7 @@ std::vector<std::string> SharedMappings() {
 }
 
 // A file without a name disappears with the last process that has it open,
-// however that ends, so nothing can be left in /dev/shm.
+// however that process ends, so nothing can be left in /dev/shm.
 TEST(Processes, SharedMemoryHasNoName) {
   const auto body = [](const GroupPlace& place) {
     const std::vector<std::string> before = SharedMappings();
@@ -214,8 +216,8 @@ TEST(Processes, AKilledOneReleasesTheOthersWithItsName) {
   for (int size = 2; size <= 5; ++size) {
     for (int repeat = 0; repeat < 3; ++repeat) {
       const int victim = static_cast<int>(random() % size);
-      // The number of operations before the kill. It is at least 1, so that the
-      // group has been formed.
+      // The number of operations before a rank is killed. It is at least 1, so
+      // that the group has been formed.
       const int moment = 1 + static_cast<int>(random() % 40);
       SharedCounters counters;
       ForkedRanks ranks(size, [&](const GroupPlace& place) {
@@ -236,8 +238,8 @@ TEST(Processes, AKilledOneReleasesTheOthersWithItsName) {
   }
 }
 
-// A child that a rank forked without exec holds all of the rank's descriptors.
-// When the rank dies, the other ranks must nevertheless detect its death.
+// A child that a rank forked without exec keeps all of the rank's descriptors
+// open. When the rank dies, the other ranks must detect its death nevertheless.
 TEST(Processes, AnOrphanDoesNotHideItsRanksDeath) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -251,7 +253,8 @@ TEST(Processes, AnOrphanDoesNotHideItsRanksDeath) {
       if (place.rank == 1 && fork() == 0) {
         close(ends[1]);
         char none;
-        // The child runs until the test ends or dies.
+        // The child runs until the test process closes its end of the pipe or
+        // dies.
         if (read(ends[0], &none, 1) < 0) _exit(1);
         _exit(0);
       }

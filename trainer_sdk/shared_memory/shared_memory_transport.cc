@@ -24,8 +24,8 @@ constexpr int64_t kMaxBufferBytes = int64_t{1} << 30;
 
 Dimensions DimensionsOf(const SharedMemoryOptions& options, int size) {
   Dimensions dimensions;
-  // The minimum size of a slot, so that each of its lanes holds several cache
-  // lines.
+  // The minimum size of a slot in bytes, so that each lane of the slot holds
+  // several cache lines.
   const int64_t least = std::max<int64_t>(kPageBytes, int64_t{1024} * size);
   dimensions.slot_bytes =
       std::clamp(options.staging_bytes / kStagingSlots, least, kMaxBufferBytes);
@@ -109,7 +109,8 @@ SharedMemoryTransport::Allocate(int64_t bytes,
     return absl::InvalidArgumentError(
         absl::StrCat("allocation of ", bytes, " bytes"));
   }
-  // The length of the file must not overflow.
+  // A larger size is refused, because the length of the memory file would
+  // overflow.
   if (bytes > std::numeric_limits<int64_t>::max() / 2 / peers_->size()) {
     return absl::ResourceExhaustedError(absl::StrCat("allocation of ", bytes,
                                                      " bytes on each of ",

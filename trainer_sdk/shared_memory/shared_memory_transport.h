@@ -10,15 +10,16 @@
 
 namespace muster {
 
-// Options for the memory use of a group. Rank 0's options apply to all ranks.
+// Options that determine how much memory a group uses. Rank 0's options apply
+// to all ranks.
 struct SharedMemoryOptions {
-  // Staging memory of each rank in bytes, through which buffers outside the
-  // symmetric heap are copied; a round moves a third of it. The minimum is 12
-  // KiB, or 3 KiB per rank if that is more. Values out of range are replaced by
-  // the nearest valid one.
+  // The size in bytes of each rank's staging memory, through which buffers
+  // outside the symmetric heap are copied; each round moves a third of it. The
+  // minimum is 12 KiB, or 3 KiB per rank if that is more. Values out of range
+  // are replaced by the nearest valid one.
   int64_t staging_bytes = 3 << 19;
-  // Size in bytes of the ring between two ranks, allocated when they first send
-  // each other messages.
+  // The size in bytes of the ring buffer for messages from one rank to another,
+  // allocated with the first message.
   int64_t channel_bytes = 256 << 10;
 };
 

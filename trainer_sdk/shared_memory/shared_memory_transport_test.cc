@@ -102,8 +102,8 @@ TEST_F(SharedMemoryTransportTest, AllocationsOfDifferentSizesAreExplained) {
   }
 }
 
-// Ranks need not use the same kind of memory or free it at the same time, and
-// memory may outlive its transport.
+// Ranks may use different kinds of memory in one operation and free memory at
+// different times, and memory may outlive its transport.
 TEST_F(SharedMemoryTransportTest, MixesMemoryOfTheHeapAndOther) {
   constexpr int64_t kCount = 100'000;
   Start(3);
@@ -113,8 +113,8 @@ TEST_F(SharedMemoryTransportTest, MixesMemoryOfTheHeapAndOther) {
          if (!a.ok()) return a.status();
          if (!b.ok()) return b.status();
          std::vector<float> own(kCount);
-         // The buffer is at a different offset on each rank, and outside the
-         // heap on one rank.
+         // In each round the buffer is at a different place on each rank: in
+         // one of two heap segments, or outside the heap.
          for (int shift = 0; shift < 4; ++shift) {
            float* data = nullptr;
            switch ((rank + shift) % 4) {

@@ -15,10 +15,11 @@
 
 namespace muster {
 
-// A store for ranks that share one process: for a world of one, and for tests
-// whose ranks are threads. Thread-safe.
+// A store for ranks that share one process: a world of one, or tests whose
+// ranks are threads. Thread-safe.
 //
-// FailedPrecondition: Add to a key whose value is not a decimal number.
+// FailedPrecondition: Add was called for a key whose value is not a decimal
+// number.
 class InProcessStore final : public Store {
  public:
   absl::Status Set(const std::string& key, const std::string& value) override;

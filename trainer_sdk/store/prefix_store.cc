@@ -24,7 +24,8 @@ std::vector<std::string> PrefixStore::Whole(
 
 absl::Status PrefixStore::WithoutPrefix(const absl::Status& status) const {
   if (status.ok()) return status;
-  // Removes the prefix from the keys in the message, which are escaped.
+  // Remove the prefix from the keys in the message. In messages, keys are
+  // escaped, so the prefix is escaped here, too.
   return absl::Status(
       status.code(),
       absl::StrReplaceAll(

@@ -13,11 +13,11 @@
 
 namespace muster {
 
-// A view of those keys of another store that begin with "PREFIX/"; the caller
-// omits the prefix. It separates the keys of groups, rounds and users, as
-// PyTorch's PrefixStore does. Thread-safe to the same extent as the underlying
-// store. Errors are those of the underlying store; they name keys without the
-// prefix.
+// A view of another store that contains only the keys that begin with
+// "PREFIX/"; the caller omits the prefix. It separates the keys of groups,
+// rounds and users, as PyTorch's PrefixStore does. Thread-safe if the
+// underlying store is. Errors are those of the underlying store, with the
+// prefix removed from the keys that they name.
 class PrefixStore final : public Store {
  public:
   PrefixStore(std::string prefix, std::shared_ptr<Store> store);
@@ -37,7 +37,7 @@ class PrefixStore final : public Store {
  private:
   std::string Whole(const std::string& key) const { return prefix_ + key; }
   // Returns `status` with the prefix removed from the keys in its message, so
-  // that they are the caller's keys.
+  // that the message names the caller's keys.
   absl::Status WithoutPrefix(const absl::Status& status) const;
   std::vector<std::string> Whole(const std::vector<std::string>& keys) const;
 

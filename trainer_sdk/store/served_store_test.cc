@@ -1,4 +1,4 @@
-// Tests TcpStore, the client, against StoreServer, Muster's own server.
+// Tests the client, TcpStore, with Muster's own server, StoreServer.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,15 +41,16 @@ std::unique_ptr<TcpStore> ClientOf(int port) {
       .value();
 }
 
-// A store with keys that no other test uses.
+// Returns a client of the store on `port`, with a prefix that no other test
+// uses.
 std::shared_ptr<Store> Fresh(int port) {
   static int made = 0;
   return std::make_shared<PrefixStore>("test" + std::to_string(++made),
                                        ClientOf(port));
 }
 
-// All tests share one server and one relay, so that leftovers of a test would
-// be noticed.
+// The server that all tests share. Because it is shared, problems caused by
+// keys that another test left behind would be noticed.
 store::StoreServer& SharedServer() {
   static store::StoreServer& server = *Serve().release();
   return server;
@@ -73,7 +74,8 @@ TEST(ServedStore, WaitersAreReleasedWhenTheRoundIsOver) {
   auto waiting = std::async(std::launch::async,
                             [&store] { return store->Wait({"k"}, Late()); });
   ASSERT_TRUE(store->Add("n", 1).ok());
-  // Whether or not the wait has reached the server by now, Close must end it.
+  // Close must end the wait, whether or not the request has reached the server
+  // by now.
   server->Close("the round is over");
   absl::Status released = waiting.get();
   EXPECT_TRUE(absl::IsUnavailable(released)) << released;

@@ -14,10 +14,12 @@ namespace muster {
 // A round's key-value store, as seen by workers. Thread-safe: a call that waits
 // does not block calls of other threads.
 //
-// Deadlines are on MonotonicNow's clock. Every method may fail with
-//   DeadlineExceeded   some keys do not exist in time; names keys or ranks
-//   Unavailable        the store cannot be reached any more: the round is over
-//   ResourceExhausted  a key or value is beyond the store's bounds
+// Deadlines are times of MonotonicNow's clock. Every method may fail with
+//   DeadlineExceeded   some keys do not exist in time; the message names keys
+//   or
+//                      ranks
+//   Unavailable        the store can no longer be reached: the round is over
+//   ResourceExhausted  a key or value exceeds the store's limits
 // An error does not affect later calls, except Unavailable, which is permanent.
 class Store {
  public:
@@ -30,20 +32,21 @@ class Store {
   virtual absl::StatusOr<std::string> Get(const std::string& key,
                                           Instant deadline) = 0;
 
-  // Blocks until every key exists. The error names the missing ones.
+  // Blocks until every key exists. The message of DeadlineExceeded names the
+  // missing keys.
   virtual absl::Status Wait(const std::vector<std::string>& keys,
                             Instant deadline) = 0;
 
   // Adds `amount` to the decimal number at the beginning of the key's value (0
   // if the key is absent), and returns the sum. FailedPrecondition: the value
-  // does not begin with a number, or the sum overflows 64 bits; the value is
-  // unchanged.
+  // does not begin with a number, or the sum overflows 64 bits; then the value
+  // is unchanged.
   virtual absl::StatusOr<int64_t> Add(const std::string& key,
                                       int64_t amount) = 0;
 
-  // Sets `desired` if the value equals `expected`, or if the key is absent and
-  // `expected` is empty. Returns the value afterwards, or `expected` if the key
-  // is absent and stays so.
+  // Sets the value to `desired` if it equals `expected`, or if the key is
+  // absent and `expected` is empty. Returns the value after the call, or
+  // `expected` if the key is absent and stays absent.
   virtual absl::StatusOr<std::string> CompareSet(
       const std::string& key, const std::string& expected,
       const std::string& desired) = 0;

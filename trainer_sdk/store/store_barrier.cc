@@ -12,12 +12,12 @@
 namespace muster {
 namespace {
 
-// Each use of the barrier is a generation, counted from 0. Generation g ends
-// with arrival number (g+1)*size. The keys below NAME/:
+// One use of the barrier is called a generation, counted from 0. Generation g
+// ends with arrival number (g+1)*size. The store keys, below NAME/:
 //   arrivals       number of arrivals, over all generations
 //   rank/R         1 + the generation in which rank R waits; absent: none
-//   done/G         generation G has ended
-// The key of a rank makes its retry after a timeout count only once.
+//   done/G         exists when generation G has ended
+// Because of its key, a rank that retries after a timeout is counted only once.
 class Barrier {
  public:
   Barrier(Store& store, const std::string& name, int rank, int size)
@@ -43,11 +43,12 @@ class Barrier {
     return absl::StrCat(name_, "/done/", generation);
   }
 
-  // Records the arrival and returns the rank's generation.
+  // Records this rank's arrival and returns the generation in which it waits.
   absl::StatusOr<int64_t> Arrive() {
     absl::StatusOr<bool> is_back = store_.Check({RankKey(rank_)});
     if (!is_back.ok()) return is_back.status();
-    // The arrival is counted already: this rank's earlier call timed out.
+    // This rank has a key, so its earlier call timed out, and its arrival is
+    // already counted.
     if (*is_back) {
       absl::StatusOr<int64_t> noted = store_.Add(RankKey(rank_), 0);
       if (!noted.ok()) return noted;
@@ -62,8 +63,8 @@ class Barrier {
     if (!noted.ok()) return noted;
     if (*arrivals % size_ != 0) return generation;
 
-    // This is the last arrival of the generation. All ranks have left the
-    // previous generation, so its key is deleted.
+    // This is the last arrival of the generation, so all ranks have left the
+    // previous generation, whose key can be deleted.
     if (generation > 0) {
       absl::Status swept = store_.Delete(DoneKey(generation - 1)).status();
       if (!swept.ok()) return swept;
@@ -73,8 +74,9 @@ class Barrier {
     return generation;
   }
 
-  // Appends the ranks of [first, last) that have not arrived. Searches by
-  // bisection, so that few absent ranks need few requests.
+  // Appends to `absent` the ranks of [first, last) that have not arrived.
+  // Searches by bisection, so that few requests are needed if few ranks are
+  // absent.
   absl::Status FindAbsent(int first, int last, std::vector<int>& absent) {
     std::vector<std::string> keys;
     keys.reserve(last - first);
@@ -95,8 +97,8 @@ class Barrier {
     std::vector<int> absent;
     absl::Status found = FindAbsent(0, size_, absent);
     if (!found.ok()) return found;
-    // If the barrier has ended meanwhile, ranks that have left it look absent
-    // too, and no rank is missing.
+    // If the generation has ended meanwhile, no rank is missing, although the
+    // ranks that have already left look absent.
     absl::StatusOr<bool> done = store_.Check({DoneKey(generation)});
     if (!done.ok()) return done.status();
     if (*done) return absl::OkStatus();

@@ -10,13 +10,13 @@
 namespace muster {
 
 // Blocks until every rank in [0, size) has called StoreBarrier with this name.
-// The name may be reused, even by ranks that return before the others have
-// left, but each rank may have only one call per name at a time. Costs five
-// round trips per rank and leaves two keys in the store.
+// The name may be reused, even by ranks that return before others have left,
+// but each rank may have only one call per name at a time. Costs five round
+// trips per rank and leaves two keys in the store.
 //
 // DeadlineExceeded: some ranks did not arrive; the message names them ("ranks
-// 1, 4-7 of 8"). The caller counts as arrived nevertheless: a further call
-// continues to wait for the same ranks. InvalidArgument: the rank or size is
+// 1, 4-7 of 8"). Nevertheless the caller counts as arrived: if it calls again,
+// it continues to wait for the same ranks. InvalidArgument: the rank or size is
 // out of range. Other errors are the store's.
 absl::Status StoreBarrier(Store& store, const std::string& name, int rank,
                           int size, Instant deadline);

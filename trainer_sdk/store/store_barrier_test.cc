@@ -35,7 +35,7 @@ TEST(StoreBarrier, NoRankPassesBeforeAllArrive) {
   InProcessStore store;
   std::atomic<int> came = 0;
   OnEachRank(kSize, [&](int rank) {
-    // Reuses the name repeatedly without a pause.
+    // Use the same name again and again, without a pause.
     for (int time = 1; time <= kTimes; ++time) {
       ++came;
       absl::Status passed = StoreBarrier(store, "b", rank, kSize, Late());
@@ -58,7 +58,7 @@ TEST(StoreBarrier, ATimeoutNamesTheAbsent) {
 TEST(StoreBarrier, RetryAfterATimeoutIsCountedOnce) {
   InProcessStore store;
   EXPECT_FALSE(StoreBarrier(store, "b", 0, 2, Soon()).ok());
-  // Two arrivals of rank 0 count once.
+  // Two calls of rank 0 must count as one arrival.
   absl::Status late = StoreBarrier(store, "b", 0, 2, Soon());
   EXPECT_THAT(std::string(late.message()), HasSubstr("rank 1 of 2"));
 
@@ -66,7 +66,7 @@ TEST(StoreBarrier, RetryAfterATimeoutIsCountedOnce) {
       [&store] { EXPECT_TRUE(StoreBarrier(store, "b", 1, 2, Late()).ok()); });
   EXPECT_TRUE(StoreBarrier(store, "b", 0, 2, Late()).ok());
   other.join();
-  // The next use of the barrier blocks again.
+  // The next use of the barrier must block again.
   EXPECT_FALSE(StoreBarrier(store, "b", 1, 2, Soon()).ok());
 }
 

@@ -14,7 +14,7 @@ namespace muster {
 namespace {
 
 constexpr size_t kShownKeys = 8;
-// Keys in messages are truncated to this number of bytes.
+// Keys in error messages are truncated to this number of bytes.
 constexpr size_t kShownBytes = 200;
 
 std::string Quoted(const std::string& name) {
@@ -54,7 +54,7 @@ absl::Status AbsentKeysError(const std::vector<std::string>& absent,
 
 absl::StatusOr<int64_t> SumOf(const std::string& key, const std::string& value,
                               int64_t amount) {
-  // Text after the number is ignored, as in the other servers, including
+  // Text after the number is ignored, as by other store servers, including
   // PyTorch's.
   errno = 0;
   char* end = nullptr;

@@ -11,24 +11,24 @@
 
 namespace muster {
 
-// The first `shown` of `names`, in their order, as a text: "'a', 'b' and 3
-// more". Unprintable bytes are escaped.
+// Formats the first `shown` of `names` as a text: "'a', 'b' and 3 more".
+// Unprintable bytes are escaped.
 std::string NameSome(const std::vector<std::string>& names, size_t shown);
 
-// The DeadlineExceeded error for keys that do not exist: "waited 2.0 s for keys
-// 'a', 'b' and 3 more, which nobody set in STORE". `store` is the store's
-// description.
+// Makes the DeadlineExceeded error for keys that do not exist: "waited 2.0 s
+// for keys 'a', 'b' and 3 more, which nobody has set in STORE". `store` is the
+// description of the store.
 absl::Status AbsentKeysError(const std::vector<std::string>& absent,
                              Duration waited, const std::string& store);
 
-// The sum that Store::Add computes from `value`, the current value of `key`, or
-// the FailedPrecondition that Store::Add returns.
+// Computes the result of Store::Add for `key`, whose current value is `value`:
+// the sum, or FailedPrecondition.
 absl::StatusOr<int64_t> SumOf(const std::string& key, const std::string& value,
                               int64_t amount);
 
-// Explains Unavailable of a store to a rank that waits for its peers in that
-// store: "the round is over, or its store is gone: ...". Any other status is
-// returned unchanged.
+// Rewords an Unavailable of the store for a rank that waits for its peers: "the
+// round is over, or its store is gone: ...". Any other status is returned
+// unchanged.
 absl::Status RoundOverError(const absl::Status& of_store);
 
 }  // namespace muster

@@ -15,13 +15,15 @@
 namespace muster {
 namespace {
 
-// The longest time for the store to confirm that it cancelled a wait.
+// The longest time to wait until the store confirms that it has cancelled a
+// wait.
 constexpr Duration kCancelGrace = std::chrono::seconds(1);
 
-// Cancels a wait whose reply has not arrived. DeadlineExceeded without a
-// message: the wait is cancelled. DeadlineExceeded with a message: it is
-// unknown whether the keys exist; the connection is dropped, because a slow
-// store is not a lost one. OK: the reply was already in flight.
+// Cancels a WAIT request whose reply has not arrived. DeadlineExceeded without
+// a message: the wait is cancelled. DeadlineExceeded with a message: the store
+// did not answer, so it is unknown whether the keys exist; the connection is
+// closed, but a slow store does not count as lost. OK: the reply to the WAIT
+// was already in flight.
 absl::Status Cancel(std::optional<store::StoreChannel>& line) {
   const Instant deadline = MonotonicNow() + kCancelGrace;
   std::string request;
@@ -29,8 +31,8 @@ absl::Status Cancel(std::optional<store::StoreChannel>& line) {
   absl::Status sent = line->Send(request, deadline);
   bool answered = false;
   while (sent.ok()) {
-    // The store may already have answered the WAIT before it reads CANCEL_WAIT.
-    // Both replies are one byte each.
+    // Before the store reads CANCEL_WAIT, it may already have answered the
+    // WAIT. Both replies are one byte each.
     absl::StatusOr<store::StoreReply> reply =
         line->Receive(store::StoreCommand::kCancelWait, 0, deadline);
     if (!reply.ok()) {
@@ -44,8 +46,8 @@ absl::Status Cancel(std::optional<store::StoreChannel>& line) {
           absl::StrCat("the store answered ", reply->number, " to a cancel"));
     }
   }
-  // Closes the connection, on which a late reply would be taken for the reply
-  // to the next wait.
+  // Close the connection: a late reply on it would be taken for the reply to
+  // the next wait.
   if (absl::IsDeadlineExceeded(sent)) line.reset();
   return sent;
 }
@@ -53,8 +55,8 @@ absl::Status Cancel(std::optional<store::StoreChannel>& line) {
 absl::Status WaitOn(std::optional<store::StoreChannel>& line,
                     const std::string& request, Instant deadline) {
   absl::Status sent = line->Send(request, deadline);
-  // A part of the request may have been sent, so the connection cannot be
-  // reused.
+  // The connection cannot be reused, because a part of the request may have
+  // been sent.
   if (absl::IsDeadlineExceeded(sent)) {
     return absl::UnavailableError(std::string(sent.message()));
   }
@@ -101,8 +103,8 @@ absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
   if (!taken.ok()) return taken.status();
   std::optional<store::StoreChannel> line = *std::move(taken);
   if (!line) {
-    // There is only one attempt: the store existed, so if it is unreachable
-    // now, the round is over.
+    // Try only once: the store existed before, so if it is unreachable now, the
+    // round is over.
     absl::StatusOr<store::StoreChannel> opened =
         store::StoreChannel::Open(host_, port_, deadline);
     if (!opened.ok()) {
@@ -114,7 +116,7 @@ absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
     line = *std::move(opened);
   }
   absl::Status waited = WaitOn(line, request, deadline);
-  // A connection with any other error cannot be reused.
+  // After any other error the connection cannot be reused.
   if (!waited.ok() && !absl::IsDeadlineExceeded(waited)) line.reset();
   GiveBack(std::move(line));
   return waited;
@@ -122,15 +124,16 @@ absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
 
 namespace {
 
-// The polling interval of a waiter that got no connection of its own.
+// The polling interval of a waiting thread for which there is no separate
+// connection.
 constexpr Duration kAskAgain = std::chrono::milliseconds(50);
-// The minimum time for a request, even if the caller's deadline is nearer or
+// The minimum timeout of a request, even if the caller's deadline is nearer or
 // has passed: callers use Get with a passed deadline to test whether a key
 // exists.
 constexpr Duration kLeastTimeout = std::chrono::seconds(1);
-// The number of requests sent before their replies are read. Requests and
-// replies must fit into the sockets' buffers; otherwise client and server would
-// wait for each other to read.
+// The number of requests that are sent before their replies are read. These
+// requests and replies must fit into the sockets' buffers; otherwise client and
+// server would wait for each other to read.
 constexpr size_t kQuestions = 256;
 
 std::string OnWire(const std::string& key) { return "/" + key; }
@@ -155,7 +158,8 @@ absl::Status TooLarge(const char* what, size_t size, size_t max_bytes) {
       what, " of ", size, " bytes is beyond the store's ", max_bytes));
 }
 
-// Checked here, because the server would close the connection without an error.
+// Checks the size limits here, because the server would close the connection
+// without an error reply.
 absl::Status CheckBounds(const store::StoreRequest& request) {
   if (request.keys.size() > store::kMaxStoreKeys) {
     return absl::ResourceExhaustedError(
@@ -176,7 +180,7 @@ absl::Status CheckBounds(const store::StoreRequest& request) {
   if (longest_value > store::kMaxStoreValueBytes) {
     return TooLarge("a value", longest_value, store::kMaxStoreValueBytes);
   }
-  // The 64 bytes are for the framing.
+  // 64 bytes allow for the framing of the request.
   if (bytes + 64 > store::kMaxStoreRequestBytes) {
     return TooLarge("a request", bytes, store::kMaxStoreRequestBytes);
   }
@@ -255,8 +259,8 @@ absl::Status TcpStore::Exchange(
   owed_until_ = MonotonicNow() + operation_timeout_;
   done = connection_.Send(bytes, std::min(limit, owed_until_));
   if (!done.ok()) {
-    // The connection is lost for all later calls, also after a timeout: a
-    // partly sent request cannot be taken back.
+    // The connection cannot be used for later calls, even after a timeout: a
+    // part of the request may have been sent.
     broken_ = absl::UnavailableError(std::string(done.message()));
     return broken_;
   }
@@ -289,7 +293,7 @@ absl::Status TcpStore::ReceiveOwed(Instant limit,
 
 absl::Status TcpStore::AfterRefusedAdd(const store::StoreRequest& add,
                                        const absl::Status& lost) {
-  // There is only one attempt: a store that is listening answers at once.
+  // Try only once: a store that listens answers at once.
   absl::StatusOr<store::StoreChannel> again =
       store::StoreChannel::Open(host_, port_, MonotonicNow() + kLeastTimeout);
   if (!again.ok()) return lost;
@@ -309,8 +313,8 @@ absl::Status TcpStore::AfterRefusedAdd(const store::StoreRequest& add,
   if (!value.ok()) return lost;
   const absl::StatusOr<int64_t> sum =
       SumOf(std::string(add.key.substr(1)), value->strings.front(), add.number);
-  // The value is a number, so the server did not reject the Add: it closed the
-  // connection for another reason.
+  // The value is a number, so the server did not reject the Add. It must have
+  // closed the connection for another reason.
   if (sum.ok()) return lost;
   connection_ = *std::move(again);
   owed_.clear();
@@ -340,8 +344,9 @@ absl::StatusOr<std::string> TcpStore::Get(const std::string& key,
   const Instant started = MonotonicNow();
   const std::string whole = OnWire(key);
   while (true) {
-    // A CHECK comes first. The reply to a GET of an absent key looks like an
-    // empty value, and PyTorch's server without libuv closes the connection.
+    // First send CHECK, because a GET of an absent key is not an error in the
+    // protocol: the reply looks like an empty value, or the server (PyTorch's
+    // without libuv) closes the connection.
     absl::StatusOr<bool> is_there = CheckBy({key}, AnswerBy(deadline));
     if (!is_there.ok()) return is_there.status();
     if (*is_there) {

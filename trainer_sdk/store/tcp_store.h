@@ -21,26 +21,28 @@
 
 namespace muster {
 
-// The connections on which a client's threads wait for keys, one thread per
-// connection. They are opened on demand, at most `max_channels` of them.
-// Thread-safe.
+// The additional connections on which a client's threads wait for keys, one
+// thread per connection. They are opened when needed, at most `max_channels` of
+// them. Thread-safe.
 class WaitLines {
  public:
   WaitLines(std::string host, int port, size_t max_channels)
       : host_(std::move(host)), port_(port), max_channels_(max_channels) {}
 
-  // Sends the WAIT in `request` and blocks until its reply.
-  //   DeadlineExceeded   some keys do not exist; with a message, the store did
-  //                      not say whether they do
-  //   ResourceExhausted  no connection was free or could be opened until
-  //                      `timeout`; nothing was sent
+  // Sends the WAIT request in `request` and blocks until its reply arrives.
+  //   DeadlineExceeded   some keys do not exist; if there is a message, the
+  //   store
+  //                      did not answer whether they exist
+  //   ResourceExhausted  no connection was free or could be opened by
+  //   `timeout`;
+  //                      nothing was sent
   //   Unavailable        the store cannot be reached
   absl::Status Wait(const std::string& request, Instant deadline,
                     Instant timeout);
 
  private:
-  // Takes a free connection; nullopt: the caller has to open one. Fails if no
-  // connection becomes available until `timeout`.
+  // Takes a free connection; nullopt: the caller must open one.
+  // ResourceExhausted: all connections are in use until `timeout`.
   absl::StatusOr<std::optional<store::StoreChannel>> Take(Instant timeout);
   void GiveBack(std::optional<store::StoreChannel> line);
 
@@ -56,35 +58,35 @@ class WaitLines {
 struct TcpStoreOptions {
   std::string host;
   int port = 0;
-  // The time until which connection attempts are repeated.
+  // The time until which failed connection attempts are repeated.
   Instant connect_deadline;
-  // The longest time for the store to answer a request that does not wait.
+  // The longest time to wait for the reply to any request except WAIT.
   Duration operation_timeout = std::chrono::seconds(60);
-  // The largest number of threads that wait on connections of their own;
-  // further threads poll.
+  // The largest number of threads that wait on connections of their own.
+  // Further threads poll.
   size_t wait_connections = 8;
 };
 
 // A client for PyTorch's TCPStore protocol. The server is an agent, another
-// worker, or PyTorch 2.1 or later. Keys are the same as with PyTorch's client,
+// worker, or PyTorch 2.1 or later. Keys are compatible with PyTorch's client,
 // because both put a "/" before them. Thread-safe.
 //
 // All requests except waits use one connection, one after another, so that the
 // operations of a process take effect in the order of its calls. Set is not
 // acknowledged: if the store is lost during a Set, the next call returns the
-// error. The client never reconnects, because a lost store has lost its
-// contents: from then on every call fails with Unavailable. The one exception
-// is an Add that the server rejects. The protocol has no error reply for that,
-// so servers, including PyTorch's, close the connection. The client then reads
-// the value over a new connection, which replaces the old one if the value is
-// not a number.
+// error. The client does not reconnect, because a lost store has lost its
+// contents: from then on every call fails with Unavailable. There is one
+// exception: the protocol has no error reply for an Add that the server
+// rejects, so servers, including PyTorch's, close the connection. The client
+// then reads the value over a new connection, which replaces the old one if the
+// value is not a number.
 //
-// Get and Wait return at their deadline even if the store does not answer, plus
-// up to one second for each request that they send. The next request reads such
-// a late reply from the connection first.
+// If the store does not answer, Get and Wait return at their deadline, plus up
+// to one second for each request that they send. The late reply is read from
+// the connection before the next request.
 class TcpStore final : public Store {
  public:
-  // Connects to a store. Errors are those of DialStore.
+  // Connects to a store. Errors are those of the function DialStore.
   static absl::StatusOr<std::unique_ptr<TcpStore>> Connect(
       const TcpStoreOptions& options);
 
@@ -103,60 +105,69 @@ class TcpStore final : public Store {
  private:
   TcpStore(const TcpStoreOptions& options, store::StoreChannel connection);
 
-  // A reply that has not arrived and whose request timed out.
+  // A reply that has not arrived in time and must still be read from the
+  // connection.
   struct Owed {
     store::StoreCommand command;
     size_t keys;
   };
 
-  // The deadline of a call without a time limit: late enough that the store is
+  // The deadline of calls without a time limit. It is so late that the store is
   // declared lost before it, even if other requests are pending.
   Instant Unlimited() const;
-  // Sends the requests and receives the replies of those that have one.
-  // DeadlineExceeded: the replies did not come by `limit`, or earlier requests
-  // kept this one from being sent; the client stays usable.
+  // Sends the requests and returns the replies of those that have a reply.
+  // DeadlineExceeded: the replies did not arrive by `limit`, or an earlier
+  // request still used the connection; the client can still be used.
   absl::StatusOr<std::vector<store::StoreReply>> Ask(
       const std::vector<store::StoreRequest>& requests, Instant limit);
   absl::StatusOr<store::StoreReply> AskOne(const store::StoreRequest& request,
                                            Instant limit);
   absl::StatusOr<bool> CheckBy(const std::vector<std::string>& keys,
                                Instant limit);
-  // Blocks until no other thread uses the connection; false at `limit`.
+  // Blocks until no other thread uses the connection, and reserves it for this
+  // thread. Returns false at `limit`.
   bool TakeTurn(Instant limit);
-  // The next two functions may be called only by the thread that uses the
-  // connection (TakeTurn).
+  // Exchange and ReceiveOwed may be called only by the thread that has reserved
+  // the connection (TakeTurn). Exchange sends `bytes`, the encoded `requests`,
+  // and receives their replies.
   absl::Status Exchange(const std::string& bytes,
                         const std::vector<store::StoreRequest>& requests,
                         Instant limit, std::vector<store::StoreReply>* replies);
-  // Receives all replies of abandoned requests; DeadlineExceeded at `limit`.
+  // Receives all replies that have not been read yet. DeadlineExceeded: not all
+  // arrived by `limit`.
   absl::Status ReceiveOwed(Instant limit,
                            std::vector<store::StoreReply>* replies);
-  // Called by the thread that uses the connection, after the connection closed
-  // during `add`. Returns the FailedPrecondition for which the server closed
-  // it, with a new connection in place; or `lost`, if that was not the reason
-  // or cannot be determined.
+  // Called by the thread that has reserved the connection, after the server
+  // closed it during `add`. If the server did so because it rejects the Add,
+  // opens a new connection and returns FailedPrecondition. Returns `lost` if
+  // there was another reason, or if the reason cannot be determined.
   absl::Status AfterRefusedAdd(const store::StoreRequest& add,
                                const absl::Status& lost);
   // Blocks until the keys of `wait` exist. The message of DeadlineExceeded does
-  // not name them.
+  // not name the missing keys.
   absl::Status WaitForAll(const store::StoreRequest& wait, Instant deadline);
-  // AbsentKeysError for the keys that are missing; OK if none is.
+  // Checks which keys are missing, and returns an AbsentKeysError that names
+  // them; OK if no key is missing.
   absl::Status NameAbsent(const std::vector<std::string>& keys,
                           Duration waited);
 
   const std::string host_;
   const int port_;
-  const std::string name_;  // "the store at HOST:PORT"
+  // name of the store in errors: "the store at HOST:PORT"
+  const std::string name_;
   const Duration operation_timeout_;
   std::mutex mutex_;
   std::condition_variable freed_;
-  // guarded by mutex_; the thread that set it owns the following members
+  // Whether a thread has reserved the connection; guarded by mutex_. Only that
+  // thread may use the members from connection_ to broken_.
   bool taken_ = false;
   store::StoreChannel connection_;
-  std::deque<Owed> owed_;  // replies to requests that timed out, oldest first
-  // time after which missing replies mean that the store is lost
+  // missing replies to requests that timed out, oldest first
+  std::deque<Owed> owed_;
+  // time at which a missing reply means that the store is lost
   Instant owed_until_;
-  absl::Status broken_;  // why connection_ cannot be used any more
+  // reason why connection_ cannot be used any more; OK if it can
+  absl::Status broken_;
   WaitLines lines_;
 };
 

@@ -54,7 +54,7 @@ std::string Number(int64_t number) {
   return bytes;
 }
 
-// The encoded request for key "k", which is "/k" in the protocol.
+// Encodes a request for the key "k", which is "/k" in the protocol.
 std::string AboutK(store::StoreCommand command) {
   std::string bytes(1, static_cast<char>(command));
   if (command == store::StoreCommand::kCheck ||
@@ -79,7 +79,8 @@ TEST(TcpStore, GreetsAsPyTorchDoes) {
 }
 
 TEST(TcpStore, TriesAgainWhileTheServerIsNotReady) {
-  // The first two connections fail; the third one is a store.
+  // The server closes the first two connections at once; on the third it
+  // answers like a store.
   ScriptedServer server([](ScriptedPeer& peer, int connection) {
     if (connection < 2) return;
     peer.Greet();
@@ -157,7 +158,8 @@ TEST(TcpStore, AnAnswerThatDoesNotComeBreaksTheStoreForGood) {
   ScriptedServer server([](ScriptedPeer& peer, int) {
     peer.Greet();
     peer.Receive(AboutK(store::StoreCommand::kAdd).size() + 8);
-    // returns when the client sends another request or closes the connection
+    // Receive returns when the client sends another request or closes the
+    // connection.
     peer.Receive(1);
     peer.Send(Number(1));
     peer.AwaitClose();
@@ -166,7 +168,7 @@ TEST(TcpStore, AnAnswerThatDoesNotComeBreaksTheStoreForGood) {
   absl::Status broken = store->Add("k", 1).status();
   EXPECT_TRUE(absl::IsUnavailable(broken)) << broken;
   EXPECT_THAT(Text(broken), HasSubstr("has not answered in time"));
-  // A late reply must not be taken for the reply to another request.
+  // The late reply must not be taken for the reply to this request.
   EXPECT_EQ(store->Delete("k").status(), broken);
 }
 
@@ -177,7 +179,8 @@ TEST(TcpStore, ALateAnswerCostsOnlyTheOneWhoAsked) {
     peer.Receive(AboutK(store::StoreCommand::kCheck).size());
     given_up.get_future().wait();
     peer.Send(kReady);
-    // The next request gets its own reply.
+    // Answer the next request, too: the client must match each reply with its
+    // request.
     peer.Receive(AboutK(store::StoreCommand::kAdd).size() + 8);
     peer.Send(Number(7));
     peer.AwaitClose();
@@ -234,8 +237,8 @@ TEST(TcpStore, NoAnswerWhateverHarmsTheClient) {
   ScriptedServer server([](ScriptedPeer& peer, int seed) {
     peer.Greet();
     std::minstd_rand random(seed + 1);
-    // Random bytes as replies. Where a reply has a length, bytes below 4 give
-    // plausible lengths, and other bytes absurd ones.
+    // The replies are random bytes. Where the client expects a length, bytes
+    // below 4 give plausible lengths, and other bytes give absurd ones.
     const int most = seed % 2 == 0 ? 4 : 256;
     std::string nonsense(random() % 200, '\0');
     for (char& byte : nonsense) byte = static_cast<char>(random() % most);
@@ -244,8 +247,8 @@ TEST(TcpStore, NoAnswerWhateverHarmsTheClient) {
   for (int seed = 0; seed < kSeeds; ++seed) {
     auto store = Connect(server.port());
     if (!store.ok()) continue;
-    // Each call must return, with any result: the server closes the connection
-    // after the random bytes.
+    // Each call must return, with any result, because the server closes the
+    // connection after the random bytes.
     for (int times = 0; times < 20; ++times) {
       (*store)->Get("k", MonotonicNow()).status().IgnoreError();
       (*store)->Add("k", 1).status().IgnoreError();
@@ -263,7 +266,7 @@ TEST(TcpStore, OversizedRequestIsNotSent) {
     peer.AwaitClose();
   });
   auto store = Connect(server.port()).value();
-  // One byte too long, because the protocol adds a "/"
+  // The key is one byte too long, because the protocol adds a "/" to it.
   const std::string long_key(store::kMaxStoreKeyBytes, 'k');
   const std::string long_value(store::kMaxStoreValueBytes + 1, 'v');
   const std::vector<std::string> many(store::kMaxStoreKeys + 1, "k");
@@ -277,8 +280,8 @@ TEST(TcpStore, OversizedRequestIsNotSent) {
   EXPECT_EQ(store->Add("k", 1).value(), 1);
 }
 
-// A client that waits for "k", which is absent until SetKey. `line` scripts the
-// server's side of the connections for waiting.
+// A client that waits for the key "k", which is absent until SetKey is called.
+// `line` is the server's script for the connections on which the client waits.
 class WaitingClient {
  public:
   explicit WaitingClient(std::function<void(ScriptedPeer&)> line,
@@ -311,13 +314,15 @@ class WaitingClient {
   std::unique_ptr<TcpStore> store_;
 };
 
-// The server's end of a connection for waiting: receives a WAIT, and the
-// CANCEL_WAIT after it unless the client's deadline has passed before.
+// The server's end of a connection on which the client waits. It receives a
+// WAIT request and, if the client's deadline passes while it waits, the
+// CANCEL_WAIT after it.
 class WaitLine {
  public:
   explicit WaitLine(ScriptedPeer& peer) : peer_(peer) {}
 
-  // Receives a WAIT; false if the client has closed the connection.
+  // Receives a WAIT request; returns false if the client has closed the
+  // connection.
   bool ReceiveWait() {
     const std::string wait = AboutK(store::StoreCommand::kWait);
     const std::string bytes = peer_.Receive(wait.size());
@@ -335,8 +340,8 @@ class WaitLine {
   ScriptedPeer& peer_;
 };
 
-// Waits briefly for "k", repeatedly until a wait reaches the server. `seen`
-// counts the waits that did.
+// Waits briefly for "k", again and again until a WAIT request has reached the
+// server. `seen` is the number of WAIT requests that the server has received.
 absl::Status WaitBriefly(TcpStore& store, const std::atomic<int>& seen) {
   const int before = seen;
   absl::Status waited;
@@ -353,7 +358,7 @@ TEST(TcpStoreWait, IsTakenBackAtTheDeadline) {
     if (!line.ReceiveWaitAndCancel()) return;
     ++seen;
     peer.Send(kCanceled);
-    // The same connection is used for the next wait.
+    // The client must use the same connection for its next wait.
     EXPECT_TRUE(line.ReceiveWait());
     peer.Send(kStopWaiting);
     peer.AwaitClose();
@@ -371,8 +376,8 @@ TEST(TcpStoreWait, AnAnswerThatCrossesTheCancelCounts) {
     if (!line.ReceiveWaitAndCancel()) return;
     ++seen;
     peer.Send(kStopWaiting + kCanceled);
-    // The client must have read both replies: a byte left over would be taken
-    // for the reply to this next wait.
+    // The client must have read both replies. A byte left over would be taken
+    // for the reply to this next WAIT.
     EXPECT_TRUE(line.ReceiveWaitAndCancel());
     ++seen;
     peer.Send(kCanceled);
@@ -408,7 +413,8 @@ TEST(TcpStoreWait, ALineThatBreaksIsNotUsedAgain) {
   EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok());
 }
 
-// A store may be slow if all waits of a large job end at the same time.
+// The store is slow to confirm the cancellation, as if all waits of a large job
+// ended at the same time.
 TEST(TcpStoreWait, AStoreThatIsSlowToCancelIsLateAndNotGone) {
   std::atomic<int> seen = 0;
   WaitingClient client([&seen](ScriptedPeer& peer) {
@@ -416,8 +422,8 @@ TEST(TcpStoreWait, AStoreThatIsSlowToCancelIsLateAndNotGone) {
     if (seen == 0) {
       if (line.ReceiveWaitAndCancel()) ++seen;
     } else {
-      // The late reply on the previous connection must not be taken for this
-      // wait's.
+      // A late reply on the previous connection must not be taken for the reply
+      // to this WAIT, which is on a new connection.
       EXPECT_TRUE(line.ReceiveWait());
       peer.Send(kStopWaiting);
     }
@@ -456,7 +462,7 @@ TEST(TcpStoreWait, MoreThreadsThanLinesAreServedAllTheSame) {
   std::thread first(
       [&client] { EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok()); });
   taken.get_future().wait();
-  // The only connection is in use, so this wait polls.
+  // The only connection for waiting is in use, so this wait polls.
   EXPECT_FALSE(client.store().Wait({"k"}, In(kShort)).ok());
   std::thread second(
       [&client] { EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok()); });

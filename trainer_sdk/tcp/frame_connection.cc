@@ -21,9 +21,11 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "headers and elements go over the wire as they are in memory");
 
-constexpr uint32_t kMagic = 0x4d555446;  // the characters "MUTF"
+// the characters "MUTF"; marks a frame header
+constexpr uint32_t kMagic = 0x4d555446;
 
-// The layout on the wire: every field at a multiple of its size.
+// The layout of a frame header on the wire. Every field is at a multiple of its
+// size, so there is no padding.
 struct Wire {
   uint32_t magic;
   uint8_t type;
@@ -99,22 +101,24 @@ absl::StatusOr<FrameHeader> DecodeFrameHeader(const char* bytes) {
 
 namespace {
 
-// Small frames are read together with their headers and copied.
+// The size of the buffer into which small frames are read together with their
+// headers; from there their data is copied.
 constexpr size_t kStagingBytes = 16 << 10;
-// The maximum number of iovecs of one system call: two per frame, header and
+// The maximum number of iovecs per system call. A frame needs two: header and
 // data.
 constexpr int kMaxPieces = 32;
-// Bytes to read from one connection before the caller checks its other
-// connections.
+// The number of bytes that are read from one connection before the caller gets
+// the chance to check its other connections.
 constexpr int64_t kReadAtOnce = 1 << 20;
 
 void SetOption(int fd, int level, int option, int value) {
-  // A rejected option costs speed or failure detection, but not correctness.
+  // Errors are ignored: without the option, speed or failure detection is
+  // worse, but data is still correct.
   (void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-// Whether the loss of such a frame matters. A peer that has left may miss
-// announcements and the goodbye.
+// Whether the loss of a frame of this type is an error. A peer that has left
+// may miss announcements and the goodbye.
 bool Matters(FrameType type) {
   return type != FrameType::kAnnounce && type != FrameType::kGoodbye;
 }
@@ -125,8 +129,8 @@ FrameConnection::FrameConnection(int peer, StreamSocket socket)
     : peer_(peer), socket_(std::move(socket)), staged_(kStagingBytes) {
   const int fd = socket_.fd.get();
   SetOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  // Detects a vanished host after 30 s, even if the operation's deadline is
-  // later.
+  // Keepalive, so that a vanished host is detected after 30 s, even if the
+  // operation's deadline is later.
   SetOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   SetOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, 10);
   SetOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
@@ -184,7 +188,7 @@ bool FrameConnection::Write() {
       sent_of_first_ -= kFrameHeaderBytes + queue_.front().bytes;
       queue_.pop_front();
     }
-    if (n < asked) return true;  // the socket buffer is full
+    if (n < asked) return true;  // the socket's buffer is full
   }
   return any;
 }
@@ -254,8 +258,8 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
                  staged_end_ - staged_begin_);
     staged_end_ -= staged_begin_;
     staged_begin_ = 0;
-    // After the end of a long frame, only the next header is read into the
-    // staging buffer, because staged data is copied a second time.
+    // After the end of a long frame, read only the next header into the staging
+    // buffer, because data in it must be copied a second time.
     const int64_t remaining = arriving_ ? arriving_->bytes - placed_bytes_ : 0;
     const size_t stage = remaining >= static_cast<int64_t>(kStagingBytes)
                              ? kFrameHeaderBytes
@@ -284,8 +288,8 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
     placed_bytes_ += direct;
     staged_end_ += n - direct;
     if (n < remaining + static_cast<int64_t>(stage)) {
-      // The socket is empty, so the data that has arrived is passed on without
-      // a further read.
+      // The socket is empty. Pass the data that has arrived to the sink without
+      // another read.
       const absl::StatusOr<bool> rest = Consume(sink);
       if (!rest.ok()) return rest.status();
       return true;

@@ -16,52 +16,53 @@
 
 namespace muster {
 
-// The type of a frame. A connection carries frames; a frame is a header
-// followed by `bytes` bytes of data.
+// The type of a frame. A connection carries a sequence of frames; a frame is a
+// header followed by `bytes` bytes of data.
 enum class FrameType : uint8_t {
-  kPart,      // a part of a collective
-  kAnnounce,  // a collective has begun; no data
-  kMessage,   // a point-to-point message
-  kGoodbye,   // the rank leaves without an error; no data
+  kPart,      // part of a collective's data
+  kAnnounce,  // announces that the sender has begun a collective; no data
+  kMessage,   // point-to-point message
+  kGoodbye,   // announces that the sender leaves without an error; no data
 };
 
 struct FrameHeader {
   FrameType type = FrameType::kPart;
-  // signature of the collective; unused for kMessage
+  // signature of the collective; not used for kMessage
   OperationSignature signature;
-  MessageLabel label;  // set for kMessage only
+  MessageLabel label;  // used for kMessage only
   int64_t bytes = 0;
 };
 
 inline constexpr int kFrameHeaderBytes = 64;
 using EncodedFrameHeader = std::array<char, kFrameHeaderBytes>;
 
-// The header as sent: little-endian, at fixed offsets, without padding.
+// Encodes a header as it is sent: little-endian, at fixed offsets, without
+// padding.
 EncodedFrameHeader EncodeFrameHeader(const FrameHeader& header);
 
-// InvalidArgument: the bytes are no valid header, so the sender is no rank of
-// this transport.
+// Decodes kFrameHeaderBytes bytes. InvalidArgument: they are not a valid
+// header, so the sender is not a rank of this transport.
 absl::StatusOr<FrameHeader> DecodeFrameHeader(const char* bytes);
 
-// The destination of the data of an arriving frame.
+// The place to which the data of an arriving frame must be written.
 struct FramePlace {
   enum class Kind {
-    kThere,   // `data` points to the destination
-    kNotYet,  // no receive matches yet: stop reading until one does
+    kThere,   // the data must be written to `data`
+    kNotYet,  // no receive matches yet: stop reading until one is posted
   };
   Kind kind = Kind::kNotYet;
   void* data = nullptr;
 };
 
-// The receiver of a connection's frames.
+// The object to which a FrameConnection passes arriving frames.
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  // Returns the destination of a frame. Called again later for a frame that was
-  // kNotYet. An error breaks the mesh.
+  // Returns the destination for the data of a frame. If the result is kNotYet,
+  // it is called again later for the same frame. An error breaks the mesh.
   virtual absl::StatusOr<FramePlace> Place(int peer,
                                            const FrameHeader& header) = 0;
-  // Reports that all data of the frame has arrived.
+  // Called when all data of the frame has been written to its destination.
   virtual void Placed(int peer, const FrameHeader& header) = 0;
 };
 
@@ -69,34 +70,36 @@ class FrameSink {
 // blocks. Not thread-safe.
 class FrameConnection {
  public:
-  // `socket` is connected, in blocking or non-blocking mode.
+  // `socket` must be connected; it may be in blocking or non-blocking mode.
   FrameConnection(int peer, StreamSocket socket);
 
-  // Queues a frame and sends as much as the socket takes. `data` is not copied
-  // and must not change until outgoing() is 0.
+  // Queues a frame, and sends as much of the queue as the socket accepts.
+  // `data` is not copied and must not change until outgoing() is 0.
   void Send(const FrameHeader& header, const void* data);
 
-  // Sends as much of the queue as the socket takes. Returns whether it sent
-  // any.
+  // Sends as much of the queue as the socket accepts. Returns whether any bytes
+  // were sent.
   bool Write();
 
-  // Reads the available data and passes it to `sink`. Returns whether any data
-  // was available.
+  // Reads the data that is available and passes it to `sink`. Returns whether
+  // any data was available.
   absl::StatusOr<bool> Read(FrameSink& sink);
 
   int fd() const { return socket_.fd.get(); }
-  // The number of bytes that are queued and not sent.
+  // The number of bytes that are queued and not yet sent.
   int64_t outgoing() const { return outgoing_bytes_; }
-  // Whether reading is paused because the next frame has no receive yet.
+  // Whether reading is paused because no receive matches the next frame yet.
   bool held() const { return held_; }
-  // Whether the connection has ended. If left() is true, the peer said goodbye;
-  // otherwise why() returns the reason.
+  // Whether the connection has ended. If so, either left() is true, because the
+  // peer said goodbye, or why() is the reason.
   bool ended() const { return ended_; }
   bool left() const { return left_; }
   const std::string& why() const { return why_; }
-  // Whether frames were not sent because the peer no longer accepts any.
+  // Whether queued frames were discarded because the peer no longer accepts
+  // data.
   bool lost_frames() const { return lost_frames_; }
-  // The frame that is arriving, and the number of its bytes that are in place.
+  // The header of the frame that is arriving, and the number of bytes of its
+  // data that have been written to the destination.
   const std::optional<FrameHeader>& arriving() const { return arriving_; }
   int64_t arrived() const { return placed_bytes_; }
 
@@ -115,17 +118,20 @@ class FrameConnection {
   StreamSocket socket_;
 
   std::deque<Outgoing> queue_;
-  // bytes sent of the first queued frame, including its header
+  // number of bytes of the first queued frame, header included, that have been
+  // sent
   int64_t sent_of_first_ = 0;
   int64_t outgoing_bytes_ = 0;
   bool lost_frames_ = false;
 
-  // bytes that are read but not passed to the sink: [begin, end)
+  // Bytes that were read but not passed to the sink yet: those in
+  // [staged_begin_, staged_end_).
   std::vector<char> staged_;
   size_t staged_begin_ = 0;
   size_t staged_end_ = 0;
   std::optional<FrameHeader> arriving_;
-  std::optional<char*> destination_;  // destination of `arriving_`, once known
+  // destination for `arriving_`, once the sink has named it
+  std::optional<char*> destination_;
   int64_t placed_bytes_ = 0;
   bool held_ = false;
   bool ended_ = false;

@@ -44,8 +44,8 @@ TEST(Frame, AMessageComesOutAsItWentIn) {
 
 TEST(Frame, EveryByteOfTheHeadIsJudged) {
   const EncodedFrameHeader sound = EncodeFrameHeader(Part());
-  // Bytes 0 to 7 are magic, type, kind, dtype and reduction. Any wrong byte
-  // must be rejected.
+  // Bytes 0 to 7 are the magic, type, kind, dtype and reduction. The decoder
+  // must reject a wrong value of any of them.
   for (int at = 0; at < 8; ++at) {
     EncodedFrameHeader broken = sound;
     broken[at] = '\x7f';
@@ -61,7 +61,8 @@ TEST(Frame, LengthsThatCannotBeAreRefused) {
   header.type = FrameType::kAnnounce;
   EXPECT_FALSE(DecodeFrameHeader(EncodeFrameHeader(header).data()).ok());
   header.type = FrameType::kMessage;
-  // This number of elements of 4 bytes has 0 bytes modulo 2^64.
+  // The size of this number of 4-byte elements is 2^64 bytes, which overflows
+  // to 0.
   header.label.count = int64_t{1} << 62;
   header.bytes = 0;
   EXPECT_FALSE(DecodeFrameHeader(EncodeFrameHeader(header).data()).ok());

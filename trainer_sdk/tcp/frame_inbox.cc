@@ -13,7 +13,8 @@ namespace {
 constexpr Ticket kNobody = -1;
 constexpr Ticket kToKept = -2;
 constexpr size_t kMaxAnnounced = 64;
-// Maximum number of frames that are kept. Empty frames take memory, too.
+// Maximum number of frames that are kept until they are received. A limit in
+// bytes is not enough, because empty frames take memory, too.
 constexpr int kMaxKeptFrames = 1 << 16;
 
 std::string DescribeMessage(const MessageLabel& label) {
@@ -75,7 +76,8 @@ Ticket FrameInbox::Add(Posted posted) {
   const Ticket ticket = static_cast<Ticket>(receives_.size());
   receives_.push_back(std::move(posted));
   waiting_[peer].push_back(ticket);
-  // Messages that arrived early are taken in the order of their arrival.
+  // A frame that arrived early may match the new receive. Early frames are
+  // taken in the order of their arrival.
   std::deque<Kept>& kept = kept_[peer];
   for (auto early = kept.begin(); early != kept.end(); ++early) {
     if (!early->complete || FirstFor(peer, early->header) != ticket) continue;
@@ -131,8 +133,8 @@ absl::Status FrameInbox::Fits(const Posted& posted,
 absl::Status FrameInbox::Compare(int peer,
                                  const OperationSignature& theirs) const {
   const OperationSignature& ours = history_[theirs.sequence % kHistory];
-  // No comparison is possible if this rank has not yet made the call with this
-  // sequence number, or has dropped it from its history.
+  // The operations cannot be compared if this rank has not called this sequence
+  // number yet, or no longer has it in its history.
   if (ours.sequence != theirs.sequence || SameCollective(ours, theirs)) {
     return absl::OkStatus();
   }
@@ -189,8 +191,8 @@ absl::StatusOr<FramePlace> FrameInbox::Place(int peer,
   }
   const Ticket ticket = FirstFor(peer, header);
   if (ticket == kNobody) {
-    // A part whose receive is not posted yet stays on the connection, unless a
-    // receive waits for a message that may follow it.
+    // Leave the part on the connection until its receive is posted, unless a
+    // receive waits for a message, which may arrive after the part.
     if (header.type == FrameType::kPart && !AwaitsMessage(peer)) {
       return FramePlace{};
     }
@@ -241,12 +243,14 @@ absl::StatusOr<FramePlace> FrameInbox::Keep(int peer,
 
 void FrameInbox::Placed(int peer, const FrameHeader& header) {
   const Ticket ticket = std::exchange(arriving_[peer], kNobody);
-  if (ticket == kNobody) return;  // the frame is an announcement
+  // the frame was an announcement, which has no data
+  if (ticket == kNobody) return;
   if (ticket != kToKept) {
     Complete(ticket);
     return;
   }
-  // The receive of this message may have been posted while the data arrived.
+  // The matching receive may have been posted while the frame's data was
+  // arriving.
   Kept& early = kept_[peer].back();
   early.complete = true;
   const Ticket wanted = FirstFor(peer, header);

@@ -17,17 +17,18 @@ namespace muster {
 // Matches arriving frames with posted receives, and detects ranks that perform
 // different operations. Pure, apart from the memory that it fills.
 //
-// Parts of a collective go to the receives of that collective in order; parts
-// of a later collective stay on the connection until it begins. Messages
-// without a receive are kept, up to a bound, because the frames that a receive
-// waits for may follow them.
+// Parts of a collective go to the receives of that collective, in order. Parts
+// of a later collective stay on the connection until this rank begins that
+// collective. Messages without a receive are kept here, up to a limit, because
+// frames that a receive waits for may follow them; while a receive waits for a
+// message, so are parts.
 class FrameInbox : public FrameSink {
  public:
-  // `rank`: this rank. `names`: the ranks' names, indexed by rank.
-  // `keep_bytes`: bound in bytes for all messages that are kept.
+  // `rank`: this rank. `names`: the names of all ranks, indexed by rank.
+  // `keep_bytes`: limit in bytes for the data of all frames that are kept.
   FrameInbox(int rank, std::vector<PeerName> names, int64_t keep_bytes);
 
-  // Starts an operation and forgets the receives of the previous one.
+  // Begins an operation, and forgets the receives of the previous one.
   // FailedPrecondition: a peer has already announced a different operation.
   absl::Status Begin(const OperationSignature& signature);
 
@@ -40,8 +41,8 @@ class FrameInbox : public FrameSink {
   const absl::Status& status(Ticket ticket) const {
     return receives_[ticket].status;
   }
-  // Whether receives from `peer` are pending, and the number of bytes that they
-  // wait for; for error messages.
+  // Awaits: whether receives from `peer` are pending. AwaitedBytes: the total
+  // length of these receives, for error messages.
   bool Awaits(int peer) const { return !waiting_[peer].empty(); }
   int64_t AwaitedBytes(int peer) const;
 
@@ -67,12 +68,12 @@ class FrameInbox : public FrameSink {
   };
 
   Ticket Add(Posted posted);
-  // The first receive that matches `header` and has no frame yet; -1: there is
-  // none.
+  // Returns the first receive that matches `header` and has no frame yet; -1 if
+  // there is none.
   Ticket FirstFor(int peer, const FrameHeader& header) const;
   absl::Status Fits(const Posted& posted, const FrameHeader& header) const;
-  // Checks that `peer` calls, or called, the same operation as this rank under
-  // the same sequence number.
+  // Checks that `peer` calls the same operation under this sequence number as
+  // this rank does, or did.
   absl::Status Compare(int peer, const OperationSignature& theirs) const;
   absl::Status Overtaken(int peer, const OperationSignature& theirs) const;
   bool AwaitsPart(int peer) const;
@@ -88,20 +89,24 @@ class FrameInbox : public FrameSink {
   int64_t kept_bytes_ = 0;
   int kept_frames_ = 0;
 
-  OperationSignature current_;  // the newest collective
-  OperationSignature asked_;    // the operation in progress
+  OperationSignature current_;  // the collective that this rank began last
+  OperationSignature asked_;    // the operation in progress, or the last one
   static constexpr int kHistory = 64;
-  // past collectives, indexed by sequence % kHistory
+  // recent collectives of this rank, indexed by sequence % kHistory
   std::array<OperationSignature, kHistory> history_;
 
-  std::vector<Posted> receives_;  // posted receives, indexed by ticket
-  // indexed by peer: pending receives, in order
+  // posted receives of the current operation, indexed by ticket
+  std::vector<Posted> receives_;
+  // For each peer: the pending receives, in the order in which they were
+  // posted.
   std::vector<std::deque<Ticket>> waiting_;
-  // indexed by peer: messages that arrived before their receive
+  // For each peer: the frames that arrived before their receive was posted.
   std::vector<std::deque<Kept>> kept_;
-  // indexed by peer: the receive of the arriving frame, or kToKept
+  // For each peer: the receive for which a frame is arriving; kToKept if the
+  // frame will be kept; kNobody if there is none.
   std::vector<Ticket> arriving_;
-  // indexed by peer: later collectives that the peer has announced
+  // For each peer: collectives that the peer has announced and this rank has
+  // not begun yet.
   std::vector<std::deque<OperationSignature>> announced_;
 };
 

@@ -56,7 +56,7 @@ class FrameInboxTest : public testing::Test {
     return {tag, DType::kInt8, static_cast<int64_t>(text.size())};
   }
 
-  // A frame from rank 1 arrives with `text` as its data.
+  // Simulates the arrival of a frame from rank 1, with `text` as its data.
   absl::Status Arrives(const FrameHeader& header, const std::string& text) {
     const auto place = inbox_.Place(1, header);
     if (!place.ok()) return place.status();
@@ -165,7 +165,7 @@ TEST_F(FrameInboxTest, AMessageOfAnotherSizeOrTypeIsExplained) {
   EXPECT_THAT(
       std::string(s.message()),
       testing::AllOf(HasSubstr("sent 4 int8"), HasSubstr("receives 3 int8")));
-  // The same error is returned if the message arrives before its receive is
+  // The error must be the same if the message arrives before its receive is
   // posted.
   ASSERT_TRUE(Arrives(Message(2, "abcd"), "abcd").ok());
   const Ticket late = inbox_.PostMessage(1, LabelOf(2, "abc"), first_.data());
@@ -177,13 +177,14 @@ TEST_F(FrameInboxTest, KeptMessagesAreBounded) {
   ASSERT_TRUE(inbox_.Begin(Receiving()).ok());
   const std::string all(kKeepBytes, 'x');
   ASSERT_TRUE(Arrives(Message(1, all), all).ok());
-  // The message stays at its sender while no receive waits for data after it.
+  // The message must stay at its sender, because no receive waits for a frame
+  // that follows it.
   EXPECT_TRUE(NotYet(Arrives(Message(2, "y"), "y")));
   inbox_.PostMessage(1, LabelOf(3, "z"), first_.data());
   const absl::Status s = Arrives(Message(2, "y"), "y");
   EXPECT_TRUE(absl::IsFailedPrecondition(s));
   EXPECT_THAT(std::string(s.message()), HasSubstr("tag 2"));
-  // Receiving a kept message makes room for others.
+  // Receiving a kept message must make room for others.
   std::string taken(kKeepBytes, '_');
   inbox_.PostMessage(1, LabelOf(1, all), taken.data());
   EXPECT_EQ(taken, all);

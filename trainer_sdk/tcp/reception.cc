@@ -20,7 +20,8 @@
 namespace muster {
 namespace {
 
-// Data is never expected on this connection, so it is discarded.
+// Whether the peer has ended the connection. Received data is discarded,
+// because none is expected.
 bool HasEnded(int fd) {
   char dropped[64];
   for (;;) {
@@ -108,8 +109,9 @@ bool SendHello(StreamSocket& socket, const Hello& hello) {
 
 namespace {
 
-// The longest time for a caller to identify itself. A rank does so as soon as
-// it is connected; the limit allows for a packet that is lost and sent again.
+// The longest time for a caller (an accepted connection) to identify itself. A
+// rank does so as soon as it is connected; the limit allows for a packet that
+// is lost and sent again.
 constexpr Duration kHelloTimeout = std::chrono::seconds(5);
 
 class Reception {
@@ -133,7 +135,7 @@ class Reception {
         return absl::DeadlineExceededError("not every rank has called");
       }
       Sleep();
-      // Hear runs before TakeCalls, because it frees places for new callers.
+      // Call Hear before TakeCalls, because Hear makes room for new callers.
       left -= Hear();
       if (absl::Status s = TakeCalls(); !s.ok()) return s;
       if (!AwaitsNext()) continue;
@@ -146,17 +148,18 @@ class Reception {
   struct Caller {
     StreamSocket socket;
     Instant until;
-    short events = POLLIN;  // poll events to wait for
+    // poll events that the caller's socket must be polled for
+    short events = POLLIN;
     ArrivingHello arriving;
   };
 
   bool full() const { return callers_.size() >= max_callers_; }
 
-  // Whether the next rank has not connected yet. Once it has, its listener may
-  // close at any time.
+  // Whether the next rank (own rank + 1) has not connected yet. Once it has
+  // connected, its listener may close at any time.
   bool AwaitsNext() const { return !sockets_[own_.rank + 1].open(); }
 
-  // Sleeps until a connection or data arrives, or a deadline passes.
+  // Blocks until a connection or data arrives, or a deadline passes.
   void Sleep() const {
     std::vector<pollfd> fds{{full() ? -1 : listener_, POLLIN, 0},
                             {FormationWakeFd(place_), POLLIN, 0}};
@@ -172,8 +175,8 @@ class Reception {
     PollUntil(fds, std::min(until, MonotonicNow() + kLongestSleep));
   }
 
-  // Reads from unidentified callers; returns how many ranks identified
-  // themselves.
+  // Reads from callers that have not identified themselves. Returns how many of
+  // them identified themselves as ranks of the group.
   uint32_t Hear() {
     uint32_t heard = 0;
     const Instant now = MonotonicNow();
@@ -244,7 +247,8 @@ class Reception {
   ListenerWatch& next_;
   std::vector<StreamSocket>& sockets_;
   const size_t max_callers_;
-  std::list<Caller> callers_;  // callers that have not identified themselves
+  // accepted connections whose peers have not identified themselves
+  std::list<Caller> callers_;
 };
 
 }  // namespace

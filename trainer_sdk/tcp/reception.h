@@ -20,28 +20,29 @@
 
 namespace muster {
 
-// Detects the death of a process that listens but has not connected to this
-// rank yet. It opens an idle connection to that process's listener; the process
-// need not accept it. When the process drops the connection, as it does with
-// any unidentified caller, the watch connects again; if the connection is
-// refused, the process no longer listens.
+// Detects the death of a process that is listening but has not connected to
+// this rank yet. For this purpose, it keeps an idle connection to that
+// process's listener, which need not accept it. When the process closes the
+// connection, as it does with callers that do not identify themselves, a new
+// connection is made. If that is refused, the process no longer listens.
 //
 // A listener that cannot be reached is not watched. If the first connection is
-// refused, the process may be dead or a firewall may reject connections, so the
-// process still has `timeout` to connect to this rank.
+// refused, either the process is dead or a firewall rejects connections, so the
+// process gets `timeout` to connect to this rank.
 class ListenerWatch {
  public:
-  // Starts to connect. `who`: the listener's name in errors.
+  // Starts to connect to the listener at `address`. `who`: the name of the
+  // listening process in errors.
   ListenerWatch(const sockaddr_storage& address, socklen_t length,
                 std::string who, Duration timeout, Instant now);
 
-  // The descriptor to poll, and the time at which Look must be called at the
-  // latest.
+  // polled() is the descriptor to poll, with its events. until() is the time at
+  // which Look must be called at the latest.
   pollfd polled() const;
   Instant until() const { return until_; }
 
-  // Handles the events of the connection. Unavailable: the process no longer
-  // listens.
+  // Must be called after an event and at until(). Unavailable: the process no
+  // longer listens.
   absl::Status Look(Instant now);
 
  private:
@@ -60,12 +61,12 @@ class ListenerWatch {
   Instant until_ = Instant::max();
 };
 
-// length of the group's secret in hexadecimal digits
+// length of the group's secret, in hexadecimal digits
 inline constexpr size_t kSecretBytes = 32;
 inline constexpr char kHelloMagic[8] = {'M', 'U', 'S', 'T', 'C', 'P', '0', '1'};
 
-// The first bytes that both sides send on a connection: the group's secret and
-// the sender's rank.
+// The greeting: the first bytes that each side sends on a connection. It
+// contains the group's secret and the sender's rank.
 struct Hello {
   char magic[sizeof(kHelloMagic)];
   char secret[kSecretBytes];
@@ -73,48 +74,51 @@ struct Hello {
   uint32_t size;
 };
 
-// Whether the sender of `theirs` is a rank of the same group as the sender of
-// `ours`.
+// Whether the greeting `theirs` comes from a rank of the same group as `ours`.
 inline bool SameGroup(const Hello& ours, const Hello& theirs) {
   return std::memcmp(theirs.magic, kHelloMagic, sizeof(kHelloMagic)) == 0 &&
          std::memcmp(theirs.secret, ours.secret, kSecretBytes) == 0 &&
          theirs.size == ours.size && theirs.rank < ours.size;
 }
 
-// A Hello that arrives in pieces on a connection.
+// A greeting that arrives in pieces on a connection.
 struct ArrivingHello {
   Hello hello{};
   size_t have = 0;
 
   enum class State { kMore, kWhole, kBroken };
-  // Reads the available bytes without blocking.
+  // Reads the bytes that are available, without blocking.
   State Read(StreamSocket& socket);
 };
 
-// Sends a Hello on a socket on which nothing but a handshake has been sent yet,
-// so that the socket's buffer has room for all of it. False: the send failed.
+// Sends a greeting. At most a TLS handshake may have been sent on the socket
+// before, so that the socket's buffer has room for the whole greeting. Returns
+// false if sending fails.
 bool SendHello(StreamSocket& socket, const Hello& hello);
 
-// The number of simultaneous connections from unidentified callers that are
-// accepted in addition to those of the group's ranks.
+// The number of connections from callers that are not ranks of the group, which
+// may be open at one time in addition to those of the ranks.
 inline constexpr int kStrangers = 64;
 
-// The purpose of the TLS connections between ranks.
+// The purpose string of the TLS connections between ranks.
 inline constexpr char kTcpPurpose[] = "muster tcp";
 
-// Accepts connections of the ranks above `own.rank` at `listener`, which must
+// Accepts connections from the ranks above `own.rank` at `listener`, which must
 // be non-blocking, and exchanges greetings, until each of these ranks has a
-// socket in `sockets`. There must be at least one such rank. With `tls` a
+// socket in `sockets`. There must be at least one such rank. With `tls`, a
 // caller must have the key before its greeting is read. Blocks until `deadline`
-// at most. Unidentified callers are handled concurrently, for a few seconds
-// each. `next` watches the next rank until that rank has connected. So a rank
-// that dies before it has connected to all lower ranks is detected by one of
-// them: the rank to which it would connect last.
+// at most. Callers that have not identified themselves are handled
+// concurrently, for a few seconds each.
+//
+// `next` watches the next rank (own.rank + 1) until that rank has connected. So
+// if a rank dies before it has connected to all lower ranks, the rank directly
+// below it detects this.
 //
 //   DeadlineExceeded   ranks without a socket did not connect
 //   ResourceExhausted  no descriptor is left for a connection
 //   Unavailable        the listener failed, or the next rank has died
-//   any other          the cause for which `place`'s formation was given up
+//   any other          the error for which the creation of the group (the
+//                      formation of `place`) was given up
 absl::Status ReceiveRanks(const GroupPlace& place, int listener,
                           const Hello& own,
                           const std::optional<TlsContext>& tls,
@@ -122,7 +126,7 @@ absl::Status ReceiveRanks(const GroupPlace& place, int listener,
                           std::vector<StreamSocket>& sockets);
 
 // The longest time for which a rank sleeps before it checks its connections
-// again, so that a missed wake-up does no harm.
+// again. It bounds the delay if a wake-up is missed.
 inline constexpr Duration kLongestSleep = std::chrono::minutes(1);
 
 }  // namespace muster

@@ -24,7 +24,8 @@ sockaddr_storage Address(const char* text, in_port_t port) {
   return address;
 }
 
-// Tests with a listener in this process, in place of another rank's listener.
+// A fixture with a listener in this process, in place of the listener of
+// another rank.
 class ListenerWatchTest : public testing::Test {
  protected:
   ListenerWatchTest()
@@ -42,7 +43,7 @@ class ListenerWatchTest : public testing::Test {
                          kListenerTimeout, start_);
   }
 
-  // Waits for an event, then looks again.
+  // Blocks until the watch's descriptor has an event, and calls Look again.
   absl::Status LookAgain(ListenerWatch& watch) {
     pollfd polled = watch.polled();
     EXPECT_EQ(poll(&polled, 1, 30'000), 1);
@@ -60,7 +61,7 @@ class ListenerWatchTest : public testing::Test {
 
 TEST_F(ListenerWatchTest, EndsWithTheListenerThatNeverTookIt) {
   ListenerWatch watch = Watch();
-  // If the connection is not complete yet, waits for that.
+  // If the connection is not complete yet, wait until it is.
   if (watch.polled().events == POLLOUT) {
     EXPECT_EQ(LookAgain(watch), absl::OkStatus());
   }
@@ -76,12 +77,14 @@ TEST_F(ListenerWatchTest, EndsWithTheListenerThatNeverTookIt) {
 TEST_F(ListenerWatchTest, ClosedConnectionIsDialledAgain) {
   ListenerWatch watch = Watch();
   for (int time = 0; time < 3; ++time) {
-    ASSERT_TRUE(Accept().open());  // accepts a connection and closes it at once
+    // accept the watch's connection and close it at once
+    ASSERT_TRUE(Accept().open());
     for (;;) {
       pollfd polled[] = {{listener_.get(), POLLIN, 0}, watch.polled()};
       ASSERT_GT(poll(polled, 2, 30'000), 0);
       ASSERT_EQ(watch.Look(start_), absl::OkStatus());
-      if (polled[0].revents != 0) break;  // the watch has connected again
+      // the watch has connected again, so the listener is readable
+      if (polled[0].revents != 0) break;
     }
   }
   EXPECT_TRUE(Accept().open());
@@ -102,7 +105,7 @@ TEST_F(ListenerWatchTest, RefusingPeerHasUntilTheTimeout) {
 }
 
 TEST_F(ListenerWatchTest, UnreachablePeerIsNotWatched) {
-  // A broadcast address cannot be reached by TCP.
+  // 255.255.255.255 is a broadcast address, which cannot be reached by TCP.
   ListenerWatch watch(Address("255.255.255.255", htons(1)), sizeof(sockaddr_in),
                       "rank 1", kListenerTimeout, start_);
   EXPECT_EQ(watch.polled().fd, -1);

@@ -28,8 +28,8 @@
 namespace muster {
 namespace {
 
-// The longest time for the next rank to connect: it knows all addresses by now
-// and connects at once.
+// The longest time to wait for the next rank to connect. It connects at once,
+// because all addresses have been published by then.
 constexpr Duration kCallTimeout = std::chrono::seconds(3);
 
 absl::StatusOr<SocketAddress> Parse(const std::string& address, int port) {
@@ -56,8 +56,8 @@ class Rendezvous {
     if (s.ok()) s = Receive();
     for (int peer = 0; s.ok() && peer < place_.rank; ++peer) s = Confirm(peer);
     if (s.ok()) return std::move(ranks_);
-    // The cause is published before this rank's connections close, so that
-    // their peers find it.
+    // Publish the cause before this rank's connections close, so that peers
+    // that notice the closed connections find the cause.
     return FailFormation(
         place_, absl::Status(s.code(), absl::StrCat(place_.name,
                                                     ": connecting the ranks: ",
@@ -70,8 +70,8 @@ class Rendezvous {
     if (!own.ok()) return own.status();
     listener_ = OwnedFd(
         socket(own->family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    // The backlog must hold the higher ranks, which may connect before this
-    // rank accepts, and unidentified callers.
+    // The backlog must have room for the higher ranks, which may connect before
+    // this rank accepts, and for callers that are not ranks.
     if (!listener_.open() ||
         bind(listener_.get(), own->get(), own->size) != 0 ||
         listen(listener_.get(), place_.size + kStrangers) != 0) {
@@ -140,7 +140,8 @@ class Rendezvous {
     return absl::OkStatus();
   }
 
-  // Waits until `peer`'s socket is ready for `events`.
+  // Waits until `fd`, the socket of the connection to `peer`, is ready for
+  // `events`.
   absl::Status Await(int fd, short events, int peer) {
     for (;;) {
       if (absl::Status s = FormationStatus(place_); !s.ok()) return s;
@@ -171,8 +172,8 @@ class Rendezvous {
     return absl::OkStatus();
   }
 
-  // Waits for the handshake with a lower rank. No cycle of ranks waits: a rank
-  // answers as soon as it has reached all ranks below it.
+  // Performs the TLS handshake with a lower rank. Waiting cannot cause a
+  // deadlock: a rank answers as soon as it is connected to all ranks below it.
   absl::Status Encrypt(int peer, StreamSocket& connection) {
     if (!tls_.has_value()) return absl::OkStatus();
     const int fd = connection.fd.get();
@@ -207,7 +208,8 @@ class Rendezvous {
     return Absent(absent);
   }
 
-  // Checks that the process that accepted the connection is `peer`.
+  // Checks by its greeting that the process that accepted the connection is
+  // rank `peer` of this group.
   absl::Status Confirm(int peer) {
     StreamSocket& socket = ranks_.sockets[peer];
     ArrivingHello arriving;

@@ -14,20 +14,24 @@
 
 namespace muster {
 
-// All ranks of a group, with a connection to each.
+// The names of all ranks of a group, and a connection to each.
 struct ConnectedRanks {
-  std::vector<PeerName> names;        // names of the ranks, indexed by rank
-  std::vector<StreamSocket> sockets;  // indexed by rank; not open for this rank
+  std::vector<PeerName> names;  // names of the ranks, indexed by rank
+  // connected sockets, indexed by rank; not open for this rank
+  std::vector<StreamSocket> sockets;
 };
 
-// Listens at `address` on a port chosen by the kernel, publishes it in the
-// group's store, and connects: each rank connects to all lower ranks. Rejects
-// connections that do not know the group's secret, which is in the store. With
-// `tls` the connections are encrypted, and rejected if the peer does not have
-// the key. Blocking.
+// Connects this rank to all others: listens at `address` on a port chosen by
+// the kernel, publishes the port in the group's store, connects to all lower
+// ranks, and accepts connections of the higher ranks. Rejects connections whose
+// greeting does not contain the group's secret, which is in the store. With
+// `tls`, connections are encrypted, and rejected if the peer does not have the
+// key. Blocking.
 //
-//   DeadlineExceeded  some ranks did not come or cannot be reached; names them
-//   Unavailable       the store failed, or a rank refuses or has died
+//   DeadlineExceeded  some ranks did not arrive or cannot be reached; the
+//                     message names them
+//   Unavailable       the store failed, or a rank refuses connections or has
+//                     died
 //   PermissionDenied  the process at a rank's address does not have the key
 absl::StatusOr<ConnectedRanks> ConnectRanks(const GroupPlace& place,
                                             const std::string& address,

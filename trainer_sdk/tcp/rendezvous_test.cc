@@ -39,7 +39,8 @@ GroupPlace PlaceOf(std::shared_ptr<Store> store, int rank, int size) {
 
 Instant In(Duration duration) { return MonotonicNow() + duration; }
 
-// Connects to the address that a rank has published.
+// Connects `fd` to the address that a rank has published; `where` is the
+// published text.
 void Connect(int fd, const std::string& where) {
   const std::vector<std::string> words = absl::StrSplit(where, ' ');
   sockaddr_in address{};
@@ -48,8 +49,8 @@ void Connect(int fd, const std::string& where) {
   inet_pton(AF_INET, kLoopback, &address.sin_addr);
   const int done =
       connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address));
-  // A rank that cannot accept the connection may reset it before connect has
-  // returned.
+  // ECONNRESET is allowed: a rank that cannot accept the connection may reset
+  // it before connect returns.
   EXPECT_TRUE(done == 0 || errno == ECONNRESET) << std::strerror(errno);
 }
 
@@ -59,7 +60,7 @@ OwnedFd Call(const std::string& where) {
   return caller;
 }
 
-// The listener of a rank that the test simulates.
+// The listener of a rank that this test simulates.
 class Listening {
  public:
   Listening() : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -74,7 +75,7 @@ class Listening {
     told_ = absl::StrCat(kLoopback, " ", ntohs(address.sin_port), " 4711 h");
   }
 
-  // The text that the rank publishes in the store.
+  // The text that the simulated rank publishes in the store.
   const std::string& told() const { return told_; }
   OwnedFd Accept() {
     return OwnedFd(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
@@ -92,7 +93,8 @@ TEST(Rendezvous, TurnsStrangersAway) {
     ranks[0] = ConnectRanks(PlaceOf(store, 0, 2), kLoopback, std::nullopt,
                             In(std::chrono::seconds(30)));
   });
-  // An unidentified caller connects before rank 1 does and sends random bytes.
+  // A caller that is not a rank connects before rank 1 does, and sends random
+  // bytes.
   const auto where = store->Get("tcp/0", In(std::chrono::seconds(30)));
   ASSERT_TRUE(where.ok()) << where.status();
   const OwnedFd stranger = Call(*where);
@@ -104,7 +106,7 @@ TEST(Rendezvous, TurnsStrangersAway) {
   first.join();
   ASSERT_TRUE(ranks[0].ok()) << ranks[0].status();
   ASSERT_TRUE(ranks[1].ok()) << ranks[1].status();
-  // The two ranks are connected to each other.
+  // Check that the two ranks are connected to each other.
   ASSERT_EQ(send(ranks[0]->sockets[1].fd.get(), "hi", 2, 0), 2);
   char heard[2];
   ASSERT_EQ(recv(ranks[1]->sockets[0].fd.get(), heard, 2, MSG_WAITALL), 2);
@@ -113,8 +115,8 @@ TEST(Rendezvous, TurnsStrangersAway) {
   EXPECT_EQ(ranks[1]->names[0].pid, getpid());
 }
 
-// If unidentified callers were read one after another, they would use up the
-// deadline.
+// Callers that never identify themselves must not use up the deadline, as they
+// would if they were handled one after another.
 TEST(Rendezvous, SilentStrangersHoldNobodyUp) {
   const auto store = std::make_shared<InProcessStore>();
   const Instant deadline = In(std::chrono::seconds(60));
@@ -139,9 +141,10 @@ TlsContext Tls(char fill = 'k') {
   return TlsContext::Make(std::string(kChannelKeyBytes, fill), "test").value();
 }
 
-// Three ranks with the key form a group while strangers without it keep
-// calling: with the group's secret, which the store shows them, with noise that
-// looks like TLS, with another key, and silently.
+// Three ranks with the key form a group. Meanwhile, callers without the key
+// connect: one with the group's secret, which it read in the store; one that
+// sends random bytes that look like TLS; one with another key; and one that
+// sends nothing.
 TEST(Rendezvous, StrangersWithoutTheKeyGetNothingAndHarmNobody) {
   const auto store = std::make_shared<InProcessStore>();
   const Instant deadline = In(std::chrono::seconds(60));
@@ -178,7 +181,8 @@ TEST(Rendezvous, StrangersWithoutTheKeyGetNothingAndHarmNobody) {
   for (std::thread& thread : threads) thread.join();
   for (const auto& rank : ranks) ASSERT_TRUE(rank.ok()) << rank.status();
 
-  // The stranger that knows the secret has received no greeting.
+  // The caller that knows the group's secret, but not the key, must not have
+  // received a greeting.
   char heard[sizeof(Hello)] = {};
   const ssize_t n = recv(in_clear.get(), heard, sizeof(heard), MSG_WAITALL);
   EXPECT_LT(n, static_cast<ssize_t>(sizeof(heard)));
@@ -190,8 +194,8 @@ TEST(Rendezvous, StrangersWithoutTheKeyGetNothingAndHarmNobody) {
   EXPECT_EQ(std::string(heard, 2), "hi");
 }
 
-// A process without the key that has taken a rank's address is detected before
-// any data is sent to that process.
+// A process without the key listens at a rank's address. It must be detected
+// before any data is sent to it.
 TEST(Rendezvous, ImpostorWithoutTheKeyIsRefused) {
   const auto store = std::make_shared<InProcessStore>();
   Listening impostor;
@@ -212,8 +216,8 @@ TEST(Rendezvous, ImpostorWithoutTheKeyIsRefused) {
 
 TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
 #if defined(__SANITIZE_ADDRESS__)
-  // AddressSanitizer needs a pipe, and so two descriptors, of its own to check
-  // types.
+  // This test takes all descriptors. AddressSanitizer needs two of its own, for
+  // the pipe with which it checks types.
   GTEST_SKIP() << "needs the last descriptor, as the sanitizer does";
 #endif
   const auto store = std::make_shared<InProcessStore>();
@@ -226,11 +230,12 @@ TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
   });
   const auto where = store->Get("tcp/0", In(std::chrono::seconds(60)));
   ASSERT_TRUE(where.ok()) << where.status();
-  // When rank 0's connection arrives here, rank 0 has opened all of its own
-  // descriptors.
+  // When rank 0's connection arrives here, rank 0 has opened all descriptors
+  // that it needs, so the limit can be set.
   const OwnedFd watched = above.Accept();
-  // Sets the limit of descriptors so that rank 0 cannot accept one more
-  // connection. `caller` makes this connection; it is opened before.
+  // Set the limit of descriptors so that rank 0 cannot accept another
+  // connection. `caller`, whose descriptor is opened before, makes that
+  // connection.
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   OwnedFd caller(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -256,7 +261,8 @@ TEST(Rendezvous, NamesWhoDidNotCome) {
 
 TEST(Rendezvous, NamesWhoListensNoMore) {
   const auto store = std::make_shared<InProcessStore>();
-  // Simulates a rank 0 that has published its port and died.
+  // The store's content after a rank 0 that has published its port and died:
+  // nobody listens on port 1.
   ASSERT_TRUE(store->Set("tcp/secret", std::string(32, '0')).ok());
   ASSERT_TRUE(store->Set("tcp/0", "127.0.0.1 1 4711 gone").ok());
   const auto ranks = ConnectRanks(PlaceOf(store, 1, 2), kLoopback, std::nullopt,
@@ -267,7 +273,7 @@ TEST(Rendezvous, NamesWhoListensNoMore) {
 }
 
 // Rank 1 dies after it has published its port and before it connects to rank 0.
-// Rank 0's error must name it.
+// Rank 0's error must name rank 1.
 TEST(Rendezvous, NamesWhoDiesBeforeItCalls) {
   const auto store = std::make_shared<InProcessStore>();
   auto next = std::make_unique<Listening>();
@@ -277,8 +283,8 @@ TEST(Rendezvous, NamesWhoDiesBeforeItCalls) {
     ranks = ConnectRanks(PlaceOf(store, 0, 2), kLoopback, std::nullopt,
                          In(std::chrono::seconds(30)));
   });
-  // Behaves like a rank that accepts a connection and closes it, as it does
-  // with unidentified callers; then the watch connects again.
+  // Accept rank 0's connection and close it, as a rank does with callers that
+  // do not identify themselves. Then rank 0 must connect again.
   ASSERT_TRUE(next->Accept().open());
   OwnedFd watched = next->Accept();
   ASSERT_TRUE(watched.open());

@@ -30,8 +30,9 @@ AcceptFailure AcceptFailureOf(int error) {
       return AcceptFailure::kNobody;
     case EINTR:
     case ECONNABORTED:
-    // On Linux, accept4 also returns errors of the new connection, and
-    // rejections by a firewall. The listener itself still works.
+    // On Linux, accept4 also returns network errors of the new connection, and
+    // rejections by a firewall. The listener itself still works after these
+    // errors.
     case EPERM:
     case EPROTO:
     case ENOPROTOOPT:

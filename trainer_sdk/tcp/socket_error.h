@@ -7,16 +7,17 @@
 
 namespace muster {
 
-// Converts the errno of a socket call: ResourceExhausted with the name of the
-// limit if this process or host has no descriptor or memory left, else
-// Unavailable.
+// Converts the errno of a socket call to a status. ResourceExhausted: this
+// process or host has no descriptor or memory left; the message names the
+// limit. Any other errno: Unavailable.
 absl::Status SocketError(const std::string& what, int error);
 
-// The meaning of an errno of accept4.
+// The right reaction to an error of accept4.
 enum class AcceptFailure {
-  kNobody,  // kNobody: there is no pending connection; wait for the next
-  kAgain,   // interrupted, or the connection was closed: accept again
-  kFatal,   // no later connection can be accepted either
+  kNobody,  // no connection is pending: wait for the next
+  // the call was interrupted or the connection is gone: call accept again
+  kAgain,
+  kFatal,  // give up: no later connection can be accepted either
 };
 AcceptFailure AcceptFailureOf(int error);
 

@@ -40,32 +40,33 @@
 namespace muster {
 namespace {
 
-// A mesh of TCP connections. The calling thread does all the work: it polls for
-// a while and then sleeps in poll(). There is no other thread, so that small
-// messages are fast.
+// A mesh of TCP connections. The calling thread does all the work: while it
+// waits, it polls for some time, and then sleeps in poll(). There is no other
+// thread, so that small messages are fast.
 class TcpMesh final : public Mesh {
  public:
-  // The action of a wait between two polls.
+  // The action of a waiting thread between two polls.
   enum class Between {
-    kSpin,   // nothing: each rank of this host has its own core
-    kYield,  // yields the core, since the awaited ranks may need it
+    kSpin,   // nothing, because each rank of this host has its own core
+    kYield,  // yield the core, because the awaited ranks may need it
   };
 
   struct Options {
     Between between;
-    // The longest time for which a wait polls before it sleeps.
+    // The longest time for which a waiting thread polls before it sleeps.
     Duration spin;
-    // Bound in bytes for messages that arrive before they are received.
+    // Limit in bytes for messages that arrive before their receive is posted.
     int64_t keep_bytes;
-    // The longest time for which the destructor waits until peers have received
-    // all sent data.
+    // The longest time for which the destructor waits until peers have
+    // acknowledged all sent data.
     Duration linger;
   };
 
-  // `sockets` are connected, one for each rank but this one.
+  // `sockets` are connected to all other ranks, indexed by rank.
   TcpMesh(int rank, std::vector<PeerName> names,
           std::vector<StreamSocket> sockets, const Options& options);
-  // Says goodbye and waits until the peers have received what was sent to them.
+  // Says goodbye to the peers, and waits until they have acknowledged all data
+  // that was sent to them.
   ~TcpMesh() override;
 
   int rank() const override { return rank_; }
@@ -88,14 +89,14 @@ class TcpMesh final : public Mesh {
  private:
   static constexpr int kEverybody = -1;
 
-  // Sends and receives until `done` returns true. `peer` is polled most often,
-  // because the missing data probably comes from it.
+  // Sends and receives data until `done` returns true. `peer` is polled most
+  // often, because the missing data probably comes from it.
   absl::Status Until(const std::function<bool()>& done, int peer);
-  // Polls once: writes queued data and reads from `peer`, or from all peers.
-  // Returns whether any data moved.
+  // Polls once: writes queued data, and reads from `peer`, or from all peers if
+  // it is kEverybody. Returns whether any data moved.
   absl::StatusOr<bool> Try(int peer);
   absl::StatusOr<bool> ReadFrom(int peer);
-  // Sleeps until a socket is ready or the deadline has passed.
+  // Blocks until a socket is ready, Close is called or the deadline has passed.
   void Sleep();
   void Announce();
   int64_t outgoing() const;
@@ -105,21 +106,23 @@ class TcpMesh final : public Mesh {
   const int rank_;
   const std::vector<PeerName> names_;
   const Options options_;
-  OwnedFd wake_;  // an eventfd; Close makes it readable
+  OwnedFd wake_;  // an eventfd, which Close makes readable to end a sleep
   std::atomic<bool> closed_{false};
 
   FrameInbox inbox_;
   std::vector<std::unique_ptr<FrameConnection>>
-      connections_;  // indexed by rank; null for `rank_`
+      // one connection per peer, indexed by rank; null for this rank
+      connections_;
   HangupWatch hangups_;
 
   OperationSignature signature_;
   Instant begun_;
   Instant deadline_;
-  bool announced_ = true;  // whether the next rank knows of the operation
+  // whether the next rank has been notified of the current operation
+  bool announced_ = true;
 };
 
-// Number of polls of one peer between checks of the clock and of all other
+// Number of polls of one peer between two checks of the clock and of all other
 // peers.
 constexpr int kTriesOfOne = 32;
 
@@ -147,7 +150,7 @@ TcpMesh::~TcpMesh() {
   for (const auto& connection : connections_) {
     if (connection != nullptr) connection->Send(goodbye, nullptr);
   }
-  // Waits until each peer has acknowledged all data: closing a socket with
+  // Wait until each peer has acknowledged all data: closing a socket that has
   // unread data resets the connection, which discards data in flight.
   for (const auto& connection : connections_) {
     if (connection == nullptr) continue;
@@ -221,16 +224,16 @@ void TcpMesh::Close() {
   closed_.store(true);
   const uint64_t one = 1;
   (void)!write(wake_.get(), &one, sizeof(one));
-  // shutdown is used instead of close, because another thread may be using the
+  // shutdown instead of close, because another thread may be using the
   // descriptors.
   for (const auto& connection : connections_) {
     if (connection != nullptr) shutdown(connection->fd(), SHUT_RDWR);
   }
 }
 
-// Announces this rank's operation to the next rank, unless a part that was sent
-// to it has done so. Each rank does this, so a mismatch is found even if each
-// rank waits for another.
+// Announces the current operation to the next rank, unless a part that was sent
+// to that rank has done so. Because each rank does this, a mismatch is found
+// even if each rank waits for another.
 void TcpMesh::Announce() {
   if (announced_) return;
   announced_ = true;
@@ -267,7 +270,8 @@ absl::Status TcpMesh::Until(const std::function<bool()>& done, int peer) {
     }
     if (*moved) {
       idle = 0;
-      // A peer that keeps sending must not delay the deadline.
+      // Also check the deadline while data moves: a peer that keeps sending
+      // must not delay it.
       if (++busy % kTriesOfOne == 0 && MonotonicNow() >= deadline_) {
         return Late();
       }
@@ -281,7 +285,7 @@ absl::Status TcpMesh::Until(const std::function<bool()>& done, int peer) {
       if (idle == kTriesOfOne) idle_since = now;
       if (now - idle_since >= options_.spin) {
         Sleep();
-        idle = kTriesOfOne - 1;  // the next iteration polls all peers
+        idle = kTriesOfOne - 1;  // so that the next iteration polls all peers
         idle_since = now - options_.spin;
       }
     }
@@ -361,8 +365,9 @@ absl::Status TcpMesh::Gone(int peer) const {
                          " died or broke its connection: ", connection.why()));
 }
 
-// Ranks yield only if they share a core: an unnecessary yield costs
-// milliseconds if another program wants the core.
+// Whether ranks yield their core between polls. They do so only if ranks of
+// this host share a core: an unnecessary yield costs milliseconds if another
+// program wants the core.
 TcpMesh::Between BetweenTries(const std::vector<PeerName>& names, int rank) {
   cpu_set_t cores;
   CPU_ZERO(&cores);

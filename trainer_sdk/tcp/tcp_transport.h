@@ -18,28 +18,29 @@ namespace muster {
 
 struct TcpOptions {
   LocalAddressOptions address = LocalAddressFromEnvironment();
-  // Key with which all connections of the group are encrypted; the same on all
-  // ranks. Empty: clear text. The default is the key of --encrypt=workers.
+  // The key with which all connections of the group are encrypted; equal on all
+  // ranks. Empty: no encryption. The default is the key of `launch
+  // --encrypt=workers`.
   absl::StatusOr<std::string> channel_key = InheritedChannelKey();
-  // The numbers used for the ranks in errors, indexed by rank: their ranks in
-  // the larger group that this group is a part of. Empty: the ranks of this
-  // group.
+  // The numbers by which error messages name the ranks, indexed by rank, if
+  // this group is a part of a larger group: the ranks in the larger group.
+  // Empty: the ranks of this group.
   std::vector<int> ranks_in_errors;
-  // The longest time for which a wait polls, yielding to other threads, before
-  // it sleeps. Most waits are shorter than the time that a wake-up takes.
+  // The longest time for which a waiting thread polls before it sleeps; it may
+  // yield its core between polls. Most waits are shorter than a wake-up takes.
   Duration spin = std::chrono::microseconds(200);
-  // Bound in bytes for messages that arrive before their receive is posted. A
-  // longer message stays at its sender until the receive is posted.
+  // Limit in bytes for messages that arrive before their receive is posted. A
+  // message beyond the limit stays at its sender until then.
   int64_t keep_bytes = 64 << 20;
-  // The longest time for which the destructor waits until peers have received
-  // all sent data.
+  // The longest time for which the destructor waits until peers have
+  // acknowledged all sent data.
   Duration linger = std::chrono::seconds(10);
 };
 
-// Makes a transport for collectives between CPU hosts over TCP ("tcp"). It has
-// one connection per pair of ranks, and the caller's thread does all the work.
-// Collective: every rank of `place`'s group calls it. Errors are those of
-// ConnectRanks, LocalAddress and InheritedChannelKey.
+// Makes a transport for collectives between CPU hosts over TCP. Its name is
+// "tcp". It has one connection per pair of ranks, and the calling thread does
+// all the work. Collective: every rank of `place`'s group calls it. Errors are
+// those of ConnectRanks, LocalAddress and InheritedChannelKey.
 absl::StatusOr<std::unique_ptr<NetworkTransport>> NewTcpTransport(
     GroupPlace place, const TcpOptions& options, Instant deadline);
 

@@ -14,9 +14,10 @@
 
 namespace muster {
 
-// Contiguous elements in the caller's memory: host memory or, for functions
-// that take a Device, memory of that device. Like a std::span whose element
-// type is a runtime value, because C++ has no type for bfloat16 and float16.
+// A reference to contiguous elements in the caller's memory: host memory or,
+// for functions that take a Device, memory of that device. It is like a
+// std::span whose element type is a runtime value, because C++ has no type for
+// bfloat16 and float16.
 struct TensorData {
   TensorData() = default;
   TensorData(void* first, int64_t elements, DType type)
@@ -24,8 +25,8 @@ struct TensorData {
   template <typename T>
   requires(DTypeOf<T>().has_value()) TensorData(T* first, int64_t elements)
       : data(first), count(elements), dtype(*DTypeOf<T>()) {}
-  // Refers to the elements of a std::vector, std::array, std::span or C array,
-  // which must not be const.
+  // Refers to the elements of a std::vector, std::array, std::span or C array.
+  // The elements must not be const.
   template <ElementRange Range>
   requires(!std::is_const_v<std::remove_reference_t<
                std::ranges::range_reference_t<Range>>>) explicit(false)
@@ -33,25 +34,26 @@ struct TensorData {
       : TensorData(std::ranges::data(range), std::ranges::ssize(range)) {}
 
   void* data = nullptr;
-  // Number of elements.
+  // Number of elements at `data`.
   int64_t count = 0;
   DType dtype = DType::kFloat32;
 };
 
-// One tensor of a model. Functions that take tensors read only the fields that
+// One tensor of a model. Functions that take tensors use only the fields that
 // they need. BroadcastParameters and WholeTensor (checkpoints) use the value;
 // Reducer uses the gradient; optimizers use the value, the decay and the
-// precision. The index in a list of tensors is the tensor's number in all
-// calls.
+// precision. In all calls, a tensor is identified by its index in the list of
+// tensors.
 struct Tensor {
-  // Name in messages and checkpoints, equal on all ranks.
+  // Name of the tensor in messages and checkpoints; equal on all ranks.
   std::string name = {};
   // Sizes of the dimensions; empty: one element.
   std::vector<int64_t> shape = {};
-  // Number of elements: the product of `shape`; the same holds for `gradient`.
+  // The tensor's values. Their number is the product of `shape`; the same holds
+  // for `gradient`.
   TensorData value = {};
-  // May be empty for a Reducer with GradientPlace::kBucket, which reads only
-  // the type of its elements.
+  // The tensor's gradient. May be empty for a Reducer with
+  // GradientPlace::kBucket, which uses only the element type.
   TensorData gradient = {};
   WeightDecay decay = WeightDecay::kApplied;
   // The type to which the values are rounded. float32: the optimizer updates
@@ -60,22 +62,23 @@ struct Tensor {
   // to `value`, whose elements have this type or float32.
   DType precision = DType::kFloat32;
 
-  // Number of elements of the shape; -1 if the shape is invalid.
+  // The number of elements of a tensor with this shape; -1 if the shape is
+  // invalid.
   int64_t count() const;
   // The size of the first dimension if there are several dimensions, otherwise
-  // 1. Hooks that compress gradients treat the tensor as a matrix with this
-  // number of rows.
+  // 1. Communication hooks that compress gradients treat the tensor as a matrix
+  // with this number of rows.
   int64_t rows() const;
 };
 
-// InvalidArgument: the number of elements of `data` differs from that of the
-// tensor's shape. `what` is the name of `data` in the message ("gradient").
-// Pure.
+// Checks the number of elements. InvalidArgument: `data` has another number of
+// elements than the tensor's shape. `what` is the name of `data` in the
+// message, such as "gradient". Pure.
 absl::Status CheckData(const Tensor& tensor, const TensorData& data,
                        const char* what);
 
-// InvalidArgument: a name is empty or occurs twice, or CheckData rejects a
-// value or gradient. Pure.
+// Checks a list of tensors. InvalidArgument: a name is empty or occurs twice,
+// or CheckData rejects a value or gradient. Pure.
 absl::Status CheckTensors(const std::vector<Tensor>& tensors);
 
 }  // namespace muster

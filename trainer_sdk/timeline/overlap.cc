@@ -13,7 +13,8 @@ struct Interval {
   int64_t end = 0;
 };
 
-// The union of the intervals: ascending and disjoint.
+// Returns the union of the intervals as a list of ascending, disjoint
+// intervals.
 std::vector<Interval> Merged(std::vector<Interval> intervals) {
   std::sort(
       intervals.begin(), intervals.end(),

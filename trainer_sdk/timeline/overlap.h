@@ -10,32 +10,36 @@
 
 namespace muster {
 
-// How much of a rank's gradient communication overlapped with computation, over
-// several steps.
+// How much of a rank's communication of gradients overlapped with computation,
+// in total over several steps.
 struct CommunicationOverlap {
   int64_t steps = 0;
-  // Total time of the steps.
+  // Total time of all steps.
   Duration step{};
-  // Time in which at least one bucket was being reduced.
+  // Total time in which at least one gradient bucket was being reduced.
   Duration communication{};
-  // The part of the communication time that overlapped with the backward pass.
+  // The part of `communication` during which the rank did not wait, because it
+  // was still computing the backward pass.
   Duration hidden{};
-  // Time in which the rank waited for averages without computing, as in
-  // ReducerTimes::exposed. May exceed the part of the communication that is not
-  // hidden, by the time that threads need to wake each other.
+  // Total time in which the rank waited for averaged gradients without
+  // computing, as in ReducerTimes::exposed. It may exceed the part of
+  // `communication` that is not hidden, by the time that threads need to wake
+  // each other.
   Duration exposed{};
 
-  // Shares in [0, 1]; 0 if the divisor is 0.
+  // HiddenShare is hidden / communication, ExposedShare is exposed / step. Both
+  // are in [0, 1]; 0 if the divisor is 0.
   double HiddenShare() const;
   double ExposedShare() const;
 };
 
-// Computes the overlap from one rank's spans, in any order. Pure.
+// Computes the overlap from the spans of one rank, which may be in any order.
+// Pure.
 CommunicationOverlap OverlapOf(const std::vector<TimelineSpan>& spans);
 
-// Summary over all ranks: "4.12 ms of communication a step, 96.1 % of it hidden
-// behind the backward pass; exposed: 0.21 ms, 0.9 % of the step (at most 1.2 %,
-// rank 1)". The numbers are means over ranks and steps.
+// Formats a summary over all ranks: "4.12 ms of communication a step, 96.1 % of
+// it hidden behind the backward pass; exposed: 0.21 ms, 0.9 % of the step (at
+// most 1.2 %, rank 1)". The numbers are means over ranks and steps.
 std::string DescribeOverlap(const std::vector<CommunicationOverlap>& ranks);
 
 }  // namespace muster

@@ -11,7 +11,7 @@ TimelineSpan Span(SpanKind kind, int64_t begin, int64_t end) {
 
 TEST(OverlapTest, CommunicationOutsideTheWaitIsHidden) {
   const CommunicationOverlap overlap = OverlapOf(
-      // the wait begins at 75, so 5 ns of the first span are hidden
+      // The wait begins at 75 ns, so 5 ns of the first span are hidden.
       {Span(SpanKind::kReduce, 70, 95), Span(SpanKind::kStep, 0, 120),
        Span(SpanKind::kReduce, 20, 50), Span(SpanKind::kForward, 0, 10),
        Span(SpanKind::kBackward, 10, 75), Span(SpanKind::kWait, 75, 98)});
@@ -24,7 +24,7 @@ TEST(OverlapTest, CommunicationOutsideTheWaitIsHidden) {
   EXPECT_EQ(overlap.ExposedShare(), 23.0 / 120);
 }
 
-// Overlapping and adjacent intervals are counted once.
+// Time in overlapping or adjacent intervals must be counted once.
 TEST(OverlapTest, TimeIsCountedOnce) {
   const CommunicationOverlap overlap = OverlapOf(
       {Span(SpanKind::kReduce, 10, 40), Span(SpanKind::kReduce, 20, 30),

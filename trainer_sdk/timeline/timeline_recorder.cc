@@ -16,8 +16,8 @@ int64_t Nanoseconds(Instant instant) {
   return instant.time_since_epoch().count();
 }
 
-// Whether the kind is a pass or a part of a pass, whose number per step is
-// limited.
+// Whether a span of this kind is a forward or backward pass or a part of one.
+// The number of such spans per step is limited.
 bool IsOfPass(SpanKind kind) {
   return kind == SpanKind::kForward || kind == SpanKind::kBackward ||
          kind == SpanKind::kPart;
@@ -32,7 +32,7 @@ void TimelineRecorder::BeginStep(int64_t step) {
   const std::lock_guard<std::mutex> lock(mutex_);
   Step next;
   if (steps_.size() == max_steps_) {
-    // The memory of the oldest step is reused.
+    // Reuse the memory of the oldest step.
     next = std::move(steps_.front());
     next.spans.clear();
     steps_.pop_front();

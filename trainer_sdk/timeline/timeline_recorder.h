@@ -15,18 +15,19 @@
 namespace muster {
 
 // Records the activities of a rank in the last steps of its training, with
-// times of the monotonic clock. The training reports its passes, and its
-// reducer reports the buckets. A training that does not record passes a null
-// recorder (see RecordedSpan), which costs one comparison per span.
+// times of the monotonic clock. The training program reports its forward and
+// backward passes, and its reducer reports the buckets. A program that does not
+// record passes a null recorder (see RecordedSpan), which costs one comparison
+// per span.
 //
-// At most kMaxPasses passes and parts are kept per step, the first ones;
-// buckets and waits are not limited. Thread-safe. A span belongs to the step
-// that began last.
+// Of the passes and their parts, only the first kMaxPasses in a step are kept;
+// buckets and waits are not limited. A span belongs to the step that began
+// last. Thread-safe.
 class TimelineRecorder : public ReducerObserver {
  public:
   static constexpr int64_t kMaxPasses = 2000;
 
-  // `steps`: the number of steps to keep, at least 1.
+  // `steps`: the number of latest steps to keep, at least 1.
   explicit TimelineRecorder(int64_t steps);
 
   void BeginStep(int64_t step);
@@ -34,7 +35,7 @@ class TimelineRecorder : public ReducerObserver {
   void OnReduced(const BucketReduction& reduction) override;
   void OnWaited(Instant begin, Instant end) override;
 
-  // The recorded spans, in the order in which they ended.
+  // Returns the recorded spans, in the order in which they ended.
   std::vector<TimelineSpan> spans() const;
 
  private:
@@ -50,8 +51,8 @@ class TimelineRecorder : public ReducerObserver {
   std::deque<Step> steps_;
 };
 
-// Records a span from its construction to its destruction; nothing if the
-// recorder is null.
+// Records a span that lasts from the construction to the destruction of this
+// object. Records nothing if the recorder is null.
 class RecordedSpan {
  public:
   RecordedSpan(TimelineRecorder* recorder, SpanKind kind, int64_t number = 0);
@@ -66,18 +67,19 @@ class RecordedSpan {
   Instant begin_;
 };
 
-// Records the parts of one backward pass. A part ends when its last gradient is
-// complete; then the next part begins. Records nothing if the recorder is null.
+// Records the parts (such as layers) of one backward pass. A part ends when its
+// last gradient is complete; then the next part begins. Records nothing if the
+// recorder is null.
 class RecordedParts {
  public:
-  // Begins the pass.
+  // Begins the backward pass.
   explicit RecordedParts(TimelineRecorder* recorder);
-  // Ends the pass.
+  // Ends the backward pass.
   ~RecordedParts();
   RecordedParts(const RecordedParts&) = delete;
   RecordedParts& operator=(const RecordedParts&) = delete;
 
-  // Reports that a gradient of part `part` is complete.
+  // Reports that a gradient of the part with index `part` is complete.
   void Made(int64_t part);
 
  private:
@@ -87,9 +89,9 @@ class RecordedParts {
   Instant end_;
 };
 
-// Gathers every rank's spans on rank 0, by rank and converted to rank 0's
-// clock; empty on other ranks. The conversion is as exact as ClockLead.
-// Collective and blocking.
+// Gathers every rank's spans on rank 0, indexed by rank, with times converted
+// to rank 0's clock. Returns an empty list on other ranks. The conversion is as
+// exact as ClockLead. Collective and blocking.
 absl::StatusOr<std::vector<std::vector<TimelineSpan>>> GatherTimeline(
     ProcessGroup& group, std::vector<TimelineSpan> spans);
 

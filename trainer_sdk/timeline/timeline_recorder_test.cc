@@ -9,7 +9,7 @@ Instant At(int64_t nanoseconds) { return Instant(Duration(nanoseconds)); }
 
 TEST(TimelineRecorderTest, KeepsTheLastSteps) {
   TimelineRecorder recorder(2);
-  // not recorded, because no step has begun
+  // This span must not be recorded, because no step has begun.
   recorder.Add(SpanKind::kForward, 0, At(1), At(2));
   for (int64_t step = 0; step < 5; ++step) {
     recorder.BeginStep(step);

@@ -10,36 +10,39 @@ namespace muster {
 // place on the rank's computing thread or its GPU's main stream.
 enum class SpanKind : int64_t {
   kStep,
-  // The passes of one micro-batch.
+  // The forward and the backward pass of one micro-batch.
   kForward,
   kBackward,
-  // The time of one part of the model in a backward pass.
+  // The computation of one part of the model, such as a layer, in a backward
+  // pass.
   kPart,
   // The reduction of a bucket of gradients, on the communication thread or
   // stream.
   kReduce,
-  // The wait for averages after the backward pass.
+  // The time after the backward pass in which the rank waits for averaged
+  // gradients.
   kWait,
-  // Clipping and the optimizer's step.
+  // Gradient clipping and the optimizer's step.
   kUpdate,
 };
 
-// An activity and its time, in nanoseconds of the timeline's clock. Consists of
-// integers only, so that ranks can send it as bytes.
+// An activity of a rank and its time, in nanoseconds of the timeline's clock.
+// It consists of integers only, so that ranks can send it as bytes.
 struct TimelineSpan {
   SpanKind kind = SpanKind::kStep;
   // Number of the step, from 0.
   int64_t step = 0;
-  // The number of the micro-batch, of the part of the model, or of the bucket
-  // (-1: the exchange of which parameters were used). For kStep: the number of
-  // spans that were dropped.
+  // The index of the micro-batch, of the part of the model, or of the bucket.
+  // In spans of kind kReduce, -1 means the exchange in which ranks agree on
+  // which parameters were used. For kStep: the number of spans of the step that
+  // were dropped.
   int64_t number = 0;
   int64_t begin = 0;
   int64_t end = 0;
-  // For kReduce: the time at which the bucket became full and its reduction was
-  // requested.
+  // For kReduce: the time at which the bucket became full, so that its
+  // reduction was requested.
   int64_t asked = 0;
-  int64_t bytes = 0;  // for kReduce: the size of the bucket
+  int64_t bytes = 0;  // for kReduce: the size of the bucket in bytes
 
   bool operator==(const TimelineSpan&) const = default;
 };

@@ -14,8 +14,8 @@ namespace {
 constexpr int kComputing = 0;
 constexpr int kCommunicating = 1;
 
-// Escapes quotes and backslashes, and replaces control characters, which would
-// break the JSON.
+// Returns `text` as a JSON string: escapes quotes and backslashes, and replaces
+// control characters, which are invalid in JSON.
 std::string Quoted(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -48,8 +48,8 @@ class TraceWriter {
   }
 
  private:
-  // Writes one event of this rank. `rest`: the members of its JSON object after
-  // the first three.
+  // Writes one event of the current rank. `rest`: the members of the event's
+  // JSON object that follow the first three.
   void Event(const char* phase, int thread, const std::string& rest) {
     out_ << (written_ ? ",\n" : "\n");
     written_ = true;
@@ -61,7 +61,8 @@ class TraceWriter {
     Event("M", kComputing,
           absl::StrCat("\"name\":\"process_name\",\"args\":{\"name\":\"rank ",
                        rank_, "\"}"));
-    // Without a sort index, Perfetto would sort ranks by their first events.
+    // The sort index makes the viewer Perfetto order the ranks by number;
+    // otherwise it would order them by their first events.
     Event("M", kComputing,
           absl::StrCat(
               "\"name\":\"process_sort_index\",\"args\":{\"sort_index\":",
@@ -80,7 +81,7 @@ class TraceWriter {
   std::string NameOf(const TimelineSpan& span) const {
     switch (span.kind) {
       case SpanKind::kStep:
-        // Steps are counted from 1, as in progress lines.
+        // Steps are numbered from 1 here, as in the lines of training progress.
         return absl::StrCat("step ", span.step + 1);
       case SpanKind::kForward:
         return "forward";
@@ -138,7 +139,7 @@ class TraceWriter {
               ",\"cat\":", reduces ? "\"communication\"" : "\"computing\"",
               ",\"args\":", ArgumentsOf(span)));
     if (!reduces) return;
-    // An arrow: its two events have the same name, category and id.
+    // An arrow consists of two events with the same name, category and id.
     const std::string which = absl::StrCat(
         ",\"name\":\"full\",\"cat\":\"bucket\",\"id\":", ++arrows_);
     Event("s", kComputing, At(span.asked) + which);

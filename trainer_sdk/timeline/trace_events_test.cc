@@ -16,7 +16,7 @@ std::vector<Json> EventsOf(const Timeline& timeline) {
   return Json::parse(out.str())["traceEvents"].get<std::vector<Json>>();
 }
 
-// The first event with that phase and name; null if there is none.
+// Returns the first event with this phase and name; null if there is none.
 Json Find(const std::vector<Json>& events, const std::string& phase,
           const std::string& name) {
   for (const Json& event : events) {
@@ -48,7 +48,7 @@ TEST(TraceEventsTest, RanksAreProcessesAndCommunicationIsAThread) {
   EXPECT_EQ(bucket["args"]["step"], 5);
   EXPECT_EQ(bucket["args"]["bytes"], 1 << 20);
   EXPECT_EQ(bucket["args"]["waited_us"], 1.25);
-  // Metadata events of both ranks, for the viewer.
+  // Metadata events give the viewer the names of both ranks and their threads.
   for (const int rank : {0, 1}) {
     int names = 0;
     for (const Json& event : events) {
@@ -59,8 +59,8 @@ TEST(TraceEventsTest, RanksAreProcessesAndCommunicationIsAThread) {
   EXPECT_EQ(Find(events, "M", "process_name")["args"]["name"], "rank 0");
 }
 
-// The arrow starts on the computing thread at the time at which the bucket was
-// full, and ends at the start of the bucket's reduction.
+// The arrow must start on the computing thread at the time at which the bucket
+// was full, and end at the start of the bucket's reduction.
 TEST(TraceEventsTest, AnArrowLeadsToEachReduction) {
   const TimelineSpan one{
       .kind = SpanKind::kReduce, .begin = 700, .end = 800, .asked = 100};
@@ -105,8 +105,8 @@ TEST(TraceEventsTest, EachKindHasAName) {
   }
 }
 
-// Times are exact even if the uptime exceeds 2^53 ns, because they count from
-// the first span.
+// Times must be exact even if the clock, which counts from the host's start,
+// exceeds 2^53 ns: written times count from the first span.
 TEST(TraceEventsTest, AnOldClockLosesNothing) {
   const int64_t old = int64_t{1} << 60;
   const std::vector<Json> events = EventsOf(

@@ -25,8 +25,8 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNccl(GroupPlace place,
                                                    Instant deadline) {
   NcclOptions options;
   options.unique_id = std::move(unique_id);
-  // This callback only writes the cause to the flight recorder; the group
-  // itself gets the error at its next operation.
+  // Only writes the cause to the flight recorder. The group itself gets the
+  // error at its next operation.
   options.on_broken = [name = place.name](const absl::Status& cause) {
     FlightRecorder::Process()
         .Fail(name, std::string(cause.message()))
@@ -72,14 +72,14 @@ absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
     GroupPlace place, TransportChoice choice, ProcessGroupOptions options) {
   if (place.store != nullptr) {
-    // Groups with different names use different keys of the store.
+    // Use separate keys of the store for groups with different names.
     const auto keys = std::make_shared<PrefixStore>(
         absl::StrCat("group/", place.name), place.store);
     const absl::Status claimed =
         ClaimRank(*keys, place.rank, ProcessIdentity());
     if (!claimed.ok()) return NamedAfter(place, claimed);
-    // Each rank counts its own creations, before anything can fail, so that the
-    // n-th creation has the same number on all ranks.
+    // Each rank counts its own creations of this group, before anything can
+    // fail, so that the n-th creation has the same number on all ranks.
     const absl::StatusOr<int64_t> creation =
         keys->Add(absl::StrCat("creations/", place.rank), 1);
     if (!creation.ok()) return NamedAfter(place, creation.status());
@@ -93,8 +93,8 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
   };
   if (choice == TransportChoice::kNccl) {
     if (options.splitter == nullptr) options.splitter = SplitNcclTransport;
-    // With NCCL, groups that are split from this group are made by the
-    // splitter, so this factory makes only the group itself.
+    // With NCCL, this factory makes only the group itself; groups that are
+    // split from it are made by the splitter.
     factory = [is_world](GroupPlace whole, Instant deadline) {
       return NewNccl(std::move(whole), is_world ? TakeWorldNcclId() : "",
                      deadline);

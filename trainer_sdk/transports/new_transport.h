@@ -11,26 +11,27 @@
 
 namespace muster {
 
-// Makes the transport of one group, with the transport's default options.
-// Collective, with the same choice on every rank; blocks until `deadline` at
-// most. Returns the transport's own errors.
+// Makes the transport `choice` for one group, with the transport's default
+// options. Collective, with the same choice on every rank; blocks until
+// `deadline` at most. Errors are those of the chosen transport.
 absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
                                                         TransportChoice choice,
                                                         Instant deadline);
 
-// Makes a process group over the transport `choice`; groups that are split from
+// Makes a process group over the transport `choice`. Groups that are split from
 // it use the same choice. Collective and blocking. Most programs need only
 // NewWorld (session_world.h), which makes the group of all ranks, and
 // ProcessGroup::Split. With NCCL, a group without global ranks in its options
-// is the world, and uses the NCCL id that the agent made for the round.
+// is taken for the world, and uses the NCCL id that the agent made for the
+// round.
 //
 // `place.name` identifies the group within its store, so different groups need
-// different names. InvalidArgument: another process has this rank in a group of
-// this name.
+// different names. InvalidArgument: another process already has this rank in a
+// group of this name.
 //
-// A broken group may be made again under the same name: every rank calls this
-// again, including a rank whose last call failed. The ranks' first calls make
-// one group, their second calls the next, and so on.
+// A broken group may be created again under the same name: every rank calls
+// this function again, including a rank whose last call failed. The ranks'
+// first calls make one group, their second calls the next, and so on.
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
     GroupPlace place, TransportChoice choice, ProcessGroupOptions options = {});
 

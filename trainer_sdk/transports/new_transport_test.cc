@@ -18,8 +18,8 @@
 namespace muster {
 namespace {
 
-// Sums over a world and over its halves; returns the name of the world's
-// transport.
+// Sums values over a world and over each half of it. Returns the name of the
+// world's transport.
 absl::StatusOr<std::string> SumTwice(GroupPlace place, TransportChoice choice) {
   ProcessGroupOptions options;
   options.timeout = std::chrono::seconds(30);
@@ -88,8 +88,8 @@ TEST(NewTransportTest, ABrokenGroupIsMadeAgainOverTheSameStore) {
             if (!world.ok()) return world.status();
             const absl::Status sound = (*world)->Run(Barrier());
             if (times == 2) return sound;
-            // The barrier's status is ignored before: on a slower rank, this
-            // abort of another rank may break the barrier.
+            // Before the last round the barrier's status is ignored: on a
+            // slower rank, this abort by another rank may break the barrier.
             (*world)->Abort("made again");
           }
           return absl::OkStatus();
@@ -131,13 +131,14 @@ TEST(NewTransportTest, EveryCreationHasKeysOfItsOwn) {
   place.store = store;
   ASSERT_TRUE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   place.size = 2;
-  // A creation that fails is counted too.
+  // A creation that fails must be counted, too.
   EXPECT_FALSE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   EXPECT_EQ(store->Add("group//creations/0", 0).value(), 2);
 }
 
-// Lets the first Add of each process pass in the order of `turns_`, so that
-// ranks of two groups reach the store in the order that could mix them up.
+// Makes the first Add of each process wait for its turn, in the order of
+// `turns_`. This order of arrival at the store could mix up ranks of two
+// groups.
 class Turnstile {
  public:
   explicit Turnstile(std::vector<int> turns) : turns_(std::move(turns)) {}
@@ -202,9 +203,8 @@ class StoreWithTurns final : public Store {
   const int process_;
 };
 
-// Four ranks in two groups, 0 + 1 and 2 + 3, over one store, as in a program
-// whose author does not know prefixes. The first rank 0 and the first rank 1 to
-// arrive are of different groups.
+// Four ranks form two groups, 0 + 1 and 2 + 3, over one store without prefixes.
+// The first rank 0 and the first rank 1 that arrive are of different groups.
 TEST(NewTransportTest, GroupsOfDifferentNamesInOneStoreNeverMix) {
   const auto store = std::make_shared<InProcessStore>();
   Turnstile turns({0, 3, 1, 2});

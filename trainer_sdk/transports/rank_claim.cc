@@ -22,8 +22,8 @@ uint64_t ProcessNonce() {
 }  // namespace
 
 std::string ProcessIdentity() {
-  // The pid distinguishes a forked child from its parent, which has the same
-  // nonce.
+  // The pid distinguishes a forked child process from its parent, which has the
+  // same nonce.
   const PeerName own = OwnName(0);
   return absl::StrCat("pid ", own.pid, " on ", own.host, " (",
                       absl::Hex(ProcessNonce()), ")");

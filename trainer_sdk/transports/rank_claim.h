@@ -8,14 +8,15 @@
 
 namespace muster {
 
-// Identifies this process among all users of a store: "pid 4711 on node7
-// (5f0c...)". It has a random part, because containers of one image may share
-// host name and pid.
+// Returns a text that identifies this process among all users of a store: "pid
+// 4711 on node7 (5f0c...)". Its last part is random, because containers of one
+// image may share host name and pid.
 std::string ProcessIdentity();
 
-// Records in `store`, which holds the keys of one group name, that `process`
-// has rank `rank`. InvalidArgument: another process has claimed the rank, so
-// two groups have the same name; the message names that process.
+// Records in `store`, which has the keys of groups with one name, that
+// `process` has rank `rank`. InvalidArgument: another process has already
+// claimed the rank, so two groups have the same name; the message names that
+// process.
 absl::Status ClaimRank(Store& store, int rank, const std::string& process);
 
 }  // namespace muster

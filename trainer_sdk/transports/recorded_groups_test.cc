@@ -1,4 +1,5 @@
-// The flight recorders of several ranks when groups are made more than once.
+// Tests the flight recorders of several ranks when groups are created more than
+// once.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -80,7 +81,7 @@ TEST_F(RecordedGroups, GroupsOfOneNameAreDistinguished) {
       }));
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_THAT(Findings(), IsEmpty());
-  // Two groups of one name differ in GroupPlace::birth.
+  // The two groups with the same name must differ in GroupPlace::birth.
   std::vector<uint64_t> births;
   for (const FlightGroup& group : recorders_[3]->Snapshot().groups) {
     if (group.name == "world/dp:1") births.push_back(group.birth);
@@ -96,8 +97,9 @@ TEST_F(RecordedGroups, RecreatedGroupIsNotBlamed) {
     CallOptions soon;
     soon.timeout = std::chrono::milliseconds(100);
     for (int i = 1; i < worlds; i++) {
-      // The barrier times out, because rank 2 does not call it. A rank that
-      // calls it late gets the group's failure instead.
+      // Run fails on ranks 0 and 1: the barrier times out because rank 2 does
+      // not call it. The rank that calls it later gets the group's failure
+      // instead.
       if (rank != 2) {
         EXPECT_FALSE((*world)->Run(Barrier(), soon).ok());
       }
@@ -121,8 +123,8 @@ TEST_F(RecordedGroups, RankThatDoesNotSplitIsNamed) {
     if (!world.ok()) return world.status();
     auto part = (*world)->Split(rank % 2, 0);
     if (!part.ok()) return part.status();
-    // Without this barrier, the next failure on one rank would end a Split that
-    // another rank is still in.
+    // Wait until all ranks have completed the split. Otherwise the next failure
+    // on one rank could end the split on another.
     absl::Status split = (*world)->Run(Barrier());
     if (!split.ok()) return split;
     CallOptions soon;

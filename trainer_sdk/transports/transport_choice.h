@@ -8,9 +8,9 @@
 
 namespace muster {
 
-// The transport of a group. kAutomatic means local for a group of one rank,
-// otherwise hierarchical: shared memory within a host, and the network between
-// hosts.
+// The transport of a group. kAutomatic means "local" for a group of one rank,
+// otherwise "hierarchical": shared memory within a host, and the network
+// between hosts.
 enum class TransportChoice {
   kAutomatic,
   kLocal,
@@ -22,7 +22,7 @@ enum class TransportChoice {
   kNccl,
 };
 
-// Every choice with its name, in the order in which messages list them.
+// Each choice and its name, in the order in which messages list them.
 inline constexpr std::pair<TransportChoice, const char*> kTransportNames[] = {
     {TransportChoice::kAutomatic, "auto"},
     {TransportChoice::kLocal, "local"},
@@ -34,8 +34,9 @@ inline constexpr std::pair<TransportChoice, const char*> kTransportNames[] = {
     {TransportChoice::kNccl, "nccl"},
 };
 
-// Convert between a choice and its name. InvalidArgument: no such name; the
-// message lists the names.
+// Name returns the name of a choice. The other function finds the choice with a
+// given name; InvalidArgument: there is no such name; the message lists the
+// names.
 const char* Name(TransportChoice choice);
 absl::StatusOr<TransportChoice> ParseTransportChoice(const std::string& name);
 

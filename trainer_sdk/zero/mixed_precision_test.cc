@@ -1,5 +1,5 @@
 // Compares training in 16 bits with float32 master weights, replicated and
-// sharded, with a simple computation for all ranks in one place.
+// sharded, with a simple reference computation of all ranks in one thread.
 
 #include <cmath>
 #include <cstdint>
@@ -32,17 +32,18 @@ float RoundedTo(DType type, float value) {
   return static_cast<float>(DecodeElement(type, &bits));
 }
 
-// The state after a step.
+// The result of one training step.
 struct After {
   std::vector<float> values;
   double loss_scale = 1;
 };
 
-// float16 uses a loss scale, bfloat16 does not.
+// Whether training with this type uses a loss scale: float16 does, bfloat16
+// does not.
 bool IsScaled(DType type) { return type == DType::kFloat16; }
 
-// The reference: trains `plan` with all parameters in one list, and returns the
-// state after each step, which must be the same on every rank.
+// The reference computation: trains `plan` with all parameters in one list.
+// Returns the result of each step, which every rank must reproduce.
 std::vector<After> Plain(DType type, int world, const ToyPlan& plan) {
   struct Weight {
     size_t parameter;
@@ -141,7 +142,7 @@ TEST_P(MixedPrecision, IsThePlainOneBitForBit) {
   for (size_t step = 1; step < expected.size(); ++step) {
     if (expected[step].loss_scale < expected[step - 1].loss_scale) ++skipped;
   }
-  // With a loss scale, the test must cover several skipped steps.
+  // With a loss scale, the test must include several skipped steps.
   ASSERT_EQ(skipped > 2, IsScaled(type));
   const absl::Status failure = FirstFailure(RunWorld(
       world,
@@ -162,8 +163,8 @@ TEST_P(MixedPrecision, IsThePlainOneBitForBit) {
           if (InOneList((*toy)->values()) != after.values) {
             return absl::InternalError(absl::StrCat("step ", step, ": values"));
           }
-          // A skipped step, after which the loss scale is lower, changes
-          // neither values nor state.
+          // A step after which the loss scale is lower was skipped. It must
+          // change neither values nor state.
           if (after.loss_scale < scale &&
               (BitsOf((*toy)->optimizer().State()) != before ||
                (*toy)->values() != values)) {

@@ -13,7 +13,7 @@ absl::Status ScatterHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
   const int ranks = group.size();
   const ShardForm form = ShardFormOf(bucket.device);
   const std::vector<int64_t> counts = ShardCounts(bucket.count, ranks, form);
-  // ReduceScatter works in place: it writes this rank's part of the bucket.
+  // The output of ReduceScatter is in place: this rank's part of the bucket.
   void* const own =
       bucket.at(ShardBegin(bucket.count, group.rank(), ranks, form));
   if (form == ShardForm::kEven) {
@@ -25,7 +25,8 @@ absl::Status ScatterHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
       ReduceScatter(bucket.data, own, counts[0], bucket.dtype, ReduceOp::kAvg),
       group);
   const int64_t rest = bucket.count - counts[0] * ranks;
-  // With one rank there is no rest, because its part is the whole bucket.
+  // With one rank no elements are left over, because its part is the whole
+  // bucket.
   if (!status.ok() || rest == 0 || ranks == 1) return status;
   void* const at = bucket.at(bucket.count - rest);
   return bucket.Run(

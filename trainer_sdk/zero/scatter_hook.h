@@ -6,10 +6,10 @@
 
 namespace muster {
 
-// Gives each rank the average of only its own part of a bucket
-// (shard_partition.h), with half the communication of an all_reduce. This is
-// sufficient for a ShardedOptimizer. The rest of the bucket is undefined
-// afterwards.
+// A communication hook that gives each rank the average of only its own part of
+// a bucket (shard_partition.h), with half the communication of an all_reduce.
+// This is enough for a ShardedOptimizer. Afterwards the rest of the bucket is
+// undefined.
 class ScatterHook : public CommHook {
  public:
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;
@@ -17,8 +17,9 @@ class ScatterHook : public CommHook {
   bool scatters() const override { return true; }
 };
 
-// Options for a Reducer whose gradients a ShardedOptimizer uses: averages stay
-// in the buckets, buckets never change, and the default hook is ScatterHook.
+// Returns `options` adapted for a Reducer whose gradients a ShardedOptimizer
+// uses: averages stay in the buckets, buckets never change, and the default
+// hook is ScatterHook.
 DdpOptions ForSharding(DdpOptions options = {});
 
 }  // namespace muster

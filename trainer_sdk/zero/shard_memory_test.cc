@@ -1,4 +1,5 @@
-// Checks the memory of ZeRO-1: the bytes on each rank match the formula.
+// Checks the memory use of ZeRO-1: the bytes on each rank must match the
+// formula.
 
 #include <malloc.h>
 
@@ -16,8 +17,8 @@
 
 namespace {
 
-// Bytes that this thread, which is one of the ranks, has allocated and not
-// freed.
+// The number of bytes that this thread has allocated and not freed. Each rank
+// is a thread.
 thread_local int64_t live_bytes = 0;
 thread_local int64_t peak_bytes = 0;
 
@@ -47,17 +48,18 @@ void operator delete[](void* memory, size_t) noexcept { Freed(memory); }
 namespace muster {
 namespace {
 
-// Elements of one weight matrix. Not divisible by 3, so that the parts of three
-// ranks differ in length.
+// The number of elements of one weight matrix. It is not divisible by 3, so
+// that the parts of three ranks differ in length.
 constexpr int64_t kMatrix = 250000;
 constexpr int64_t kVector = 500;
 constexpr int kLayers = 4;
 constexpr int64_t kParameters = kLayers * (kMatrix + kVector);
-// Upper bound in bytes for names, lists, threads and allocators, whose memory
-// does not grow with the number of weights.
+// Upper bound in bytes for memory that does not grow with the number of
+// weights: names, lists, threads and allocators.
 constexpr int64_t kSmall = 16 << 10;
 
-// Bytes per element of weights, of gradients, and of sharded state.
+// The expected memory in bytes per element: of the weights, the gradients and
+// the sharded state.
 struct Form {
   DType type = DType::kFloat32;
   int64_t values = 0;
@@ -96,7 +98,7 @@ absl::Status Measure(const Form& form, ProcessGroup& group) {
   for (const GradientBucket& bucket : (*reducer)->buckets()) {
     mine += ShardCounts(bucket.count, group.size())[group.rank()];
   }
-  // Each rank has an equal part, to within one element per bucket.
+  // Check that each rank has an equal part, to within one element per bucket.
   const auto buckets = static_cast<int64_t>((*reducer)->buckets().size());
   if (std::abs(mine - kParameters / group.size()) > buckets) {
     return absl::InternalError(absl::StrCat("a part of ", mine));
@@ -112,8 +114,8 @@ absl::Status Measure(const Form& form, ProcessGroup& group) {
       "all of a rank", live_bytes - begin + gradients,
       (form.values + form.gradients) * kParameters + form.state * mine);
   if (!status.ok()) return status;
-  // A step allocates no memory that grows with the number of weights, not even
-  // temporarily.
+  // Check that a step allocates no memory that grows with the number of
+  // weights, not even temporarily.
   const int64_t before_step = peak_bytes = live_bytes;
   for (int64_t step = 1; step <= 2; ++step) {
     status = (*reducer)->Begin(GradientSync::kReduce);
@@ -142,14 +144,16 @@ class ShardMemory : public testing::TestWithParam<int> {
   }
 };
 
-// With 16-bit values, an element needs 16 bytes on one rank and 4 + 12 / N on
-// each of N ranks: two moments and the master weight, 12 bytes, are sharded.
+// With 16-bit values, an element needs 16 bytes on one rank, and 4 + 12 / N
+// bytes on each of N ranks: 12 bytes are sharded, for two moments and the
+// master weight.
 TEST_P(ShardMemory, SixteenBitFormIsFourAndTwelveNths) {
   Run({.type = DType::kBFloat16, .values = 2, .gradients = 2, .state = 12});
 }
 
-// With float32 values, an element needs 8 + 8 / N bytes on each of N ranks: two
-// moments, 8 bytes, are sharded, and the values are the master weights.
+// With float32 values, an element needs 8 + 8 / N bytes on each of N ranks: 8
+// bytes are sharded, for two moments. The values themselves are the master
+// weights.
 TEST_P(ShardMemory, Float32FormIsEightAndEightNths) {
   Run({.type = DType::kFloat32, .values = 4, .gradients = 4, .state = 8});
 }

@@ -29,8 +29,8 @@ int64_t ShardBegin(int64_t count, int rank, int ranks, ShardForm form) {
     return rank == ranks ? count
                          : count / ranks / kAlignment * kAlignment * rank;
   }
-  // The first ranks have one element more if `count` is not a multiple of
-  // `ranks`.
+  // If `count` is not a multiple of `ranks`, the first ranks have one element
+  // more than the others.
   return count / ranks * rank + std::min<int64_t>(rank, count % ranks);
 }
 

@@ -9,42 +9,44 @@
 
 namespace muster {
 
-// The partition of a bucket among ranks: contiguous parts in rank order. The
-// number of ranks need not divide the number of elements and may exceed it.
+// How a bucket is divided among ranks: into contiguous parts in rank order. The
+// number of ranks need not divide the number of elements, and may exceed it.
 // Pure.
 
 enum class ShardForm {
-  // Lengths differ by at most one element. Used for host memory.
+  // The lengths of the parts differ by at most one element. Used for host
+  // memory.
   kEven,
-  // Equal lengths that are a multiple of 64 elements, for which NCCL has its
-  // fastest operations. The last rank's part also has the remaining elements,
-  // fewer than 64 per rank. Used for devices.
+  // All parts have equal lengths, a multiple of 64 elements, for which NCCL has
+  // its fastest operations. The last rank's part also has the remaining
+  // elements, fewer than 64 per rank. Used for devices.
   kAligned,
 };
 
-// The form for buckets in the memory of `device`; null: the host.
+// The form for buckets in the memory of `device`; null means the host.
 ShardForm ShardFormOf(const Device* device);
 
-// The number of elements in each rank's part when `count` elements are divided.
-// `ranks` must be at least 1.
+// Returns the number of elements in each rank's part of a bucket of `count`
+// elements. `ranks` must be at least 1.
 std::vector<int64_t> ShardCounts(int64_t count, int ranks,
                                  ShardForm form = ShardForm::kEven);
 
-// The index of the first element of the part of `rank`.
+// Returns the index of the first element of the part of `rank` in a bucket of
+// `count` elements.
 int64_t ShardBegin(int64_t count, int rank, int ranks,
                    ShardForm form = ShardForm::kEven);
 
-// A range of a parameter that belongs to this rank, and its position in a
-// bucket.
+// A range of a parameter that belongs to this rank's part of a bucket, and its
+// position in the bucket.
 struct ShardPiece {
   ParameterRange range;
   int bucket = 0;
-  // Offset of its first element in the bucket, in elements.
+  // The position in the bucket of the range's first element, in elements.
   int64_t offset = 0;
 };
 
-// All ranges of parameters in the parts of `buckets` that belong to `rank`, in
-// the order of the buckets; empty ranges are left out.
+// Returns all ranges of parameters in the parts of `buckets` that belong to
+// `rank`, in the order of the buckets. Empty ranges are left out.
 std::vector<ShardPiece> PiecesOf(const std::vector<GradientBucket>& buckets,
                                  int rank, int ranks);
 

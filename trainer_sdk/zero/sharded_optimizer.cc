@@ -171,7 +171,8 @@ absl::Status ShardedOptimizer::OnStateLoaded() {
 template <typename Prepare>
 absl::Status ShardedOptimizer::Gather(Prepare prepare) {
   Device& device = shard_.device();
-  // While one bucket is gathered, the next bucket is already updated.
+  // Gathering is asynchronous: while one bucket is gathered, the next bucket is
+  // updated.
   std::vector<Works> works;
   size_t next = 0;
   for (const GradientBucket& bucket : reducer_.buckets()) {
@@ -182,8 +183,8 @@ absl::Status ShardedOptimizer::Gather(Prepare prepare) {
     }
     const DType type = TypeOfValues(bucket);
     void* const values = values_[bucket.index];
-    // Until the update, the bucket's memory held the gradients; only now can it
-    // take the new values.
+    // Until the update, the bucket's memory held the gradients. Now it can take
+    // the new values.
     for (size_t i = first; i < next && values == nullptr; ++i) {
       shard_.CopyRounded(static_cast<int>(i),
                          Element(bucket.data, type, pieces_[i].offset));
@@ -210,7 +211,7 @@ ShardedOptimizer::Works ShardedOptimizer::StartGather(void* data, int64_t count,
   const int ranks = group_.size();
   const ShardForm form = ShardFormOf(&shard_.device());
   const std::vector<int64_t> counts = ShardCounts(count, ranks, form);
-  // AllGather works in place: this rank's input is its part of `data`.
+  // The input of AllGather is in place: this rank's part of `data`.
   void* const own =
       Element(data, type, ShardBegin(count, group_.rank(), ranks, form));
   Works works;

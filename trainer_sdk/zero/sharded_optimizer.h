@@ -16,40 +16,41 @@
 
 namespace muster {
 
-// ZeRO stage 1 (Rajbhandari et al., SC 2020): each rank keeps only its part of
-// the optimizer's state and master weights. A rank updates the elements whose
-// averaged gradients it has (ScatterHook); then the ranks gather the values in
-// the buckets' memory, so that only the state needs new memory. With 16-bit
-// values and AdamW, P elements on N ranks need 12 P / N bytes per rank instead
-// of 12 P. The values are bit-identical to those of a ReplicatedOptimizer after
-// a Reducer whose reductions are equally exact.
+// An optimizer with ZeRO stage 1 (Rajbhandari et al., SC 2020): each rank keeps
+// only its part of the optimizer's state and master weights. A rank updates the
+// elements whose averaged gradients it has (ScatterHook). Then the ranks gather
+// the new values in the buckets' memory, so that only the state needs
+// additional memory. With 16-bit values and AdamW, P elements on N ranks need
+// 12 P / N bytes per rank instead of 12 P. The values are bit-identical to
+// those of a ReplicatedOptimizer with a Reducer whose reductions are equally
+// exact.
 //
-// With GradientPlace::kInPlace, the values are gathered in place if they have
-// the same layout as the gradients: the types may differ, but the distances
-// between tensors must be the same numbers of elements.
+// With GradientPlace::kInPlace, the values are gathered in place if their
+// memory has the same layout as that of the gradients: the types may differ,
+// but the distances between tensors, in elements, must be equal.
 class ShardedOptimizer : public Optimizer {
  public:
-  // Call it on every rank with the same arguments; it does not communicate.
-  // `reducer` must be made with ForSharding and the same tensors in the same
-  // order; the values are in the memory of its device. `group` is the reducer's
-  // group, or another of the same ranks in the same order. Both must outlive
-  // the optimizer. InvalidArgument: the reducer or its tensors do not fit,
-  // CheckData rejects a value, a value does not fit into the memory of its
-  // gradient, or the device does not support the rule. ResourceExhausted: not
-  // enough device memory.
+  // Creates the optimizer. Call it on every rank with the same arguments; it
+  // does not communicate. `reducer` must be made with ForSharding and the same
+  // tensors in the same order; the values are in the memory of its device.
+  // `group` is the reducer's group, or another group of the same ranks in the
+  // same order. Both must outlive the optimizer. InvalidArgument: the reducer
+  // or its tensors do not fit, CheckData rejects a value, a value does not fit
+  // into the memory of its gradient, or the device does not support the rule.
+  // ResourceExhausted: not enough device memory.
   static absl::StatusOr<std::unique_ptr<ShardedOptimizer>> Create(
       ProcessGroup& group, const Reducer& reducer,
       std::shared_ptr<const UpdateRule> rule, std::vector<Tensor> tensors);
 
-  // SumOfSquares, Step and OnStateLoaded are collective on `group` and return
-  // its errors.
+  // SumOfSquares, Step and OnStateLoaded are collective operations of `group`
+  // and return its errors.
   absl::StatusOr<double> SumOfSquares() override;
   absl::Status Step(const OptimizerStep& step) override;
   absl::Status OnStateLoaded() override;
 
   std::vector<CheckpointSlice> State() override { return shard_.State(); }
 
-  // Size of this rank's state and master weights, in bytes.
+  // The size of this rank's state and master weights, in bytes.
   int64_t bytes() const { return shard_.bytes(); }
 
  private:
@@ -58,18 +59,18 @@ class ShardedOptimizer : public Optimizer {
                    std::vector<Tensor> tensors, std::vector<ShardPiece> pieces);
 
   TensorData GradientOf(const ShardPiece& piece) const;
-  // Calls `prepare` for each of this rank's pieces, then gathers the values of
-  // all ranks.
+  // Calls `prepare` with the index of each of this rank's pieces, then gathers
+  // the values of all ranks.
   template <typename Prepare>
   absl::Status Gather(Prepare prepare);
   // StartGather starts to gather `count` values at `data`, of which each rank
-  // has its part, and returns the started operations.
+  // has its own part. It returns the started operations.
   using Works = std::vector<std::shared_ptr<Work>>;
   Works StartGather(void* data, int64_t count, DType type);
   DType TypeOfValues(const GradientBucket& bucket) const;
   void TakeFromBucket(const GradientBucket& bucket);
-  // Indexed by bucket: the address in the values that corresponds to the
-  // bucket's first element; null if the values are gathered in the bucket.
+  // Finds, for each bucket, the address in the values that corresponds to the
+  // bucket's first element; null if the values must be gathered in the bucket.
   std::vector<void*> FindValues() const;
 
   ProcessGroup& group_;

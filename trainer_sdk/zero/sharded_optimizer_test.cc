@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 
 using Values = std::vector<std::vector<float>>;
 
-// The results of each step.
+// The results of the steps of a training run.
 struct Trace {
   std::vector<double> squares;
   std::vector<Values> values;
@@ -38,8 +38,8 @@ TransportFactory SharedMemory() {
   };
 }
 
-// Compares bits, because NaNs differ from themselves and zeros of both signs
-// are equal.
+// Whether all values have the same bits. Numbers are not compared, because a
+// NaN differs from itself and zeros of both signs are equal.
 bool SameBits(const Values& a, const Values& b) {
   for (size_t i = 0; i < a.size(); ++i) {
     if (!a[i].empty() && std::memcmp(a[i].data(), b[i].data(),
@@ -50,12 +50,12 @@ bool SameBits(const Values& a, const Values& b) {
   return a.size() == b.size();
 }
 
-// All elements of the state, by name.
+// All elements of the saved state, by name.
 using Saved = std::map<std::string, std::vector<float>>;
 
-// Trains on `world` ranks in steps [begin, end), compares all ranks, and
-// returns rank 0's trace. The state is loaded from `from` and saved to `to`,
-// with the values as "values/pI".
+// Trains on `world` ranks in steps [begin, end), checks that all ranks have the
+// same results, and returns rank 0's results. The state is loaded from `from`
+// and saved to `to`, together with the values as "values/pI".
 Trace Train(int world, const ToyPlan& plan, int begin, int end,
             const Saved* from = nullptr, Saved* to = nullptr,
             const TransportFactory& transport = SharedMemory()) {
@@ -125,7 +125,7 @@ struct Rule {
   std::shared_ptr<const UpdateRule> rule;
 };
 
-// Test parameters: number of ranks, precision, update rule, bound of the
+// Test parameters: number of ranks, precision, update rule, and limit of the
 // gradient norm (0: no clipping).
 class Sharded
     : public testing::TestWithParam<std::tuple<int, DType, Rule, double>> {
@@ -182,15 +182,15 @@ TEST(ShardedOptimizerTest, EveryPlaceAndUseOfGradientsWillDo) {
       ExpectSame(Train(2, plan, 0, 4), expected);
     }
   }
-  // AllReduceHook averages the whole bucket on every rank; a sharded optimizer
-  // then uses only this rank's part.
+  // AllReduceHook averages the whole bucket on every rank. A sharded optimizer
+  // must work with it, using only its own part.
   plan.ddp.hook = std::make_shared<AllReduceHook>();
   ExpectSame(Train(2, plan, 0, 4), expected);
 }
 
 TEST(ShardedOptimizerTest, TheNetworkIsAsGood) {
   // Integer gradients have exact sums, so the order in which a network
-  // transport adds them does not affect the result.
+  // transport adds them must not affect the result.
   ToyPlan plan;
   plan.gradients = ToyPlan::Gradients::kWhole;
   plan.clip = 3;
@@ -210,8 +210,8 @@ TEST(ShardedOptimizerTest, TheNetworkIsAsGood) {
   }
 }
 
-// Test parameter: precision. State that was saved by some number of ranks is
-// loaded on another number of ranks.
+// Saves state on one number of ranks and loads it on another. Test parameter:
+// precision.
 class Resharded : public testing::TestWithParam<DType> {};
 
 TEST_P(Resharded, StateIsTheSameOnAnyNumberOfRanks) {
@@ -234,7 +234,8 @@ TEST_P(Resharded, StateIsTheSameOnAnyNumberOfRanks) {
       SCOPED_TRACE(absl::StrCat(saved_on, " ranks, then ", loaded_on));
       ExpectSame(trace, undisturbed);
     }
-    // A ReplicatedOptimizer can load the state that a ShardedOptimizer saved.
+    // A ReplicatedOptimizer must be able to load the state that a
+    // ShardedOptimizer saved.
     ToyPlan replicated = plan;
     replicated.state = ToyPlan::State::kReplicated;
     const Trace after = Train(2, replicated, 4, 8, &saved);
@@ -246,8 +247,8 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Resharded,
                          testing::Values(DType::kFloat32, DType::kBFloat16),
                          [](const auto& tested) { return Name(tested.param); });
 
-// The error of ShardedOptimizer::Create for parameters and options that do not
-// fit together.
+// Returns the error of ShardedOptimizer::Create for parameters and options that
+// do not fit together.
 std::string WhatIsWrong(const DdpOptions& options, DType gradient,
                         std::vector<Tensor> parameters) {
   const auto statuses = RunWorld(1, [&](ProcessGroup& group) -> absl::Status {
@@ -287,8 +288,8 @@ TEST(ShardedOptimizerTest, MismatchIsNamed) {
               HasSubstr("cannot be gathered in one bucket"));
 }
 
-// A reducer made with ForSharding gives each rank only a part of the averages,
-// so a ReplicatedOptimizer, which updates all weights, must refuse it.
+// A reducer made with ForSharding gives each rank only a part of the averages.
+// A ReplicatedOptimizer, which updates all weights, must reject it.
 TEST(ShardedOptimizerTest, AReplicatedOptimizerBehindItsReducerIsRefused) {
   const auto statuses = RunWorld(2, [](ProcessGroup& group) -> absl::Status {
     std::vector<float> values(4, 1), gradient(4, 1);

@@ -23,25 +23,24 @@
 
 namespace muster {
 
-// A training without a model, for tests. Gradients are computed from the
+// A training run without a model, for tests. Gradients are computed from the
 // weights, so that a single wrong weight makes all later weights wrong.
 struct ToyPlan {
   std::vector<int64_t> counts = {10, 100, 1, 0, 33, 64, 7};
   std::shared_ptr<const UpdateRule> rule = AdamWRule({});
   enum class State { kReplicated, kSharded } state = State::kReplicated;
   DType precision = DType::kFloat32;
-  // The number of micro-batches of all ranks together in a step.
+  // The number of micro-batches in a step, of all ranks together.
   int micro_batches = 12;
-  // Type of the gradients. kWhole: integers, whose sums and averages are exact
-  // for any number of ranks.
+  // The kind of the gradients. kWhole: integers, whose sums and averages are
+  // exact for any number of ranks.
   enum class Gradients { kReal, kWhole } gradients = Gradients::kReal;
   double clip = 0;
   std::optional<LossScalerOptions> loss_scale = {};
   DdpOptions ddp{.limits = {.first_bytes = 64, .bytes = 256}};
 };
 
-// The gradient of element `k` of a parameter if the element has the value
-// `value`.
+// The gradient of element `k` of a parameter whose current value is `value`.
 inline double ToyGradient(float value, int micro_batch, int step, size_t k) {
   return std::sin(3 * double{value} + micro_batch + 0.1 * step +
                   static_cast<double>(k));
@@ -53,7 +52,7 @@ inline float ToyValue(size_t i, size_t k) {
       std::cos(0.3 * static_cast<double>(k) + static_cast<double>(i)));
 }
 
-// One rank's part of the training.
+// One rank's part of the training run.
 class ToyTraining {
  public:
   static absl::StatusOr<std::unique_ptr<ToyTraining>> Create(
@@ -64,8 +63,9 @@ class ToyTraining {
     return toy;
   }
 
-  // Runs step `step`, counted from 0. Returns the optimizer's sum of squares of
-  // the gradients. If the sum is not finite, only the loss scale changes.
+  // Runs step `step`, counted from 0. Returns the sum of the squares of the
+  // gradients, from the optimizer. If the sum is not finite, only the loss
+  // scale changes.
   absl::StatusOr<double> Step(int step) {
     const int mine = plan_.micro_batches / group_.size();
     for (size_t i = 0; i < values_.size(); ++i) {
@@ -95,8 +95,8 @@ class ToyTraining {
   std::vector<std::vector<float>>& values() { return values_; }
   Optimizer& optimizer() { return *optimizer_; }
   double loss_scale() const { return scaler_ ? scaler_->scale() : 1; }
-  // Sets the number of updates done so far, without skipped ones; used after a
-  // checkpoint was loaded.
+  // Sets the number of updates done so far, not counting skipped steps. Used
+  // after a checkpoint was loaded.
   void set_updates(int64_t updates) { updates_ = updates; }
 
  private:
@@ -153,8 +153,8 @@ class ToyTraining {
       for (size_t k = 0; k < values_[i].size(); ++k) {
         double value = ToyGradient(values_[i][k], micro_batch, step, k);
         if (plan_.gradients == ToyPlan::Gradients::kWhole) {
-          // A multiple of the number of ranks, so that the average over the
-          // ranks is an integer.
+          // Make the value a multiple of the number of ranks, so that the
+          // average over the ranks is an integer.
           value = std::round(10 * value) * group_.size();
         }
         gradient[k] += static_cast<float>(value * loss_scale());

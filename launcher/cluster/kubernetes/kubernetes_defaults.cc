@@ -27,7 +27,8 @@ struct PodPlace {
   FlagDefault first;
   // Whether this pod hosts the coordinator; nullopt: unknown.
   std::optional<bool> is_first;
-  std::string remark;  // notice for the user about an assumption; empty: none
+  // notice for the user about an assumption made here; empty: none
+  std::string remark;
 };
 
 using Environment = std::map<std::string, std::string>;
@@ -54,8 +55,8 @@ std::optional<FlagDefault> HostName(const Environment& environment) {
   return VariableSaid(environment, "HOSTNAME");
 }
 
-// Removes the suffix of the pod's number: "trainer-3" with index 3 is
-// "trainer".
+// Removes the suffix with the pod's number from a pod's name: "trainer-3" with
+// index 3 becomes "trainer".
 std::string WithoutIndex(const std::string& name, const std::string& index) {
   const std::string end = absl::StrCat("-", index);
   if (name.size() <= end.size() ||
@@ -103,8 +104,8 @@ std::optional<PodPlace> StatefulSetPlace(const Environment& environment) {
 }
 
 // Sets `place.first`, the pod that hosts the coordinator, from `coordinator`:
-// the JobSet controller annotates all pods with that pod's name. In a JobSet
-// with several Jobs the index alone does not tell which pod is the first.
+// the name of that pod, with which the JobSet controller annotates all pods. In
+// a JobSet with several Jobs the index alone does not identify the first pod.
 void PlaceInJobSet(const FlagDefault& coordinator,
                    const Environment& environment, PodPlace& place) {
   place.first = coordinator;
@@ -152,8 +153,8 @@ absl::StatusOr<std::optional<PodPlace>> ReadPodPlace(
   return place;
 }
 
-// Default time for which a pod waits for other pods and for a lost coordinator,
-// in seconds. The Job controller may wait up to 600 s before it replaces a
+// Default time in seconds for which a pod waits for other pods and for a lost
+// coordinator. The Job controller may wait up to 600 s before it replaces a
 // failed or evicted pod; then the image must be pulled or a machine added.
 constexpr char kPodSeconds[] = "1800";
 constexpr char kPodTimeout[] = "MUSTER_POD_TIMEOUT";
@@ -164,7 +165,8 @@ constexpr char kOrigin[] = "Kubernetes";
 constexpr size_t kUidDigits = 8;
 
 bool IsGpuList(const std::string& devices) {
-  // CUDA images set "all" even on machines without GPUs.
+  // NVIDIA_VISIBLE_DEVICES says nothing if it is "all": CUDA images set this
+  // even on machines without GPUs.
   return devices != "all" && devices != "none" && devices != "void";
 }
 
@@ -186,9 +188,10 @@ bool IsRange(const FlagDefault& nodes) {
 }
 
 // Checks that the index of an Indexed Job's pod is below the number of nodes if
-// the pods meet at pod 0. No check for a StatefulSet, whose ordinals may begin
-// above 0, and with a separate coordinator, where additional pods are spares.
-// An invalid number of nodes passes; the parser of --nnodes reports it.
+// the pods meet at pod 0. Not checked for a StatefulSet, whose ordinals may
+// begin above 0, and not with a separate coordinator, where additional pods are
+// spares. An invalid number of nodes is accepted here; the parser of --nnodes
+// reports it.
 absl::Status CheckIndex(const FlagValues& given, const FlagDefault& index,
                         const FlagDefault& nodes,
                         const Environment& environment) {
@@ -217,8 +220,8 @@ absl::Status CheckAddress(const FlagDefault& ip) {
                    ": is no IP address; let it be the pod's status.podIP"));
 }
 
-// The topology labels of this node, the outermost first. A variable is empty if
-// the Kubernetes node has no such label; it is skipped.
+// The topology labels of this node, the outermost first. If the Kubernetes node
+// has no such label, the variable is empty and is skipped.
 absl::StatusOr<std::optional<FlagDefault>> Topology(
     const Environment& environment) {
   constexpr struct {
@@ -270,7 +273,7 @@ std::optional<FlagDefault> RunId(const std::optional<PodPlace>& place,
   return id;
 }
 
-// The pod's node id in the job. A replacement of the pod gets the same id.
+// The pod's node id in the job. A pod that replaces this pod gets the same id.
 std::optional<FlagDefault> NodeId(const std::optional<PodPlace>& place,
                                   const Environment& environment) {
   if (!place) return VariableSaid(environment, "MUSTER_POD_NAME");
@@ -292,7 +295,8 @@ absl::Status MissingEndpointError(const FlagDefault& nodes) {
       "to rendezvousd's HOST:PORT, or write --rdzv-endpoint=HOST:PORT"));
 }
 
-// Adds the defaults of the meeting point and of the coordinator's host.
+// Adds the defaults that say where the nodes meet and which pod hosts the
+// coordinator.
 absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
                         const std::optional<PodPlace>& place,
                         const Environment& environment, Defaults& defaults) {
@@ -325,8 +329,8 @@ absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
 }
 
 // Sets all time limits for which a pod waits for other pods to the same value.
-// A pod that gives up counts as a failure of the Job, so no limit may pass
-// before the slowest pod can have started.
+// A pod that exits because of a time limit counts as a failure of the Job, so
+// no limit may be shorter than the start of the slowest pod.
 absl::Status AddTimeout(const Environment& environment, Defaults& defaults) {
   const FlagDefault timeout = VariableSaid(environment, kPodTimeout)
                                   .value_or(FlagDefault{kOrigin, kPodSeconds});
@@ -342,8 +346,8 @@ absl::Status AddTimeout(const Environment& environment, Defaults& defaults) {
   return absl::OkStatus();
 }
 
-// Commands that show why pods are missing; part of the error when pods do not
-// come.
+// Returns commands that show why pods are missing. They are part of the error
+// if pods do not join in time.
 std::string AbsentHint(const Environment& environment) {
   const auto job = VariableSaid(environment, "MUSTER_JOB_NAME");
   const std::string selector =

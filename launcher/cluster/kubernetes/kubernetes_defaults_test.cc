@@ -106,8 +106,8 @@ TEST_F(KubernetesDefaultsTest, TheHostNameGivesTheJobNameToo) {
   Environment pod = IndexedJobPod("2");
   pod.erase("MUSTER_JOB_NAME");
   EXPECT_EQ(Options(pod).endpoints.front().host, "trainer-0.trainer-pods");
-  // With hostNetwork HOSTNAME is the machine's name, which does not contain the
-  // Job's name: MUSTER_JOB_NAME is needed.
+  // With hostNetwork, HOSTNAME is the machine's name and does not contain the
+  // Job's name. So MUSTER_JOB_NAME is needed.
   pod["HOSTNAME"] = "node-9";
   EXPECT_THAT(Refusal(pod), HasSubstr("MUSTER_JOB_NAME"));
 }
@@ -179,7 +179,8 @@ TEST_F(KubernetesDefaultsTest, WithoutANumberOfNodesAPodRunsAlone) {
   EXPECT_EQ(options.run_id, "none");
   EXPECT_EQ(options.spec.max_nodes, 1);
   EXPECT_THAT(options.remarks, ElementsAre(HasSubstr("runs alone")));
-  // A user who writes --nnodes=1 needs no notice.
+  // If the user gives --nnodes=1, the pod runs alone on purpose: there is no
+  // notice.
   EXPECT_THAT(Options(pod, {"--nnodes=1"}).remarks, IsEmpty());
   EXPECT_THAT(Options({{"KUBERNETES_SERVICE_HOST", "10.96.0.1"}}).remarks,
               IsEmpty());

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxHosts = 65536;
 constexpr size_t kMaxBytes = 1 << 20;
-// Maximum length of a host's name, in bytes; bounds the memory of all names.
+// Maximum length of a host's name in bytes. Bounds the memory for all names.
 constexpr size_t kLongestName = 255;
 constexpr size_t kMaxDigits = 15;
 
@@ -62,8 +62,8 @@ absl::StatusOr<std::vector<std::string>> ExpandRanges(const std::string& text) {
   return numbers;
 }
 
-// Appends each of `tails` to each of `heads`, unless the number of hosts
-// exceeds the limit.
+// Replaces `heads` by all combinations of a head and one of `tails`, unless the
+// number of hosts exceeds the limit.
 absl::Status Multiply(const std::vector<std::string>& tails, size_t already,
                       std::vector<std::string>& heads) {
   if (heads.size() * tails.size() > kMaxHosts - already) {

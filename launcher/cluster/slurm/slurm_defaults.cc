@@ -80,13 +80,13 @@ absl::Status Refused(const std::string& sentence) {
   return absl::InvalidArgumentError(sentence);
 }
 
-// " of N nodes"; empty if N is unknown.
+// Formats " of N nodes"; empty if N is unknown.
 std::string OfNodes(int nodes) {
   if (nodes == 0) return "";
   return absl::StrCat(" of ", nodes, nodes == 1 ? " node" : " nodes");
 }
 
-// Outside of a step: checks that this process may run as a node of the job.
+// For a process outside of a step: checks that it may run as a node of the job.
 absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
   if (MeetsElsewhere(given)) return absl::OkStatus();
   if (place.context == SlurmContext::kShell) {
@@ -106,7 +106,7 @@ absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
       "--nnodes=1 ... for this node"));
 }
 
-// Inside a step: checks that each task is one node.
+// For a task of a step: checks that each task is one node.
 absl::Status CheckStep(const FlagValues& given, const SlurmPlace& place) {
   if (AsksForSlurm(given)) {
     return Refused(
@@ -114,8 +114,8 @@ absl::Status CheckStep(const FlagValues& given, const SlurmPlace& place) {
         "out");
   }
   const auto asked = AskedNodes(given);
-  // A user who gives --nnodes equal to the number of tasks wants one node for
-  // each task.
+  // If --nnodes equals the number of tasks, or 1, the user wants each task to
+  // be a node, even if several tasks are on one machine.
   const bool is_meant =
       asked && (asked->second == place.tasks || asked->second == 1);
   if (place.tasks_on_a_node > 1 && !is_meant) {
@@ -142,8 +142,8 @@ bool IsHost(const SlurmPlace& place) {
   return place.node_name == place.first_host;
 }
 
-// The messages that this node's agent prints: srun merges the output of all
-// tasks, so a message that concerns the whole job is printed by task 0 only.
+// Returns which messages the agent of this node prints. srun merges the output
+// of all tasks, so task 0 alone prints messages that concern the whole job.
 agent::JobMessages JobMessagesOf(const FlagValues& given,
                                  const SlurmPlace& place) {
   const auto asked = AskedNodes(given);
@@ -153,7 +153,7 @@ agent::JobMessages JobMessagesOf(const FlagValues& given,
                          : agent::JobMessages::kAssigned;
 }
 
-// Adds the defaults of the meeting point of the step's nodes, unless given.
+// Adds the defaults that say where the step's nodes meet, unless flags do.
 void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
                 const SlurmPlace& place, Defaults& defaults) {
   const auto asked = AskedNodes(given);
@@ -175,9 +175,9 @@ void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
   defaults.is_host = IsHost(place);
 }
 
-// Time limit for a lost node to return. Slurm never restarts a task of a step,
-// and only tasks of the step know the run id, so that a node can return only
-// after a short network failure.
+// Time limit within which a lost node may rejoin. Slurm never restarts a task
+// of a step, and only tasks of the step know the run id. So a node can only
+// rejoin after a short network failure.
 constexpr Duration kRejoin = std::chrono::seconds(30);
 
 bool MayOthersCome(const FlagValues& given, const SlurmPlace& place) {
@@ -198,7 +198,8 @@ void AddNotices(const FlagValues& given, Defaults& defaults) {
 absl::Status AddNode(const FlagValues& given,
                      const SlurmEnvironment& environment,
                      const SlurmPlace& place, Defaults& defaults) {
-  // With --state-dir a requeued job, or its next step, continues the job.
+  // With --state-dir the run id is the same for all steps and requeues of the
+  // Slurm job, so that the next one continues the training job.
   defaults.flags["rdzv-id"] = {"SLURM_JOB_ID", given.Text("state-dir").empty()
                                                    ? place.run_id
                                                    : place.job_name};
@@ -212,7 +213,7 @@ absl::Status AddNode(const FlagValues& given,
   if (!labels.empty()) {
     defaults.flags["topology"] = {"SLURM_TOPOLOGY_ADDR", labels};
   }
-  // The node's id is Slurm's name of the node, so that `launch drain` takes
+  // The node's id is Slurm's name of the node, so that `launch drain` accepts
   // Slurm's names.
   if (place.tasks_on_a_node <= 1 && !given.IsGiven("node-rank") &&
       !place.node_name.empty()) {

@@ -15,9 +15,9 @@ bool InSlurm(const std::map<std::string, std::string>& environment);
 
 // Reads the defaults of flags that `given` does not contain from Slurm's
 // environment. In a step with one task on each node these are all defaults,
-// from the number of nodes to the switches; in the batch script of a job with
-// one node, those of that node. docs/SLURM.md lists the variable of each flag.
-// Pure.
+// from the number of nodes to the network switches; in the batch script of a
+// job with one node, only the defaults of that node. docs/SLURM.md lists the
+// variable of each flag. Pure.
 //
 // InvalidArgument, one line that says what to write instead: a step with
 // several tasks on a node; a process outside of the job's nodes, or on one of

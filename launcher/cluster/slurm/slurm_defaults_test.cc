@@ -49,7 +49,7 @@ Environment Task(int task) {
           {"SLURM_GPUS_ON_NODE", "8"}};
 }
 
-// The environment of the batch script of a job with `nodes` nodes.
+// The environment of the batch script of a Slurm job with `nodes` nodes.
 Environment Batch(int nodes) {
   return {{"SLURM_JOB_ID", "41"},
           {"SLURM_JOB_NODELIST", "n[1-" + std::to_string(nodes) + "]"},
@@ -74,7 +74,8 @@ TEST_F(SlurmDefaultsTest, AStepNeedsNoFlags) {
   EXPECT_EQ(options.spec.max_nodes, 3);
   EXPECT_EQ(options.run_id, "41.2");
   ASSERT_EQ(options.endpoints.size(), 1u);
-  // n2 is the first host of the step; n1 is the first host of the job.
+  // The meeting point is n2, the first host of the step; n1 is the first host
+  // of the job only.
   EXPECT_EQ(options.endpoints.front().host, "n2");
   EXPECT_EQ(options.endpoints.front().port, SlurmPort(41, 2));
   EXPECT_EQ(options.workers_per_node, "8");
@@ -178,7 +179,7 @@ TEST_F(SlurmDefaultsTest, GpusAreCountedOnEachNode) {
     asked["SLURM_GPUS_PER_NODE"] = text;
     EXPECT_EQ(Options(asked).workers_per_node, "2") << text;
   }
-  // With --gpus the user chooses the GPUs, and so the number of workers too.
+  // With --gpus the user chooses the GPUs, and thereby the number of workers.
   EXPECT_EQ(Options(Task(0), {"--gpus=0"}).workers_per_node, "1");
 }
 
@@ -226,7 +227,7 @@ TEST_F(SlurmDefaultsTest, SeveralTasksOnANodeAreRejectedWithAdvice) {
   EXPECT_THAT(Refusal(each), HasSubstr("SLURM_STEP_TASKS_PER_NODE=4(x3)"));
   EXPECT_THAT(Refusal(each), HasSubstr("write srun --ntasks-per-node=1"));
   EXPECT_THAT(Refusal(each), HasSubstr("--nproc-per-node=4"));
-  // --nnodes equal to the number of tasks means one node for each task.
+  // If --nnodes equals the number of tasks, each task is a node.
   const RunOptions meant = Options(each, {"--nnodes=12"});
   EXPECT_EQ(meant.spec.max_nodes, 12);
   EXPECT_EQ(meant.node_id, "");
@@ -252,7 +253,7 @@ TEST_F(SlurmDefaultsTest, TheRejoinTimeoutIsShortInAStep) {
   EXPECT_EQ(Options(Task(0)).spec.rejoin_timeout, seconds(30));
   EXPECT_EQ(Options(Task(0), {"--nnodes=2:3"}).spec.rejoin_timeout,
             seconds(30));
-  // The time limit for the first gathering is unchanged.
+  // The time limit for the first gathering of the nodes is unchanged.
   EXPECT_EQ(Options(Task(0)).spec.join_timeout, seconds(600));
   EXPECT_EQ(
       Options(Task(0), {"--rdzv-conf=rejoin_timeout=2"}).spec.rejoin_timeout,
@@ -272,7 +273,7 @@ TEST_F(SlurmDefaultsTest, AStepOfOneNodeHasNoEndpoint) {
   EXPECT_TRUE(Options(one).endpoints.empty());
   EXPECT_EQ(Options(one).spec.max_nodes, 1);
   EXPECT_EQ(Options(one).workers_per_node, "8");
-  // Nodes that run alone have no meeting point either.
+  // Nodes that run alone do not meet other nodes, so they have no endpoint.
   EXPECT_TRUE(Options(Task(0), {"--nnodes=1"}).endpoints.empty());
 }
 
@@ -292,7 +293,7 @@ TEST_F(SlurmDefaultsTest, AHeterogeneousStepMeetsInItsFirstComponent) {
       Options(With(With(Task(1), het), {{"SLURMD_NODENAME", "n1"}}));
   EXPECT_EQ(second.endpoints.front().host, "n3");
   EXPECT_EQ(second.hosting, Hosting::kNever);
-  // A step of the second component alone has a run id of its own.
+  // A step that runs only on the second component has a run id of its own.
   const RunOptions alone =
       Options(With(With(Task(0), het), {{"SLURM_STEP_NODELIST", "n[1-2]"},
                                         {"SLURMD_NODENAME", "n1"}}));

@@ -14,12 +14,12 @@ namespace {
 
 constexpr int64_t kMaxTasks = 10'000'000;
 constexpr int64_t kLargestId = 4'294'967'295;
-// Largest number of a step that srun started. Larger numbers are batch scripts,
-// salloc's shell on a node and others (slurm.h, SLURM_MAX_NORMAL_STEP_ID).
+// Largest number of a step that srun started. Larger numbers are used for batch
+// scripts, salloc's shell on a node and others (slurm.h,
+// SLURM_MAX_NORMAL_STEP_ID).
 constexpr int64_t kLargestStep = 0xfffffff0;
 // The lowest port of a step's coordinator: above the ports of most services.
-// The highest is below 32768, where the ports that Linux gives to clients
-// begin.
+// The highest port is below 32768, where Linux's client ports begin.
 constexpr uint64_t kFirstPort = 12000;
 constexpr uint64_t kStepsApart = 16;
 constexpr uint64_t kPorts = 1298 * kStepsApart;
@@ -51,8 +51,8 @@ absl::StatusOr<std::vector<std::string>> Hosts(
   return hosts;
 }
 
-// The largest number in a list such as "2(x3),1", where "(x3)" means three
-// nodes.
+// Returns the largest number in a list such as "2(x3),1", where "2(x3)" means
+// that three nodes have 2 each.
 absl::StatusOr<int> LargestPerNode(const std::string& name,
                                    const std::string& text) {
   int64_t largest = 0;
@@ -67,9 +67,9 @@ absl::StatusOr<int> LargestPerNode(const std::string& name,
   return static_cast<int>(largest);
 }
 
-// The first of `hosts` that belongs to the first component that takes part in
-// the step. Task 0 of a heterogeneous job runs there, although the step's list
-// is sorted over all components.
+// The first host in a list of hosts that belongs to the first component that
+// takes part in the step. Task 0 of a heterogeneous job runs on that host,
+// although the step's list is sorted over all components.
 struct FirstHost {
   std::string host;
   int component = 0;
@@ -101,7 +101,7 @@ SlurmContext Context(const SlurmEnvironment& environment, int64_t step) {
                                                          : SlurmContext::kBatch;
 }
 
-// Reads the variables that only a step has.
+// Reads the variables about tasks, which are set in a step only.
 absl::Status ReadTasks(const SlurmEnvironment& environment, SlurmPlace& place) {
   const auto tasks = Number(environment, "SLURM_STEP_NUM_TASKS", kMaxTasks);
   const auto task = Number(environment, "SLURM_PROCID", kMaxTasks);
@@ -198,8 +198,8 @@ std::string TopologyLabels(const std::string& address,
   if (address.size() > kLongest) return "";
   std::vector<std::string> names = SplitAtDots(address);
   const std::vector<std::string> kinds = SplitAtDots(pattern);
-  // A node's name may contain dots, so only the names before it are matched
-  // with the pattern.
+  // A node's name may contain dots. So only the parts of the address before the
+  // node's name are matched with the pattern.
   const auto node = std::find(kinds.begin(), kinds.end(), "node");
   const auto levels = static_cast<size_t>(node - kinds.begin());
   if (node == kinds.end() || levels > kMaxLevels || levels >= names.size()) {

@@ -32,19 +32,21 @@ struct SlurmPlace {
   // The same for all steps and runs of a requeued job: "7", "5_3", "7+1".
   std::string job_name;
   uint16_t port = 0;  // port of the step's coordinator
-  // In a step the host of task 0; otherwise the job's first node.
+  // The meeting point of the nodes: in a step the host of task 0, otherwise the
+  // job's first node.
   std::string first_host;
-  // Number of nodes of the step, or of the job outside of a step.
+  // Number of nodes of the step; outside of a step, of the job.
   int nodes = 0;
   int tasks = 0;            // number of tasks of the step
   int tasks_on_a_node = 0;  // largest number of tasks on one node of the step
-  std::string tasks_per_node;       // in Slurm's format, for example "2(x3),1"
+  // number of tasks on each node in Slurm's format: "2(x3),1"
+  std::string tasks_per_node;
   std::optional<int> task;          // number of this task in the step
   std::optional<int> task_on_node;  // SLURM_LOCALID
-  std::string node_name;            // SLURMD_NODENAME; empty: unknown
+  std::string node_name;            // value of SLURMD_NODENAME; empty: not set
 };
 
-// The value of a variable; empty: not set.
+// Returns the value of a Slurm variable; empty if it is not set.
 std::string SlurmValue(const SlurmEnvironment& environment,
                        const std::string& name);
 

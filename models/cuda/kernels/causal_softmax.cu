@@ -6,7 +6,8 @@ namespace {
 
 constexpr int kWarps = 4;
 
-// The row of this thread's warp, counted over all matrices.
+// The matrix row that this thread's warp handles; rows are counted over all
+// matrices.
 __device__ int64_t OwnRow() {
   return static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp;
 }
@@ -46,8 +47,9 @@ __global__ void Backward(const T* probabilities, int64_t rows, int64_t time,
   for (int64_t j = lane; j < seen; j += kWarp) {
     sum += ToFloat(p[j]) * ToFloat(d[j]);
   }
-  // The sum of p * d over the row. It is subtracted, because all probabilities
-  // of a row decrease when one of them grows.
+  // The sum of probability times gradient over the row. It is subtracted from
+  // each gradient, because the other probabilities of a row decrease when one
+  // grows.
   const float lost = WarpSum(sum);
   for (int64_t j = lane; j < time; j += kWarp) {
     Put(j < seen ? factor * ToFloat(p[j]) * (ToFloat(d[j]) - lost) : 0, &d[j]);

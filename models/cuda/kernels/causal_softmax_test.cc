@@ -11,7 +11,7 @@ TYPED_TEST_SUITE(CudaCausalSoftmaxTest, KernelCases);
 
 constexpr float kFactor = 0.7f;
 
-// The softmax by its definition, in double.
+// Computes the softmax by its definition, in double.
 std::vector<double> Probabilities(std::vector<double> scores, int64_t time,
                                   Disturbance& disturb) {
   disturb(scores);
@@ -30,7 +30,8 @@ std::vector<double> Probabilities(std::vector<double> scores, int64_t time,
   return all;
 }
 
-// The gradient of the scores for the gradient of these probabilities.
+// Computes the gradient of the scores from the probabilities `p` and their
+// gradient `given`.
 std::vector<double> ScoresGradient(std::vector<double> p,
                                    std::vector<double> given, int64_t time,
                                    Disturbance& disturb) {
@@ -54,7 +55,7 @@ TYPED_TEST(CudaCausalSoftmaxTest, AsItIsDefined) {
     constexpr int64_t kMatrices = 3;
     auto scores = this->Numbers(kMatrices * time * time, 1, 4);
     const std::vector<double> exact_scores(scores.begin(), scores.end());
-    // Elements above the diagonal may have any value on input.
+    // On input, elements above the diagonal may have any value.
     for (int64_t row = 0; row < kMatrices * time; ++row) {
       for (int64_t j = row % time + 1; j < time; ++j) {
         scores[static_cast<size_t>(row * time + j)] = NAN;
@@ -62,8 +63,9 @@ TYPED_TEST(CudaCausalSoftmaxTest, AsItIsDefined) {
     }
     auto own = this->Narrowed(scores);
     CausalSoftmaxForward(kMatrices, time, kFactor, own.data(), nullptr);
-    // The number of successive roundings: a product, an exponential of two
-    // units in the last place, the sum of a row, and a quotient.
+    // The longest chain of roundings in one result: a product, an exponential
+    // with an error of two units in the last place, the sum of a row, and a
+    // quotient.
     const auto operations = static_cast<double>(time) + 6;
     this->ExpectRounded({this->FoundOf(own)}, operations,
                         [&](Disturbance disturb) {

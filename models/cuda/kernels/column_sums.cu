@@ -18,8 +18,9 @@ __global__ void PartialSums(const T* values, int64_t rows, int64_t columns,
   PutTileSums(sum, tile, columns, partial);
 }
 
-// Several threads add the parts of a column; one thread would take as long as
-// the kernel that made the parts.
+// Adds the partial sums of each column. Several threads share a column: a
+// single thread would take as long as the kernel that computed the partial
+// sums.
 __global__ void AddParts(const float* partial, int64_t parts, int64_t columns,
                          float* sums) {
   __shared__ ColumnTile tile;

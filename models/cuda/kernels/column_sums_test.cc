@@ -10,8 +10,7 @@ class CudaColumnSumsTest : public KernelTest<Case> {};
 TYPED_TEST_SUITE(CudaColumnSumsTest, KernelCases);
 
 TYPED_TEST(CudaColumnSumsTest, AddsToWhatIsThere) {
-  // With the largest number of rows, some threads have several parts and others
-  // one.
+  // With 1500 rows, some threads add several partial sums and others only one.
   for (const int64_t rows : {1, 5, 128, 300, 1500}) {
     constexpr int64_t kColumns = 39;
     const auto values = this->Numbers(rows * kColumns, 1);
@@ -22,7 +21,7 @@ TYPED_TEST(CudaColumnSumsTest, AddsToWhatIsThere) {
         static_cast<size_t>(ColumnSumsScratchCount(rows, kColumns)));
     ColumnSums(own.data(), rows, kColumns, scratch.data(), sums.data(),
                nullptr);
-    // The number of successive additions is the number of rows.
+    // A sum has as many successive additions as there are rows.
     this->ExpectRounded({{sums}}, static_cast<double>(rows),
                         [&](Disturbance disturb) {
                           std::vector<std::vector<double>> exact = {before};

@@ -6,30 +6,32 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kWarp;
-// Number of elements that a thread reads before it uses the first: separate
-// reads would each wait for the memory.
+// Number of elements that a thread reads before it uses the first of them, so
+// that the reads overlap; otherwise each read would wait for the memory.
 constexpr int kAtOnce = 4;
 
-// Reads the logits of columns first, first + kThreads, …; -infinity where there
-// is no column.
+// Reads the logits of the columns first, first + kThreads, …; the result is
+// -infinity for columns beyond the last class.
 template <typename T>
 __device__ void ReadLogits(const T* row, int64_t first, int64_t classes,
                            float (&logits)[kAtOnce]) {
   for (int i = 0; i < kAtOnce; ++i) {
     const int64_t j = first + i * kThreads;
-    // The read is unconditional, because a branch would separate the reads.
+    // The read is unconditional, because a branch would keep the reads from
+    // overlapping.
     const float logit = ToFloat(row[j < classes ? j : first]);
     logits[i] = j < classes ? logit : -INFINITY;
   }
 }
 
-// A row's largest logit, and the sum of e^(logit - largest).
+// The largest logit of a row, and the sum of e^(logit - largest).
 struct Partition {
   float most;
   float sum;
 };
 
-// Reads the row once; every thread of the block gets the result.
+// Computes the Partition of a row, which is read once. Called by all threads of
+// a block, and each of them gets the result.
 template <typename T>
 __device__ Partition RowPartition(const T* row, int64_t classes,
                                   SharedArray<float, kWarps>& line) {
@@ -46,11 +48,11 @@ __device__ Partition RowPartition(const T* row, int64_t classes,
     most = new_most;
   }
   const float largest = BlockMax(most, line);
-  // A thread without a column adds 0, because its sum is 0.
+  // A thread that has read no column has a sum of 0, so it adds 0.
   return {largest, BlockSum(sum * expf(most - largest), line)};
 }
 
-// Launched with one thread block per row.
+// Computes the loss of each row. Launched with one thread block per row.
 template <typename T>
 __global__ void RowLoss(const T* logits, const int32_t* targets,
                         int64_t classes, int64_t stride, float* losses) {
@@ -70,8 +72,8 @@ __global__ void RowLossAndGradient(T* logits, const int32_t* targets,
   __shared__ SharedArray<float, kWarps> line;
   T* const row = logits + static_cast<int64_t>(blockIdx.x) * stride;
   const int32_t target = targets[blockIdx.x];
-  // The logit is read before other threads can overwrite it, which they do
-  // after the barriers below.
+  // The target's logit is read before the barriers in RowPartition: after them,
+  // other threads overwrite logits.
   const float aimed = ToFloat(row[target]);
   const Partition all = RowPartition(row, classes, line);
   if (threadIdx.x == 0) losses[blockIdx.x] = logf(all.sum) + all.most - aimed;
@@ -92,7 +94,7 @@ __global__ void RowLossAndGradient(T* logits, const int32_t* targets,
   }
 }
 
-// The mean of the values. Launched as one block.
+// Computes the mean of the values. Launched as a single block.
 __global__ void Mean(const float* values, int64_t count, double* mean) {
   __shared__ SharedArray<double, kWarps> line;
   double sum = 0;

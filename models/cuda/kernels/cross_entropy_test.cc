@@ -12,8 +12,8 @@ class CudaCrossEntropyTest : public KernelTest<Case> {
                       const std::vector<int32_t>& targets) {
     constexpr float kFactor = 0.5f;
     const auto rows = static_cast<int64_t>(targets.size());
-    // The kernel must not read the gap between the rows, which is filled with
-    // this large number.
+    // A large number that fills the gap between the rows, which the kernel must
+    // not read.
     constexpr float kBetween = 400;
     constexpr int64_t kGap = 3;
     const int64_t stride = classes + kGap;
@@ -35,8 +35,8 @@ class CudaCrossEntropyTest : public KernelTest<Case> {
     const auto only = static_cast<float>(loss);
     CrossEntropyWithGradient(own.data(), targets.data(), rows, classes, stride,
                              kFactor, losses.data(), &loss, nullptr);
-    // The number of successive roundings: the sum over the classes, its
-    // exponentials and logarithm, and two products.
+    // The longest chain of roundings in one result: the sum over the classes,
+    // its exponentials and logarithm, and two products.
     this->ExpectRounded(
         {{{only}}, {{static_cast<float>(loss)}}, this->FoundOf(own)},
         static_cast<double>(classes) + 10, [&](Disturbance disturb) {
@@ -54,8 +54,8 @@ class CudaCrossEntropyTest : public KernelTest<Case> {
 TYPED_TEST_SUITE(CudaCrossEntropyTest, KernelCases);
 
 TYPED_TEST(CudaCrossEntropyTest, AsOnTheCpu) {
-  // 1303 classes are more than all threads read at once; with 7 or 1, most
-  // threads have no class.
+  // 1303 classes are more than what all threads of a block read at once. With 7
+  // classes or 1, most threads read no class.
   this->CompareWithCpu(1303, this->Numbers(3 * 1303, 1, 5), {1302, 0, 517});
   this->CompareWithCpu(7, this->Numbers(2 * 7, 1, 5), {6, 0});
   this->CompareWithCpu(1, this->Numbers(1, 1, 5), {0});

@@ -24,8 +24,8 @@ __global__ void Forward(EmbeddingShape shape, const int32_t* tokens,
       &output[row * shape.width + column]);
 }
 
-// Launched with one thread block per distinct token, so no other block adds to
-// the token's row.
+// Adds to the gradient of the token table. Launched with one thread block per
+// distinct token, so only one block adds to a token's row.
 template <typename T>
 __global__ void TokenBackward(EmbeddingShape shape, DeviceTokenRows token_rows,
                               const T* output_gradient, float* gradient) {
@@ -41,7 +41,8 @@ __global__ void TokenBackward(EmbeddingShape shape, DeviceTokenRows token_rows,
   gradient[token * shape.width + column] += sum;
 }
 
-// Launched with one thread block per position.
+// Adds to the gradient of the position table. Launched with one thread block
+// per position.
 template <typename T>
 __global__ void PositionBackward(EmbeddingShape shape, const T* output_gradient,
                                  float* gradient) {

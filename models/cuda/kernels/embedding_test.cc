@@ -12,7 +12,7 @@ class CudaEmbeddingTest : public KernelTest<Case> {};
 TYPED_TEST_SUITE(CudaEmbeddingTest, KernelCases);
 
 TYPED_TEST(CudaEmbeddingTest, AsOnTheCpu) {
-  // The width is larger than the number of threads in a block.
+  // The width exceeds the number of threads in a block.
   constexpr EmbeddingShape kShape = {.batch = 2, .time = 3, .width = 131};
   constexpr int64_t kVocabulary = 5;
   constexpr int64_t kContext = 4;
@@ -28,7 +28,8 @@ TYPED_TEST(CudaEmbeddingTest, AsOnTheCpu) {
   std::vector<typename TestFixture::Element> output(expected.size());
   EmbeddingForward(kShape, tokens.data(), own_table.data(),
                    own_positions.data(), output.data(), nullptr);
-  // One addition, rounded once to float32 and once to the kernel's type.
+  // An output is the sum of two numbers, rounded once to float32 and once to
+  // the kernel's type, so the comparison is exact.
   EXPECT_EQ(this->Widened(output), this->Widened(this->Narrowed(expected)));
 
   const auto gradient = this->Numbers(static_cast<int64_t>(expected.size()), 3);
@@ -45,8 +46,9 @@ TYPED_TEST(CudaEmbeddingTest, AsOnTheCpu) {
                      .rows = rows.rows.data()},
                     own_gradient.data(), table_gradient.data(),
                     position_gradient.data(), nullptr);
-  // 4: the number of successive additions to one element. The GPU first adds
-  // the gradients of a token or a position, and then adds the sum to the array.
+  // The number of successive additions to one element is at most 4. The GPU
+  // first adds the gradients of a token or a position, and then adds the sum to
+  // the array.
   this->ExpectRounded(
       {{table_gradient}, {position_gradient}}, 4, [&](Disturbance disturb) {
         std::vector<double> upstream(gradient.begin(), gradient.end());

@@ -5,13 +5,14 @@ namespace muster::models::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-// Number of elements that a thread reads before it writes the first: a read
-// after a write would wait for the memory.
+// Number of elements that a thread reads before it writes the first result, so
+// that the reads overlap; a read after a write would wait for the memory.
 constexpr int kAtOnce = 4;
 constexpr float kFactor = 2 * 0.79788456080286535588f;
 constexpr float kCube = 0.044715f;
 
-// GeluForwardKernel in models/kernels/kernels.inc explains the formula.
+// The factor by which GELU multiplies x. GeluForwardKernel in
+// models/kernels/kernels.inc explains the formula.
 __device__ float Share(float x) {
   return 1 / (1 + expf(-kFactor * x * (1 + kCube * x * x)));
 }
@@ -28,15 +29,15 @@ __device__ float Biased(const T* input, const T* bias, int64_t at,
   return bias == nullptr ? x : x + ToFloat(bias[column]);
 }
 
-// The i-th column that a thread reads; beyond the end of the row, the thread's
-// first column. A branch would separate the reads, and other columns are
-// written by other threads.
+// The i-th column that a thread reads. Beyond the end of the row it is the
+// thread's first column: a branch would keep the reads from overlapping, and
+// any other column may already be overwritten by another thread.
 __device__ int64_t Column(int64_t first, int i, int64_t width) {
   const int64_t column = first + i * kThreads;
   return column < width ? column : first;
 }
 
-// Launched with one thread block per row.
+// Computes GELU of input + bias. Launched with one thread block per row.
 template <typename T>
 __global__ void Forward(const T* input, const T* bias, int64_t width,
                         T* output) {

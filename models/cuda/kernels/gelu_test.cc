@@ -10,7 +10,7 @@ class CudaGeluTest : public KernelTest<Case> {
  public:
   using Element = typename KernelTest<Case>::Element;
 
-  // `bias`: one number, or one for each column.
+  // `bias`: one number for all columns, or one number for each column.
   void CompareWithCpu(const std::vector<float>& input,
                       const std::vector<float>& bias, const Element* bias_data,
                       int64_t rows, const std::vector<float>& given) {
@@ -22,8 +22,9 @@ class CudaGeluTest : public KernelTest<Case> {
     auto gradient = this->Narrowed(given);
     BiasGeluBackward(narrow_input.data(), bias_data, rows, width,
                      gradient.data(), nullptr);
-    // The number of successive roundings: an exponential of two units in the
-    // last place, and the products and sums around it.
+    // The longest chain of roundings in one result: an exponential with an
+    // error of two units in the last place, and the products and sums around
+    // it.
     constexpr int kOperations = 20;
     this->ExpectRounded(
         {this->FoundOf(output), this->FoundOf(gradient)}, kOperations,
@@ -47,8 +48,8 @@ class CudaGeluTest : public KernelTest<Case> {
 TYPED_TEST_SUITE(CudaGeluTest, KernelCases);
 
 TYPED_TEST(CudaGeluTest, AsOnTheCpu) {
-  // Three cases: more columns than all threads read at once, several columns
-  // per thread, and fewer columns than threads.
+  // The widths are: more columns than all threads of a block read at once,
+  // several columns per thread, and fewer columns than threads.
   for (const int64_t width : {1300, 517, 9}) {
     constexpr int64_t kRows = 3;
     const auto input = this->Numbers(kRows * width, 1, 6);
@@ -65,8 +66,8 @@ TYPED_TEST(CudaGeluTest, WithoutABias) {
                        std::vector<float>(kWidth, 1));
 }
 
-// For inputs far from zero, an intermediate e^x overflows, but output and
-// gradient must be finite.
+// Far from zero an intermediate e^x overflows, but output and gradient must be
+// finite.
 TYPED_TEST(CudaGeluTest, FarFromZero) {
   const auto input = this->Narrowed({-1e4f, -100, 100, 1e4f});
   auto output = input;

@@ -7,7 +7,7 @@ namespace {
 constexpr float kEpsilon = 1e-5f;  // the epsilon of GPT-2
 constexpr int kWarps = 4;
 
-// The row of this thread's warp; a block has kWarps rows.
+// The matrix row that this thread's warp handles. A block has kWarps rows.
 __device__ int64_t OwnRow() {
   return static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp;
 }
@@ -54,7 +54,8 @@ __global__ void InputBackward(const T* output_gradient, const T* input,
   T* const dx = input_gradient + row * width;
   const float m = mean[row];
   const float s = scale[row];
-  // The gradients that pass through the mean and the deviation.
+  // The parts of the gradient that pass through the row's mean and its standard
+  // deviation.
   float by_mean = 0;
   float by_scale = 0;
   for (int64_t j = lane; j < width; j += kWarp) {
@@ -71,8 +72,8 @@ __global__ void InputBackward(const T* output_gradient, const T* input,
   }
 }
 
-// The gradients of the gain and of the bias, summed over one part of the rows.
-// `partial` has the sums for the gain, then those for the bias.
+// Computes the gradients of the gain and of the bias, summed over one part of
+// the rows. `partial` receives the sums for the gain, then those for the bias.
 template <typename T>
 __global__ void WeightBackward(const T* output_gradient, const T* input,
                                const float* mean, const float* scale,

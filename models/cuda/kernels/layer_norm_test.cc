@@ -17,7 +17,7 @@ class CudaLayerNormTest : public KernelTest<Case> {
     const auto gain = this->Numbers(width, 2);
     const auto bias = this->Numbers(width, 3);
     const auto upstream = this->Numbers(rows * width, 4);
-    // The arrays to which gradients are added are not zero before the call.
+    // The kernels add to these arrays, which are not zero before the call.
     const auto input_before = this->Numbers(rows * width, 5);
     const auto gain_before = this->Numbers(width, 6);
     const auto bias_before = this->Numbers(width, 7);
@@ -71,8 +71,8 @@ class CudaLayerNormTest : public KernelTest<Case> {
       for (int i = 3; i < 6; ++i) disturb(made[i]);
       return made;
     };
-    // The number of successive roundings: two sums over a row, the sum over the
-    // rows, a root and products.
+    // The longest chain of roundings in one result: two sums over a row, the
+    // sum over the rows, a root and products.
     this->ExpectRounded({this->FoundOf(output),
                          {mean},
                          {scale},
@@ -89,7 +89,7 @@ TYPED_TEST(CudaLayerNormTest, AsOnTheCpu) {
   using Bias = typename TestFixture::Bias;
   this->CompareWithCpu(7, 45, Bias::kThere);
   this->CompareWithCpu(1, 5, Bias::kThere);
-  // 131 rows are more than one part of the sums over the rows.
+  // With 131 rows, the sums over the rows have more than one part.
   this->CompareWithCpu(131, 33, Bias::kThere);
 }
 

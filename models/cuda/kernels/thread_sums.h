@@ -4,14 +4,15 @@
 #include "trainer_sdk/cuda/element.h"
 #include "trainer_sdk/cuda/execution.h"
 
-// For kernel sources only: sums and maxima over the threads of a warp, of a
-// block, or of a block's columns. The order of additions is fixed.
+// Sums and maxima over the threads of a warp, of a block, or of a block's
+// columns. The order of additions is fixed. To be included by kernel sources
+// only.
 
 namespace muster::models::cuda {
 
 using namespace ::muster::cuda;
 
-// Sums and maxima over a warp or a block: all threads get the result.
+// Sums and maxima over a warp or a block. All its threads get the result.
 
 constexpr int kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffff;
@@ -31,8 +32,8 @@ __device__ inline float WarpMax(float value) {
   return value;
 }
 
-// For all threads of a block with `warps` warps in x and size 1 in y: every
-// thread gets the result. `line` may be reused at once.
+// Sums the `value` of all threads of a block, which must have `warps` warps in
+// x and size 1 in y. Every thread gets the sum. `line` may be reused at once.
 template <typename T, int warps>
 __device__ T BlockSum(T value, SharedArray<T, warps>& line) {
   value = WarpSum(value);
@@ -55,8 +56,8 @@ __device__ float BlockMax(float value, SharedArray<float, warps>& line) {
   return most;
 }
 
-// Sums over the rows of a matrix: a block has the columns of one tile and one
-// part of the rows.
+// Sums over the rows of a matrix, by thread blocks that each handle one tile of
+// columns and one part of the rows.
 
 constexpr int kTileColumns = 32;
 constexpr int kTileRows = 8;
@@ -85,9 +86,9 @@ __device__ inline int64_t EndRow(int64_t rows) {
   return end < rows ? end : rows;
 }
 
-// Adds the values of a column's threads in a fixed order; all of these threads
-// get the sum. All threads of the block must call TileSum. `tile` may be reused
-// at once.
+// Adds the `own` values of all threads of a column, in a fixed order. Each of
+// these threads gets the sum. All threads of the block must call TileSum.
+// `tile` may be reused at once.
 __device__ inline float TileSum(float own, ColumnTile& tile) {
   const int x = static_cast<int>(threadIdx.x);
   __syncthreads();
@@ -98,7 +99,8 @@ __device__ inline float TileSum(float own, ColumnTile& tile) {
   return sum;
 }
 
-// Sets partial[part, column] to the sum over the threads of that column.
+// Sets partial[part, column] to the sum of the `own` values of all threads of
+// that column.
 __device__ inline void PutTileSums(float own, ColumnTile& tile, int64_t columns,
                                    float* partial) {
   const float sum = TileSum(own, tile);

@@ -8,10 +8,10 @@
 
 namespace muster::models::cuda {
 
-// The SDK's emulated GPU, with products by OpenBLAS in float32.
+// The SDK's emulated GPU, with matrix products by OpenBLAS in float32.
 class EmulatedDevice : public Device {
  public:
-  // Allocations beyond a total of `max_bytes` fail.
+  // Makes a device on which allocations beyond a total of `max_bytes` fail.
   explicit EmulatedDevice(int64_t max_bytes = int64_t{1} << 40);
 
   absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) override;

@@ -8,7 +8,7 @@
 
 namespace muster::models::cuda {
 
-// Each tensor's gradient, copied to the host. Blocks.
+// Copies each tensor's gradient to the host. Blocks.
 template <typename T>
 std::vector<std::vector<float>> ReadGradients(
     Device& device, const CudaGptWeights<T>& weights) {

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Rounds to an integer: 14473.2 gives "14,473".
+// Rounds to an integer and inserts commas: 14473.2 gives "14,473".
 std::string WithCommas(double number) {
   std::string digits = absl::StrCat(std::llround(number));
   for (auto at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) {
@@ -23,7 +23,7 @@ std::string WithCommas(double number) {
   return digits;
 }
 
-// A duration as "1:02" or "2:00:05".
+// Formats a duration as "1:02" or "2:00:05".
 std::string Clock(Duration duration) {
   const int64_t seconds = std::llround(ToSeconds(duration));
   const int64_t hours = seconds / 3600;
@@ -132,8 +132,8 @@ void GptReporter::Step(int64_t step, double loss, double learning_rate,
 }
 
 void GptReporter::Validation(int64_t step, double loss) {
-  // Speed is measured from here on, because the time of the validation does not
-  // count as training.
+  // The measurement of the training speed restarts here, because the time of
+  // the validation does not count.
   last_ = MonotonicNow();
   last_step_ = step;
   Say(ValidationLine(step, options_.steps, loss));
@@ -168,8 +168,8 @@ void GptReporter::Log(const std::string& json) {
   if (!log_.is_open()) return;
   log_ << json << '\n' << std::flush;
   if (log_) return;
-  // Errors are cleared, because a full disk may have room again for the next
-  // line.
+  // The stream's error is cleared, because a full disk may have room again for
+  // the next line.
   log_.clear();
   Warn(absl::StrCat("cannot write a line of the log '", options_.log, "'"));
 }

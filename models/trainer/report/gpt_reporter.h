@@ -11,16 +11,16 @@
 
 namespace muster::models {
 
-// A progress report of a training.
+// One report of a training's progress.
 struct StepReport {
-  // Number of steps done so far, and in total.
+  // Number of steps done so far, and number of all steps.
   int64_t step = 0;
   int64_t steps = 0;
   // The results of the last step.
   double loss = 0;
   double learning_rate = 0;
   double gradient_norm = 0;
-  // Speed since the previous report.
+  // Training speed since the previous report.
   double tokens_per_second = 0;
   // Model FLOPs utilisation: the model's FLOP/s divided by the peak; 0: the
   // peak is unknown.
@@ -29,26 +29,27 @@ struct StepReport {
   Duration left{};
 };
 
-// Lines for the console, with aligned columns:
+// Formats a line for the console, with aligned columns:
 //   step   100/2000  loss 2.4512  lr 9.9e-04  norm 1.234  14,473 tokens/s
 //   MFU 41.2 %  1:02 left
 std::string ProgressLine(const StepReport& report);
 std::string ValidationLine(int64_t step, int64_t steps, double loss);
 
-// Lines for the log: JSON objects, with numbers that are exact when parsed.
+// Format lines for the log: JSON objects, whose numbers are exact when parsed.
 //   {"event":"start","step":40,"world_size":4,"restart":1}
 std::string StartJson(int64_t step, int world_size, int restart);
+// Formats the line for a requested stop:
 //   {"event":"stop","step":60}
 std::string StopJson(int64_t step);
 std::string StepJson(const StepReport& report);
 std::string ValidationJson(int64_t step, double loss);
 
-// Reports the progress of a training: every rank reports to its agent, rank 0
-// also to the console and the log.
+// Reports the progress of a training. Every rank reports to its node's agent;
+// rank 0 also writes to the console and the log.
 class GptReporter {
  public:
   struct Options {
-    // Name of the program, the prefix of warnings.
+    // Name of the program, which begins each warning.
     std::string program = "gpt";
     // File to which JSON lines are appended; empty: none.
     std::string log;
@@ -63,19 +64,22 @@ class GptReporter {
   // `session` must outlive the reporter.
   GptReporter(const Options& options, Session& session);
 
-  // Opens the log on rank 0. The training begins or resumes after `step` steps.
+  // Opens the log on rank 0. `step`: number of steps after which the training
+  // begins or resumes.
   absl::Status Begin(int64_t step);
 
   void Step(int64_t step, double loss, double learning_rate,
             double gradient_norm);
   void Validation(int64_t step, double loss);
-  // The training waits for a checkpoint, and does so no more.
+  // Report to the agent that the training waits for a checkpoint, and that this
+  // wait has ended.
   void CheckpointBegins();
   void CheckpointEnded();
-  // Reports that the training stopped after `step`, because it was asked to.
+  // Reports that the training stopped after `step` steps, because a stop was
+  // requested.
   void Stopped(int64_t step);
 
-  // Print other lines on rank 0; Warn prints to stderr.
+  // Print any other line on rank 0: Say to stdout, Warn to stderr.
   void Say(const std::string& line);
   void Warn(const std::string& line);
 

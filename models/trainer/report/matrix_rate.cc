@@ -11,8 +11,8 @@
 namespace muster::models {
 
 absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world) {
-  // The number of rows: large enough for the library's maximum speed, small
-  // enough for the cache.
+  // The number of rows of the multiplied matrices: large enough for the
+  // library's maximum speed, small enough for the cache.
   constexpr int64_t kSize = 384;
   constexpr int kTrials = 5;
   constexpr Duration kLongEnough = std::chrono::milliseconds(50);
@@ -31,7 +31,7 @@ absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world) {
   double best = 0;
   for (int i = 0; i < kTrials; ++i) {
     // All ranks measure at the same time, because ranks on one machine share
-    // its speed.
+    // its FLOP/s.
     absl::Status status = world.Run(Barrier());
     if (!status.ok()) return status;
     const Instant begin = MonotonicNow();

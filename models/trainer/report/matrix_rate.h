@@ -6,9 +6,10 @@
 
 namespace muster::models {
 
-// The FLOP/s that all ranks of a world together reach with matrix products
-// only, measured on all of them at the same time for a fraction of a second.
-// This number is the peak for MFU if the user does not give one. Collective.
+// Measures the FLOP/s that all ranks of a world together reach with matrix
+// products only, on all ranks at the same time for a fraction of a second. If
+// the user gives no peak for MFU (model FLOPs utilisation), this number is
+// used. Collective.
 absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world);
 
 }  // namespace muster::models

@@ -53,7 +53,7 @@ TEST(StepReportTest, TheLogIsReadBackExactly) {
   EXPECT_EQ(json["mfu"].get<double>(), report.mfu);
 }
 
-// JSON has no NaN, so null is written.
+// JSON has no NaN, so NaN is written as null.
 TEST(StepReportTest, NoNumberIsNull) {
   StepReport report = Report();
   report.loss = std::numeric_limits<double>::quiet_NaN();

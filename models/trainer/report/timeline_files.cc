@@ -19,7 +19,7 @@ std::string DescribeTimeline(const Timeline& timeline) {
   if (timeline.ranks.empty() || timeline.ranks[0].empty()) {
     return "no step was taken";
   }
-  // Steps are counted from 1, as in progress lines.
+  // Steps are counted from 1 here, as in the progress lines.
   const int64_t first = timeline.ranks[0].front().step + 1;
   const int64_t last = timeline.ranks[0].back().step + 1;
   return absl::StrCat(first == last
@@ -42,7 +42,8 @@ absl::Status CannotWrite(const PictureFile& file, int error) {
 
 absl::Status CheckPictureFile(const PictureFile& file) {
   if (file.path.empty()) return absl::OkStatus();
-  // An existing file is kept until the new one is written.
+  // The file is opened for appending, so an existing file is kept until the new
+  // picture is written.
   errno = 0;
   const std::ofstream stream(file.path, std::ios::app);
   return stream ? absl::OkStatus() : CannotWrite(file, errno);

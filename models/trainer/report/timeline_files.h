@@ -10,26 +10,27 @@
 
 namespace muster::models {
 
-// "steps 1998 to 2000 of 2 ranks: 4.12 ms of communication a step, ...": the
-// steps and ranks, and the text of DescribeOverlap.
+// Describes a timeline: the steps and ranks, and the text of DescribeOverlap.
+// Example: "steps 1998 to 2000 of 2 ranks: 4.12 ms of communication a step,
+// ...".
 std::string DescribeTimeline(const Timeline& timeline);
 
 // A picture that a training writes at its end: a timeline or a schedule.
 struct PictureFile {
-  // the picture's kind: "timeline"
+  // The kind of picture, for messages: "timeline".
   std::string kind;
-  // Path of the picture; empty: not requested.
+  // Path of the picture's file; empty: no picture is requested.
   std::string path;
 };
 
-// Checks that the file can be written. Called before a training, so that its
-// picture is not lost. InvalidArgument: no file can be written there; the
-// message says why.
+// Checks that the picture can be written. Called before a training, so that the
+// picture is not lost at its end. InvalidArgument: the file cannot be written;
+// the message gives the reason.
 absl::Status CheckPictureFile(const PictureFile& file);
 
-// Writes the output of `draw`. InvalidArgument: the file cannot be written; the
-// message says why. At the end of a training, report this error as a warning
-// only.
+// Writes the output of `draw` to the file. InvalidArgument: the file cannot be
+// written; the message gives the reason. At the end of a training, report this
+// error only as a warning.
 absl::Status WritePictureFile(const PictureFile& file,
                               const std::function<void(std::ostream&)>& draw);
 

@@ -18,7 +18,7 @@
 
 namespace muster::models {
 
-// Options for a training in tests: a model that takes milliseconds.
+// Options of a training for tests, which takes milliseconds.
 inline GptTrainingOptions SmallTraining() {
   GptTrainingOptions options;
   options.model = {.vocabulary = 11,
@@ -34,7 +34,7 @@ inline GptTrainingOptions SmallTraining() {
   return options;
 }
 
-// A text that a model can learn: each token determines the next one.
+// A text that a model can learn, because each token determines the next one.
 inline std::shared_ptr<const Tokens> LearnableText() {
   std::vector<int32_t> tokens;
   tokens.reserve(500);
@@ -42,16 +42,16 @@ inline std::shared_ptr<const Tokens> LearnableText() {
   return std::make_shared<TokensInMemory>(std::move(tokens));
 }
 
-// The number of successive roundings in a training step: the longest product,
-// and a gradient's sum over the tokens and micro-batches.
+// The longest chain of roundings in a training step: the longest product, and a
+// gradient's sum over the tokens and micro-batches.
 inline double RoundingsOf(const GptTrainingOptions& options) {
   return static_cast<double>(4 * options.model.width +
                              options.batch * options.model.context +
                              options.micro_batches);
 }
 
-// Changes this rank's float32 state (weights and moments) after a step by about
-// a rounding error. Collective.
+// Changes this rank's float32 state (weights and moments) by about one rounding
+// error. Called after a step. Collective.
 inline absl::Status DisturbState(ResumableTrainer& trainer,
                                  Disturbance& disturb) {
   const auto state = trainer.State();
@@ -71,20 +71,21 @@ inline TransportFactory SharedMemory() {
   };
 }
 
-// A vocabulary with as many characters as the small model has tokens.
+// A vocabulary with 11 characters, as many as the small model has tokens.
 const CharVocabulary& Vocabulary11();
 
-// Rank 0's results of a training that resumed from a checkpoint.
+// Rank 0's results of a training that was resumed from a checkpoint.
 struct ResumedTraining {
   std::vector<double> losses;
-  // The result of GptCheckpoints::other_options.
+  // The options that differ from the saved training's
+  // (GptCheckpoints::other_options).
   std::string other_options;
 };
 
-// One rank's part: resumes from the newest checkpoint in the options' folder,
-// trains to step `last` and saves there. Appends rank 0's results to `result`,
-// which all ranks share. Calls `disturb` after each step unless it is null.
-// Collective.
+// Performs one rank's part of a training: resumes from the newest checkpoint in
+// the options' folder, trains to step `last` and saves a checkpoint there.
+// Appends rank 0's results to `result`, which all ranks share. Calls `disturb`
+// after each step unless it is null. Collective.
 absl::Status GoOnTo(int64_t last, const GptTrainingOptions& options,
                     ResumableTrainer& trainer, ProcessGroup& group,
                     ResumedTraining* result, Disturbance* disturb = nullptr);

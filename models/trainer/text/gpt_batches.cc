@@ -10,7 +10,8 @@
 namespace muster::models {
 namespace {
 
-// Makes validation draw other windows than training with the same seed.
+// Changes the seed for validation, so that validation draws other windows than
+// training.
 constexpr uint64_t kValidationSeed = 0x76616c6964617465;
 
 }  // namespace
@@ -25,9 +26,9 @@ GptBatches::GptBatches(std::shared_ptr<const Tokens> tokens, uint64_t seed,
 
 absl::Status GptBatches::Check() const {
   const int64_t length = tokens_->count();
-  // A window needs context + 1 tokens, because its last token needs the
-  // following token as its target. Only the validation part is checked, because
-  // it is shorter than the training part.
+  // A window needs context + 1 tokens, because the target of its last token is
+  // the following token. Only the validation part is checked, because it is
+  // shorter than the training part.
   if (length - held_back_ < context_ + 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a text of ", length, " tokens: its last tenth, for validation, has ",

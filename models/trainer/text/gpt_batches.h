@@ -11,30 +11,30 @@
 
 namespace muster::models {
 
-// The micro-batches of a training: random windows of a text, drawn for each
-// step. The text's last tenth is reserved for validation. The windows depend
-// only on the seed, the step and the micro-batch's number in the step, not on
-// the number of ranks or on restarts.
+// Draws the micro-batches of a training: random windows of a text, new ones for
+// each step. The text's last tenth is reserved for validation. The windows
+// depend only on the seed, the step and the micro-batch's number in the step,
+// not on the number of ranks or on restarts.
 class GptBatches {
  public:
-  // `context`: number of tokens of a window. `batch`: number of windows of a
+  // `context`: number of tokens in a window. `batch`: number of windows in a
   // micro-batch.
   GptBatches(std::shared_ptr<const Tokens> tokens, uint64_t seed, int64_t batch,
              int64_t context);
 
-  // InvalidArgument: the training part or the validation part has too few
-  // tokens for a window.
+  // Returns InvalidArgument if the training part or the validation part has too
+  // few tokens for a window.
   absl::Status Check() const;
 
-  // A training micro-batch. Steps and micro-batches count from 0. Errors are
-  // those of Tokens::Read.
+  // Draws a training micro-batch. Steps and micro-batches count from 0. Errors
+  // are those of Tokens::Read.
   absl::StatusOr<GptMicroBatch> Training(int64_t step,
                                          int64_t micro_batch) const;
-  // A validation micro-batch; the same in every call.
+  // Draws a validation micro-batch, which is the same in every call.
   absl::StatusOr<GptMicroBatch> Validation(int64_t micro_batch) const;
 
  private:
-  // Draws windows from tokens [begin, end).
+  // Draws windows from the tokens with indices in [begin, end).
   absl::StatusOr<GptMicroBatch> Draw(uint64_t seed, int64_t step,
                                      int64_t micro_batch, int64_t begin,
                                      int64_t end) const;
@@ -43,7 +43,7 @@ class GptBatches {
   const uint64_t seed_;
   const int64_t batch_;
   const int64_t context_;
-  // Index of the first token for validation.
+  // Index of the first token that is reserved for validation.
   const int64_t held_back_;
 };
 

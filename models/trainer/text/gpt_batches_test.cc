@@ -10,7 +10,7 @@
 namespace muster::models {
 namespace {
 
-// Each token equals its position.
+// A text in which each token equals its position.
 std::shared_ptr<const Tokens> Places(int count) {
   std::vector<int32_t> tokens(static_cast<size_t>(count));
   std::iota(tokens.begin(), tokens.end(), 0);

@@ -64,7 +64,8 @@ absl::StatusOr<GptText> LoadText(const GptTextFiles& files) {
     auto opened = TokenFile::Open(files.data);
     if (!opened.ok()) return opened.status();
     const std::shared_ptr<const TokenFile> file = *std::move(opened);
-    // The vocabulary shares ownership of its file.
+    // The vocabulary is a part of the opened file, so it shares the file's
+    // ownership.
     return GptText{{file, &file->vocabulary()}, file};
   }
   const absl::StatusOr<std::string> text = ReadText(files.data);
@@ -100,15 +101,16 @@ constexpr int64_t kWindows = 256;
 absl::StatusOr<std::string> TextFingerprint(const GptText& text) {
   const Tokens& tokens = *text.tokens;
   const int64_t count = tokens.count();
-  // As many windows as cover the text without gaps, but at most kWindows.
+  // The number of hashed windows: enough to cover the text without gaps, but at
+  // most kWindows.
   const int64_t windows = std::min(kWindows, (count + kWindow - 1) / kWindow);
   const int64_t last = std::max(int64_t{0}, count - kWindow);
   Checksum checksum;
   checksum.Add(text.vocabulary->Serialize());
   std::vector<int32_t> window(static_cast<size_t>(std::min(kWindow, count)));
   for (int64_t i = 0; i < windows; ++i) {
-    // The first window starts with the text and the last one ends with it.
-    // Windows that cover the text may overlap.
+    // The first window begins at the start of the text, and the last window
+    // ends at its end. Windows that cover the whole text may overlap.
     const int64_t begin = windows == 1 ? 0 : last * i / (windows - 1);
     if (absl::Status status = tokens.Read(begin, window); !status.ok()) {
       return status;

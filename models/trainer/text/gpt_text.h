@@ -9,12 +9,12 @@
 
 namespace muster::models {
 
-// The files of a text.
+// Paths of the files with a text and its vocabulary.
 struct GptTextFiles {
-  // File with the text itself, or with its tokens (made by `gpt prepare`).
+  // File with the text itself, or with its tokens as written by `gpt prepare`.
   std::string data;
-  // Files vocab.json and merges.txt of GPT-2, for a text. Both empty: the
-  // tokens are the text's characters.
+  // GPT-2's files vocab.json and merges.txt, used if `data` is a text. Both
+  // empty: the tokens are the text's characters.
   std::string vocabulary;
   std::string merges;
 };
@@ -25,8 +25,8 @@ struct GptText {
   std::shared_ptr<const Tokens> tokens;
 };
 
-// Loads the text. InvalidArgument, NotFound: the message names the file and the
-// problem.
+// Loads the text. InvalidArgument, NotFound: a file is wrong or missing; the
+// message names the file and the problem.
 absl::StatusOr<GptText> LoadText(const GptTextFiles& files);
 
 // Encodes the text into a token file at `path`; returns the number of tokens.
@@ -34,22 +34,22 @@ absl::StatusOr<GptText> LoadText(const GptTextFiles& files);
 absl::StatusOr<int64_t> PrepareText(const GptTextFiles& files,
                                     const std::string& path);
 
-// Identifies a text: "60000 tokens (3f0a8c5d1e2b4c67)", the number of tokens
-// and an XXH3 hash of the tokens and their meaning.
+// Returns an identification of a text: "60000 tokens (3f0a8c5d1e2b4c67)", the
+// number of tokens and an XXH3 hash of the tokens and the vocabulary.
 //
-// Up to 4 Mi tokens are all hashed. In a longer text, which would have to be
-// read from its file, 256 windows of 16 Ki tokens are hashed, evenly spaced
-// from the beginning to the end. An insertion or deletion anywhere shifts all
-// later tokens, so it is detected; a replacement by the same number of tokens
-// between two windows is not.
+// All tokens are hashed if there are up to 4 Mi. A longer text would have to be
+// read completely from its file, so only 256 windows of 16 Ki tokens are
+// hashed, evenly spaced from the beginning to the end. An insertion or deletion
+// anywhere shifts all later tokens, so it is detected; a replacement by the
+// same number of tokens between two windows is not.
 //
 // Errors are those of Tokens::Read.
 absl::StatusOr<std::string> TextFingerprint(const GptText& text);
 
-// The text as tokens of `vocabulary`, the vocabulary of a model. A text with
-// another vocabulary is re-encoded in memory. InvalidArgument: the model has no
-// token for some byte; the message gives its position. Other errors are those
-// of Tokens::Read.
+// Returns the text as tokens of `vocabulary`, the vocabulary of a model. A text
+// with another vocabulary is re-encoded in memory. InvalidArgument: the model
+// has no token for some byte; the message gives its position. Other errors are
+// those of Tokens::Read.
 absl::StatusOr<std::shared_ptr<const Tokens>> TokensInVocabulary(
     const GptText& text, const Vocabulary& vocabulary);
 

@@ -16,7 +16,7 @@ using ::testing::MatchesRegex;
 
 constexpr int64_t kAll = 4 << 20;
 
-// Counts the tokens that are read.
+// Tokens in memory that count how many tokens are read.
 class CountedTokens : public TokensInMemory {
  public:
   using TokensInMemory::TokensInMemory;
@@ -53,13 +53,13 @@ TEST(TextFingerprintTest, IsTheNumberOfTokensAndAHash) {
   EXPECT_THAT(Of({0, 1, 1}), MatchesRegex("3 tokens \\([0-9a-f]{16}\\)"));
   EXPECT_EQ(Of({0, 1, 1}), Of({0, 1, 1}));
   EXPECT_NE(Of({0, 1, 1}), Of({0, 1, 0}));
-  // The same token numbers with another vocabulary have another fingerprint.
+  // The same token numbers have another fingerprint with another vocabulary.
   EXPECT_NE(Of({0, 1, 1}), Of({0, 1, 1}, "xy"));
   EXPECT_EQ(Of({}), Of({}));
 }
 
-// A change of any token must change the fingerprint of a text that is hashed as
-// a whole. Tests both ends and nine positions between them.
+// In a text that is hashed as a whole, a change of any token must change the
+// fingerprint. Tests both ends and nine positions between them.
 TEST(TextFingerprintTest, EveryTokenOfAShorterTextCounts) {
   for (const int64_t count :
        {int64_t{1}, int64_t{16 << 10}, int64_t{(16 << 10) + 1},

@@ -40,7 +40,7 @@ NodeIdentity FullNode() {
   NodeIdentity node;
   node.node_id = "node-a";
   node.incarnation = 0xfedcba9876543210;
-  node.host = "h\xff";  // host names may hold bytes that are not UTF-8
+  node.host = "h\xff";  // host names may contain invalid UTF-8
   node.address = "10.0.0.7";
   node.pid = 4242;
   node.slots = 8;

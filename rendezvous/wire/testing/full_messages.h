@@ -15,9 +15,9 @@ class Message;
 
 namespace muster::rendezvous {
 
-// For tests: values in which no field has its default, so that a test notices a
-// field that ToWire or FromWire omits.
-WorkerProgress FullProgress(int seed);  // `seed` is the local rank
+// Values for tests in which every field differs from its default, so that a
+// test notices a field that ToWire or FromWire omits.
+WorkerProgress FullProgress(int seed);  // `seed`: the local rank
 Failure FullFailure(int seed);
 Report FullReport();
 Directive FullDirective(DirectiveKind kind);

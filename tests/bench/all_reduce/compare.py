@@ -1,4 +1,5 @@
-"""Runs all measurements in turn, several times, and prints tables.
+"""Measures all_reduce of three libraries in turn, several times, and prints
+tables.
 
 usage: compare.py BINARIES [REPEATS]
 
@@ -33,7 +34,8 @@ def commands(binaries, ranks):
 
 
 def measure(command, contents, sizes):
-  """Runs one program. Returns microseconds by number of bytes."""
+  """Runs one program. Returns the time of a call in microseconds, by number of
+  bytes."""
   output = subprocess.run(
       command + [contents] + [str(size) for size in sizes], check=True,
       stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=300,
@@ -43,8 +45,8 @@ def measure(command, contents, sizes):
 
 
 def samples_of(binaries, ranks, contents, sizes, repeats):
-  """Measures all programs in turn. Returns microseconds by program and bytes.
-  """
+  """Measures all programs in turn. Returns lists of times in microseconds, by
+  program and number of bytes."""
   samples = {}
   for repeat in range(repeats):
     for name, command in commands(binaries, ranks).items():

@@ -11,8 +11,9 @@
 namespace muster {
 namespace {
 
-// Numbers of calls. Fixed, so that all ranks and libraries make the same calls.
-// The slowest library takes about a second for a size.
+// Numbers of calls for one size of data. They are fixed, so that all ranks and
+// all libraries make the same calls. The slowest library takes about a second
+// for a size.
 struct Plan {
   int warm_up;
   int batches;
@@ -44,7 +45,8 @@ void MeasureAllReduce(int rank, const std::string& contents, float* data,
                       const std::function<void(int64_t bytes)>& all_reduce) {
   using Clock = std::chrono::steady_clock;
   for (const int64_t bytes : sizes) {
-    // Zeros, because all_reduce is repeated in place: other values would grow.
+    // Fill with zeros, because all_reduce is repeated in place: other values
+    // would grow.
     std::fill(data, data + bytes / static_cast<int64_t>(sizeof(float)), 0.0F);
     const Plan plan = PlanFor(bytes);
     for (int i = 0; i < plan.warm_up; ++i) all_reduce(bytes);
@@ -52,8 +54,9 @@ void MeasureAllReduce(int rank, const std::string& contents, float* data,
     std::vector<double> microseconds;
     for (int i = 0; i < plan.batches; ++i) {
       std::chrono::duration<double, std::micro> took{};
-      // With "written", each call is timed alone, without the write before it.
-      // This adds the cost of two readings of the clock to each call.
+      // With "written", each call is timed separately, so that writing the data
+      // before it is not included. This adds the cost of two readings of the
+      // clock to each call.
       for (int j = 0; j < plan.batch; j += written ? 1 : plan.batch) {
         if (written) std::fill(data, data + bytes / sizeof(float), 0.0F);
         const Clock::time_point begin = Clock::now();

@@ -8,12 +8,13 @@
 
 namespace muster {
 
-// The measurement that all libraries share.
+// The measurement that the benchmarks of all libraries share.
+// Parses sizes in bytes from the command line, beginning with argument `first`.
 
 // Parses sizes in bytes from the command line.
 std::vector<int64_t> SizesOf(int argc, char** argv, int first);
 
-// The largest size: the memory that a rank needs.
+// The largest size in bytes: the memory that a rank needs. 0 if there is none.
 int64_t Longest(const std::vector<int64_t>& sizes);
 
 // Fills `data` with zeros and calls `all_reduce(bytes)`, which sums it in place

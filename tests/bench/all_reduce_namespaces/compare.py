@@ -27,8 +27,8 @@ def sh(*command):
 
 @contextlib.contextmanager
 def namespaces():
-  """Creates two namespaces joined by a veth pair; yields names and addresses.
-  """
+  """Creates two network namespaces joined by a veth pair. Yields their names
+  and addresses."""
   names = ['musterbench%d_%d' % (os.getpid(), i) for i in (0, 1)]
   addresses = ['10.213.77.1', '10.213.77.2']
   links = ['mb%dx%d' % (os.getpid(), i) for i in (0, 1)]
@@ -49,7 +49,7 @@ def namespaces():
 
 @contextlib.contextmanager
 def store(worker, names, scratch):
-  """Starts a store in the first namespace; yields its port."""
+  """Starts a store in the first namespace. Yields its port."""
   port_file = os.path.join(scratch, 'port')
   server = subprocess.Popen(
       ['ip', 'netns', 'exec', names[0], worker, 'store', port_file])

@@ -1,4 +1,4 @@
-// Gloo without Muster: its own algorithms and threads.
+// Gloo's all_reduce without Muster, with Gloo's own algorithms and threads.
 #include <gloo/allreduce.h>
 #include <gloo/allreduce_halving_doubling.h>
 #include <gloo/math.h>
@@ -18,8 +18,8 @@ namespace muster {
 namespace {
 
 std::shared_ptr<gloo::Context> Connect(const WorkerOptions& options) {
-  // The network namespaces share the file system; the store's port makes the
-  // folder unique for each run.
+  // A folder that is unique for each run (named after the store's port): the
+  // network namespaces share the file system.
   const std::string folder = std::string(std::getenv("GLOO_STORE_FOLDER"));
   gloo::rendezvous::FileStore store(folder);
   gloo::transport::tcp::attr attributes;
@@ -55,8 +55,8 @@ SumInPlace GlooBcube(const WorkerOptions& options) {
 
 SumInPlace GlooHalvingDoubling(const WorkerOptions& options) {
   using Algorithm = gloo::AllreduceHalvingDoubling<float>;
-  // The last buffer and Gloo's algorithm for it: an algorithm is bound to its
-  // buffer at construction.
+  // The buffer of the last call and Gloo's algorithm object for it. The object
+  // is bound to its buffer at construction.
   auto bound =
       std::make_shared<std::pair<float*, std::unique_ptr<Algorithm>>>();
   return [context = Connect(options), bound, size = int64_t{0}](

@@ -12,7 +12,7 @@ namespace muster {
 struct WorkerOptions {
   int rank = 0;
   int size = 1;
-  std::string address;  // this rank's own address
+  std::string address;  // IPv4 address of this rank
   std::string store_host;
   int store_port = 0;
 };
@@ -20,11 +20,13 @@ struct WorkerOptions {
 // Sums `count` floats in place over all ranks.
 using SumInPlace = std::function<void(float* data, int64_t count)>;
 
-// Measures `sum` at each size. Rank 0 prints "BYTES MICROSECONDS": the median
-// of as many runs as fit into the time.
+// Measures the implementation `sum` at each size. Rank 0 prints "BYTES
+// MICROSECONDS": the median time of as many calls as fit into the available
+// time.
 void Measure(const WorkerOptions& options, const SumInPlace& sum);
 
-// The implementations to measure; each connects the ranks at its first call.
+// The implementations of all_reduce to measure. Each one connects the ranks at
+// its first call.
 SumInPlace OursOverTcp(const WorkerOptions& options);
 SumInPlace OursOverEncryptedTcp(const WorkerOptions& options);
 SumInPlace OursOverGloo(const WorkerOptions& options);

@@ -22,7 +22,8 @@ for i in range(%d):
 
 
 def iterations(seconds):
-  """The number of loop iterations that take this long on an idle processor."""
+  """Returns the number of loop iterations that take this time on an idle
+  processor."""
   count = 200_000
   while True:
     begin = time.process_time()

@@ -1,9 +1,10 @@
-"""Runs the measurements in turns, several times, and prints a table.
+"""Measures checkpoints of Muster and PyTorch in turn, several times, and prints
+a table.
 
 usage: compare.py BINARY FOLDER [REPEATS [PYTHON]]
 
-BINARY is checkpoint_bench; FOLDER is on the disk that is written to; PYTHON an
-interpreter with PyTorch 2.x, measured beside it.
+BINARY is checkpoint_bench. FOLDER is on the disk to which checkpoints are
+written. PYTHON is an interpreter with PyTorch 2.x, which is measured too.
 """
 
 import os
@@ -20,7 +21,8 @@ ENVIRONMENT = dict(os.environ, OMP_NUM_THREADS='1', PYTHONWARNINGS='ignore',
 
 
 def samples(command, folder):
-  """Milliseconds of each save: blocked, written and, for ours, compared."""
+  """Returns the times of each save in milliseconds: until the training
+  continues, until all is written and, for Muster's, the comparison."""
   with tempfile.TemporaryDirectory(dir=folder) as place:
     output = subprocess.run(command + [place], check=True, timeout=600,
                             stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,

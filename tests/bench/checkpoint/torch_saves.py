@@ -2,10 +2,10 @@
 
 usage: torch_saves.py save|dcp RANKS MIB SAVES FOLDER
 
-Prints for each save of rank 0 BLOCKED_MS WRITTEN_MS: how long the training
-waits, and how long it takes until all is written. `save` is torch.save by rank
-0; `dcp` torch.distributed.checkpoint's async_save by all. Neither forces
-anything to the disk.
+Prints for each save of rank 0 BLOCKED_MS WRITTEN_MS: for how long the save
+blocks the training, and the time until all data is written. `save` is
+torch.save by rank 0; `dcp` torch.distributed.checkpoint's async_save by all.
+Neither forces data to the disk (fsync).
 """
 
 import os

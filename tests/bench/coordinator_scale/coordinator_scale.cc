@@ -1,10 +1,10 @@
-// Measures how many nodes one coordinator can serve: starts rendezvousd, lets
-// simulated agents, each with its own TCP connection, join one job, in clear
-// text and with mutual TLS by a token, and prints a table with the medians of
-// the runs, which take turns. --flood also measures both while a client opens
-// connections as fast as it can; --state measures clear text without and with a
-// journal (rendezvousd --state-dir, in TMPDIR or /tmp) instead. All processes
-// share this machine's cores.
+// Measures how many nodes one coordinator can serve. Starts rendezvousd, lets
+// simulated agents join one job, each over its own TCP connection, and prints a
+// table with the medians of several runs. Compares two cases, whose runs
+// alternate: clear text, and mutual TLS by a token. --flood measures both cases
+// also while a client opens connections as fast as it can. --state compares
+// clear text without and with a journal instead (rendezvousd --state-dir, in
+// TMPDIR or /tmp). All processes share this machine's cores.
 //
 //   coordinator_scale [--shards N] [--runs N] [--flood | --state] [NODES…]
 
@@ -32,11 +32,12 @@ constexpr char kToken[] = "0123456789abcdef0123456789abcdef";
 
 struct Child {
   pid_t pid = 0;
-  std::FILE* out = nullptr;  // the read end of the process's stdout
-  int in = -1;               // the write end of the process's stdin
+  // read end of the pipe to which the process writes its stdout
+  std::FILE* out = nullptr;
+  int in = -1;  // write end of the pipe from which the process reads its stdin
 };
 
-// `token`: MUSTER_TOKEN of the process.
+// Starts a process with MUSTER_TOKEN set to `token`.
 Child Start(const std::vector<std::string>& command, const std::string& token) {
   int to[2];
   int from[2];
@@ -76,7 +77,7 @@ long ResidentKib(pid_t pid) {
   return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-// CPU time of the process in seconds.
+// CPU time that the process has used so far, in seconds.
 double CpuSeconds(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
   std::FILE* file = std::fopen(path.c_str(), "re");
@@ -95,7 +96,7 @@ enum class Channel { kPlain, kTls };
 enum class Beside { kNothing, kFlood };
 enum class State { kNone, kJournal };
 
-// One line of the table.
+// The settings of one line of the table.
 struct Row {
   int nodes = 0;
   Channel channel = Channel::kPlain;
@@ -104,14 +105,18 @@ struct Row {
 };
 
 struct Figures {
-  double joining = 0;     // seconds from the first connection to the last join
-  double placing = 0;     // seconds from the last join to the last place
-  double kib = 0;         // memory of the coordinator for each node
-  double join_cpu = 0;    // its CPU seconds for each node
-  double steady_cpu = 0;  // its cores at a report a second of each node
+  double joining = 0;  // seconds from the first connection to the last join
+  // seconds from the last join until all nodes have their places
+  double placing = 0;
+  double kib = 0;  // memory of the coordinator per node, in KiB
+  // CPU seconds of the coordinator per node until all have places
+  double join_cpu = 0;
+  // CPU cores that the coordinator uses while each node reports once per second
+  double steady_cpu = 0;
 };
 
-// Runs a row once. Ends the program if an agent got no place.
+// Measures one row of the table once. Ends the program if an agent got no
+// place.
 Figures Measure(const std::string& self, const std::string& daemon,
                 const Row& row, int shards) {
   const std::string token = row.channel == Channel::kTls ? kToken : "";

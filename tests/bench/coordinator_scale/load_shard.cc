@@ -26,8 +26,8 @@ namespace muster {
 namespace {
 
 constexpr std::chrono::seconds kEventTimeout(300);
-// Maximum number of pending connections. Thousands at once would overflow the
-// listener's queue, and TCP retries only after a second.
+// Maximum number of connection attempts at a time. Thousands at once would
+// overflow the listener's backlog, and TCP retries only after a second.
 constexpr int kMaxConnecting = 200;
 
 int64_t Now() {
@@ -36,7 +36,8 @@ int64_t Now() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-// Counts the agents that have reached each stage. Thread-safe.
+// Counts the agents that have joined, got their place, or lost their stream,
+// with the times of the last ones. Thread-safe.
 class Tally {
  public:
   void Joined() {
@@ -110,8 +111,8 @@ rendezvous::Report FirstReport(const LoadShard& shard, int index) {
   report.offered_master_port = 29500;
   report.spec.min_nodes = report.spec.max_nodes = shard.nodes;
   report.spec.last_call = Duration::zero();
-  // A long lease, so that agents on a loaded machine are not lost for being
-  // slow.
+  // A long lease, so that agents on a loaded machine do not lose it because of
+  // delays.
   report.spec.keep_alive_interval = std::chrono::seconds(60);
   return report;
 }
@@ -128,7 +129,7 @@ class SimulatedAgent : private rendezvous::AgentStream::Listener {
     KeepAlive();
   }
 
-  // Sends a report, as agents do to keep their lease.
+  // Sends a report, as real agents do to keep their lease.
   void KeepAlive() {
     std::lock_guard<std::mutex> lock(mutex_);
     ++report_.sequence;
@@ -168,7 +169,7 @@ class SimulatedAgent : private rendezvous::AgentStream::Listener {
   std::unique_ptr<rendezvous::AgentStream> stream_;
 };
 
-// Waits for `pause`; returns false if stdin has ended.
+// Waits for `pause`. Returns false as soon as stdin has ended.
 bool PauseWhileWanted(std::chrono::microseconds pause) {
   return !PollUntil(STDIN_FILENO, POLLIN, MonotonicNow() + pause);
 }
@@ -182,7 +183,8 @@ int RunFlood(int port) {
     OwnedFd& one = connections[i % connections.size()];
     one =
         OwnedFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    // No FIN_WAIT, so that ports do not run out.
+    // Close connections by a reset: without the state TIME_WAIT the ports do
+    // not run out.
     const linger reset = {.l_onoff = 1, .l_linger = 0};
     setsockopt(one.get(), SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
     (void)connect(one.get(), address.get(), address.size);
@@ -210,7 +212,8 @@ int RunLoadShard(const LoadShard& shard) {
               static_cast<long long>(times.last_join),
               static_cast<long long>(times.last_place));
   std::fflush(stdout);
-  // Each agent reports once per second; the reports are evenly spread.
+  // Each agent reports once per second. The reports are spread evenly over the
+  // second.
   constexpr int kBatches = 100;
   size_t next = 0;
   while (placed && PauseWhileWanted(std::chrono::microseconds(10'000))) {

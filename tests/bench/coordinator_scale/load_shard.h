@@ -6,32 +6,34 @@
 
 namespace muster {
 
-// The part of the simulated agents that one process runs.
+// The agents that one load process simulates.
 struct LoadShard {
   int port = 0;        // the coordinator's port on loopback
-  std::string run_id;  // the job's run id
+  std::string run_id;  // run id of the job
   int nodes = 0;       // number of nodes of the whole job
-  int first = 0;       // first agent: agents first to first + count - 1
+  // number of the first agent; the last one is first + count - 1
+  int first = 0;
   int count = 0;
-  // Mutual TLS by this token; empty: clear text.
+  // Token for mutual TLS; empty: clear text.
   std::string token;
 };
 
-// Times of CLOCK_MONOTONIC in nanoseconds, comparable between processes.
+// Times in nanoseconds of CLOCK_MONOTONIC, which all processes share.
 struct ShardTimes {
   int64_t first_channel = 0;
-  // when the last agent's first report was passed to gRPC
+  // when the last agent passed its first report to gRPC
   int64_t last_join = 0;
-  int64_t last_place = 0;  // when the last agent had got its place
+  int64_t last_place = 0;  // when the last agent received its place
 };
 
 // Opens connections to the coordinator's port as fast as it can, at most 256 at
-// a time, which say nothing, until stdin ends. Returns the exit status.
+// a time, and sends nothing on them. Returns the exit status once stdin has
+// ended.
 int RunFlood(int port);
 
-// Runs the shard: each agent joins on its own connection. Once all have their
-// places, prints the times as one line; then each agent reports once per second
-// until stdin ends. Returns the exit status.
+// Runs the agents of one process: each agent joins on its own connection. Once
+// all of them have their places, prints the times as one line; then each agent
+// reports once per second until stdin ends. Returns the exit status.
 int RunLoadShard(const LoadShard& shard);
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-"""Trains with our program and with PyTorch in turns, and prints tables.
+"""Trains with Muster's program and with PyTorch in turn, and prints tables.
 
 usage: compare.py BINARIES TEXT [ROUNDS]
 
@@ -15,8 +15,8 @@ import time
 from contenders import Contender, commands
 
 _WARM_UP = 30
-# Number of steps that a program runs before it is the next program's turn.
-# Small, so that disturbances affect all programs.
+# Number of steps that a program runs before the next program's turn. The number
+# is small, so that disturbances of the machine affect all programs.
 _STEPS = 10
 
 
@@ -26,8 +26,8 @@ def figures(samples, factor, unit):
 
 
 class Measurements:
-  """The measurements of one program: seconds of its steps, exposed
-  communication."""
+  """The measurements of one program: times of its steps in seconds, and its
+  exposed communication."""
 
   def __init__(self, command, ranks):
     self.contender = Contender(command, ranks)
@@ -36,7 +36,8 @@ class Measurements:
     self.first_loss = ready['loss']
     self.contender.take_steps(_WARM_UP - 1)
     self.seconds = []
-    # For each turn: the share of communication that was not hidden.
+    # For each turn, the share of the communication time during which the
+    # program did not compute.
     self.exposed = []
     self.peak_mib = 0
 
@@ -61,7 +62,8 @@ def race(binaries, text, ranks, rounds):
     for number in range(rounds):
       print('bench: %d ranks, round %d of %d' % (ranks, number + 1, rounds),
             file=sys.stderr, flush=True)
-      # Alternate the order, so that no contender always follows the same one.
+      # Alternate the order, so that no program always runs after the same other
+      # one.
       for measurements in list(measured.values())[::-1 if number % 2 else 1]:
         measurements.turn()
     for measurements in measured.values():

@@ -1,5 +1,5 @@
-"""The programs to compare. Each runs one process for each rank, and each
-process has a core of its own."""
+"""The training programs to compare. Each one runs one process per rank, and
+each process is bound to a separate core."""
 
 import json
 import os
@@ -16,7 +16,8 @@ import interpreters
 
 
 def _installed():
-  """Name and interpreter of each installed PyTorch, the newest first."""
+  """Returns the name and interpreter of each installed PyTorch, the newest
+  first."""
   for name, version in (('PyTorch 2.15', interpreters.NEW),
                         ('PyTorch 1.13', interpreters.OLD)):
     why_not = interpreters.why_not(version)
@@ -31,7 +32,8 @@ PYTORCH = PYTORCHES[0] if PYTORCHES else None
 
 
 def commands(binaries, start, options, ranks):
-  """The command lines of the contenders that run steps on demand, by name."""
+  """Returns the command lines of the programs, which run steps on demand, by
+  name."""
   script = os.path.join(_HERE, 'torch_steps.py')
   found = {'ours': [os.path.join(binaries, 'steps'), *options]}
   for name, interpreter in PYTORCHES:
@@ -50,7 +52,8 @@ def _free_port():
 
 
 def _environment(rank, ranks, port):
-  """One thread for every library, and torchrun's variables for the ranks."""
+  """Returns an environment with one thread for every library, and with
+  torchrun's variables for a rank."""
   changes = {'OPENBLAS_NUM_THREADS': '1', 'MKL_NUM_THREADS': '1'}
   if ranks > 1:
     changes.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks),
@@ -60,7 +63,8 @@ def _environment(rank, ranks, port):
 
 
 class Training:
-  """The ranks of one training, on the cores from `first` on."""
+  """The processes of one training, one per rank, on cores `first`, `first` + 1,
+  …"""
 
   def __init__(self, command, ranks, first=0, **streams):
     port = _free_port()
@@ -79,7 +83,8 @@ class Training:
 
 
 class Contender(Training):
-  """Runs steps on request; uses no processor time between its turns."""
+  """A program that runs steps on request, and uses no processor time between
+  its turns."""
 
   def __init__(self, command, ranks):
     self.began = time.monotonic()
@@ -87,7 +92,7 @@ class Contender(Training):
                      stdout=subprocess.PIPE)
 
   def take_steps(self, count):
-    """Runs steps; returns the output line of each rank (see steps.cc)."""
+    """Runs steps. Returns the output line of each rank (see steps.cc)."""
     for process in self.processes:
       process.stdin.write('%d\n' % count)
       process.stdin.flush()

@@ -3,9 +3,9 @@
 
     draw_timeline.py TRACE.json [STEP] > step.svg
 
-Two lines for each rank: what it computes, and its buckets of gradients below,
-where hatching is time that the rank waited for them. Without STEP it is the
-last one.
+Draws two lines for each rank: above, what the rank computes; below, the
+reductions of its buckets of gradients, with hatching where the rank waited for
+them. The default for STEP is the last step.
 """
 
 import html
@@ -21,7 +21,8 @@ _COLOURS = {
     'bucket': '#8a4fb0',
     'wait for gradients': 'url(#waits)',
 }
-_LEAST_TEXT = 6  # Pixels for a character.
+# Width in pixels for each character of a label. Narrower spans get no label.
+_LEAST_TEXT = 6
 
 
 def _text(x, y, words, extra=''):
@@ -30,8 +31,8 @@ def _text(x, y, words, extra=''):
 
 
 def _kind(event):
-  """The name of a span's colour; None for spans without a drawing of their own.
-  """
+  """Returns the name of a span's colour; None for spans that are not drawn
+  separately."""
   name = event['name']
   if name.startswith('bucket') or name == 'which were used':
     return 'bucket'
@@ -41,7 +42,7 @@ def _kind(event):
 
 
 def draw(events, step):
-  """Returns the SVG of that step's complete events."""
+  """Returns the SVG of the complete events of one step."""
   events = [event for event in events
             if event['ph'] == 'X' and event['args']['step'] == step]
   whole = [event for event in events if event['name'] == 'step %d' % step]

@@ -66,8 +66,8 @@ def _difference(ours, theirs):
 
 
 def draw(title, ours, theirs):
-  """Returns the SVG; each course is a pair (training, validation) of {step:
-  loss}."""
+  """Returns the SVG. The losses of each training are a pair (training,
+  validation) of dictionaries {step: loss}."""
   steps = max(ours[0])
   losses = [loss for course in (ours, theirs) for curve in course
             for loss in curve.values()]

@@ -1,12 +1,14 @@
-"""Trains nanoGPT's recipe for CPUs by us and by PyTorch, and compares losses.
+"""Trains with nanoGPT's settings for CPUs, with Muster and with PyTorch, and
+compares the losses.
 
 usage: nanogpt.py BINARIES TEXT PLOTS
 
-BINARIES is the folder that Bazel calls bazel-bin, PLOTS where the pictures are
-written. The recipe is the example's default: 4 layers, 4 heads, width 128, 12
-windows of 64 characters a step, 2000 steps, learning rate 1e-3 to 1e-4 by a
-cosine after 100 steps of warm-up, AdamW (0.9, 0.99), decay 0.1 of matrices,
-gradients clipped to 1, validation by 20 batches.
+BINARIES is the folder that Bazel calls bazel-bin. PLOTS is the folder to which
+the pictures are written. The settings are the example's defaults: 4 layers, 4
+heads, width 128, 12 windows of 64 characters per step, 2000 steps, a learning
+rate that decreases from 1e-3 to 1e-4 by a cosine after 100 steps of warm-up,
+AdamW (0.9, 0.99), weight decay 0.1 of matrices only, gradients clipped to a
+norm of 1, validation by 20 batches.
 """
 
 import json
@@ -35,10 +37,11 @@ def courses(path):
 
 
 def train(binaries, text, ranks, folder):
-  """Runs ours and PyTorch's, in parallel if there are cores for both."""
+  """Runs Muster's training and PyTorch's, in parallel if there are cores for
+  both."""
   os.mkdir(folder)
-  # Whatever the number of ranks: 12 windows in each step, and 240 windows for
-  # each validation.
+  # For any number of ranks, each step uses 12 windows and each validation 240
+  # windows.
   options = ['--data', text, '--batch', str(12 // ranks), '--micro-batches',
              str(ranks), '--validation-batches', str(20 * ranks)]
   here = os.path.dirname(os.path.realpath(__file__))

@@ -1,9 +1,9 @@
-"""The small GPT in PyTorch, as its users write it, with given weights.
+"""The small GPT written with PyTorch as its users do, with given weights.
 
 GPT-2's architecture without biases, as nanoGPT trains it; the same arithmetic
 as models/gpt (gelu by tanh, norms with gain alone, head tied to the token
-table). 2.x uses what is fastest there: scaled_dot_product_attention and fused
-AdamW.
+table). With PyTorch 2.x it uses the fastest functions:
+scaled_dot_product_attention and fused AdamW.
 """
 
 import json

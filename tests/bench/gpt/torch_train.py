@@ -1,4 +1,5 @@
-"""Runs a whole training with PyTorch, with a log as models/trainer writes it.
+"""Runs a whole training with PyTorch. Writes a log in the format of
+models/trainer.
 
 usage: torch_train.py START LOG
 """

@@ -32,7 +32,7 @@ class Trainer:
     assert self.start.facts['micro_batches'] == self.ranks
 
   def step(self, step):
-    """Runs one step; returns the loss of this rank's micro-batch as a tensor.
+    """Runs one step. Returns the loss of this rank's micro-batch as a tensor.
     """
     rate = self.start.learning_rate(step)
     for group in self.optimizer.param_groups:

@@ -1,4 +1,4 @@
-"""Runs the schedules in turns, several times, and prints a table.
+"""Measures the pipeline schedules in turn, several times, and prints a table.
 
 usage: compare.py BINARY [REPEATS]
 """
@@ -17,8 +17,8 @@ ENVIRONMENT = dict(os.environ, OPENBLAS_NUM_THREADS='1')
 
 
 def samples(binary, case):
-  """Tuples of microseconds: the step, its ideal time, the ideal time of its own
-  passes."""
+  """Returns a tuple of times in microseconds for each step: the step's time,
+  its ideal time, and the ideal time computed from its own passes."""
   command = [binary] + [str(part) for part in case] + [str(STEPS)]
   output = subprocess.run(command, check=True, stdout=subprocess.PIPE,
                           stdin=subprocess.DEVNULL, timeout=600, text=True,

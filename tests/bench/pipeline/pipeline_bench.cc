@@ -35,7 +35,7 @@
 namespace muster {
 namespace {
 
-// The size that nanoGPT uses for training on a CPU.
+// The model size that nanoGPT uses for training on a CPU.
 constexpr models::GptConfig kModel{.vocabulary = 65,
                                    .context = 64,
                                    .layers = 4,
@@ -88,8 +88,8 @@ struct Stages {
   }
 };
 
-// The time of the slowest rank, from a common start until the loss is known, in
-// nanoseconds.
+// Measures one step from a common start of all ranks until the loss is known.
+// Returns the time of the slowest rank in nanoseconds.
 absl::StatusOr<int64_t> TimedStep(ProcessGroup& group,
                                   PipelineRuntime& runtime) {
   if (absl::Status status = group.Run(Barrier()); !status.ok()) return status;

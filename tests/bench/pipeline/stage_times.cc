@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-// Runs one pass on arbitrary data.
+// Runs one forward or backward pass of a stage on arbitrary data.
 absl::Status Perform(const PlannedAction& planned, int stages,
                      PipelineStage& stage, std::vector<float>& in,
                      std::vector<float>& out) {
@@ -67,8 +67,8 @@ absl::StatusOr<PipelineCosts> MeasureStagesAlone(
     numbers.push_back(cost.input_backward);
     numbers.push_back(cost.weight_backward);
   }
-  // A rank has times of its own stages only, and 0 for the others, so a sum
-  // distributes all times.
+  // A rank has measured its own stages only and has 0 for the others, so the
+  // sum over all ranks gives every rank all times.
   absl::Status status =
       group.Run(AllReduce(numbers.data(), numbers.data(),
                           static_cast<int64_t>(numbers.size()), DType::kInt64));

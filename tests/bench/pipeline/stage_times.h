@@ -10,11 +10,12 @@
 
 namespace muster {
 
-// Measures the time of the stages' passes without a pipeline: each rank runs
-// the passes of its own list in order, without messages, while the other ranks
-// run theirs. Collective over `group`. Returns the median of each kind of pass
-// by stage, the same on every rank. `lowered` must be a schedule for which a
-// PipelineRuntime has prepared `stages`, so that they have their buffers.
+// Measures the passes of the pipeline's stages without a pipeline: each rank
+// runs the passes of its part of the schedule in order, without messages, while
+// the other ranks run theirs. Collective over `group`. Returns for each stage
+// the median time of each kind of pass; the result is the same on every rank.
+// `lowered` must be a schedule for which a PipelineRuntime has prepared
+// `stages`, so that they have their buffers.
 absl::StatusOr<PipelineCosts> MeasureStagesAlone(
     ProcessGroup& group, const PipelineSchedule& lowered,
     const std::vector<PipelineStage*>& stages);

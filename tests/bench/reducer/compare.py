@@ -1,9 +1,10 @@
-"""Runs the measurements in turns, several times, and prints tables.
+"""Measures Muster's Reducer and PyTorch's DDP in turn, several times, and
+prints tables.
 
 usage: compare.py BINARY [REPEATS [PYTHON]]
 
-BINARY is reducer_bench; PYTHON an interpreter with PyTorch, whose DDP is
-measured beside it; without one there is no such column.
+BINARY is reducer_bench. PYTHON is an interpreter with PyTorch, whose DDP is
+measured too; without PYTHON the column for DDP is omitted.
 """
 
 import os
@@ -19,7 +20,8 @@ ENVIRONMENT = dict(os.environ, OPENBLAS_NUM_THREADS='1', OMP_NUM_THREADS='1',
 
 
 def samples(command):
-  """Tuples of bare, reduced and exposed microseconds."""
+  """Returns tuples of times in microseconds: backward pass alone, backward pass
+  with reduction, exposed communication."""
   output = subprocess.run(command, check=True, stdout=subprocess.PIPE,
                           stdin=subprocess.DEVNULL, timeout=600, text=True,
                           env=ENVIRONMENT).stdout
@@ -27,7 +29,7 @@ def samples(command):
 
 
 def measure(commands, repeats):
-  """Name to samples, of several runs in turns."""
+  """Returns the samples of several alternating runs, by the program's name."""
   found = {name: [] for name in commands}
   for repeat in range(repeats):
     for name, command in commands.items():

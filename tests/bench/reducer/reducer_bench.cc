@@ -30,8 +30,8 @@ struct Arguments {
   int steps = 0;
 };
 
-// Number of pairs of steps that are not measured: in them memory is touched and
-// buckets are rebuilt.
+// Number of pairs of steps that are not measured. In the first ones memory is
+// touched for the first time and buckets are rebuilt.
 constexpr int kWarmUp = 3;
 
 double Microseconds(Duration duration) {
@@ -60,8 +60,8 @@ absl::Status RunRank(const Arguments& arguments, const GroupPlace& place) {
   auto reducer = Reducer::Create(**group, workload.tensors(), options);
   if (!reducer.ok()) return reducer.status();
   for (int step = 0; step < kWarmUp + arguments.steps; ++step) {
-    // All ranks start together, so that no rank waits for another rank's bare
-    // step.
+    // All ranks start the step together: otherwise a rank's time would include
+    // waiting for another rank's step without the Reducer.
     absl::Status status = (*group)->Run(Barrier());
     if (!status.ok()) return status;
     const Instant bare = MonotonicNow();

@@ -35,7 +35,7 @@ class Layers(torch.nn.Module):
 
 
 def backward(model, x, gradient):
-  """Runs the backward pass; returns microseconds."""
+  """Runs the backward pass. Returns its time in microseconds."""
   outputs = model(x)
   x.grad = None
   for weight in model.parameters():

@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// The sizes of equal linear layers without a model. A backward pass through
-// them computes the gradients of each layer's weights and input.
+// The sizes of several equal linear layers that imitate a model. A backward
+// pass through them computes the gradients of each layer's weights and input.
 struct WorkloadShape {
   int layers = 0;
   int64_t inputs = 0;
@@ -18,17 +18,18 @@ struct WorkloadShape {
   int64_t batch = 0;
 };
 
-// Returns the shape named `name`. "block": weights and tokens of a small GPT.
-// "tiny": a thousand weights whose gradients take a microsecond each. "large":
-// a few weights of a million elements each. Any other name: no layers.
+// Returns the sizes of the workload `name`. "block": weights and tokens of a
+// small GPT. "tiny": a thousand weights, each of whose gradients takes a
+// microsecond. "large": a few weights of a million elements each. Any other
+// name: no layers.
 WorkloadShape ShapeOf(const std::string& name);
 
 class Workload {
  public:
   explicit Workload(const WorkloadShape& shape);
 
-  // The layers' weights as tensors whose gradients are in the workload's
-  // memory.
+  // Returns the layers' weights as tensors for the Reducer. Their gradients are
+  // in memory of this workload.
   std::vector<Tensor> tensors();
 
   // Runs the backward pass from the last layer to the first. `place(layer)`
@@ -42,7 +43,7 @@ class Workload {
       ready(layer);
     }
   }
-  // The backward pass without a reducer.
+  // Runs the backward pass without a reducer.
   void Backward() {
     Backward([&](int layer) { return gradients_[layer].data(); }, [](int) {});
   }

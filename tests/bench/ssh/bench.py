@@ -1,4 +1,5 @@
-"""Jobs over ssh on several addresses of this machine: launch and mpirun in turn.
+"""Measures jobs over ssh on several addresses of this machine, with launch and
+mpirun in turn.
 
 usage: bench.py LAUNCH [REPETITIONS [HOSTS...]]
 """

@@ -1,8 +1,9 @@
-// The lower bound for a server with one thread: accepts connections, answers
-// the first message of each, takes the next one for a WAIT, and on a SET sends
-// one byte to each waiting connection. It has no parser and no keys, so its
-// time is that of the kernel. Speaks the same protocol as `load`, in either
-// framing. Prints its port, and ends when its stdin ends.
+// A minimal server without parser and keys, as the lower bound for a store
+// server with one thread: its time is that of the kernel. Accepts connections,
+// answers the first message of each one, takes the next message for a WAIT, and
+// on a SET sends one byte to each waiting connection. Speaks the same protocol
+// as the client `load`, in either framing. Prints its port, and ends when its
+// stdin ends.
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -32,7 +33,7 @@ class BareServer {
       : epoll_(epoll_create1(0)),
         listener_(socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK, 0)) {
     const int on = 1;
-    // Set on the listener, since accepted connections inherit it.
+    // Accepted connections inherit TCP_NODELAY from the listening socket.
     setsockopt(listener_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     sockaddr_in6 any{};
     any.sin6_family = AF_INET6;
@@ -66,8 +67,8 @@ class BareServer {
   }
 
  private:
-  // The reply that a connection has been sent: none yet, or that to its
-  // greeting.
+  // The reply that the server has sent on a connection: none yet, or the answer
+  // to its greeting.
   enum class Stage { kNothing, kAnswer };
 
   void Watch(int fd) {
@@ -85,7 +86,7 @@ class BareServer {
     }
   }
 
-  // Handles input of `fd`. Returns false once stdin has ended.
+  // Handles input of descriptor `fd`. Returns false once stdin has ended.
   bool Read(int fd) {
     const ssize_t count = read(fd, buffer_.data(), buffer_.size());
     if (fd == STDIN_FILENO) return count > 0;
@@ -109,7 +110,8 @@ class BareServer {
     return true;
   }
 
-  // Answers GETNUMKEYS of the old framing, or VALIDATE and PING 1.
+  // Answers a client's greeting: GETNUMKEYS in the old framing, VALIDATE and
+  // PING 1 in the new one.
   void Answer(int fd, std::string_view greeting) {
     old_ = greeting.size() == 1;
     const std::string_view answer("\1\0\0\0\0\0\0\0", old_ ? 8 : 4);

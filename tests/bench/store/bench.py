@@ -2,10 +2,10 @@
 
   bench.py BIN_FOLDER [throughput] [scale]
 
-throughput: set, get and add by PyTorch's own client, in this Python. scale:
-1,000 connections by the program `load`, the same for every server. Each
+throughput: PyTorch's own client, in this Python, calls set, get and add. scale:
+the program `load` opens 1,000 connections, the same for every server. Each
 repetition measures all servers, alternately in this order and in reverse.
-Ratios are those of the medians. In `scale` the program `bare_sends` shows the
+Ratios are ratios of the medians. In `scale` the program `bare_sends` shows the
 lower bound: a server with one thread and only the necessary system calls.
 """
 
@@ -35,7 +35,7 @@ sys.stdin.read()
 
 
 class Server:
-  """A store's server in its own process."""
+  """A store server that runs in a separate process."""
 
   def __init__(self, name, command, framing='modern'):
     self.name = name
@@ -102,7 +102,8 @@ def client(ports, number, pipe):
     if operation == 'set':
       for _ in range(count):
         store.set(mine, value)
-      store.get(mine)  # A set is not answered: it counts when this is.
+      # The server does not answer a set: wait for the get instead.
+      store.get(mine)
     elif operation == 'get':
       for _ in range(count):
         store.get('shared')
@@ -113,8 +114,8 @@ def client(ports, number, pipe):
 
 
 def in_pairs(peers, measure):
-  """Returns the results by server: REPETITIONS for each, after one repetition
-  that does not count."""
+  """Returns a list of REPETITIONS results for each server. One more repetition
+  comes first and does not count."""
   results = [[] for _ in peers]
   for repetition in range(REPETITIONS + 1):
     order = list(range(len(peers)))

@@ -1,5 +1,5 @@
-// A cheap load generator for a store's server: raw connections on one epoll
-// set, the same for every server. Supports either framing.
+// A load generator for store servers with little overhead: raw connections in
+// one epoll set, the same for every server. Supports both framings.
 //
 //   load connect FRAMING PORT PID N    N connections with greetings are in the
 //                                      backlog of the server PID, which is
@@ -11,8 +11,8 @@
 //                                      the running server: the time until all
 //                                      are answered
 //
-// FRAMING: modern, or old (GETNUMKEYS instead of a greeting). Prints
-// microseconds.
+// FRAMING: modern, or old (GETNUMKEYS instead of a greeting). Prints the time
+// in microseconds.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -116,7 +116,7 @@ class Answers {
       }
       for (int i = 0; i < count; ++i) {
         const ssize_t got = recv(events[i].data.fd, buffer, sizeof(buffer), 0);
-        // A reply has so few bytes that they arrive together.
+        // A reply is so short that its bytes arrive together.
         if (got != static_cast<ssize_t>(bytes_)) Die("receiving");
         --missing_;
       }
@@ -135,7 +135,7 @@ double Microseconds(Instant begin) {
 
 void StopServer(pid_t pid) {
   kill(pid, SIGSTOP);
-  // Wait until /proc shows that the process is stopped.
+  // Wait until /proc shows that the server process is stopped.
   char path[64];
   std::snprintf(path, sizeof(path), "/proc/%d/stat", pid);
   while (true) {
@@ -183,8 +183,8 @@ double MeasureRelease(const Words& words, int port, int n) {
   const std::string wait =
       words.Of({.command = store::StoreCommand::kWait, .keys = {key}});
   for (const int fd : fds) Send(fd, wait);
-  // The server handles requests in order: its reply to this greeting shows that
-  // it has read all WAITs.
+  // The server handles requests in order, so its reply to this greeting shows
+  // that it has read all WAITs.
   const int setter = Connect(port);
   Send(setter, words.Greeting());
   Answers({setter}, words.AnswerBytes()).Await();

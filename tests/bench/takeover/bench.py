@@ -2,15 +2,17 @@
 
 usage: bench.py [KILLS]    (in bazel-bin)
 
-Two nodes with two workers each. A worker makes a step every 10 ms, and prints at
-its end how many steps it made and the longest pause between two. Printed are, for
-each kind of coordinator, the time from the SIGKILL to the moment when `launch
-status` shows all nodes connected to the next coordinator, the restarts of
-workers, and the longest pause, beside that of a job whose coordinator lives.
+The job has two nodes with two workers each. A worker makes a step every 10 ms,
+and prints at its end the number of its steps and the longest pause between two
+steps. For each kind of coordinator the program prints the time from the SIGKILL
+until `launch status` shows all nodes connected to the next coordinator, the
+number of workers' restarts, and the longest pause. For comparison it prints the
+longest pause of a job whose coordinator is not killed.
 
-Of a job of three nodes whose coordinator is inside a `launch`, that node is
-killed with its workers. The time is that until the two others are connected to
-the next coordinator; then the node is started again.
+A second job has three nodes, one of whose `launch` processes contains the
+coordinator. The program kills that node with its workers, measures the time
+until the other two nodes are connected to the next coordinator, and then starts
+the node again.
 """
 
 import json
@@ -34,7 +36,7 @@ import processes
 _NODES = 2
 _WORKERS = 2
 _LIMIT_S = 60
-# The job runs between kills for that long, so that leases are renewed.
+# Seconds for which the job runs between two kills, so that leases are renewed.
 _PAUSE_S = 2
 _WORKER = '''
 import os, sys, time
@@ -96,7 +98,8 @@ class Bench:
     return self._status()['restarts_used']
 
   def wait_for_nodes(self, number):
-    """Waits until so many nodes are connected to one coordinator, and run."""
+    """Waits until this number of nodes are connected to one coordinator and
+    running."""
     deadline = time.monotonic() + _LIMIT_S
     while time.monotonic() < deadline:
       status = self._status()
@@ -129,7 +132,8 @@ class Bench:
         _LIMIT_S, ''.join(p.output for p in self._processes)))
 
   def finish(self):
-    """Ends the workers; returns (restarts, longest pause in ms)."""
+    """Ends the workers. Returns (highest number of restarts, longest pause in
+    ms)."""
     with open(self._stop, 'w', encoding='ascii'):
       pass
     restarts, pauses = [], []
@@ -153,7 +157,7 @@ def endpoint():
 
 
 def time_kill(bench, coordinator, restart):
-  """Seconds from the kill to the connection of all nodes."""
+  """Returns the seconds from the kill until all nodes are connected again."""
   time.sleep(_PAUSE_S)
   begin = time.monotonic()
   coordinator.send(signal.SIGKILL)
@@ -208,7 +212,8 @@ def shared(bench, kills, folder):
 
 
 def hosted(bench, kills):
-  """Returns the times, and the restarts that were spent."""
+  """Returns the times in seconds, and the number of restarts that were spent.
+  """
   said = 'this node coordinates the job now'
   nodes = [bench.start_hosted(i) for i in range(3)]
   bench.wait_for_nodes(3)

@@ -1,5 +1,5 @@
-// Binding: the CPUs of workers, and ranks by the position of nodes in the
-// network.
+// Tests of binding workers to CPUs, and of ordering ranks by the position of
+// nodes in the network.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ using ::testing::SizeIs;
 
 constexpr char kBoundWorker[] = "tests/integration/binding/bound_worker.sh";
 
-// The first `count` CPUs that this process may use.
+// Returns the numbers of the first `count` CPUs that this process may use.
 std::vector<std::string> FirstCpus(size_t count) {
   cpu_set_t own;
   std::vector<std::string> cpus;
@@ -32,8 +32,8 @@ std::vector<std::string> FirstCpus(size_t count) {
   return cpus;
 }
 
-// `launch` is shown a machine of two NUMA nodes with one of this process's CPUs
-// each, whatever the real machine is.
+// Tests on a simulated machine: hwloc shows `launch` two NUMA nodes, each with
+// one of this process's CPUs, whatever the real machine is.
 class BindingTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints the CPUs that this worker is bound to. $1 "forever": runs until it is
-# killed.
+# Prints the CPUs to which this worker is bound. If $1 is "forever", it then
+# runs until it is killed.
 cpus=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
 echo "bound rank=$RANK group=$GROUP_RANK cpus=$cpus set=$MUSTER_CPU_SET" \
   "threads=$OMP_NUM_THREADS ."

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""How a daemon is let in to etcd, and what it says if it is not."""
+"""Tests how a daemon gets access to etcd, and its messages if etcd refuses it.
+"""
 
 import os
 import signal
@@ -82,7 +83,7 @@ class Access(processes.EtcdCase):
                            scheme='https')
     client = ('--etcd-cert', path('client.crt'), '--etcd-key',
               path('client.key'))
-    # A daemon that cannot reach etcd says so, and goes on trying.
+    # A daemon that cannot reach etcd prints an error and retries.
     for options in ((), ('--etcd-ca', path('ca.crt')),
                     ('--etcd-ca', path('other.crt'), *client)):
       with self.subTest(options=options):

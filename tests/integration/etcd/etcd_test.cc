@@ -1,4 +1,4 @@
-// The election and the records of its leaders in a real etcd.
+// Tests the election of a leader and the leaders' records with a real etcd.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -58,7 +58,8 @@ class EtcdTest : public testing::Test {
     return *std::move(election);
   }
 
-  // Waits until `is_so` is true; returns false after kEventTimeout.
+  // Waits for changes of the election until `is_so` returns true. Returns false
+  // after kEventTimeout.
   static bool Await(LeaderElection& election,
                     const std::function<bool()>& is_so) {
     while (!is_so()) {

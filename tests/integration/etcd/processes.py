@@ -17,10 +17,12 @@ DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 
 
 class EtcdCase(unittest.TestCase):
-  """A case with a folder of its own, whose processes end with it."""
+  """A test case with a temporary folder. The processes that it starts end with
+  it."""
 
   def setUp(self):
-    # Not under TEST_TMPDIR, whose path may be too long for a FIFO's users.
+    # The folder is not under TEST_TMPDIR, whose path may be too long for the
+    # programs that open the FIFOs.
     self.folder = tempfile.mkdtemp(prefix='etcd_test')
     self.addCleanup(shutil.rmtree, self.folder)
 
@@ -30,7 +32,8 @@ class EtcdCase(unittest.TestCase):
     return started
 
   def start_etcd(self, *options, scheme='http'):
-    """Starts an etcd on a free port; returns it, with its `port`."""
+    """Starts an etcd on a free port. Returns its process, with the attribute
+    `port`."""
     url = scheme + '://127.0.0.1:0'
     etcd = self.start('etcd', [
         'etcd', '--data-dir', os.path.join(self.folder, 'etcd'),
@@ -41,7 +44,8 @@ class EtcdCase(unittest.TestCase):
     return etcd
 
   def start_daemon(self, etcd, *options, port=None):
-    """Starts a daemon that shares `etcd`; returns it, with its `endpoint`."""
+    """Starts a daemon that shares `etcd`. Returns its process, with the
+    attribute `endpoint`."""
     port = port or free_port.free_port()
     daemon = self.start('rendezvousd', [
         DAEMON, '--listen', '127.0.0.1:%d' % port,
@@ -71,7 +75,7 @@ class EtcdCase(unittest.TestCase):
     ]
 
   def end_worker(self, rank, code):
-    """Lets a worker exit with `code`, once it waits for that."""
+    """Makes a worker exit with `code`, as soon as it reads its FIFO."""
     with open(os.path.join(self.folder, 'rank%d' % rank), 'w',
               encoding='ascii') as fifo:
       fifo.write('%d\n' % code)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Daemons that share an etcd: one leads, and any may die, stand still or lose
-etcd while a job runs."""
+"""Tests daemons that share an etcd. One of them leads; each one may die, be
+stopped or lose its connection to etcd while a job runs."""
 
 import os
 import signal
@@ -20,7 +20,8 @@ _CONTINUES = r'rendezvousd: goes on with 1 job of etcd://'
 class Takeover(processes.EtcdCase):
 
   def start_pair(self):
-    """An etcd, a leader, a standby, and two nodes whose workers run."""
+    """Starts an etcd, a leader, a standby, and two nodes, and waits until their
+    workers run."""
     self.etcd = self.start_etcd()
     self.leader = self.start_daemon(self.etcd)
     self.leader.wait_for(_LISTENS)

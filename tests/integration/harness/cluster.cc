@@ -12,8 +12,8 @@
 namespace muster {
 namespace {
 
-// Variables for every launch, so that its output does not depend on the
-// environment of the test.
+// Environment variables for every `launch`, so that its output does not depend
+// on the environment of the test.
 const std::map<std::string, std::string>& Environment() {
   static const auto* const environment =
       new std::map<std::string, std::string>{{"NO_COLOR", "1"}};

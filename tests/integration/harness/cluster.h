@@ -14,16 +14,16 @@ inline constexpr char kLaunch[] = "launcher/launch";
 inline constexpr char kDaemon[] = "rendezvous/daemon/rendezvousd";
 inline constexpr char kWorker[] = "tests/integration/worker.sh";
 
-// Returns `flags` for a `launch` whose worker has other arguments than those of
-// the other nodes.
+// Adds the setting mixed_nodes=1 to `flags`: the nodes of a job may then have
+// different worker commands.
 std::vector<std::string> WithMixedNodes(std::vector<std::string> flags);
 
-// A real rendezvousd on a free port and real launches that join there: several
-// "nodes" on one machine.
+// A real rendezvousd on a free port. The nodes that join it are real launches
+// on this machine.
 class LocalCluster {
  public:
-  // `worker`: the program that every node runs.
-  // `daemon_flags`: further flags of rendezvousd.
+  // `worker`: the program that every node runs. `daemon_flags`: additional
+  // flags of rendezvousd.
   explicit LocalCluster(std::string worker = kWorker,
                         std::vector<std::string> daemon_flags = {});
 
@@ -32,15 +32,15 @@ class LocalCluster {
   // Kills the daemon and starts it again with the same flags and port.
   void RestartDaemon();
 
-  // Gives the nodes and commands that start from now on a second endpoint,
-  // where nothing listens before FailOver. Called once.
+  // Adds a second endpoint to the flags of nodes and commands that start later.
+  // Nothing listens at this endpoint before FailOver. Called at most once.
   void AddStandby();
-  // Kills the daemon and starts it with the same flags at the second endpoint.
+  // Kills the daemon and starts it again with the same flags at the second
+  // endpoint.
   void FailOver();
 
   // Starts one node: `launch` with `flags` and the test worker with the
-  // arguments `deed`, which may differ between nodes. The run id is unique to
-  // the test.
+  // arguments `deed`, which may differ between nodes.
   std::unique_ptr<Subprocess> Node(std::vector<std::string> flags,
                                    std::vector<std::string> deed);
 
@@ -55,7 +55,7 @@ class LocalCluster {
   const std::vector<std::string> daemon_flags_;
   std::unique_ptr<Subprocess> daemon_;
   std::string endpoint_;
-  std::string standby_;          // the second endpoint; empty: none
+  std::string standby_;          // second endpoint; empty: none
   std::string given_endpoints_;  // value of --rdzv-endpoint and --endpoint
 };
 
@@ -63,7 +63,8 @@ class LocalCluster {
 std::unique_ptr<Subprocess> Standalone(std::vector<std::string> flags,
                                        std::vector<std::string> deed);
 
-// The pids that the workers of `round` printed to the output of `node`.
+// Returns the pids that the workers of `round` have printed, from the output of
+// `node`.
 std::vector<pid_t> WorkerPids(Subprocess& node, int round);
 
 }  // namespace muster

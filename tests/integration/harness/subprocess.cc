@@ -28,7 +28,7 @@ Subprocess::Subprocess(std::vector<std::string> argv,
   plan.argv = std::move(argv);
   plan.environment = EnvironmentWith(std::move(variables));
   plan.descriptors = {SubprocessPlan::kInherit, fds[1], fds[1]};
-  // The program gets a process group of its own, so that a test can signal the
+  // The program is in a new process group, so that a test can signal the whole
   // group as a terminal does. It ignores no signal, even if the tests run under
   // nohup.
   plan.group = SubprocessPlan::Group::kOwnGroup;
@@ -72,8 +72,8 @@ void Subprocess::Signal(int signal) const {
 bool Subprocess::Printed(const std::string& text, int times) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto seen = [&] {
-    // Count the text in whole lines only: a test may look for the rest of an
-    // incomplete line next.
+    // Count occurrences in whole lines only: a test may next look for the rest
+    // of an incomplete line.
     const size_t whole = closed_ ? output_.size() : output_.rfind('\n') + 1;
     int count = 0;
     for (size_t at = output_.find(text); at < whole;
@@ -114,8 +114,8 @@ std::optional<int> Subprocess::ExitCode() {
     return std::nullopt;
   }
   exit_code_ = ExitCodeOf(ReapSubprocess(pid_).value());
-  // Wait until the output has been read to its end. No longer than
-  // kEventTimeout, since a descendant may hold the pipe open.
+  // Wait until the output has been read to its end, but at most kEventTimeout:
+  // a descendant may keep the pipe open.
   std::unique_lock<std::mutex> lock(mutex_);
   grown_.wait_for(lock, kEventTimeout, [this] { return closed_; });
   return exit_code_;

@@ -14,15 +14,16 @@
 
 namespace muster {
 
-// The time that a test waits for an event that must happen. Long, because a
-// loaded machine is not a failure; a passing test never waits this long.
+// Time that a test waits for an event that must happen. It is long, so that a
+// test does not fail on a loaded machine; a passing test never waits this long.
 inline constexpr std::chrono::seconds kEventTimeout{60};
 
-// A real program under test. Its stdout and stderr are read as they arrive, and
-// every wait is for an event. The destructor ends the program.
+// Runs a real program under test. Reads its stdout and stderr as they arrive,
+// and waits for events, never for a fixed time. The destructor ends the
+// program.
 class Subprocess {
  public:
-  // `environment` is added to this process's environment.
+  // `environment`: variables that are added to this process's environment.
   explicit Subprocess(std::vector<std::string> argv,
                       std::map<std::string, std::string> environment = {});
   ~Subprocess();
@@ -33,16 +34,17 @@ class Subprocess {
   void Signal(int signal) const;
 
   // Waits until `text` has been printed `times` times, in whole lines. Returns
-  // false after kEventTimeout, or if the program has ended without it.
+  // false after kEventTimeout, or if the program ends before.
   bool Printed(const std::string& text, int times = 1);
 
-  // The lines so far that contain `text`, in order.
+  // The lines printed so far that contain `text`, in order.
   std::vector<std::string> Lines(const std::string& text);
 
   // All output so far.
   std::string Output();
 
-  // Waits for the exit code, or 128 + signal; nullopt after kEventTimeout.
+  // Waits until the program ends. Returns its exit code, or 128 + the number of
+  // the signal that killed it; nullopt after kEventTimeout.
   std::optional<int> ExitCode();
 
  private:
@@ -57,11 +59,12 @@ class Subprocess {
   std::thread reader_;
 };
 
-// Waits until process `pid` is gone or a zombie; returns false after
+// Waits until process `pid` does not exist or is a zombie. Returns false after
 // kEventTimeout.
 bool IsGone(pid_t pid);
 
-// Returns the value of `key=value` in a line of words, or "".
+// Returns the value of `key=value` in a line of words; "" if the key is
+// missing.
 std::string Field(const std::string& line, const std::string& key);
 
 }  // namespace muster

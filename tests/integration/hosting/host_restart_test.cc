@@ -1,5 +1,5 @@
-// Jobs that go on while the launch that hosts their coordinator is killed and
-// started again with its state (--state-dir).
+// Jobs must continue while the `launch` that hosts their coordinator is killed
+// and started again with its saved state (--state-dir).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ Program Launch(std::vector<std::string> words) {
       words, std::map<std::string, std::string>{{"NO_COLOR", "1"}});
 }
 
-// Nodes that have all got one --state-dir; the first one hosts the coordinator.
+// Starts nodes with the same --state-dir; the first one hosts the coordinator.
 class HostRestart : public ::testing::Test {
  protected:
   HostRestart() {
@@ -185,7 +185,8 @@ TEST_F(HostRestart, ALoneNodeGoesOnInItsLogFolder) {
   EXPECT_THAT(events, HasSubstr("it hosted the coordinator"));
 }
 
-// A node that hangs keeps its host from ending after the verdict.
+// The coordinator's host stays after the verdict, because another node hangs.
+// It is killed and started again, and must report the same verdict.
 TEST_F(HostRestart, AVerdictIsToldAgain) {
   const std::string conf =
       "--rdzv-conf=last_call_timeout=60,close_timeout=60,"

@@ -1,4 +1,4 @@
-// Jobs whose coordinator runs on one of their own nodes.
+// Tests of jobs whose coordinator runs on one of their own nodes.
 #include <dirent.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -102,8 +102,8 @@ TEST_F(Hosting, OfAgentsStartedTogetherExactlyOneHosts) {
   }
 }
 
-// The port is taken by a connection of another program, not by a listener: the
-// host must try again until the port is free.
+// Another program uses the port for a connection but does not listen on it. The
+// host must retry until the port is free.
 TEST_F(Hosting, ATakenPortWithoutListenerIsTriedAgain) {
   HeldPort held = HoldPort();
   endpoint_ = "127.0.0.1:" + std::to_string(held.port);
@@ -173,7 +173,8 @@ TEST_F(Hosting, AnotherRunIdIsAnErrorOfOneLine) {
   EXPECT_EQ(stranger->ExitCode(), 1);
   EXPECT_THAT(stranger->Output(), HasSubstr("belongs to job \"a\""));
   EXPECT_EQ(stranger->Lines("").size(), 1u) << stranger->Output();
-  // The refused node has not disturbed job "a": it still gets its second node.
+  // The refused node must not have disturbed job "a", which still gets its
+  // second node.
   Program second = Node({"--nnodes=2", "--rdzv-id=a"}, {});
   EXPECT_EQ(first->ExitCode(), 0) << first->Output();
   EXPECT_EQ(second->ExitCode(), 0) << second->Output();
@@ -338,8 +339,8 @@ TEST_F(Hosting, NoticesArePrintedOnce) {
   }
 }
 
-// Two users start unnamed jobs on the default port: the second user's node must
-// be refused.
+// Two users start jobs without a run id on the default port. The second user's
+// node must be refused.
 TEST_F(Hosting, ANodeWithAnotherCommandIsRejected) {
   const std::vector<std::string> meeting = {"--nnodes=1", "--rdzv-backend=c10d",
                                             "--rdzv-endpoint=" + endpoint_};
@@ -356,7 +357,7 @@ TEST_F(Hosting, ANodeWithAnotherCommandIsRejected) {
   EXPECT_THAT(stranger->Output(), HasSubstr("mixed_nodes=1"));
   EXPECT_THAT(stranger->Output(), HasSubstr("--rdzv-endpoint of its own"));
   EXPECT_EQ(stranger->Lines("").size(), 1u) << stranger->Output();
-  // The refused node has not disturbed the job, which runs until SIGTERM.
+  // The refused node must not have disturbed the job, which runs until SIGTERM.
   job->Signal(SIGTERM);
   EXPECT_EQ(job->ExitCode(), 143) << job->Output();
 }
@@ -381,13 +382,13 @@ TEST_F(Hosting, ASpareThatNeverRanPrintsANotice) {
   }
 }
 
-// The coordinator's name may still lead to a pod of the previous job, so a pod
-// asks again instead of giving up.
+// A pod for another job finds the coordinator of the previous job, since its
+// name may still point there. The pod must retry instead of giving up.
 TEST_F(Hosting, AnotherJobsCoordinatorIsAskedAgainInAPod) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"--nnodes=1:2", "--rdzv-conf=last_call_timeout=0"},
        "belongs to job \"a\""},
-      // A job of one node has a token of its own.
+      // A job of one node creates a token for itself.
       {{"--nnodes=1"}, "asks for a job token"},
   };
   for (const auto& [flags, why] : cases) {
@@ -407,8 +408,8 @@ TEST_F(Hosting, AnotherJobsCoordinatorIsAskedAgainInAPod) {
   }
 }
 
-// The replacement of a pod arrives while the old pod still writes its
-// checkpoint: it waits.
+// The replacement of a pod joins while the old pod still writes its checkpoint.
+// The new pod must wait until the old one has ended.
 TEST_F(Hosting, AReplacementPodWaitsForTheEndOfTheOldOne) {
   const std::vector<std::string> flags = {"--nnodes=1:2", "--rdzv-id=j",
                                           "--rdzv-conf=last_call_timeout=60"};

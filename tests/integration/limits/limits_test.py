@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Programs with too few processes, descriptors or addresses: one clear error
-line."""
+"""Programs that may have too few processes, descriptors or too little address
+space must print one clear error line."""
 
 import os
 import resource
@@ -24,7 +24,7 @@ _JOB = ('--standalone', '--nproc-per-node=2', '--no-python', 'echo', 'ran')
 
 
 def limited(argv, limit, value, uid=None):
-  """Runs `argv` under that limit; returns its output and exit code."""
+  """Runs `argv` under a resource limit. Returns its output and exit code."""
 
   def prepare():
     if uid is not None:
@@ -91,7 +91,8 @@ class Addresses(Limits):
         'launch', 'ulimit -v')
 
   def mapped(self):
-    """The bytes of address space that the program itself maps."""
+    """Returns the number of bytes of address space that the program file itself
+    needs."""
     for limit in range(8 << 20, 1 << 30, 2 << 20):
       ended = limited([_LAUNCH, '--version'], resource.RLIMIT_AS, limit)
       if ended.returncode == 0:
@@ -99,8 +100,8 @@ class Addresses(Limits):
     return self.fail('it takes more than 1 GiB')
 
 
-# Prints whether the worker, the guardian (its parent) and the agent (the
-# guardian's parent) ignore SIGXFSZ.
+# This script prints whether the worker, the guardian (its parent) and the agent
+# (the guardian's parent) ignore SIGXFSZ.
 _SAY_IGNORED = '''
 agent=$(cut -d" " -f4 /proc/$PPID/stat)
 for pid in self $PPID $agent; do
@@ -154,7 +155,9 @@ class FileSizes(Limits):
 
 @unittest.skipUnless(os.getuid() == 0, 'needs root, to be another user')
 class Processes(Limits):
-  UID = 54321  # nobody's: the limit counts all processes of a user
+  # a user without other processes, since the limit counts all processes of a
+  # user
+  UID = 54321
 
   @classmethod
   def setUpClass(cls):

@@ -1,6 +1,6 @@
-// No process outlives a node's agent, however the agent ends. Real binaries,
-// and workers whose descendants have left their process groups, sessions and
-// parents.
+// No process of a node may outlive its agent, however the agent ends. The tests
+// use real binaries, and workers whose descendants have left their process
+// groups, sessions and parents.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ constexpr char kFamilyScript[] = "tests/integration/orphans/family.sh";
 class Orphans : public ::testing::Test {
  protected:
   Orphans() : fifo_(FifoPath()), alive_(fifo_) {
-    // A short path, because the length of socket paths is limited.
+    // The path must be short, because the length of socket paths is limited.
     std::string pattern = "/tmp/orphans-XXXXXX";
     temporary_ = mkdtemp(pattern.data());
   }
@@ -43,8 +43,8 @@ class Orphans : public ::testing::Test {
     std::filesystem::remove_all(temporary_);
   }
 
-  // Starts a node with `program` and its flags, and waits until all processes
-  // of the family run.
+  // Starts a node whose flags are `argv`, and waits until its workers and all
+  // of their descendants run.
   void Start(std::vector<std::string> argv) {
     for (const std::string& word : {std::string("--nproc-per-node=4"),
                                     std::string(kFamilyScript), fifo_}) {
@@ -64,8 +64,8 @@ class Orphans : public ::testing::Test {
       said_.insert(std::stoi(pid));
     }
     // Repeat until the guardian, its four workers and all their descendants are
-    // found. One reading of /proc may miss a process whose parent ends
-    // meanwhile.
+    // found: one reading of /proc may miss a process whose parent ends at the
+    // same time.
     const auto end = std::chrono::steady_clock::now() + kEventTimeout;
     do {
       family_ = agent::Descendants(node_->pid());
@@ -81,8 +81,8 @@ class Orphans : public ::testing::Test {
     return -1;
   }
 
-  // Expects that all processes of the family have ended, and also any that they
-  // started later.
+  // Expects that all processes of the node have ended, also those that they
+  // have started later.
   void ExpectNothingLeft() {
     for (const agent::ProcessEntry& process : family_) {
       EXPECT_TRUE(IsGone(process.pid)) << process.pid;
@@ -90,7 +90,7 @@ class Orphans : public ::testing::Test {
     EXPECT_TRUE(alive_.EveryHolderGone());
   }
 
-  // The number of folders that hold the sockets for the workers' progress.
+  // Returns the number of folders with the sockets for the workers' progress.
   int SocketFolders() const {
     int found = 0;
     for (const auto& entry : std::filesystem::directory_iterator(temporary_)) {
@@ -111,7 +111,8 @@ class Orphans : public ::testing::Test {
   agent::OutputPipe alive_;
   std::unique_ptr<Subprocess> node_;
   std::vector<agent::ProcessEntry> family_;
-  std::set<pid_t> said_;  // pids that the workers and their descendants printed
+  // pids that the workers and their descendants have printed
+  std::set<pid_t> said_;
 };
 
 TEST_F(Orphans, NoneAfterSigkillOfLaunch) {
@@ -179,8 +180,9 @@ TEST_F(Orphans, NoneOfABrokenRound) {
   Start(flags);
   const std::vector<agent::ProcessEntry> earlier = family_;
   for (const agent::ProcessEntry& process : earlier) {
-    // Find a worker: a child of the guardian that printed its pid and leads a
-    // process group. An adopted orphan leads none. Pids may be in any order.
+    // Find a worker: a child of the guardian that has printed its pid and leads
+    // a process group. An orphan that the guardian has adopted leads none. Pids
+    // may be in any order.
     if (said_.contains(process.pid) && process.parent == Guardian() &&
         process.group == process.pid) {
       ASSERT_EQ(kill(process.pid, SIGKILL), 0);
@@ -188,8 +190,8 @@ TEST_F(Orphans, NoneOfABrokenRound) {
     }
   }
   AwaitFamily();
-  // All processes of the first round have ended, since the second one has
-  // begun.
+  // The second round has begun, so all processes of the first one must have
+  // ended.
   for (const agent::ProcessEntry& process : earlier) {
     if (process.pid == Guardian()) continue;
     EXPECT_TRUE(IsGone(process.pid)) << process.pid;

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Workers' output on consoles that are slow, full, closed or unread."""
+"""Tests workers' output on consoles that are slow, full, closed or not read."""
 
 import os
 import pty
@@ -22,10 +22,10 @@ import xml_main
 
 _LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
 _PATIENCE_S = 60
-# Lines that do not fit into the pipe to a reader, but into the pipe and
-# launch's queue.
+# Number of lines that are too many for the pipe to a reader alone, but fit into
+# the pipe and launch's queue together.
 _LINES = 30000
-# Lines that do not fit into all buffers together.
+# Number of lines that are too many for all buffers together.
 _MANY_LINES = 900000
 
 
@@ -48,7 +48,8 @@ class Output(unittest.TestCase):
     return process
 
   def await_file(self, name):
-    """Waits until a worker has made a file in the folder; returns its path."""
+    """Waits until a worker has created a file in the folder. Returns its path.
+    """
     path = os.path.join(self.folder, name)
     self.assertTrue(
         self.events.wait_until(lambda: os.path.exists(path),
@@ -57,7 +58,8 @@ class Output(unittest.TestCase):
     return path
 
   def assert_waits(self, process):
-    """Checks that the process waits for its reader for at least two seconds."""
+    """Checks that the process is blocked by its reader for at least two
+    seconds."""
     with self.assertRaises(subprocess.TimeoutExpired):
       process.wait(2)
 
@@ -177,7 +179,8 @@ class Output(unittest.TestCase):
     self.assertTrue(os.readlink(logs + '/latest').startswith('j_'))
 
   def redirected(self, flags, script, limit=resource.RLIM_INFINITY):
-    """Returns the exit status, the messages, and the bytes of the log files."""
+    """Runs a job with redirected output. Returns the exit status, the messages,
+    and the bytes of the log files."""
     logs = os.path.join(self.folder, 'logs')
     process = self.launch(
         ['-r', '3', '--log-dir=' + logs, *flags], script,

@@ -1,5 +1,5 @@
-// Real workers of several nodes meet in the store that rank 0's agent, or rank
-// 0's worker, serves.
+// Tests that real workers on several nodes meet in the round's store, which
+// rank 0's agent or rank 0's worker serves.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,8 +36,9 @@ TEST_P(StorePaths, AllRanksOfAllNodesMeet) {
   EXPECT_THAT(two->Lines("met at 127.0.0.1 rank="), SizeIs(2));
 }
 
-// After a failure the store must release the waiting workers: SIGKILL would
-// come only after ten minutes. The next round must find no key of the first.
+// After a failure the store must release the workers that wait in it: SIGKILL
+// would follow only after ten minutes. The next round must find no key of the
+// first one.
 TEST_P(StorePaths, AFailureReleasesWaitingWorkersAndLeavesNoKey) {
   const std::vector<std::string> flags = {"--max-restarts=1",
                                           "--shutdown-timeout=600"};

@@ -1,5 +1,5 @@
-// A test worker that meets the others in the round's store, then does what its
-// argument says. It ignores SIGTERM, like a program that is blocked in a
+// A test worker that meets the other ranks in the round's store, then does what
+// its argument says. It survives SIGTERM, like a program that is blocked in a
 // library.
 
 #include <signal.h>
@@ -28,14 +28,15 @@ void Say(const Session& session, const std::string& what) {
   std::fflush(stdout);
 }
 
-// Waits until all ranks of the world have arrived.
+// Waits until all ranks of the world have reached this point; returns an error
+// after 300 seconds.
 absl::Status Meet(Session& session, const std::string& where) {
   return StoreBarrier(*session.store(), where, session.rank(),
                       session.world_size(), In(std::chrono::seconds(300)));
 }
 
-// In the first round, rank 1 fails while the others wait for a key that it
-// never sets. In the second round, no rank finds a key of the first.
+// In the first round, rank 1 fails while the others wait for a key that is
+// never set. In the second round, no rank may find a key of the first round.
 int FailOnce(Session& session) {
   Store& store = *session.store();
   const absl::StatusOr<bool> stale = store.Check({"left behind"});
@@ -60,10 +61,10 @@ int FailOnce(Session& session) {
   return 0;
 }
 
-// Waits for the signal to stop, then agrees with the other ranks to stop.
+// Waits for SIGTERM, then agrees with the other ranks to stop.
 int StopTogether(Session& session) {
-  // Block SIGTERM except in sigsuspend: the signal may arrive between the check
-  // and the wait.
+  // Unblock SIGTERM only in sigsuspend: otherwise the signal could arrive
+  // between the check and the wait, which would then not end.
   sigset_t term, before;
   sigemptyset(&term);
   sigaddset(&term, SIGTERM);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Real nodes of a job whose coordinator is inside one of them: its `launch` is
-killed, and another node goes on with the job."""
+"""Tests with real nodes, one of whose `launch` processes contains the
+coordinator: this process is killed, and another node must take over the job."""
 
 import json
 import os
@@ -21,7 +21,7 @@ import xml_main
 _LAUNCH = os.path.realpath('launcher/launch')
 _COORDINATES = 'launch: this node coordinates the job now'
 _MOVED = r'launch: the job is coordinated at (127\.0\.0\.(\d)):\d+ now'
-# Reads words from the node's FIFO: "step", or the exit code.
+# The worker reads words from the node's FIFO: "step", or its exit code.
 _WORKER = '''
 exec 3<>"%s/$NODE"
 echo "$NODE starts, one of $WORLD_SIZE"
@@ -35,7 +35,7 @@ done
 
 
 def _children(pid):
-  """The processes that descend from `pid`."""
+  """Returns the pids of all processes that descend from `pid`."""
   parents = {}
   for name in os.listdir('/proc'):
     if not name.isdigit():
@@ -52,26 +52,30 @@ def _children(pid):
 
 
 def _number(name):
-  """The N of a node's address, 127.0.0.N."""
+  """Returns the N in a node's address 127.0.0.N."""
   return ord(name) - ord('a') + 1
 
 
 class Takeover(unittest.TestCase):
 
   def setUp(self):
-    # Not under TEST_TMPDIR, whose path may be too long for a FIFO's users.
+    # The folder is not under TEST_TMPDIR, whose path may be too long for the
+    # programs that open the FIFOs.
     self.folder = tempfile.mkdtemp(prefix='takeover_test')
     self.addCleanup(shutil.rmtree, self.folder)
     self.endpoint = '127.0.0.1:%d' % free_port.free_port()
     self.nodes = {}
-    self.steps = {}  # that the worker of each node has done in its round
-    self.rounds = {}  # that have been waited for, by process and their size
+    # number of steps of each node's worker in the current round, by node
+    self.steps = {}
+    # number of rounds already awaited, by (process, number of nodes)
+    self.rounds = {}
     self.token = None
 
   def start_node(self, name, *options):
-    """Starts the node with the address 127.0.0.N, for the N-th letter.
+    """Starts node `name`, a letter; the node with the N-th letter has the
+    address 127.0.0.N.
 
-    Node a is at the job's endpoint, and hosts the coordinator.
+    Node a listens on the job's endpoint, and hosts the coordinator.
     """
     address = '127.0.0.%d' % _number(name)
     fifo = os.path.join(self.folder, name)
@@ -99,13 +103,13 @@ class Takeover(unittest.TestCase):
       fifo.write('%s\n' % word)
 
   def do_step(self, name):
-    """Shows that the node's worker runs."""
+    """Lets the node's worker do a step, which shows that it runs."""
     self.say(name, 'step')
     self.steps[name] += 1
     self.nodes[name].wait_for('%s did step %d\n' % (name, self.steps[name]))
 
   def kill_node(self, name):
-    """Ends all processes of the node, as the loss of its machine does."""
+    """Kills all processes of the node, as the loss of its machine would."""
     node = self.nodes.pop(name)
     for pid in [node.pid, *_children(node.pid)]:
       try:
@@ -132,7 +136,8 @@ class Takeover(unittest.TestCase):
       self.steps[name] = 0
 
   def command(self, subcommand, name, *options):
-    """Runs `launch SUBCOMMAND` at a node's endpoint; returns what it prints."""
+    """Runs `launch SUBCOMMAND` with the endpoint of a node. Returns its output.
+    """
     command = process.Process(
         subcommand,
         [_LAUNCH, subcommand, '--endpoint=127.0.0.%d:%s' % (

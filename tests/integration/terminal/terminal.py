@@ -16,7 +16,8 @@ _END = '<end>'
 
 
 def modes(fd):
-  """The settings that differ between a normal terminal and one in raw mode."""
+  """Returns the settings that differ between a normal terminal and one in raw
+  mode."""
   iflag, oflag, _, lflag = termios.tcgetattr(fd)[:4]
   return iflag, oflag, lflag
 
@@ -75,7 +76,7 @@ class Terminal:
     return ready
 
   def until(self, text, times=1):
-    """Waits until `text` has been shown `times` times; returns the output so
+    """Waits until `text` has been printed `times` times. Returns the output so
     far."""
     end = time.monotonic() + PATIENCE_S
     while self.shown.count(text) < times:
@@ -107,8 +108,8 @@ class Terminal:
     self.shown = self.shown.replace(_END, '')
 
   def exit_code(self):
-    """Waits for the end and reads the rest; returns the exit code, or 128 +
-    signal."""
+    """Waits until the program ends, and reads the rest of its output. Returns
+    the exit code, or 128 + the signal's number."""
     end = time.monotonic() + PATIENCE_S
     while self._pidfd not in self._read(end - time.monotonic(), self._pidfd):
       if time.monotonic() > end:

@@ -92,8 +92,8 @@ _SAY_TTYS = 'import os; print([os.isatty(fd) for fd in range(3)])'
 
 
 # Output of launch and of a worker's other stream may appear between two writes
-# of a worker. So a test waits only for text that is written at once (print
-# writes each value on its own).
+# of a worker. So a test waits only for text that is written by a single write
+# call; print() writes each value separately.
 class OnATerminal(unittest.TestCase):
 
   def test_the_only_worker_finds_a_terminal(self):

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""The time of two nodes of a job with a failure and a new coordinator: every
-second has one activity, and the lost ones their cause."""
+"""Tests the time ledger of a job with two nodes, a failure and a new
+coordinator: every second must have exactly one activity, and every lost second
+its cause."""
 
 import json
 import os
@@ -21,7 +22,8 @@ import xml_main
 
 _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
-# Reads lines from the node's FIFO: one of its agent's socket, or "exit CODE".
+# The worker reads lines from the node's FIFO: a line that it sends to its
+# agent's socket, or "exit CODE".
 _WORKER = '''
 import os, socket
 agent = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -40,7 +42,8 @@ for line in fifo:
 class Time(unittest.TestCase):
 
   def setUp(self):
-    # Not under TEST_TMPDIR, whose path may be too long.
+    # The folder is not under TEST_TMPDIR, whose path may be too long for the
+    # programs that open the FIFOs.
     self.folder = tempfile.mkdtemp(prefix='time_test')
     self.addCleanup(shutil.rmtree, self.folder)
     self.endpoint = '127.0.0.1:%d' % free_port.free_port()
@@ -68,7 +71,8 @@ class Time(unittest.TestCase):
                                   {'NODE': name})
 
   def say(self, line, times=1):
-    """Each node's worker says `line`, for the time number `times`."""
+    """Makes each node's worker send `line` to its agent, and waits until it has
+    done so `times` times in all."""
     for name, node in self.nodes.items():
       self.write(name, line)
       node.wait_for('%s said %s\n' % (name, line), times)
@@ -88,7 +92,7 @@ class Time(unittest.TestCase):
     return json.loads(text)
 
   def wait_for_time(self, activity, seconds):
-    """Waits until the nodes have spent this time on the activity."""
+    """Waits until the nodes have spent at least `seconds` on the activity."""
     deadline = time.monotonic() + process.LONGEST_S
     while True:
       spent = self.status()['time']['node_seconds']
@@ -102,7 +106,7 @@ class Time(unittest.TestCase):
     for name in ('a', 'b'):
       self.start_node(name)
     self.wait_for_starts(1)
-    # Workers that have reported nothing run.
+    # Workers that have reported no progress count as running.
     self.wait_for_time('running', 1)
     self.say('STEP=1')
     self.say('STEP=2')
@@ -131,13 +135,14 @@ class Time(unittest.TestCase):
     self.assertGreaterEqual(spent['initialising'], 1, spent)
     self.assertEqual(spent['running'], 0, spent)
     self.assertLess(sum(spent.values()), 2 * lasted)
-    # The job begins with its first node, and the second one comes later.
+    # The job's duration begins with its first node. The nodes' times add up to
+    # more, although the second node joins later.
     self.assertGreater(sum(spent.values()), verdict['seconds'], spent)
     interruption, = verdict['time']['newest_interruptions']
     self.assertEqual(interruption['round'], 1)
     self.assertEqual(interruption['cause'], 'worker')
     self.assertIn('exit code 3', interruption['reason'])
-    # The recomputed time of both nodes is lost.
+    # The time in which both nodes repeat steps counts as lost.
     self.assertGreaterEqual(interruption['lost_node_seconds'],
                             spent['recomputing'])
     self.assertEqual(verdict['time']['interruptions']['worker']['count'], 1)

@@ -1,5 +1,5 @@
-// Training with a different text on one node, in a later launch, or for
-// validation.
+// Trainings that get a different text: on one of the ranks, in a later launch,
+// or for validation.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,8 @@ using ::testing::HasSubstr;
 
 class AnotherText : public Training {
  protected:
-  // Writes two texts of equal length with the same characters in another order.
+  // Writes two texts of equal length with the same characters in a different
+  // order.
   AnotherText() {
     std::string text = "abc";
     while (text.size() < 2000) text += text;
@@ -60,8 +61,8 @@ TEST_F(AnotherText, IsReportedByPipelines) {
   IsSaidBy("pipeline_trainer/gpt_pipeline");
 }
 
-// Validation uses the checkpoint's tokens, so it accepts another text that has
-// only these characters.
+// Validation uses the vocabulary in the checkpoint, so another text is accepted
+// if it has only known characters.
 TEST_F(AnotherText, IsValidatedIfTheModelHasItsCharacters) {
   const auto run = [&](const std::string& words) {
     return std::make_unique<Subprocess>(std::vector<std::string>{

@@ -1,5 +1,5 @@
-// The pipeline example under `launch`: killing and stopping processes does not
-// change the training.
+// The pipeline example under `launch`: killing and stopping its processes must
+// not change the losses.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// So many steps that no training ends before the test has disturbed it.
+// Number of steps, so large that no training ends before the test has disturbed
+// it.
 constexpr int kSteps = 600;
 constexpr int kWorkers = 4;
 constexpr char kFlags[] = " --layers 4 --validate-every 0 --steps ";
@@ -32,17 +33,17 @@ class PipelineTraining : public Training {
   }
 };
 
-// Rank 3 is killed and launch restarts all ranks; then rank 0 is killed, which
-// writes the log and leads the checkpoints; then rank 1 is asked to stop, and
-// another launch runs the remaining steps.
+// Three disturbances in a row: rank 3 is killed and launch restarts all ranks;
+// rank 0, which writes the log and leads the checkpoints, is killed; rank 1 is
+// asked to stop, and another launch runs the remaining steps.
 TEST_F(PipelineTraining, KilledAndStoppedRanksDoNotChangeTheLosses) {
   const auto undisturbed = Launch(Command(), "undisturbed", kWorkers);
   EXPECT_EQ(undisturbed->ExitCode(), 0) << undisturbed->Output();
   ASSERT_EQ(CurveOf("undisturbed").size(), size_t{kSteps});
 
   const auto first = Launch(Command(), "disturbed", kWorkers);
-  // At step 70 the first checkpoint is complete: the second save, at an earlier
-  // step, waits for it.
+  // At step 70 a first checkpoint is complete: the second save, which begins at
+  // an earlier step, waits until the first one is complete.
   ASSERT_TRUE(first->Printed("step  70/")) << first->Output();
   ASSERT_EQ(kill(PidOf(*first, 3, 0), SIGKILL), 0);
   ASSERT_TRUE(first->Printed("resuming after step")) << first->Output();
@@ -65,7 +66,7 @@ TEST_F(PipelineTraining, KilledAndStoppedRanksDoNotChangeTheLosses) {
 }
 
 // The number of ranks, the schedule and the program (with or without a
-// pipeline) change from run to run. Each run continues from the last
+// pipeline) change from run to run. Each run must continue from the last
 // checkpoint.
 TEST_F(PipelineTraining, OtherRanksAndSchedulesResumeFromTheCheckpoint) {
   const auto run = [&](const std::string& program, int workers) {
@@ -105,8 +106,8 @@ TEST_F(PipelineTraining, ADrawingThatCannotBeWrittenIsAWarning) {
   EXPECT_EQ(full->ExitCode(), 0) << full->Output();
   EXPECT_THAT(full->Output(),
               HasSubstr("cannot write the picture '/dev/full': No space left"));
-  // An error that can be detected at the start is reported before the first
-  // step.
+  // An error that can be detected at the start must be reported before the
+  // first step.
   const auto nowhere = Launch(command + "/nowhere/step.svg", "nowhere", 2);
   EXPECT_EQ(nowhere->ExitCode(), 1) << nowhere->Output();
   EXPECT_THAT(nowhere->Output(),

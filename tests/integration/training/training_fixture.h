@@ -12,17 +12,17 @@
 
 namespace muster {
 
-// Losses by step, as the exact text of JSON numbers.
+// Losses by step. A loss is the exact text of the JSON number in the log.
 using LossCurve = std::map<int, std::string>;
 
-// A folder with a text, and trainings on it under real launches. Each `name`
-// has its own checkpoints and log.
+// Runs trainings on a text in a temporary folder, with real launches. Each
+// training has a `name`, under which it has its checkpoints and its log.
 class Training : public ::testing::Test {
  protected:
   Training();
   ~Training() override;
 
-  // Returns a shell command of a worker that prints its pid and then executes
+  // Returns the shell command of a worker that prints its pid and then executes
   // `command` with the flags of a very small model.
   std::string Worker(const std::string& command, const std::string& name) const;
 
@@ -31,8 +31,8 @@ class Training : public ::testing::Test {
                                      const std::string& name,
                                      int workers) const;
 
-  // Reads the losses from a log. A step that was repeated must have the same
-  // loss each time.
+  // Reads the losses from the log of training `name`. Steps that were repeated
+  // must have the same loss each time.
   LossCurve CurveOf(const std::string& name) const;
 
   const std::string& folder() const { return folder_; }
@@ -41,8 +41,9 @@ class Training : public ::testing::Test {
   std::string folder_;
 };
 
-// The pid of the worker that `launch` starts in `round`. Waits until the worker
-// has printed it, since the output of several workers comes in any order.
+// Returns the pid of the worker with global rank `rank` in `round` (0: before
+// the first restart). Waits until the worker has printed it, since the output
+// of several workers arrives in any order.
 pid_t PidOf(Subprocess& launch, int rank, int round);
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// The GPT example under `launch`: killing and stopping processes does not
-// change the training.
+// The GPT example under `launch`: killing and stopping its processes must not
+// change the losses.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using ::testing::Not;
 
 constexpr int kSteps = 1500;
 
-// Formats a step as in the names of checkpoints' folders.
+// Formats a step number as in the names of checkpoint folders.
 std::string Padded(int step) {
   const std::string digits = std::to_string(step);
   return std::string(8 - digits.size(), '0') + digits;
@@ -61,8 +61,8 @@ TEST_F(GptTraining, AKilledWorkerDoesNotChangeTheLosses) {
   EXPECT_EQ(CurveOf("killed"), undisturbed);
 }
 
-// After SIGTERM to one worker, all stop after the same step with a checkpoint,
-// and the next launch runs the remaining steps.
+// After SIGTERM to one worker, all workers must write a checkpoint and stop
+// after the same step. The next launch must run the remaining steps.
 TEST_F(GptTraining, AfterAStopTheNextLaunchContinues) {
   const LossCurve undisturbed = Undisturbed(2);
   const auto first = Launch(Command(), "stopped", 2);
@@ -81,8 +81,8 @@ TEST_F(GptTraining, AfterAStopTheNextLaunchContinues) {
   EXPECT_EQ(CurveOf("stopped"), undisturbed);
 }
 
-// Ctrl-C at `launch` reaches the workers: they write a checkpoint and stop, and
-// `launch` waits for them.
+// Ctrl-C at `launch` must reach the workers, which write a checkpoint and stop,
+// and `launch` must wait for them.
 TEST_F(GptTraining, AfterCtrlCTheNextLaunchContinues) {
   const auto launch = Launch(Command("", kSteps), "ctrl-c", 2);
   ASSERT_TRUE(launch->Printed("step   20/")) << launch->Output();
@@ -108,9 +108,9 @@ TEST_F(GptTraining, ATimelineThatCannotBeWrittenIsAWarning) {
   EXPECT_THAT(launch->Output(), Not(HasSubstr("timeline /dev/full:")));
 }
 
-// Half of the nodes is lost, and the job continues with the other half. The
-// losses are those of an undisturbed single worker, because gradients are added
-// pairwise.
+// One of two nodes is lost, and the job continues with the other one. The
+// losses must equal those of an undisturbed single worker, because gradients
+// are added pairwise.
 TEST_F(GptTraining, ALostNodeDoesNotChangeTheLosses) {
   const LossCurve undisturbed = Undisturbed(1, "--pairwise");
   LocalCluster cluster("sh");
@@ -122,7 +122,8 @@ TEST_F(GptTraining, ALostNodeDoesNotChangeTheLosses) {
   };
   const auto a = node();
   const auto b = node();
-  // Either node may get rank 0 and print this text.
+  // Returns whether one of the nodes has printed `text`. Either node may get
+  // rank 0, which prints it.
   const auto told = [&](const std::string& text) {
     return !a->Lines(text).empty() || !b->Lines(text).empty();
   };

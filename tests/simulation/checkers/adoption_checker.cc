@@ -37,8 +37,9 @@ class AdoptionChecker : public Checker {
         Count(round, counted, step.status);
         continue;
       }
-      // With kAuto nobody else can come if as many agents are here as the job
-      // has nodes.
+      // With takeover=auto a job has at most max_nodes agents. Once that many
+      // have reported, no other node can join, so the coordinator need not wait
+      // for the whole lease.
       const bool all_are_here =
           plan().takeover &&
           plan().spec.takeover == rendezvous::Takeover::kAuto &&
@@ -60,8 +61,9 @@ class AdoptionChecker : public Checker {
     int nodes = 0;
   };
 
-  // Checks that a majority of the nodes of the newest world has come, among
-  // those that are admitted and not lost. With a takeover newer worlds may be
+  // Checks that a majority of the nodes of the newest world has reported to
+  // this coordinator, counting only nodes that are admitted and not lost. With
+  // takeovers, worlds newer than the continued one are allowed: they may be
   // void (rendezvous::IsVoid).
   void Count(int round, int counted, const rendezvous::JobStatus& status) {
     std::map<rendezvous::WorldId, World> worlds;
@@ -84,7 +86,8 @@ class AdoptionChecker : public Checker {
   }
 
   Instant started_;
-  std::map<uint64_t, Come> come_;  // newest reports, by the agent's incarnation
+  // newest report of each agent, by incarnation
+  std::map<uint64_t, Come> come_;
 };
 
 }  // namespace

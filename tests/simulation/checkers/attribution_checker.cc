@@ -11,8 +11,8 @@
 namespace muster::simulation {
 namespace {
 
-// Compares the reason of each break with the faults that really happened to
-// that node in that round.
+// Compares the reason of each broken round with the faults that really happened
+// to the node that the reason names.
 class AttributionChecker : public Checker {
  public:
   explicit AttributionChecker(const Plan& plan)
@@ -39,14 +39,16 @@ class AttributionChecker : public Checker {
       if (decision.kind == "break") reasons_.insert(WhyOf(decision));
     }
     NoteMembers(step);
-    // A node that has a newer coordinator leaves this one without a word.
+    // A node that has a newer coordinator leaves the older one without a
+    // message, so the older one may consider this node lost.
     for (const Sent& sent : step.sent) {
       if (step.epoch > epoch_) trouble_[sent.to.slot] = now();
     }
   }
-  // A lease that ends within kMaxLate after the coordinator's suspension: the
-  // coordinator does not notice that it was suspended (Job::ForgiveSilence),
-  // and the node's lease runs out although the node was not silent.
+  // A lease that ends within kMaxLate after the coordinator's suspension counts
+  // as a fault: the coordinator does not notice so short a delay
+  // (Job::ForgiveSilence), and the node's lease runs out although the node was
+  // not silent.
   void OnCoordinatorResumed() override { resumed_ = now(); }
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
   void OnMovedOn(int slot) override { trouble_[slot] = now(); }
@@ -74,7 +76,8 @@ class AttributionChecker : public Checker {
   static constexpr uint64_t kAnyEpoch = 0;
   static constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
-  // A member may die before it has started its workers.
+  // Records the members of each round from the directives, not from the start
+  // of their workers: a member may die before it has started any.
   void NoteMembers(const CoordinatorStepped& step) {
     for (const Sent& sent : step.sent) {
       if (sent.directive.kind != rendezvous::DirectiveKind::kRun) continue;
@@ -87,8 +90,9 @@ class AttributionChecker : public Checker {
     const std::string prefix =
         absl::StrCat("round ", decision.round, " is broken: ");
     const std::string why = WhyOf(decision);
-    // An adopted round may be broken for the reason that an earlier coordinator
-    // has told its nodes, also of a later round that they did not begin.
+    // A coordinator that has adopted a round may break it for the reason that
+    // an earlier coordinator gave to the nodes. That may also be the reason for
+    // breaking a later round that these nodes never began.
     const bool is_repeated = !reasons_.insert(why).second;
     if (is_adopted_ && is_repeated) return;
     if (decision.reason.compare(0, prefix.size(), prefix) != 0) {
@@ -114,7 +118,7 @@ class AttributionChecker : public Checker {
     } else if (is_adopted_ &&
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // An earlier coordinator stopped these nodes.
+      // An earlier coordinator told these nodes to stop, so no fault is needed.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }
@@ -127,7 +131,7 @@ class AttributionChecker : public Checker {
       Fail("no such failure in this round: " + why);
     }
   }
-  // The node in whose process an earlier coordinator was.
+  // Checks the loss of the node whose process hosted an earlier coordinator.
   void CheckLostHost(const std::string& why, int round) {
     int rank = -1;
     std::sscanf(why.c_str(), "the node of group rank %d ", &rank);
@@ -161,7 +165,7 @@ class AttributionChecker : public Checker {
     std::sscanf(why.c_str(), "h%d (", &slot);
     return slot;
   }
-  // Whether a fault happened to `slot` in this round, or shortly before it.
+  // Whether a fault happened to `slot` in the current round, or shortly before.
   bool Troubled(int slot) const {
     const auto found = trouble_.find(slot);
     return found != trouble_.end() &&
@@ -170,17 +174,17 @@ class AttributionChecker : public Checker {
   }
 
   std::set<std::string> reasons_;  // of all breaks
-  // slots that were given this group rank, by round and rank
+  // slots that were assigned to a group rank, by round and group rank
   std::map<std::pair<int, int>, std::set<int>> members_;
   Instant began_;
-  uint64_t epoch_ = 0;  // this coordinator's
-  Instant started_;     // start of this coordinator
-  Instant resumed_;     // end of its newest suspension
+  uint64_t epoch_ = 0;  // epoch of the coordinator that this checker observes
+  Instant started_;     // start of the observed coordinator
+  Instant resumed_;     // end of the observed coordinator's newest suspension
   // Whether an earlier coordinator began the current round.
   bool is_adopted_ = false;
   int size_ = 0;
   std::set<std::tuple<int, uint64_t, int, int>> failures_;
-  std::map<int, Instant> trouble_;  // by slot: time of the last fault
+  std::map<int, Instant> trouble_;  // time of the last fault, by slot
   std::set<int> leave_asked_;
   bool cancel_asked_ = false;
   bool preemption_asked_ = false;

@@ -35,8 +35,8 @@ class BudgetChecker : public Checker {
         cannot_start_ = broken_by_failure_ &&
                         decision.reason.find(": exec ") != std::string::npos;
       }
-      // The decision "blame" moved the cause to a lost node, so no restart is
-      // spent.
+      // The decision "blame" names a lost node as the cause instead of the
+      // worker's failure, so no restart is spent.
       if (decision.kind == "blame") {
         Settle(step.status.restarts_used);
         broken_by_failure_ = cannot_start_ = false;
@@ -52,10 +52,10 @@ class BudgetChecker : public Checker {
       }
       broken_by_failure_ = false;
     }
-    // Until its first round, a new coordinator learns from the nodes what
-    // earlier ones have spent.
+    // Until its first round, a new coordinator learns from the nodes' reports
+    // how many restarts earlier coordinators have spent.
     if (!had_begun) {
-      // A failure that ends the job spends none.
+      // A failure that ends the job spends no restart.
       const bool is_end = std::ranges::any_of(step.sent, [](const Sent& sent) {
         return sent.directive.stop.exit_code.has_value();
       });
@@ -80,8 +80,9 @@ class BudgetChecker : public Checker {
                           " is the ", spent_, "th"));
       }
     }
-    // A failure spends a restart as soon as the round breaks, unless it ends
-    // the job. So the status may be ahead of `spent_` by one.
+    // A failure spends a restart as soon as the round breaks, unless the
+    // failure ends the job. So the job's status may count one restart more than
+    // `spent_`, which increases only when the next round starts.
     const int at_most = spent_ + (broken_by_failure_ ? 1 : 0);
     if (step.status.restarts_used < spent_ ||
         step.status.restarts_used > at_most) {
@@ -92,18 +93,19 @@ class BudgetChecker : public Checker {
 
  private:
   // Decides whether the failure that broke the adopted round has spent a
-  // restart: a node that has missed a later order may still name this failure,
-  // although another event has become the cause.
+  // restart. It may have spent none: a node that has missed a later directive
+  // may still report this failure, although another event has become the cause.
   void Settle(int restarts_used) {
     if (!std::exchange(is_unsettled_, false)) return;
     spent_ = std::clamp(restarts_used, spent_, spent_ + 1);
   }
 
   int spent_ = 0;
-  // Whether an earlier coordinator may have counted the failure that broke the
-  // adopted round in `spent_`.
+  // Whether it is unknown if an earlier coordinator has already counted the
+  // failure that broke the adopted round as a spent restart.
   bool is_unsettled_ = false;
-  int failures_ = 0;  // rounds that a failure broke, under all coordinators
+  // number of rounds that a failure broke, under all coordinators
+  int failures_ = 0;
   // Whether this coordinator has begun or adopted a round.
   bool begun_ = false;
   bool broken_by_failure_ = false;

@@ -6,23 +6,25 @@
 namespace muster::simulation {
 namespace {
 
-// Silence is measured from the last report that was newer than all earlier
-// reports of the same agent: a repeated or late message does not prove that the
-// agent is alive.
+// Checks that lost nodes are removed in time. An agent's silence is measured
+// from its last report that was newer than all its earlier reports: a repeated
+// or late message does not prove that the agent is alive.
 class DetectionChecker : public Checker {
  public:
   explicit DetectionChecker(const Plan& plan)
       : Checker(plan, "detection bound") {}
 
   void OnCoordinatorStarted(uint64_t) override { lives_.clear(); }
-  // Each node has a whole lease in order to come to the new coordinator.
+  // After a restart of the coordinator, each node has a whole lease in order to
+  // report to it.
   void OnCoordinatorContinued() override {
     for (auto& [incarnation, life] : lives_) {
       life.heard = now();
       life.broken.reset();
     }
   }
-  // The reports of that time have not been read yet.
+  // The reports that arrived during the suspension have not been read yet, so
+  // each node gets a whole lease again.
   void OnCoordinatorResumed() override { OnCoordinatorContinued(); }
   void OnReport(AgentName from, rendezvous::StreamId stream,
                 const rendezvous::Report& report) override {
@@ -66,7 +68,7 @@ class DetectionChecker : public Checker {
     rendezvous::StreamId stream = 0;
     std::optional<Instant> broken;
   };
-  std::map<uint64_t, Life> lives_;  // agents by incarnation
+  std::map<uint64_t, Life> lives_;  // state of each agent, by incarnation
 };
 
 }  // namespace

@@ -36,9 +36,10 @@ class HangChecker : public Checker {
     watched.local_ranks.insert(local_rank);
     if (preempted_.contains(agent.incarnation)) return;
     if (killed_.contains(agent.slot)) return;
-    // No stack is taken while the agent handles an earlier hang.
+    // The agent takes no further stack while it handles an earlier hang.
     if (watched.state != State::kNone) return;
-    // No stack is taken while the node stops: all workers are killed.
+    // The agent takes no stack while its node stops: all workers will be
+    // killed.
     const auto stopping = kill_by_.find(agent.slot);
     if (stopping != kill_by_.end()) {
       AwaitKill(stopping->second, agent.slot, watched);
@@ -109,11 +110,11 @@ class HangChecker : public Checker {
     int round = 0;
     std::set<int> local_ranks;  // local ranks of the workers that hang
     State state = State::kNone;
-    Instant due;  // time by which the agent must act next
+    Instant due;  // time by which the agent must perform the next action
   };
 
   // Extends the time limit because of a fault at `trouble`: a suspended agent
-  // reads its messages only afterwards.
+  // handles its messages only after the suspension.
   void Excuse(Instant trouble, Watched& watched) const {
     watched.due =
         std::max(watched.due, trouble + kTrouble + plan().hang_timeout);
@@ -127,9 +128,11 @@ class HangChecker : public Checker {
     kill_by_.erase(slot);
     killed_.erase(slot);
   }
-  // The node stops its workers, for this hang or for another reason.
+  // The agent sends a signal to its workers, because of this hang or for
+  // another reason.
   void Signalled(AgentName agent, const agent::SignalWorkers& order) {
-    if (order.signal == SIGUSR1) return;  // a forwarded signal
+    // SIGUSR1 does not stop workers: the agent forwards it
+    if (order.signal == SIGUSR1) return;
     // the signal is for one worker only
     if (order.local_rank.has_value()) return;
     if (order.signal == SIGKILL || preempted_.contains(agent.incarnation)) {
@@ -137,7 +140,7 @@ class HangChecker : public Checker {
       if (order.signal == SIGKILL) killed_.insert(agent.slot);
       return;
     }
-    // After SIGKILL: the signal is for processes that the workers left behind.
+    // A signal after SIGKILL is for processes that the workers left behind.
     if (killed_.contains(agent.slot)) return;
     const Instant kill_by =
         kill_by_
@@ -153,9 +156,11 @@ class HangChecker : public Checker {
     ExcuseTrouble(slot, watched);
   }
   void Suspected(int slot, const agent::TakeStacks& take) {
-    if (healed_) return;  // the worker may be recovering now
+    // all faults are healed, so the worker may have recovered
+    if (healed_) return;
     const auto found = watched_.find(slot);
-    // Perhaps the worker has ended, and a suspended agent does not know it yet.
+    // No error if the agent was suspended recently: the worker may have ended,
+    // and the agent does not know it yet.
     const auto trouble = trouble_.find(slot);
     if (found == watched_.end() && trouble != trouble_.end() &&
         now() < trouble->second + kTrouble) {
@@ -175,7 +180,8 @@ class HangChecker : public Checker {
     const size_t at = decision.reason.find(": rank ");
     const size_t because = decision.reason.find(" because rank ");
     if (decision.reason.find(": hung: ") == std::string::npos) return;
-    // An agent that found no coordinator names the failure that it knows.
+    // Skip the reason of a node that leaves because it found no coordinator: it
+    // names the failure that the node knows.
     if (decision.reason.find(" goes: ") != std::string::npos) return;
     const std::string why = because != std::string::npos
                                 ? decision.reason.substr(because + 9)
@@ -193,10 +199,10 @@ class HangChecker : public Checker {
   bool is_adopted_ = false;
   std::map<int, Instant> trouble_;  // time of the last fault, by slot
   std::map<int, Watched> watched_;  // hanging workers, by slot
-  // by slot, for nodes that stop their workers: latest time of SIGKILL
+  // time by which a stopping node must send SIGKILL to its workers, by slot
   std::map<int, Instant> kill_by_;
-  // Slots whose workers were sent SIGKILL and are not gone yet. A worker that
-  // stops reporting then is about to die.
+  // Slots whose workers were sent SIGKILL and have not all ended yet. A worker
+  // that stops reporting meanwhile does not hang: it is about to die.
   std::set<int> killed_;
   // agents that know of a preemption, by incarnation
   std::set<uint64_t> preempted_;

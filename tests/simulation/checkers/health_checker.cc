@@ -7,7 +7,7 @@
 namespace muster::simulation {
 namespace {
 
-// Uses the last report of each agent that reached the coordinator.
+// Checks the newest report of each agent that the coordinator received.
 class HealthChecker : public Checker {
  public:
   explicit HealthChecker(const Plan& plan) : Checker(plan, "health") {}

@@ -35,10 +35,11 @@ class IncarnationChecker : public Checker {
     }
   }
 
-  // By node id: the incarnations that took part, in the order of their first
-  // round.
+  // By node id: all incarnations of the node that the coordinator listed, in
+  // this order.
   std::map<std::string, std::vector<uint64_t>> lives_;
-  // Those that the journal knows: a spare that joins changes no record.
+  // The part of `lives_` that the journal contains. A spare that joins is not
+  // written to the journal.
   std::map<std::string, std::vector<uint64_t>> recorded_;
 };
 

@@ -8,9 +8,10 @@ namespace muster::simulation {
 namespace {
 
 // Whether every coordinator of the job must give this verdict. Three outcomes
-// are exceptions: a coordinator that cannot reach a majority gives up with a
-// time-out, and it carries out a cancel or a preemption after at most a lease,
-// although the majority may go on under another coordinator.
+// are exceptions, although a majority of nodes may continue under another
+// coordinator: a coordinator that cannot reach a majority gives up with a
+// time-out, and it ends its job after a cancel or a preemption within one
+// lease.
 bool IsFinal(const rendezvous::Verdict& verdict) {
   return verdict.outcome == rendezvous::Outcome::kSucceeded ||
          verdict.outcome == rendezvous::Outcome::kFailed;

@@ -62,10 +62,10 @@ class OwnerChecker : public Checker {
     uint64_t incarnation;
     int round;
   };
-  // The epoch that each agent has promised, by the agent's incarnation. Without
-  // takeovers agents promise none (0).
+  // The epoch that each agent has promised to obey, by the agent's incarnation.
+  // Without takeovers it is 0: agents make no promise.
   std::map<uint64_t, uint64_t> promised_;
-  std::map<int, Work> work_;  // slots with processes of workers
+  std::map<int, Work> work_;  // slots on which processes of workers may run
   std::map<std::tuple<uint64_t, int, int>, std::pair<int, uint64_t>> owners_;
 };
 

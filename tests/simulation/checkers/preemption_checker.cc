@@ -12,13 +12,13 @@ namespace {
 
 using std::chrono::seconds;
 
-// Time, in addition to the grace, after which a job gives up members that have
-// not stopped.
+// Time in addition to the grace period. A job then ends without waiting for
+// members that have not stopped.
 constexpr Duration kStopMargin = seconds(5);
-// Additional time that a node waits for the orders of a lost coordinator.
+// Additional time that a node waits for directives of a lost coordinator.
 constexpr Duration kOrderTimeout = seconds(5);
-// Time limit for the end of killed workers: what they leave behind may ignore
-// SIGKILL for up to nine seconds.
+// Time limit for the end of killed workers: child processes that they leave
+// behind may take up to nine seconds to die of SIGKILL.
 constexpr Duration kDying = seconds(10);
 
 class PreemptionChecker : public Checker {
@@ -30,10 +30,10 @@ class PreemptionChecker : public Checker {
     known_since_.reset();
     ended_ = false;
   }
-  // While there is no coordinator, no worker is stopped. A new coordinator
-  // learns of the preemption from its record, and then waits a lease for the
-  // nodes to report; without a record it learns of the preemption from the
-  // nodes' reports.
+  // While the coordinator is down, it cannot end the job, so its time limit
+  // does not run. A new coordinator learns of the preemption from its record,
+  // and then waits one lease for the nodes' reports. Without a record it learns
+  // of the preemption from the nodes' reports.
   void OnCoordinatorCrashed() override {
     recorded_ = known_since_.has_value();
     known_since_.reset();
@@ -45,8 +45,8 @@ class PreemptionChecker : public Checker {
   void OnCoordinatorResumed() override {
     if (recorded_) known_since_ = now();
   }
-  // A newer coordinator learns of the preemption from the nodes, and ends the
-  // job.
+  // A newer coordinator has taken over: it learns of the preemption from the
+  // nodes and ends the job, so the time limit of the observed coordinator ends.
   void OnOtherStep(const CoordinatorStepped& step) override {
     if (step.epoch > epoch_) known_since_.reset();
   }
@@ -60,8 +60,9 @@ class PreemptionChecker : public Checker {
     ended_ = step.status.phase == rendezvous::JobPhase::kFinished;
     if (!known_since_.has_value() || !ended_) return;
     const rendezvous::Verdict& verdict = *step.status.verdict;
-    // Before a takeover job tells its success, a majority learns of it; a
-    // notice that comes meanwhile is too late.
+    // With takeovers, a coordinator that reports success first waits until a
+    // majority of nodes knows it. A preemption notice that arrives meanwhile is
+    // too late.
     if (verdict.outcome == rendezvous::Outcome::kSucceeded &&
         !plan().takeover) {
       Fail("a job that was preempted succeeds");
@@ -77,7 +78,8 @@ class PreemptionChecker : public Checker {
     const rendezvous::JobSpec& spec = plan().spec;
     const Duration limit = spec.preempt_grace + spec.shutdown_timeout +
                            kStopMargin + seconds(1) +
-                           // Time for a majority to learn of the end.
+                           // A coordinator needs up to a lease until a majority
+                           // knows of the end.
                            (plan().takeover ? spec.lease() : Duration::zero());
     if (now() > *known_since_ + limit) {
       Fail(absl::StrCat("the job has not ended ",
@@ -126,7 +128,7 @@ class PreemptionChecker : public Checker {
   };
 
   // A node that knows of the preemption must leave in time, with or without a
-  // coordinator: the cluster would kill it.
+  // coordinator. Otherwise the cluster would kill it.
   void CheckNodes() {
     for (const auto& [incarnation, departure] : must_leave_) {
       if (paused_.contains(incarnation) || now() <= departure.by) continue;
@@ -135,7 +137,8 @@ class PreemptionChecker : public Checker {
     }
   }
 
-  // when this coordinator learned of the preemption; nullopt: not yet
+  // time at which this coordinator learned of the preemption; nullopt: it has
+  // not
   std::optional<Instant> known_since_;
   uint64_t epoch_ = 0;
   bool recorded_ =
@@ -143,7 +146,8 @@ class PreemptionChecker : public Checker {
   bool ended_ = false;
   // agents that know of the preemption, by incarnation
   std::set<uint64_t> told_;
-  // limits for agents that must leave, by incarnation
+  // time by which each agent that knows of the preemption must leave, by
+  // incarnation
   std::map<uint64_t, Departure> must_leave_;
   std::set<uint64_t> paused_;  // suspended agents, by incarnation
 };

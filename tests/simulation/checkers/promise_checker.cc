@@ -42,8 +42,9 @@ class PromiseChecker : public Checker {
   }
 
  private:
-  // Checks that a coordinator that no promise excludes explains what the agent
-  // does. Returns its order; null after a breach.
+  // Returns the newest order of a coordinator that the agent may obey. If there
+  // is none, reports that the agent does `what` without an order, and returns
+  // null.
   const rendezvous::Directive* CheckOrder(AgentName agent, const char* what) {
     const auto found = order_.find(agent.incarnation);
     if (found != order_.end()) return &found->second;
@@ -69,7 +70,7 @@ class PromiseChecker : public Checker {
     }
     promised = report.promised_epoch;
     uint64_t& seen = seen_[agent.incarnation];
-    // 0: it asks for the newest directive again.
+    // Epoch 0 is no breach: the agent asks for the newest directive again.
     if (report.seen_epoch == 0) return;
     if (report.seen_epoch < seen) {
       Fail(absl::StrCat("n", agent.slot, " obeys epoch ", report.seen_epoch,
@@ -78,9 +79,10 @@ class PromiseChecker : public Checker {
     seen = report.seen_epoch;
   }
 
-  std::set<uint64_t> epochs_;  // of all coordinators
-  // By incarnation: the promise and the obeyed epoch of the newest report, and
-  // the newest directive that no promise excludes.
+  std::set<uint64_t> epochs_;  // epochs of all coordinators so far
+  // By the agent's incarnation: the epoch that the agent promised to obey and
+  // the epoch that it obeys, both from its newest report, and the newest order
+  // that is not of a lower epoch than promised.
   std::map<uint64_t, uint64_t> promised_;
   std::map<uint64_t, uint64_t> seen_;
   std::map<uint64_t, rendezvous::Directive> order_;

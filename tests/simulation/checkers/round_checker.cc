@@ -15,8 +15,8 @@ class RoundChecker : public Checker {
     claimed_ = 0;
   }
   void OnStep(const CoordinatorStepped& step) override {
-    // The new number must exceed every round that a node has run, also under an
-    // earlier coordinator.
+    // The number of a new round must exceed that of every round that a node has
+    // run, also under an earlier coordinator.
     for (const rendezvous::NodeStatus& node : step.status.nodes) {
       claimed_ = std::max(claimed_, node.round);
     }
@@ -38,7 +38,7 @@ class RoundChecker : public Checker {
   }
 
  private:
-  // A new coordinator goes on with a round that its nodes have run.
+  // A new coordinator continues `round`, which its nodes have run before.
   void Adopt(int round) {
     if (round_ != 0) Fail("a coordinator that has begun a round adopts one");
     if (round > claimed_ + 1) Fail("adopts a round of no node");

@@ -29,7 +29,8 @@ class SpendingChecker : public Checker {
                         plan().spec.max_restarts));
     }
     const bool is_known = IsKnown();
-    if (id < newest_ && is_known) return;  // another world has taken its place
+    // a newer world has replaced this one
+    if (id < newest_ && is_known) return;
     if (place.restart_count < spent_ && is_known) {
       Fail(absl::StrCat("restart ", place.restart_count, " in round ",
                         place.round, " after ", spent_));
@@ -53,8 +54,8 @@ class SpendingChecker : public Checker {
   }
 
  private:
-  // Whether nobody can coordinate without an agent that knows the restarts. An
-  // agent that is started again knows nothing.
+  // Whether no coordinator can be elected without an agent that knows the spent
+  // restarts. A restarted agent does not know them.
   bool IsKnown() const {
     const rendezvous::JobSpec& spec = plan().spec;
     const int witnesses = static_cast<int>(witnesses_.size());
@@ -62,19 +63,21 @@ class SpendingChecker : public Checker {
                                 spec.takeover == rendezvous::Takeover::kAuto &&
                                 2 * spec.min_nodes > spec.max_nodes;
     if (count_suffices && witnesses <= spec.max_nodes - spec.min_nodes) {
-      return false;  // min_nodes others may have elected a coordinator
+      // min_nodes agents without this knowledge may have elected a coordinator
+      return false;
     }
     return 2 * witnesses > newest_nodes_;
   }
 
-  std::set<WorldId> failed_;  // worlds with a failure or a hang of a worker
+  std::set<WorldId> failed_;  // worlds in which a worker failed or hung
   std::map<WorldId, std::set<uint64_t>>
-      started_;     // agents that have started it
+      started_;     // agents that have started workers of a world, by world
   WorldId newest_;  // the newest world that all of its nodes have started
   int newest_nodes_ = 0;
-  std::set<uint64_t> witnesses_;  // its agents that live
-  std::set<uint64_t> ended_;      // agents that do not live any more
-  int spent_ = 0;                 // restarts that were spent before it
+  // living agents that have started workers of `newest_`
+  std::set<uint64_t> witnesses_;
+  std::set<uint64_t> ended_;  // agents that have ended
+  int spent_ = 0;             // restarts that were spent before `newest_`
 };
 
 }  // namespace

@@ -22,8 +22,9 @@ class SplitBrainChecker : public Checker {
     world.nodes = place.group_world_size;
     world.running[place.group_rank] = agent.incarnation;
     if (!world.IsComplete()) return;
-    // A coordinator goes on without nodes that it has lost, which may be a
-    // whole world; they stop once they hear from it.
+    // Worlds of the same coordinator are not compared: it starts a new world
+    // without the nodes that it has lost, possibly all nodes of the old one.
+    // Lost nodes stop once a message of the coordinator reaches them.
     for (const auto& [other, state] : worlds_) {
       if (other.epoch != id.epoch && state.IsComplete()) {
         Fail(absl::StrCat(Named(id), " and ", Named(other),
@@ -54,14 +55,14 @@ class SplitBrainChecker : public Checker {
  private:
   struct World {
     int nodes = 0;
-    // incarnations of the agents with workers, by group rank
+    // incarnations of the agents whose workers run, by group rank
     std::map<int, uint64_t> running;
     bool IsComplete() const {
       return nodes > 0 && static_cast<int>(running.size()) == nodes;
     }
   };
-  // Whether the agents that know of this world are a majority. An agent that is
-  // started again knows nothing.
+  // Whether a majority of the nodes of this world is alive and knows the world.
+  // A restarted agent does not know it.
   bool MajorityLives(WorldId id) const {
     if (!worlds_.contains(id)) return false;
     return 2 * static_cast<int>(witnesses_.size()) > worlds_.at(id).nodes;
@@ -77,7 +78,7 @@ class SplitBrainChecker : public Checker {
 
   std::map<WorldId, World> worlds_;
   WorldId newest_;  // the newest world that has run on all of its nodes
-  std::set<uint64_t> witnesses_;  // living agents that have run it
+  std::set<uint64_t> witnesses_;  // living agents that have run `newest_`
 };
 
 }  // namespace

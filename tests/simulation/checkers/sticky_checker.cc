@@ -33,10 +33,10 @@ class StickyChecker : public Checker {
       const auto after = ranks.find(id);
       if (after == ranks.end() || after->second == before) continue;
       const auto holder = holders.find(before);
-      // the rank is gone: the new world is smaller
+      // the new world is smaller and does not have this rank
       if (holder == holders.end()) continue;
-      // A member may move only for an explicit node rank: that of its rank's
-      // new holder, or its own.
+      // A member may lose its rank only to a node with this explicit node rank,
+      // or because it has itself an explicit node rank.
       const bool claimed = holder->second->node_rank == before ||
                            holders[after->second]->node_rank == after->second;
       if (!claimed) {
@@ -46,7 +46,8 @@ class StickyChecker : public Checker {
     const rendezvous::WorldId formed = {.epoch = step.epoch,
                                         .round = step.status.round};
     worlds_[formed] = ranks;
-    // With takeovers a world gives claims only once all its nodes have begun.
+    // With takeovers, the nodes of a world keep their ranks only once all nodes
+    // have started that world (NoteSettled).
     if (!plan().takeover) last_ = formed;
   }
 
@@ -56,10 +57,10 @@ class StickyChecker : public Checker {
     settled_ = last_ = electorate.world;
   }
 
-  // group ranks in the worlds of this coordinator, by node id
+  // group ranks by node id, for each world of this coordinator
   std::map<rendezvous::WorldId, std::map<std::string, int>> worlds_;
-  rendezvous::WorldId settled_;  // the newest one that all nodes have begun
-  rendezvous::WorldId last_;     // the world that gives claims to ranks
+  rendezvous::WorldId settled_;  // newest world that all its nodes have started
+  rendezvous::WorldId last_;     // world whose ranks the nodes must keep
 };
 
 }  // namespace

@@ -11,10 +11,10 @@ namespace {
 
 using std::chrono::seconds;
 
-// Limit of the time in which undisturbed nodes that have lost their coordinator
-// elect another one. Each node stays at a standby for 2 to 4 s, then goes to
-// the next one, and a majority must be at one standby at the same time. The
-// limit is three visits of 4 s to each of up to four standbys.
+// Time limit for the election of a new coordinator by undisturbed nodes. Each
+// node stays at one standby for 2 to 4 s, then tries the next one, and a
+// majority of nodes must be at one standby at the same time. The limit is three
+// visits of 4 s to each of up to four standbys.
 constexpr Duration kMeeting = seconds(48);
 
 class TakeoverTimeChecker : public Checker {
@@ -59,7 +59,8 @@ class TakeoverTimeChecker : public Checker {
     troubled_ = now();
   }
   void OnStep(const CoordinatorStepped& step) override {
-    // Another coordinator is left.
+    // Once the job has ended under one coordinator, no other one need take
+    // over.
     if (step.status.phase == rendezvous::JobPhase::kFinished) over_ = true;
     if (lost_since_.has_value()) lost_since_ = now();
     for (const Sent& sent : step.sent) {
@@ -70,7 +71,7 @@ class TakeoverTimeChecker : public Checker {
     }
   }
   void OnTick() override {
-    // Messages of these plans are late at any time.
+    // With these faults a message may be late at any time, so no limit holds.
     if (plan().straggle > 0 || plan().clog > 0 || plan().drop > 0) return;
     if (!lost_since_.has_value() || over_ || !HasMajority(newest_) ||
         !HasMajority(electorate_.world) || LacksNewerWorld()) {
@@ -87,11 +88,12 @@ class TakeoverTimeChecker : public Checker {
  private:
   struct World {
     int nodes = 0;
-    // incarnations of the agents that have started it, by group rank
+    // incarnations of the agents that have started this world, by group rank
     std::map<int, uint64_t> started;
   };
 
-  // A node that leaves elects nobody.
+  // Whether the agent can take part in an election. A node that leaves the job
+  // elects no coordinator.
   bool Votes(uint64_t agent) const {
     return alive_.contains(agent) && !paused_.contains(agent) &&
            !leaving_.contains(agent);
@@ -104,9 +106,9 @@ class TakeoverTimeChecker : public Checker {
         [this](const auto& one) { return Votes(one.second); });
     return 2 * here > found->second.nodes;
   }
-  // Whether a living node has begun a world after the electorate's that lacks a
-  // majority. The other nodes cannot know that it did not begin on all of its
-  // nodes, and elect nobody without them.
+  // Whether a living node has begun a world that is newer than the electorate's
+  // and whose nodes lack a majority. The other nodes cannot know whether all
+  // nodes began this world, so they elect no coordinator without its majority.
   bool LacksNewerWorld() const {
     return std::ranges::any_of(places_, [this](const auto& one) {
       const rendezvous::WorldId world = one.second;
@@ -116,15 +118,16 @@ class TakeoverTimeChecker : public Checker {
     });
   }
 
-  // when the last coordinator was lost; nullopt: it was not
+  // time at which the last coordinator was lost; nullopt: a coordinator runs
   std::optional<Instant> lost_since_;
-  Instant troubled_;  // time of the last fault, or start or end of an agent
+  // time of the last fault, or of the last start or end of an agent
+  Instant troubled_;
   bool over_ = false;
   std::map<rendezvous::WorldId, World> worlds_;
-  // The newest world of each living agent, by incarnation.
+  // newest world of each living agent, by incarnation
   std::map<uint64_t, rendezvous::WorldId> places_;
-  rendezvous::WorldId newest_;  // the newest world that all its nodes started
-  rendezvous::Electorate electorate_;  // the newest that was told
+  rendezvous::WorldId newest_;  // newest world that all its nodes have started
+  rendezvous::Electorate electorate_;  // newest electorate in a directive
   std::set<uint64_t> alive_;
   std::set<uint64_t> paused_;
   std::set<uint64_t> leaving_;

@@ -9,7 +9,8 @@
 namespace muster::simulation {
 namespace {
 
-// Each instant of an agent has one activity, and a job counts none twice.
+// Checks that at each instant an agent has exactly one activity, and that the
+// job counts no agent's time twice.
 class TimeChecker : public Checker {
  public:
   explicit TimeChecker(const Plan& plan) : Checker(plan, "time") {}
@@ -40,10 +41,10 @@ class TimeChecker : public Checker {
   }
 
  private:
-  using Life = std::pair<int, uint64_t>;  // slot and incarnation
+  using Life = std::pair<int, uint64_t>;  // slot and incarnation of an agent
   std::map<Life, Instant> began_;
   std::map<Life, Duration> told_;
-  double told_s_ = 0;  // the sum of told_
+  double told_s_ = 0;  // sum of the times in told_, in seconds
 };
 
 }  // namespace

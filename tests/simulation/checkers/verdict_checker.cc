@@ -32,8 +32,8 @@ class VerdictChecker : public Checker {
     }
     for (const Sent& sent : step.sent) {
       if (sent.directive.kind == rendezvous::DirectiveKind::kRun) {
-        // Use the directive's round, not the status's: one step may address
-        // members of the old round and start the next one.
+        // Use the round in the directive, not in the job's status: one step may
+        // send directives to members of the old round and start the next one.
         members_[sent.directive.place.round].insert(
             absl::StrCat("n", sent.to.slot));
       }
@@ -88,20 +88,21 @@ class VerdictChecker : public Checker {
         (verdict.outcome == rendezvous::Outcome::kSucceeded)) {
       Fail("the exit code contradicts the outcome");
     }
-    // The node that failed in an adopted round may not have come to the new
-    // coordinator.
+    // A failure may have no cause in a job that was adopted: the node that
+    // failed may not have reported to the new coordinator.
     if (verdict.outcome == rendezvous::Outcome::kFailed &&
         !verdict.cause.has_value() && !has_adopted_) {
       Fail("a failure without a cause");
     }
   }
 
-  bool has_adopted_ = false;  // this coordinator has no record of the job
+  // whether this coordinator continues a job without a record of it
+  bool has_adopted_ = false;
   std::optional<rendezvous::Verdict> verdict_;
   // node ids of the members, by round
   std::map<int, std::set<std::string>> members_;
   std::set<std::pair<std::string, int>> succeeded_;
-  std::set<uint64_t> ran_;  // incarnations that have started workers
+  std::set<uint64_t> ran_;  // agents that have started workers, by incarnation
 };
 
 }  // namespace

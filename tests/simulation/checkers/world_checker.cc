@@ -86,7 +86,8 @@ class WorldChecker : public Checker {
     }
   }
 
-  // Checks that the store's node is told both addresses of the node in `slot`.
+  // Checks that `clients`, the addresses that the node with the store must
+  // serve, include both addresses of the node in `slot`.
   void CheckStoreClient(const std::vector<std::string>& clients, int slot) {
     for (const char* network : {"10.0.0.", "10.1.0."}) {
       const std::string address = absl::StrCat(network, slot + 1);
@@ -96,7 +97,7 @@ class WorldChecker : public Checker {
     }
   }
 
-  std::map<std::string, int> used_;  // by NCCL id: the round that used it
+  std::map<std::string, int> used_;  // round that used an NCCL id, by this id
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 bool IsWeight(const CheckpointTensor& tensor) { return tensor.name[0] == 'w'; }
 
-// The value of byte `byte` of the whole tensor.
+// The value that byte number `byte` of the tensor's data has at `step`.
 unsigned char Pattern(const CheckpointTensor& tensor, int64_t byte,
                       int64_t step) {
   const uint64_t n = FnvHashOf(tensor.name) + static_cast<uint64_t>(byte) * 7 +
@@ -45,7 +45,7 @@ const std::vector<CheckpointTensor>& ShardedState::Tensors() {
       {"w.empty", DType::kFloat32, {0, 4}},
       {"w.half", DType::kFloat16, {9}},
       {"w.bytes", DType::kInt8, {13}},
-      // A name that looks like a part of another tensor.
+      // This name looks like that of a range of another tensor.
       {"w.vector[0:3]", DType::kInt32, {3}},
       {"mean.embedding", DType::kFloat32, {17, 4}},
       {"mean.matrix", DType::kFloat32, {5, 6}},
@@ -97,7 +97,8 @@ ShardedState::ShardedState(Sharding sharding, int rank, int ranks) {
 void ShardedState::Add(const CheckpointTensor& tensor, int64_t begin,
                        int64_t end) {
   const auto bytes = static_cast<size_t>((end - begin) * SizeOf(tensor.dtype));
-  // One byte more, so that an empty slice has an address too.
+  // One byte is added, so that the memory of a slice without elements has an
+  // address too.
   memory_.emplace_back(bytes + 1);
   slices_.push_back({.tensor = tensor,
                      .begin = begin,

@@ -12,16 +12,18 @@ namespace muster {
 
 // How a job's state is distributed over its ranks.
 enum class Sharding {
-  // All tensors on every rank (DDP).
+  // Every rank has all tensors (DDP).
   kReplicated,
-  // All tensors concatenated and cut into equal ranges (ZeRO).
+  // All tensors are concatenated and cut into equal ranges, one per rank
+  // (ZeRO).
   kFlat,
-  // Some of the tensors on each rank, the first tensor on the last rank too (a
-  // pipeline with a tied head).
+  // Each rank has some of the tensors. The last rank has the first tensor too
+  // (a pipeline whose head uses the embedding's weights).
   kStages,
-  // The weights on every rank, all other tensors in ranges (ZeRO-1 in DDP).
+  // Every rank has the weights; all other tensors are cut into ranges (ZeRO-1
+  // in DDP).
   kMixed,
-  // Overlapping ranges of odd lengths on each rank.
+  // Each rank has ranges of odd lengths that overlap those of other ranks.
   kOverlapping,
 };
 inline constexpr Sharding kShardings[] = {
@@ -41,7 +43,8 @@ class ShardedState {
   // Sets every element to a byte pattern that depends on `step`.
   void Fill(int64_t step);
   void Clear();
-  // Internal: names the first byte that differs from what Fill(step) writes.
+  // Compares every element with the values that Fill(step) writes. Internal:
+  // the message names the first byte that differs.
   absl::Status Check(int64_t step) const;
 
  private:

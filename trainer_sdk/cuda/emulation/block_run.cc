@@ -7,16 +7,17 @@
 #include "base/check.h"
 #include "trainer_sdk/cuda/emulation/shared_array.h"
 
-// Attributes of functions that switch to another stack. noipa: the compiler
-// must not assume that such a function preserves registers, as -fipa-ra did.
-// Sanitizers must not instrument the switch of stacks.
+// Attributes of functions that switch to another stack. noipa: without it, GCC
+// (-fipa-ra) assumed that such a function preserves registers. Sanitizers must
+// not instrument these functions.
 #define MUSTER_SWITCHES_STACKS \
   __attribute__((noipa, no_sanitize_address, no_sanitize_undefined))
 
 namespace muster::emulation {
 namespace {
 
-// Bytes of a fiber's stack; kernels have no deep calls.
+// The size of a fiber's stack in bytes. It can be small, because kernels have
+// no deep calls.
 constexpr size_t kStackBytes = 64 << 10;
 
 thread_local BlockRun* current = nullptr;
@@ -78,7 +79,8 @@ void BlockRun::MakeFibers() {
 void BlockRun::Enter() {
   BlockRun& run = *current;
   for (;;) {
-    // Returns once the scheduler resumes this fiber for a thread block.
+    // Yield returns when the scheduler resumes this fiber to run the next
+    // thread block.
     run.Yield();
     run.body_();
     run.fibers_[run.running_].state = State::kDone;

@@ -13,19 +13,20 @@
 
 namespace muster::emulation {
 
-// Like CUDA's dim3, without the third dimension.
+// A size or position in x and y, like CUDA's dim3 without the third dimension.
 struct Extent {
   unsigned x = 1;
   unsigned y = 1;
 };
 
-// The order in which warps and their threads run. A warp runs alone up to the
-// next point at which the whole block must wait. A correct kernel gives the
-// same result in both orders; one that lacks a barrier rarely does.
+// The order in which the emulated warps, and the threads of a warp, run. A warp
+// runs alone up to the next point at which the whole block must wait. A correct
+// kernel gives the same result in both orders; a kernel that lacks a barrier
+// rarely does.
 enum class ThreadOrder { kForward, kBackward };
 
-// Sets the order for the calling thread while this object lives; the default is
-// kForward.
+// Sets the thread order of kernels that the calling thread runs, while this
+// object lives. The default is kForward.
 class ScopedThreadOrder {
  public:
   explicit ScopedThreadOrder(ThreadOrder order);
@@ -46,14 +47,14 @@ class ScopedThreadOrder {
 class BlockRun {
  public:
   static constexpr unsigned kWarpSize = 32;
-  // The largest number of threads in a block on GPUs.
+  // The largest number of threads that a GPU allows in a block.
   static constexpr unsigned kMaxThreads = 1024;
 
-  // Runs `body` as the code of each thread.
+  // Runs a grid of thread blocks; each of its threads calls `body`.
   static void RunGrid(Extent blocks, Extent threads,
                       const std::function<void()>& body);
 
-  // The block run that the calling fiber belongs to.
+  // The BlockRun of the emulated thread that is running.
   static BlockRun& Current();
 
   const Extent& thread() const { return threads_at_[running_]; }
@@ -61,7 +62,8 @@ class BlockRun {
   const Extent& threads() const { return threads_; }
   const Extent& blocks() const { return blocks_; }
 
-  // __syncthreads: blocks until all threads of the block call it.
+  // Emulates __syncthreads: blocks until all threads of the block have called
+  // it.
   void Barrier(const std::source_location& here);
   // __shfl_xor_sync: the value of the lane whose number is this lane's number
   // XOR `lane_mask`.
@@ -69,9 +71,10 @@ class BlockRun {
                     const std::source_location& here);
 
  private:
-  // The context for __builtin_setjmp. Unlike swapcontext, it ignores the signal
-  // mask and is therefore faster. Unlike setjmp, it is not intercepted by
-  // AddressSanitizer, which would take each switch for the end of the frames.
+  // The saved context of a fiber, for __builtin_setjmp. Unlike swapcontext,
+  // __builtin_setjmp does not save the signal mask and is therefore faster.
+  // Unlike setjmp, it is not intercepted by AddressSanitizer, which would take
+  // each switch of stacks for the end of all frames.
   using Context = void* [5];
 
   enum class State { kReady, kWaiting, kDone };
@@ -80,11 +83,13 @@ class BlockRun {
     std::unique_ptr<char[]> stack;
     Context context;
     State state = State::kDone;
-    // Number of exchanges in which the thread has taken part.
+    // Number of warp exchanges (__shfl_xor_sync) in which the thread has taken
+    // part.
     unsigned exchanges = 0;
   };
 
-  // The threads that wait at one place until all have arrived.
+  // The state of a barrier: how many threads have arrived at it, and the place
+  // in the source at which they wait.
   struct Gathering {
     unsigned arrived = 0;
     std::source_location place;
@@ -92,8 +97,9 @@ class BlockRun {
 
   struct Warp {
     Gathering gathering;
-    // Values of this exchange and the previous one: a lane may write its next
-    // value before all others have read this one.
+    // The lanes' values in the current exchange and in the previous one. Two
+    // are needed, because a lane may write its value of the next exchange
+    // before all others have read the current one.
     std::array<std::array<uint64_t, kWarpSize>, 2> values;
   };
 
@@ -101,17 +107,18 @@ class BlockRun {
 
   void MakeFibers();
   void RunBlock(Extent block);
-  // Runs a warp until all its threads wait or are done; adds the number of
-  // threads that are done to `done`. Returns whether any thread ran.
+  // Runs a warp until each of its threads waits or has finished. Adds the
+  // number of threads that finished to `done`. Returns whether any thread ran.
   bool RunWarp(unsigned warp, unsigned* done);
-  // The main function of a fiber: runs `body` once for each block.
+  // The main function of a fiber: runs the kernel's body once for each block.
   static void Enter();
   // Start (the first time) and Resume (later) switch from the scheduler to the
-  // fiber running_. Yield switches back.
+  // fiber with index running_. Yield switches back to the scheduler.
   void Start(const ucontext_t& begin);
   void Resume();
   void Yield();
-  // Waits until the `size` threads from `first` on have arrived.
+  // Waits until the `size` threads of the block from thread `first` on have
+  // arrived.
   void Gather(Gathering& gathering, unsigned first, unsigned size,
               const char* what, const std::source_location& here);
   std::string Stuck() const;

@@ -20,7 +20,8 @@
 #define __device__
 #define __shared__ static thread_local
 
-// The indices of the executing thread.
+// The indices of the thread and the block that are running, and the sizes of
+// block and grid.
 #define threadIdx (::muster::emulation::BlockRun::Current().thread())
 #define blockIdx (::muster::emulation::BlockRun::Current().block())
 #define blockDim (::muster::emulation::BlockRun::Current().threads())
@@ -31,8 +32,8 @@ inline void __syncthreads(
   ::muster::emulation::BlockRun::Current().Barrier(here);
 }
 
-// Not atomic: blocks run one after another, and threads switch only where they
-// wait.
+// An ordinary addition is enough: blocks run one after another, and the
+// emulation switches threads only at barriers and exchanges.
 inline unsigned long long atomicAdd(unsigned long long* address,
                                     unsigned long long value) {
   const unsigned long long before = *address;
@@ -40,7 +41,8 @@ inline unsigned long long atomicAdd(unsigned long long* address,
   return before;
 }
 
-// Supports exchanges by whole warps only: `mask` must have all 32 lanes.
+// Emulates exchanges by whole warps only: `mask` must have the bits of all 32
+// lanes.
 template <typename T>
 T __shfl_xor_sync(uint32_t mask, T value, int lane_mask,
                   std::source_location here = std::source_location::current()) {

@@ -9,11 +9,13 @@
 namespace muster {
 namespace {
 
-// An event is the time of the host's clock at which it was recorded.
+// An emulated event stores the time of the host's clock at which it was
+// recorded.
 Instant& TimeOf(CudaEvent event) { return *reinterpret_cast<Instant*>(event); }
 
 int32_t Allocate(void** memory, int64_t bytes) {
-  // malloc is used so that AddressSanitizer detects accesses beyond the end.
+  // malloc, so that AddressSanitizer detects accesses beyond the end of the
+  // emulated GPU memory.
   *memory = std::malloc(static_cast<size_t>(bytes));
   std::memset(*memory, 0xff, static_cast<size_t>(bytes));
   return 0;

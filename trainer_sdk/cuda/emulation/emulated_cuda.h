@@ -5,8 +5,9 @@
 
 namespace muster {
 
-// A GPU for CudaDevice in tests: host memory, synchronous execution, and the
-// kernels in the emulation. New memory is filled with NaNs.
+// The functions of an emulated GPU, for tests of CudaDevice. Its memory is host
+// memory, all work is synchronous, and its kernels run in the emulation. New
+// memory is filled with NaNs.
 const CudaPlugin& EmulatedCuda();
 
 }  // namespace muster

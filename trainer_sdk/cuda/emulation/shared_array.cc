@@ -3,15 +3,17 @@
 namespace muster::emulation {
 namespace {
 
-// The head of a list of all arrays, which live until their thread ends.
+// The head of the linked list of this thread's shared arrays. An array lives
+// until its thread ends.
 thread_local SharedMemory* first = nullptr;
 
 }  // namespace
 
 SharedMemory::SharedMemory(void* data, size_t bytes)
     : data_(data), bytes_(bytes), next_(first) {
-  // Spoil fills the arrays before later blocks. The first block must find the
-  // same contents.
+  // Fill the new array with 0xff bytes, which are NaNs. Spoil does the same
+  // before every later thread block, and the first one must not see other
+  // contents.
   std::memset(data_, 0xff, bytes_);
   first = this;
 }

@@ -9,11 +9,12 @@
 namespace muster {
 namespace emulation {
 
-// Shared memory of the kernels that the calling thread runs.
+// An emulated array in GPU shared memory, used by the kernels that the calling
+// thread runs.
 class SharedMemory {
  public:
-  // Fills the memory of all arrays with NaNs, so that a kernel cannot use
-  // values of an earlier block.
+  // Fills all of the thread's shared arrays with NaNs, so that a kernel cannot
+  // use values that an earlier block wrote.
   static void Spoil();
 
  protected:
@@ -30,7 +31,7 @@ class SharedMemory {
 
 }  // namespace emulation
 
-// The emulation of SharedArray of trainer_sdk/cuda/execution.h. Checks every
+// The emulation of SharedArray in trainer_sdk/cuda/execution.h. It checks every
 // index.
 template <typename T, int size>
 class SharedArray : private emulation::SharedMemory {

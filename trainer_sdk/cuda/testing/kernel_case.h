@@ -16,8 +16,8 @@
 
 namespace muster {
 
-// The parameters of each kernel's test: the element type, and the order of the
-// emulated threads.
+// The type parameters of a kernel's test: its element type, and the order in
+// which the emulated threads run.
 template <typename T, emulation::ThreadOrder thread_order>
 struct KernelCase {
   using Element = T;
@@ -35,7 +35,7 @@ class KernelTest : public testing::Test {
  public:
   using Element = typename Case::Element;
 
-  // Rounds the values to the kernel's element type.
+  // Returns the values rounded to the kernel's element type.
   static std::vector<Element> Narrowed(const std::vector<float>& values) {
     std::vector<Element> narrow(values.size());
     if constexpr (std::is_same_v<Element, float>) {
@@ -58,8 +58,8 @@ class KernelTest : public testing::Test {
     return wide;
   }
 
-  // Pseudo-random numbers between -size and size, representable in the kernel's
-  // type.
+  // Returns `count` pseudo-random numbers between -size and size that the
+  // kernel's element type can represent.
   static std::vector<float> Numbers(int64_t count, int seed, float size = 1) {
     std::vector<float> numbers;
     for (int64_t i = 0; i < count; ++i) {
@@ -71,12 +71,13 @@ class KernelTest : public testing::Test {
     return Widened(Narrowed(numbers));
   }
 
-  // Rounds the values to float32.
+  // Returns the values rounded to float32.
   static std::vector<float> Floats(const std::vector<double>& values) {
     return {values.begin(), values.end()};
   }
 
-  // The results of a kernel, and the type to which each was rounded last.
+  // The results of a kernel, and the relative error of the last rounding of
+  // each (0: float32).
   struct Found {
     std::vector<float> values;
     double last_roundoff = 0;
@@ -87,10 +88,11 @@ class KernelTest : public testing::Test {
             std::is_same_v<Element, float> ? 0 : kBfloat16Roundoff};
   }
 
-  // Expects that rounding explains the difference between `found` and the
-  // results of `exact`: `operations` successive roundings to float32, and one
-  // rounding to the results' type. Also expects that a slightly wrong factor
-  // would make a larger difference, so that the bound is not too loose.
+  // Expects that only rounding causes the difference between `found` and the
+  // results of `exact`. The bound allows `operations` successive roundings to
+  // float32, and one rounding to the results' type. Also expects that results
+  // multiplied by a slightly wrong factor exceed the bound, so that the bound
+  // is not too loose.
   static void ExpectRounded(const std::vector<Found>& found, double operations,
                             const Disturbed& exact) {
     const RoundingReference reference(exact);
@@ -114,7 +116,7 @@ class KernelTest : public testing::Test {
   }
 
  private:
-  // The index of the first element that differs from the expected one by more
+  // The index of the first element that differs from its expected value by more
   // than the bound; -1: none.
   static int64_t WrongElement(const Found& found,
                               const std::vector<double>& expected,

@@ -11,7 +11,8 @@
 namespace muster {
 namespace {
 
-// A bit that no host address has set; added to host addresses.
+// A bit that no host address has set. Adding it to a host address gives the
+// address on the device.
 constexpr uintptr_t kThere = uintptr_t{1} << 62;
 constexpr auto kDeadline = std::chrono::seconds(60);
 
@@ -104,8 +105,8 @@ class StreamTransport final : public Transport {
   const std::unique_ptr<Transport> inner_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  int pending_ = 0;       // guarded by mutex_
-  absl::Status failure_;  // guarded by mutex_
+  int pending_ = 0;       // number of pending operations; guarded by mutex_
+  absl::Status failure_;  // first failure of an operation; guarded by mutex_
 };
 
 }  // namespace
@@ -165,7 +166,7 @@ absl::StatusOr<std::shared_ptr<void>> StreamDevice::Allocate(int64_t bytes) {
   left_ -= bytes;
   const size_t size = static_cast<size_t>(bytes) + 1;
   void* const memory = std::malloc(size);
-  // NaNs show a read before the first write.
+  // The bytes 0xff are NaNs, which show a read before the first write.
   std::memset(memory, 0xff, size);
   return std::shared_ptr<void>(There(memory),
                                [memory](void*) { std::free(memory); });

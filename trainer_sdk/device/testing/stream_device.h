@@ -14,18 +14,18 @@
 
 namespace muster {
 
-// A stream of a StreamDevice: performs its work in order, on a thread of its
+// A stream of a StreamDevice. It performs its work in order, on a thread of its
 // own.
 class WorkStream {
  public:
   WorkStream() : thread_([this] { Loop(); }) {}
-  // Blocks until all work is done.
+  // Blocks until all work on the stream is done.
   ~WorkStream();
   WorkStream(const WorkStream&) = delete;
   WorkStream& operator=(const WorkStream&) = delete;
 
   void Add(std::function<void()> work);
-  // Blocks until all work is done.
+  // Blocks until all work on the stream is done.
   void Drain();
 
  private:
@@ -40,12 +40,13 @@ class WorkStream {
 };
 
 // A device for tests, with the host's arithmetic and real asynchronous streams.
-// Its addresses are not those of the host, so that code that reads or writes
-// device memory itself crashes. Missing waits between streams give wrong
-// results or reports of ThreadSanitizer.
+// Its addresses are invalid on the host, so that code which accesses device
+// memory directly crashes. A missing wait between streams gives wrong results
+// or a report of ThreadSanitizer.
 class StreamDevice final : public Device {
  public:
-  // Allocations beyond a total of `max_bytes` fail.
+  // Makes a device with `max_bytes` bytes of memory in total; further
+  // allocations fail.
   explicit StreamDevice(int64_t max_bytes = int64_t{1} << 40)
       : left_(max_bytes) {}
 
@@ -59,14 +60,14 @@ class StreamDevice final : public Device {
   void Convert(Stream stream, const TensorData& from, const TensorData& to,
                DType precision) override;
   void AddSquares(const TensorData& values, int64_t* words) override;
-  // Supports AdamWRule and SgdRule.
+  // Updates weights by an AdamWRule or a SgdRule.
   absl::Status Update(const UpdateRule& rule, const OptimizerStep& step,
                       const WeightUpdate& update) override;
   void Wait() override { compute_->Drain(); }
   absl::Status status() override { return absl::OkStatus(); }
 
-  // Convert a host address to the device's address for the same memory, and
-  // back. Null stays null.
+  // There converts a host address to the device's address of the same memory;
+  // Here converts it back. Null stays null.
   static void* There(void* host);
   static void* Here(const void* device);
 
@@ -81,10 +82,10 @@ class StreamDevice final : public Device {
       std::make_unique<WorkStream>();
 };
 
-// Transports that accept the memory of StreamDevices: an operation is enqueued
-// on its stream and performed by a transport of `inner`. A failed operation
-// makes the next operation fail, as with NCCL. InvalidArgument: the operation
-// has no stream.
+// Makes transports that accept memory of StreamDevices. Each operation is
+// enqueued on its stream and performed by a transport of `inner`. After a
+// failed operation the next operation fails, too, as with NCCL.
+// InvalidArgument: the operation has no stream.
 TransportFactory OnStreams(TransportFactory inner);
 
 }  // namespace muster

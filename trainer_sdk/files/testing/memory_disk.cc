@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// "/a//b/" becomes {"a", "b"}.
+// Splits a path into its components: "/a//b/" becomes {"a", "b"}.
 std::vector<std::string> PartsOf(const std::string& path) {
   std::vector<std::string> parts;
   std::string part;
@@ -257,7 +257,8 @@ absl::Status MemoryDisk::RemoveNode(const std::string& path,
                                     const std::shared_ptr<Node>& above,
                                     const std::string& name) {
   const std::shared_ptr<Node> node = above->names.at(name);
-  // As on a real disk, files are removed one by one, then the empty folder.
+  // Remove the folder's files one by one and then the empty folder, as a real
+  // disk does, so that a test can stop in between.
   while (!node->names.empty()) {
     const std::string child = node->names.begin()->first;
     absl::Status status =
@@ -318,13 +319,15 @@ std::unique_ptr<MemoryDisk> MemoryDisk::AfterPowerLoss(uint64_t seed) const {
       [&](const Node& node) {
         auto made = std::make_shared<Node>();
         made->folder = node.folder;
-        // A prefix of the bytes appended since the last Sync survives.
+        // A random prefix of the bytes that were appended after the last Sync
+        // survives the power loss.
         const size_t synced = node.synced_content.size();
         const size_t kept =
             seed < 2 ? synced
                      : synced + random() % (node.content.size() - synced + 1);
         made->content = made->synced_content = node.content.substr(0, kept);
-        // Each name survives or disappears independently.
+        // Each unsynced change of a name survives the power loss or is lost,
+        // independently of the others.
         auto names = node.synced_names;
         for (const auto& [name, child] : node.names) {
           if (seed == 1 || (seed > 1 && random() % 2 == 0)) names[name] = child;

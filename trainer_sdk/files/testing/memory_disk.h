@@ -14,37 +14,38 @@
 
 namespace muster {
 
-// A file system in memory for tests. It can be stopped after any byte, and then
-// computes what remains: after the end of the process, everything; after a
-// power loss, all synced data and some of the unsynced data, as the test
-// chooses. Thread-safe.
+// A file system in memory, for tests. A test can stop it after any byte
+// written, and then get the file system that remains: after the end of the
+// process, everything; after a power loss, all synced data and a part of the
+// unsynced data, as the test chooses. Thread-safe.
 class MemoryDisk : public FileSystem {
  public:
   MemoryDisk();
 
-  // The number of changes so far: each byte of an Append, each Sync and each
-  // change of a name counts as one. Reading does not count.
+  // The number of changes so far. Each byte of an Append, each Sync and each
+  // change of a name counts as one; reading does not count.
   int64_t operations() const;
-  // Simulates the end of the process before operation `operation` (from 0):
-  // this and all later operations fail and change nothing.
+  // Simulates that the process ends before the change with number `operation`
+  // (from 0): this change and all later operations fail and change nothing.
   void StopAt(int64_t operation);
-  // Simulates a full disk during `count` operations from `first`: no name and
-  // no byte can be added; all other operations work.
+  // Simulates a full disk during `count` changes, starting with number `first`:
+  // no name and no byte can be added; all other operations work.
   void FillUp(int64_t first, int64_t count);
 
-  // Makes `path` impossible to remove from now on. May be called for several
+  // Makes each removal of `path` fail from now on. May be called for several
   // paths. An empty path makes all paths removable again.
   void KeepBusy(const std::string& path);
 
-  // The file system that the next process finds after this one has ended.
+  // Returns the file system that the next process finds after this process has
+  // ended.
   std::unique_ptr<MemoryDisk> AfterProcess() const;
-  // The file system after a power loss. The names in each folder are the synced
-  // or the latest ones, and the content of each file is the synced, the latest
-  // or something between, drawn from `seed`. Seed 0: only synced state. Seed 1:
-  // all names, but no unsynced content.
+  // Returns the file system after a power loss. Each folder has its synced or
+  // its latest names; each file has its synced content, its latest content or
+  // something between. `seed` determines the random choice. Seed 0: only synced
+  // state. Seed 1: all names, but no unsynced content.
   std::unique_ptr<MemoryDisk> AfterPowerLoss(uint64_t seed) const;
 
-  // All files by path, for tests that damage files.
+  // The contents of all files, by path; for tests that damage files.
   std::map<std::string, std::string> Contents() const;
   void Overwrite(const std::string& path, std::string content);
 
@@ -63,7 +64,7 @@ class MemoryDisk : public FileSystem {
       const std::string& folder, LockDeadlines deadlines) override;
 
  private:
-  // A file or a folder, with its current state and its synced state.
+  // A file or a folder, with its current state and its last synced state.
   struct Node {
     bool folder = false;
     std::string content;
@@ -75,12 +76,13 @@ class MemoryDisk : public FileSystem {
   class Input;
   class Held;
 
-  // Whether the next operation needs free space on the disk.
+  // Whether an operation needs free space, and so fails on a full disk.
   enum class Room { kNeeded, kNotNeeded };
   absl::Status Begin(const std::string& doing, const std::string& path,
                      Room room);
   absl::StatusOr<std::shared_ptr<Node>> Find(const std::string& path) const;
-  // The folder that contains `path`, and the last component of `path`.
+  // Finds the folder that contains `path`, and sets `*name` to the last
+  // component of `path`.
   absl::StatusOr<std::shared_ptr<Node>> Above(const std::string& path,
                                               std::string* name) const;
   absl::Status RemoveNode(const std::string& path,

@@ -14,8 +14,8 @@ namespace muster {
 // error `message`.
 std::string BrokenBecause(std::string_view message);
 
-// The original cause on another rank if `message` contains a text of
-// BrokenBecause; otherwise `message`.
+// The original cause, if `message` contains a text that BrokenBecause made on
+// another rank; otherwise `message`.
 std::string FirstCause(std::string_view message);
 
 }  // namespace muster

@@ -1,4 +1,5 @@
-// The errors of a pipeline's ranks when one rank fails, is late or dies.
+// Tests the errors that a pipeline's ranks return when one rank fails, is late
+// or dies.
 #include <signal.h>
 
 #include <condition_variable>
@@ -28,14 +29,14 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr int kRanks = 4;
-// A time-out that is much longer than any step takes, even with sanitizers on a
+// A timeout that is much longer than any step takes, even with sanitizers on a
 // busy machine.
 constexpr Duration kLong = std::chrono::seconds(60);
 const PipelineShape kShape{kRanks, 1, 6};
 const Action kFatal{2, ActionKind::kForward, 1};
 
-// Runs one step of the pipeline on this rank. Stage 2 calls `on_fatal` before
-// its second forward pass.
+// Makes a pipeline and runs one step of it on this rank. Stage 2 calls
+// `on_fatal` before its forward pass of micro-batch 1.
 absl::Status OneStep(ProcessGroup& group, Duration timeout,
                      const std::function<absl::Status()>& on_fatal) {
   std::vector<Action> calls;
@@ -48,7 +49,7 @@ absl::Status OneStep(ProcessGroup& group, Duration timeout,
                               {&stage}, {.timeout = timeout});
   if (!runtime.ok()) return runtime.status();
   absl::Status status = (*runtime)->Step().status();
-  // A second call of Step fails with the same cause, because the pipeline stays
+  // Later calls must fail with the same error, because the pipeline stays
   // broken.
   EXPECT_EQ((*runtime)->Step().status(), status);
   EXPECT_EQ((*runtime)->Evaluate().status(), status);
@@ -156,7 +157,7 @@ TEST(PipelineFailuresTest, DeadRankIsNamed) {
     EXPECT_THAT(Text(statuses[neighbour]), HasSubstr("stage 2 on rank 2: "));
     EXPECT_THAT(Text(statuses[neighbour]), HasSubstr("died"));
   }
-  // Rank 0 is not a neighbour of rank 2, which died, so it gets the error from
+  // Rank 0 is not a neighbour of the dead rank 2, so it gets the error from
   // rank 1.
   EXPECT_THAT(Text(statuses[0]),
               HasSubstr("but the pipeline broke: stage 1 on rank 1 "));

@@ -21,7 +21,7 @@
 namespace muster {
 namespace {
 
-// Adds communication if the schedule has none, and checks the schedule.
+// Adds sends and receives if the schedule has none, and checks the schedule.
 absl::StatusOr<PipelineSchedule> Lowered(PipelineSchedule schedule) {
   const bool lowered = std::any_of(
       schedule.ranks.begin(), schedule.ranks.end(), [](const auto& actions) {
@@ -70,8 +70,8 @@ class PipelineRuntime::Body {
         evaluation_(
             PlanRank(schedule_, rank, PipelinePass::Purpose::kEvaluation)) {}
 
-  // The channels are destroyed first, because their pending transfers use
-  // buffers of `streams_`.
+  // The channels must be destroyed first, because their pending transfers use
+  // buffers that belong to `streams_`.
   ~Body() { channels_.reset(); }
 
   absl::Status Prepare(ProcessGroup& group) {
@@ -129,7 +129,9 @@ class PipelineRuntime::Body {
  private:
   const PipelineShape& shape() const { return schedule_.shape; }
 
-  // Compares the schedules, and returns the shapes of all stages' inputs.
+  // Checks that all ranks have the same schedule and that each stage's output
+  // fits the next stage's input. Returns the shapes of all stages' inputs.
+  // Collective.
   absl::StatusOr<std::vector<StreamShape>> AgreeOnStreams() {
     const size_t ranks = static_cast<size_t>(shape().ranks);
     std::vector<int64_t> schedules(ranks * kScheduleNumbers);
@@ -244,13 +246,14 @@ class PipelineRuntime::Body {
   const PipelineOptions options_;
   const RankPlan step_;
   const RankPlan evaluation_;
-  // The group for collectives of all ranks; messages between stages use other
-  // groups.
+  // The group of all ranks, for collectives only; messages between stages use
+  // groups of two ranks.
   std::unique_ptr<ProcessGroup> everybody_;
   std::unique_ptr<PipelineChannels> channels_;
   std::unique_ptr<PipelineStreams> streams_;
   std::vector<MeasuredAction> measured_;
-  // The loss, if this rank has the pipeline's last stage.
+  // The loss of the current step or evaluation. The rank that has the
+  // pipeline's last stage computes the loss and broadcasts it.
   double loss_ = 0;
   absl::Status broken_;
 };
@@ -293,7 +296,7 @@ int PipelineRuntime::stream_buffers() const { return body_->stream_buffers(); }
 
 namespace {
 
-// The computations among a rank's actions, in order, with all times 0.
+// The computations in a rank's list of actions, in order, with begin and end 0.
 std::vector<TimedAction> ComputationsOf(const std::vector<Action>& actions) {
   std::vector<TimedAction> computations;
   for (const Action& action : actions) {

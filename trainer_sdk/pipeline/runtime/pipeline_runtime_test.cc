@@ -26,8 +26,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr int64_t kFew = 200;
-// Elements of a message that is longer than a ring of the shared memory
-// transport.
+// The number of elements in a message that does not fit into a ring of the
+// shared memory transport.
 constexpr int64_t kMany = 70'000;
 
 TransportFactory Over(TransportChoice choice) {
@@ -43,7 +43,7 @@ std::vector<Action> Computations(const std::vector<Action>& actions) {
   return computations;
 }
 
-// One rank's runtime and stages.
+// One rank's part of a pipeline: the runtime and its stages.
 struct Pipeline {
   std::vector<Action> calls;
   std::vector<std::unique_ptr<RecordingStage>> stages;
@@ -64,9 +64,9 @@ struct Pipeline {
   }
 };
 
-// The largest number of buffers that a rank may need: for inputs that were
-// requested and not used yet; for data of this rank's and the previous rank's
-// micro-batches in flight; and for the input and output of the current pass.
+// The largest number of buffers that a rank may need: one per input that was
+// requested and is not used yet, one per micro-batch in flight on this rank and
+// on the previous rank, and two for the input and output of the current pass.
 int MaxBuffers(const PipelineSchedule& lowered, int rank) {
   const PipelineShape& shape = lowered.shape;
   int asked = 0;
@@ -92,8 +92,9 @@ int MaxBuffers(const PipelineSchedule& lowered, int rank) {
   return most_asked + held + 2;
 }
 
-// Runs two steps, an evaluation and a third step. Each must perform exactly the
-// actions of the schedule, in order, with the right data.
+// Runs two steps, an evaluation and a third step. Checks that each step
+// performs exactly the computations of the schedule, in order and with the
+// right data.
 void ExpectPerformed(const PipelineSchedule& schedule, TransportChoice choice,
                      int64_t elements = kFew) {
   const PipelineShape& shape = schedule.shape;
@@ -137,8 +138,8 @@ void ExpectPerformed(const PipelineSchedule& schedule, TransportChoice choice,
           EXPECT_EQ(stage->last_weight_passes.size(), 3u);
         }
         if (group.rank() == shape.ranks - 1) {
-          // Step(8) gives each loss the factor 8, divided once by the number of
-          // micro-batches.
+          // The factor of each loss must be 8, the argument of Step, divided
+          // once by the number of micro-batches.
           auto& factors = mine.stages.back()->factors;
           std::sort(factors.begin(), factors.end(), std::greater<>());
           const size_t steps = static_cast<size_t>(shape.micro_batches) * 3;
@@ -187,9 +188,9 @@ TEST(PipelineRuntimeTest, PerformsOverNetworksToo) {
   }
 }
 
-// The runtime performs a schedule that no generator makes: backward passes in
-// another order than forward passes, and weights' backward at unusual
-// positions.
+// Executes a schedule that no generator makes: its backward passes are in
+// another order than its forward passes, and the weight gradients are computed
+// at unusual positions.
 TEST(PipelineRuntimeTest, PerformsWhatComesAsCsv) {
   const auto schedule = ReadScheduleCsv(
       "0F2,0F0,0F1,0I0,0I2,0I1,0W1,0W2,0W0\n"
@@ -212,8 +213,8 @@ TEST(PipelineRuntimeTest, BuffersAreForWhatIsUnderWayAndNotForAll) {
   ExpectPerformed(schedule, TransportChoice::kSharedMemory);
 }
 
-// Durations cannot be tested without a clock, but the ranks' measured times
-// must be consistent with each other and with the schedule.
+// A test cannot predict durations, but the ranks' measured times must be
+// consistent with each other and with the schedule.
 TEST(PipelineRuntimeTest, AMeasuredStepIsTheScheduleInTime) {
   const auto schedule = *MakeSchedule(ScheduleKind::kZeroBubble1P, {3, 1, 4});
   const auto statuses = RunWorld(3, [&](ProcessGroup& group) -> absl::Status {

@@ -11,11 +11,11 @@
 
 namespace muster {
 
-// The shape of one micro-batch's data between two stages; its gradient has the
-// same shape.
+// The shape of the data of one micro-batch that passes from a stage to the
+// next. The gradient that passes back has the same shape.
 struct StreamShape {
   DType dtype = DType::kFloat32;
-  // Sizes of the dimensions, the slowest first; at most kMaxDimensions.
+  // The sizes of the dimensions in row-major order; at most kMaxDimensions.
   std::vector<int64_t> sizes;
 
   static constexpr int kMaxDimensions = 8;
@@ -30,37 +30,38 @@ struct StreamShape {
   bool operator==(const StreamShape&) const = default;
 };
 
-// Formats a shape: "float32[12, 64, 128]".
+// Formats a shape as in "float32[12, 64, 128]".
 std::string ToString(const StreamShape& shape);
 
-// Whether a pass is the last one in a step that adds to the weights' gradients.
+// Whether a later pass of the step adds to the gradients of the stage's weights
+// (kMoreToCome) or this pass is the last one that does (kLast).
 enum class WeightPass { kMoreToCome, kLast };
 
 // The arguments of one pass of a stage.
 struct PipelinePass {
   enum class Purpose {
     kTraining,
-    // Forward pass and loss only; activations need not be kept.
+    // Only the forward pass and the loss; activations need not be kept.
     kEvaluation,
   };
 
   int micro_batch = 0;
-  // Index of the stage's slot (its set of buffers) for the activations of this
-  // micro-batch, reserved from the forward pass to the end of the backward
-  // pass. There are as many slots as the schedule has micro-batches in flight
-  // at the stage, and they are reused.
+  // Index of the stage's slot (a set of buffers) for the activations of this
+  // micro-batch. The slot is reserved from the forward pass to the end of the
+  // backward pass and is then reused. There are as many slots as the schedule
+  // has micro-batches in flight at the stage.
   int activation_slot = 0;
   Purpose purpose = Purpose::kTraining;
-  // Whether the pass is the step's last one that adds to the weights'
-  // gradients. Set for such passes only.
+  // Whether this pass is the last one in the step that adds to the gradients of
+  // the stage's weights. Set only for passes that add to them.
   WeightPass weights = WeightPass::kMoreToCome;
 };
 
-// One stage of a pipeline, in any framework. PipelineRuntime calls it on its
-// caller's thread, in the order of the schedule. Buffers belong to the runtime,
-// have the size of the stage's streams and are valid during the call only. A
-// buffer is null where the stage has no neighbour. An error breaks the pipeline
-// permanently, on all ranks.
+// One stage of a pipeline, in any framework. PipelineRuntime calls its methods
+// on the thread that calls the runtime, in the order of the schedule. Buffers
+// belong to the runtime, have the size of the stage's input or output and are
+// valid during the call only. A buffer is null where the stage has no
+// neighbour. An error breaks the pipeline permanently, on all ranks.
 class PipelineStage {
  public:
   virtual ~PipelineStage() = default;
@@ -75,26 +76,27 @@ class PipelineStage {
   // from 0. Called once, before the first pass.
   virtual void ReserveActivationSlots(int slots) = 0;
 
-  // `input` is null for the first stage, `output` for the last.
+  // Computes the stage's output. `input` is null for the first stage, `output`
+  // for the last stage.
   virtual absl::Status Forward(const PipelinePass& pass, const void* input,
                                void* output) = 0;
 
-  // Called on the last stage only, directly after its forward pass: returns the
-  // loss of the micro-batch. The backward pass must compute the gradient of the
-  // loss times `factor`.
+  // Returns the loss of the micro-batch. Called on the last stage only,
+  // directly after its forward pass. The backward pass must compute the
+  // gradient of the loss times `factor`.
   virtual absl::StatusOr<double> Loss(const PipelinePass& pass,
                                       double factor) = 0;
 
-  // Adds to the gradients of the weights, and writes the gradient of the input.
-  // `output_gradient` is null for the last stage, `input_gradient` for the
-  // first.
+  // Adds to the gradients of the stage's weights, and writes the gradient of
+  // its input. `output_gradient` is null for the last stage, `input_gradient`
+  // for the first stage.
   virtual absl::Status Backward(const PipelinePass& pass,
                                 const void* output_gradient,
                                 void* input_gradient) = 0;
 
-  // The backward pass in two parts. BackwardInput computes the gradient of the
-  // input, for which the previous stage waits. BackwardWeight comes at any
-  // later time and adds to the gradients of the weights, for which no stage
+  // The two parts of a backward pass. BackwardInput computes the gradient of
+  // the input, for which the previous stage waits. BackwardWeight is called at
+  // any later time and adds to the gradients of the weights, for which no stage
   // waits.
   virtual absl::Status BackwardInput(const PipelinePass& pass,
                                      const void* output_gradient,
@@ -102,16 +104,17 @@ class PipelineStage {
   virtual absl::Status BackwardWeight(const PipelinePass& pass) = 0;
 };
 
-// Receives the events of each pass that adds to a stage's weight gradients; for
-// example, to average them over data-parallel ranks. Called on the pipeline's
-// thread.
+// Receives the events of each pass that adds to the gradients of a stage's
+// weights. A listener may average these gradients over data-parallel ranks, for
+// example. Called on the thread that calls the runtime.
 class WeightPassListener {
  public:
   virtual ~WeightPassListener() = default;
 
   virtual absl::Status Begin(WeightPass pass) = 0;
-  // Reports that this pass adds no more to the gradient of the stage's tensor
-  // number `tensor`. In the step's last pass, the gradient is then complete.
+  // Reports that this pass adds nothing more to the gradient of the stage's
+  // tensor number `tensor`. In the step's last pass, that gradient is then
+  // complete.
   virtual absl::Status Ready(int tensor) = 0;
   virtual absl::Status End() = 0;
 };

@@ -14,8 +14,8 @@ bool AddsToWeights(ActionKind kind) {
   return kind == ActionKind::kBackward || kind == ActionKind::kWeightBackward;
 }
 
-// The slots for activations of one stage: numbers that micro-batches take and
-// free, the lowest free one first.
+// Assigns slots for activations at one stage: a micro-batch takes the lowest
+// free slot number and frees it later.
 class ActivationSlots {
  public:
   int Take(int micro_batch) {
@@ -45,7 +45,8 @@ class ActivationSlots {
   std::map<int, int> taken_;
 };
 
-// Marks each stage's last pass that adds to its weights' gradients.
+// Marks, for each stage, the last pass that adds to the gradients of the
+// stage's weights.
 void MarkLastPasses(RankPlan* plan) {
   std::set<int> seen;
   for (auto at = plan->actions.rbegin(); at != plan->actions.rend(); ++at) {
@@ -98,9 +99,9 @@ std::vector<std::vector<Neighbours>> ChannelRounds(const PipelineShape& shape) {
     add(static_cast<size_t>(rank % 2), {rank, rank + 1});
   }
   if (shape.stages_per_rank > 1) {
-    // Adds the pair of the last and the first rank. If the number of ranks is
-    // odd, this pair needs a third round, because each of its ranks is in a
-    // pair of rounds 0 and 1.
+    // Adds the pair of the last rank and rank 0. If the number of ranks is odd,
+    // this pair needs a third round, because one of its ranks is in a pair of
+    // round 0 and the other in a pair of round 1.
     add(shape.ranks % 2 == 0 ? 1 : 2, {shape.ranks - 1, 0});
   }
   return rounds;

@@ -29,7 +29,7 @@ RankPlan Training(const PipelineSchedule& schedule, int rank) {
   return PlanRank(schedule, rank, PipelinePass::Purpose::kTraining);
 }
 
-// Every kind of schedule in several sizes.
+// Schedules of every kind, in several sizes.
 std::vector<PipelineSchedule> SomeSchedules() {
   std::vector<PipelineSchedule> schedules;
   for (const ScheduleKind kind : kScheduleKinds) {
@@ -51,8 +51,8 @@ TEST(RankPlanTest, IsTheRanksListAsItIs) {
   }
 }
 
-// A slot belongs to one micro-batch at a time, from its forward pass to the
-// end of its backward pass.
+// A slot belongs to at most one micro-batch at a time, from the forward pass to
+// the end of the backward pass of that micro-batch.
 TEST(RankPlanTest, PlacesAreNotShared) {
   for (const PipelineSchedule& schedule : SomeSchedules()) {
     for (int rank = 0; rank < schedule.shape.ranks; ++rank) {

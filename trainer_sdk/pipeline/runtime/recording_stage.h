@@ -16,23 +16,23 @@
 
 namespace muster {
 
-// A pipeline stage for tests. Its outputs encode its stage, micro-batch and
-// direction. A pass fails if its input is not the expected one, or if its slot
-// for activations belongs to another micro-batch.
+// A pipeline stage for tests. Its outputs encode its number, the micro-batch
+// and the direction (forward or backward). A pass fails if its input is not the
+// expected one, or if another micro-batch holds its slot for activations.
 class RecordingStage : public PipelineStage {
  public:
-  // Appends every call to `calls`.
+  // Makes a stage that appends each call of a pass to `calls`.
   RecordingStage(int stage, const PipelineShape& shape, int64_t elements,
                  std::vector<Action>* calls)
       : stage_(stage), shape_(shape), elements_(elements), calls_(calls) {}
 
-  // Called before each pass. If it returns an error, the pass returns this
-  // error.
+  // Called before each pass. If this function returns an error, the pass fails
+  // with the error.
   std::function<absl::Status(const Action&)> on_pass;
-  // The factors passed to Loss, in call order.
+  // The values of `factor` passed to Loss, in call order.
   std::vector<double> factors;
-  // The micro-batches of passes that were the last to add to the weights'
-  // gradients.
+  // The micro-batch of each step's last pass that added to the gradients of the
+  // weights.
   std::vector<int> last_weight_passes;
 
   StreamShape InputShape() const override { return Shape(); }
@@ -76,8 +76,8 @@ class RecordingStage : public PipelineStage {
   }
 
  private:
-  // Every kStride-th element is written and checked, from the last one down, to
-  // save time.
+  // To save time, only every kStride-th element is written and checked,
+  // starting with the last element.
   static constexpr int64_t kStride = 7;
 
   StreamShape Shape() const {
@@ -119,8 +119,8 @@ class RecordingStage : public PipelineStage {
         sign * (1 + (stage * shape_.micro_batches + micro_batch) * 1000 + i));
   }
 
-  // Checks the contents of `from`, which must be null at the ends of the
-  // pipeline, and only there.
+  // Checks that `from` has the data that `stage` writes for `micro_batch`. If
+  // the pipeline has no such stage, `from` must be null.
   absl::Status Check(const void* from, int stage, int micro_batch,
                      int sign) const {
     const bool end = stage < 0 || stage >= shape_.stages();
@@ -146,7 +146,7 @@ class RecordingStage : public PipelineStage {
   const int64_t elements_;
   std::vector<Action>* const calls_;
   int slots_ = 0;
-  // Indexed by slot for activations: the micro-batch that holds the slot.
+  // Key: a slot for activations; value: the micro-batch that holds the slot.
   std::map<int, int> held_;
 };
 

@@ -9,7 +9,8 @@
 namespace muster {
 namespace {
 
-// Bounds the sizes, so that their products cannot overflow.
+// The largest accepted number of elements of a shape; it prevents products of
+// sizes from overflowing.
 constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 void Append(const StreamShape& shape, std::vector<int64_t>* numbers) {
@@ -40,7 +41,8 @@ absl::StatusOr<StreamShape> ShapeFrom(const int64_t* numbers) {
   return shape;
 }
 
-// Decodes a stage's input or output shape.
+// Decodes the input shape (`which` is 0) or output shape (1) of `stage` from
+// the numbers of all ranks.
 absl::StatusOr<StreamShape> StreamOf(const std::vector<int64_t>& numbers,
                                      const PipelineShape& shape, int stage,
                                      int which) {

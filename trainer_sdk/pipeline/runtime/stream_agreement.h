@@ -21,26 +21,28 @@ struct StageStreams {
   bool operator==(const StageStreams&) const = default;
 };
 
-// The shape and the actions of the schedule, encoded as kScheduleNumbers
-// numbers that must be equal on all ranks.
+// The number of int64_t values in which a rank encodes its schedule's shape and
+// actions. They must be equal on all ranks.
 inline constexpr int kScheduleNumbers = 4;
 std::vector<int64_t> EncodeSchedule(const PipelineSchedule& schedule);
 
-// `numbers`: the numbers of all ranks, concatenated. FailedPrecondition: the
-// message names the rank whose schedule differs from rank 0's, and the
-// difference.
+// Checks that all ranks have the same schedule. `numbers`: the encoded
+// schedules of all ranks, concatenated. FailedPrecondition: the message names
+// the rank whose schedule differs from rank 0's, and the difference.
 absl::Status CheckSameSchedule(const std::vector<int64_t>& numbers);
 
-// The shapes of one stage's input and output, encoded as kStreamsNumbers
-// numbers. Invalid shapes are encoded too, so that all ranks detect them.
+// The number of int64_t values in which a rank encodes the shapes of one
+// stage's input and output. Invalid shapes are encoded too, so that all ranks
+// detect them.
 inline constexpr int kStreamsNumbers = 2 * (2 + StreamShape::kMaxDimensions);
 std::vector<int64_t> EncodeStreams(const StageStreams& streams);
 
-// The input shapes, indexed by stage. `numbers`: the shapes of the stages of
-// all ranks, rank by rank. FailedPrecondition: the message names the first
-// stage whose output does not fit the input of the next stage, the ranks and
-// both shapes; or the stage whose shape has too many dimensions, a size below 1
-// or a size that is too large.
+// Checks the encoded shapes of all stages, and returns their input shapes,
+// indexed by stage. `numbers`: the stages' shapes, rank by rank.
+// FailedPrecondition: the message names the first stage whose output does not
+// fit the input of the next stage, the ranks and both shapes; or the stage
+// whose shape has too many dimensions, a size below 1 or a size that is too
+// large.
 absl::StatusOr<std::vector<StreamShape>> AgreedInputs(
     const std::vector<int64_t>& numbers, const PipelineShape& shape);
 

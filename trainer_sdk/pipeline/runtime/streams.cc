@@ -14,14 +14,15 @@
 namespace muster {
 namespace {
 
-// The ranks of sender and receiver in the group of two that forms a channel.
+// The ranks of sender and receiver in a channel, which is a group of two ranks.
 constexpr int kSender = 0;
 constexpr int kReceiver = 1;
 
 // Alignment of each message buffer in bytes: a cache line.
 constexpr int64_t kAlignment = 64;
 
-// Message buffers per channel: one is filled while the other is in flight.
+// The number of message buffers per channel: one is filled while the other is
+// in flight.
 constexpr int64_t kChannelBuffers = 2;
 
 size_t IndexOf(ActionKind kind) {
@@ -69,8 +70,9 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
     if (color < 0) continue;
     Channel& made = by_kind_[IndexOf(role == kSender ? send : receive)];
     made.group = *std::move(channel);
-    // All ranks reserve their buffers in the same round of Split calls, so that
-    // no ranks wait for each other in a circle.
+    // All ranks reserve the buffers of a channel directly after the Split call
+    // that makes it, because Allocate is collective: ranks with another order
+    // could wait for each other in a circle.
     absl::Status reserved = ReserveBuffers(made);
     if (!reserved.ok()) return reserved;
   }
@@ -79,7 +81,7 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
 
 absl::Status PipelineChannels::ReserveBuffers(Channel& channel) const {
   auto memory = channel.group->Allocate(kChannelBuffers * max_bytes_);
-  // The buffers are optional: without them, messages are sent from other
+  // The buffers are optional: without them, messages are sent from ordinary
   // memory.
   if (absl::IsResourceExhausted(memory.status())) return absl::OkStatus();
   if (!memory.ok()) return memory.status();
@@ -120,7 +122,7 @@ int PipelineChannels::WorldRank(int rank) const {
 
 namespace {
 
-// The stage with which a send or receive action exchanges data.
+// The stage with which a send or receive action exchanges its data.
 int OtherStage(const Action& message) {
   switch (message.kind) {
     case ActionKind::kSendForward:
@@ -137,7 +139,7 @@ bool IsForward(ActionKind kind) {
 
 // The action that receives the input of `computation` from a neighbouring
 // stage: from the previous stage for a forward pass, from the next stage for a
-// backward pass. nullopt: it has no such input.
+// backward pass. nullopt if `computation` has no such input.
 std::optional<Action> ReceiveFor(const Action& computation,
                                  const PipelineShape& shape) {
   Action receive = computation;
@@ -203,9 +205,9 @@ PipelineStreams::PipelineStreams(PipelineChannels& channels,
   }
 }
 
-// The shape of a message's data. The data between stages s and s + 1 has the
-// shape of the input of stage s + 1. In an evaluation one byte is sent instead
-// of a gradient.
+// The shape of the data that `message` transfers. The data between stages s and
+// s + 1 has the shape of the input of stage s + 1. In an evaluation one byte is
+// sent instead of a gradient.
 StreamShape PipelineStreams::ShapeOf(const Action& message) const {
   if (purpose_ == PipelinePass::Purpose::kEvaluation &&
       !IsForward(message.kind)) {

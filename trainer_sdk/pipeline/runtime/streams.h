@@ -19,42 +19,44 @@
 
 namespace muster {
 
-// A rank's connections to its neighbours in a pipeline. There is a group of two
-// ranks for each neighbour and each direction of data; one rank only sends, the
-// other only receives. A group performs its operations in order on a thread of
-// its own, so a channel that waits never blocks another. A channel works
-// correctly if messages are received in the order in which they are sent, which
-// CheckLowered has checked.
+// A rank's connections to its neighbours in a pipeline. For each neighbour and
+// each direction of data there is a channel: a group of two ranks, of which one
+// only sends and the other only receives. A group performs its operations in
+// order on a thread of its own, so a channel that waits never blocks another. A
+// channel works correctly if messages are received in the order in which they
+// are sent, which CheckLowered has checked.
 class PipelineChannels {
  public:
-  // Collective over `group`, which has the pipeline's ranks in order and may be
-  // destroyed before the channels. `max_bytes`: the size of the longest
-  // message, the same on all ranks.
+  // Connects this rank with its neighbours. Collective over `group`, which has
+  // the pipeline's ranks in order and may be destroyed before the channels.
+  // `max_bytes`: the size in bytes of the longest message, the same on all
+  // ranks.
   static absl::StatusOr<std::unique_ptr<PipelineChannels>> Create(
       ProcessGroup& group, const PipelineShape& shape, int64_t max_bytes);
 
-  // Buffers for whole messages in memory that the channel for actions of this
-  // kind accesses faster than other memory. Empty if there is no such channel
-  // or memory. A neighbour reads a message from such memory in one step, which
-  // does not interrupt this rank's computations; a transfer in pieces would.
+  // The buffers of the channel for actions of this kind. Each holds a whole
+  // message, in memory that the channel accesses faster than other memory.
+  // Empty if there is no such channel or memory. A neighbour reads a message
+  // from such memory in one step, which does not interrupt this rank's
+  // computations; a transfer in pieces would.
   std::vector<std::byte*> Buffers(ActionKind kind) const;
 
-  // Starts the message of a send or receive action. The buffer must stay valid
-  // until the work is completed or the channels are destroyed.
+  // Starts the transfer of a send or receive action. The buffer must stay valid
+  // until the returned work is completed or the channels are destroyed.
   std::shared_ptr<Work> Start(ActionKind kind, void* data,
                               const StreamShape& shape, Duration timeout);
 
   // Breaks all channels, and sends `reason` to the neighbours.
   void Abort(const std::string& reason);
 
-  // The world rank of a rank of the pipeline, for messages.
+  // The world rank of the pipeline's rank `rank`, for error messages.
   int WorldRank(int rank) const;
 
  private:
   PipelineChannels() = default;
   struct Channel {
-    // Memory for messages. Declared before `group`, because the group must be
-    // destroyed first.
+    // Memory for message buffers. Declared before `group`, because the group
+    // must be destroyed first.
     std::unique_ptr<TransportMemory> memory;
     std::unique_ptr<ProcessGroup> group;
   };
@@ -64,34 +66,37 @@ class PipelineChannels {
   absl::Status ReserveBuffers(Channel& channel) const;
 
   std::vector<int> world_ranks_;
-  // The channel for each kind of action, from kSendForward on. `group` is null
-  // if this rank has no neighbour for that kind.
+  // The channels for kSendForward, kRecvForward, kSendBackward and
+  // kRecvBackward, in this order. `group` is null if this rank has no neighbour
+  // for such actions.
   std::array<Channel, 4> by_kind_;
-  // Size of one message buffer in `memory`, in bytes.
+  // The size in bytes of one message buffer in Channel::memory.
   int64_t max_bytes_ = 0;
 };
 
-// The largest size in bytes among the inputs of all stages except the first.
+// The size in bytes of the longest message: the largest size among the inputs
+// of all stages except the first. `inputs` is indexed by stage.
 int64_t LongestStream(const std::vector<StreamShape>& inputs);
 
-// A buffer for the data of one micro-batch between two stages; null: no buffer.
+// A buffer for the data of one micro-batch between two stages. If `data` is
+// null, there is no buffer.
 struct StreamBuffer {
-  // Address of the buffer; null: there is no buffer.
+  // Address of the buffer, or null.
   std::byte* data = nullptr;
-  // The free list to which the buffer returns.
+  // The list of free buffers to which Free returns this buffer.
   std::vector<std::byte*>* home = nullptr;
 };
 
-// The data that flows between the stages of one rank and their neighbours, in a
-// pool of buffers. A buffer becomes free when its content has been used or
-// sent. So the pool never has more buffers than the schedule has micro-batches
-// in flight at this rank and its neighbours. (A message that was sent but not
-// received is in flight at the receiver.) Not thread-safe.
+// The data that flows between one rank's stages and their neighbours, in a pool
+// of buffers. A buffer becomes free when its content has been used or sent, so
+// the pool never has more buffers than the schedule has micro-batches in flight
+// at this rank and its neighbours. (A message that was sent but not received is
+// in flight at the receiver.) Not thread-safe.
 class PipelineStreams {
  public:
-  // `inputs`: the input shape of each stage; the first is ignored. `channels`
-  // must outlive this object. Transfers may still be pending when this object
-  // is destroyed: see Abandon.
+  // `inputs`: the input shapes, indexed by stage; the first is ignored.
+  // `channels` must outlive this object. Transfers may still be pending when
+  // this object is destroyed: see Abandon.
   PipelineStreams(PipelineChannels& channels, const PipelineShape& shape,
                   std::vector<StreamShape> inputs, Duration timeout);
 
@@ -99,18 +104,18 @@ class PipelineStreams {
   // in flight. In an evaluation one byte is sent instead of each gradient.
   void Begin(PipelinePass::Purpose purpose) { purpose_ = purpose; }
 
-  // Starts the receive of a receive action.
+  // Starts to receive the data of a receive action into a buffer.
   void Receive(const Action& receive);
-  // Starts the send of the buffer that Put stored for the send action.
+  // Starts to send the buffer that Put has stored for the send action.
   void Send(const Action& send);
 
-  // Blocks until the input of `computation` has arrived from a neighbour, and
-  // returns it; a null buffer if it has no such input. The caller must pass the
-  // buffer to Free.
+  // Blocks until the input of `computation` from a neighbouring stage is
+  // available, and returns its buffer, which the caller must pass to Free.
+  // Returns a null buffer if `computation` has no such input.
   absl::StatusOr<StreamBuffer> Take(const Action& computation);
-  // A buffer for the output of `computation` to a neighbour; a null buffer if
-  // it has no such output. The caller must pass the filled buffer to Put. Fails
-  // if a send has failed.
+  // Returns a buffer for the output of `computation` to a neighbouring stage;
+  // the caller must fill it and pass it to Put. Returns a null buffer if there
+  // is no such output. Fails if an earlier send has failed.
   absl::StatusOr<StreamBuffer> Make(const Action& computation);
   void Put(const Action& computation, StreamBuffer buffer);
   static void Free(StreamBuffer buffer);
@@ -118,13 +123,14 @@ class PipelineStreams {
   // Blocks until all sends are complete.
   absl::Status Drain();
 
-  // The number of buffers allocated so far, without those of the channels.
+  // The number of buffers allocated so far, without the channels' own buffers.
   int buffers() const { return static_cast<int>(made_.size()); }
 
  private:
   struct Arrival {
     StreamBuffer buffer;
-    // The receive of the data; null: a stage on this rank computed the data.
+    // The transfer that receives the data; null if a stage on this rank
+    // computed the data.
     std::shared_ptr<Work> work;
   };
   struct Departure {
@@ -134,8 +140,8 @@ class PipelineStreams {
   };
 
   StreamShape ShapeOf(const Action& message) const;
-  // A free buffer for the data of a message of this kind, or of a stage on this
-  // rank.
+  // Takes a free buffer for an action of this kind, or allocates one. Also used
+  // for data between two stages on this rank.
   StreamBuffer Any(ActionKind kind);
   absl::Status Reap();
   absl::Status Failed(const Action& message, const absl::Status& status) const;
@@ -148,12 +154,13 @@ class PipelineStreams {
   size_t bytes_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> made_;
   std::vector<std::byte*> free_;
-  // Free buffers in the channels' memory, by kind of action.
+  // Key: the kind of action; value: free buffers in the memory of its channel.
   std::map<ActionKind, std::vector<std::byte*>> channel_buffers_;
-  // Key: the receive action, also for data that comes from a stage on this
-  // rank.
+  // Key: the receive action that brings the data, even if a stage on this rank
+  // computed the data and there is no transfer.
   std::map<Action, Arrival> arrivals_;
-  // Key: the send action; value: output that is not sent yet.
+  // Key: the send action; value: the output to send, for which Send was not
+  // called yet.
   std::map<Action, StreamBuffer> ready_;
   std::list<Departure> departures_;
 };

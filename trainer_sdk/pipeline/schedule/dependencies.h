@@ -9,8 +9,7 @@
 
 namespace muster {
 
-// The events in the progress of a micro-batch at a stage for which other
-// computations wait.
+// Results of a micro-batch at a stage for which other computations wait.
 enum class Milestone : uint8_t {
   kForward,        // the output of the forward pass is available
   kInputBackward,  // the gradient of the stage's input is available
@@ -22,8 +21,8 @@ struct Need {
   Milestone milestone = Milestone::kForward;
 };
 
-// The milestones (of the same micro-batch) that a computation needs before it
-// may start. At most two.
+// The milestones, all of the same micro-batch, that must be reached before a
+// computation may start; at most two.
 struct Needs {
   std::array<Need, 2> needs;
   int count = 0;
@@ -33,15 +32,15 @@ struct Needs {
 };
 Needs NeedsOf(const Action& computation, const PipelineShape& shape);
 
-// The set of milestones reached so far while a schedule is walked through.
+// The set of milestones reached so far by a simulation of a schedule.
 class Milestones {
  public:
   explicit Milestones(const PipelineShape& shape);
 
   bool Reached(const Need& need, int micro_batch) const;
   bool AllReached(const Needs& needs, int micro_batch) const;
-  // Records the milestones that the computation reaches; recording one twice
-  // has no effect.
+  // Adds the milestones that `computation` reaches. Has no effect on milestones
+  // that were reached before.
   void Reach(const Action& computation);
 
  private:
@@ -51,9 +50,9 @@ class Milestones {
   std::vector<uint8_t> reached_;
 };
 
-// The message between neighbouring stages that brings a computation its input:
-// the send, and the receive on the other rank. Does not exist if the
-// neighbouring stage is on the same rank or there is none.
+// The send and the receive that transfer the result of a computation to a
+// neighbouring stage on another rank. MessageAfter returns nullopt if there is
+// no such stage or it is on the same rank.
 struct Message {
   Action send;
   Action receive;

@@ -19,14 +19,15 @@ constexpr std::array<std::pair<ScheduleKind, std::string_view>, 4> kKinds = {{
     {ScheduleKind::kZeroBubble1P, "zb1p"},
 }};
 
-// Upper bounds of each number in a pipeline's shape (kMax) and of all actions
-// together (kMaxActions). They limit the time and memory that a schedule needs.
+// Upper limits for each number in a pipeline's shape (kMax) and for the actions
+// of all ranks together (kMaxActions). They limit the time and memory that a
+// schedule needs.
 constexpr int kMax = 100'000;
 constexpr int64_t kMaxActions = 4'000'000;
 
-// The order of one rank's passes. Forward passes use the rank's stages in turn:
-// a group of micro-batches passes the first stage, then the same group the next
-// stage, and so on. Backward passes take the stages in reverse order.
+// The order of one rank's passes. In forward passes, a group of micro-batches
+// passes the rank's first stage, then the same group passes the next stage, and
+// so on. Backward passes take the stages in reverse order.
 class RankOrder {
  public:
   RankOrder(const PipelineShape& shape, int rank)
@@ -71,8 +72,8 @@ std::vector<Action> GPipe(const RankOrder& order) {
   return actions;
 }
 
-// The list of a rank's passes: first `warmup` forward passes; then forward and
-// backward passes alternate; then the remaining backward passes.
+// One rank's passes: first `warmup` forward passes, then forward and backward
+// passes in turn, then the remaining backward passes.
 std::vector<Action> OneForwardOneBackward(const RankOrder& order, int warmup) {
   std::vector<Action> actions;
   for (int pass = 0; pass < order.passes() + warmup; ++pass) {
@@ -84,9 +85,9 @@ std::vector<Action> OneForwardOneBackward(const RankOrder& order, int warmup) {
   return actions;
 }
 
-// The list of a rank's passes as in OneForwardOneBackward, but a backward pass
-// computes only the gradient of the input. The weight gradients of a pass are
-// computed `lag` backward passes later, and the remaining ones at the end.
+// One rank's passes in the order of OneForwardOneBackward, but each backward
+// pass computes only the gradient of the input. The weight gradients follow
+// `lag` backward passes later, or after all passes.
 std::vector<Action> ZeroBubble(const RankOrder& order, int warmup, int lag) {
   std::vector<Action> actions;
   int weights = 0;
@@ -110,7 +111,7 @@ std::vector<Action> OfRank(ScheduleKind kind, const PipelineShape& shape,
   const RankOrder order(shape, rank);
   const int behind = shape.ranks - 1 - rank;
   // The number of forward passes until the first micro-batch has passed all of
-  // the rank's chunks but the last.
+  // the rank's chunks (stages) except the last.
   const int chunks_ahead = (shape.stages_per_rank - 1) * order.group();
   switch (kind) {
     case ScheduleKind::kGPipe:

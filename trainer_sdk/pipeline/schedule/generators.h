@@ -8,29 +8,31 @@
 
 namespace muster {
 
-// The kinds of schedules that can be generated; other schedules are read from
-// CSV.
+// The kinds of schedules that MakeSchedule can generate. Other schedules are
+// read from CSV files.
 enum class ScheduleKind {
-  // All forward passes, then all backward passes (Huang et al., 2019). Holds
-  // the activations of all micro-batches.
+  // All forward passes, then all backward passes (Huang et al., 2019). Each
+  // rank holds the activations of all micro-batches.
   kGPipe,
-  // One forward pass, one backward pass, alternating (Narayanan et al., 2019).
-  // The bubble is that of GPipe, (p-1)/m of the ideal time, but rank r holds at
-  // most p-r micro-batches.
+  // Forward and backward passes in turn (Narayanan et al., 2019). The bubble
+  // (idle time) is (p-1)/m of the ideal time, as with GPipe, but rank r holds
+  // the activations of at most p-r micro-batches.
   k1F1B,
-  // 1F1B with v stages per rank (Narayanan et al., 2021): the bubble is
-  // (p-1)/(v m), at the cost of more communication and more held activations.
+  // 1F1B with v stages per rank (Narayanan et al., 2021). The bubble (idle
+  // time) is only (p-1)/(v m) of the ideal time, at the cost of more
+  // communication and more held activations.
   kInterleaved1F1B,
-  // The backward pass is split in two (Qi et al., 2023): input gradients come
-  // first, and weight gradients fill the bubble, which shrinks to (p-1)/(3m) if
-  // F, I and W take the same time.
+  // Each backward pass is split in two (Qi et al., 2023): input gradients are
+  // computed first, and weight gradients fill the bubble (idle time), which
+  // shrinks to (p-1)/(3m) of the ideal time if the passes F, I and W take
+  // equally long.
   kZeroBubble1P,
 };
 
-// The name of a kind: "gpipe", "1f1b", "interleaved_1f1b", "zb1p".
+// The name of a kind of schedule: "gpipe", "1f1b", "interleaved_1f1b", "zb1p".
 std::string_view ScheduleName(ScheduleKind kind);
-// Parses a name of ScheduleName. InvalidArgument: the message lists the valid
-// names.
+// Parses a name that ScheduleName returns. InvalidArgument: the message lists
+// the valid names.
 absl::StatusOr<ScheduleKind> ParseScheduleName(std::string_view name);
 
 // Makes a schedule. InvalidArgument: a number is below 1; GPipe or 1F1B with

@@ -52,7 +52,8 @@ TEST(GeneratorsTest, SingleRankAlternatesAtOnce) {
   EXPECT_EQ(Made(ScheduleKind::k1F1B, 1, 1, 2), "0F0,0B0,0F1,0B1\n");
 }
 
-// Test parameters: kind of schedule, ranks, stages per rank, micro-batches.
+// A fixture whose parameters are the kind of schedule, ranks, stages per rank,
+// and micro-batches.
 class Grid
     : public testing::TestWithParam<std::tuple<ScheduleKind, int, int, int>> {};
 

@@ -6,11 +6,12 @@
 
 namespace muster {
 
-// Adds communication to a schedule: a send directly after each computation
-// whose result another rank needs. The receive is put where the other rank is
-// when the result is sent, assuming that every action takes the same time. So
-// receives are posted early, and receives between two ranks have the order of
-// the sends. InvalidArgument: the schedule is invalid (CheckComputations).
+// Adds communication to a schedule. A send directly follows each computation
+// whose result another rank needs. The receive is put at the position that the
+// other rank has reached when the result is sent, if every action takes the
+// same time. So receives are posted early, and receives between two ranks have
+// the order of the sends. InvalidArgument: the schedule is invalid
+// (CheckComputations).
 absl::StatusOr<PipelineSchedule> AddCommunication(
     const PipelineSchedule& schedule);
 

@@ -38,7 +38,8 @@ TEST(LoweringTest, AnUnsoundOneIsRefused) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// Test parameters: kind of schedule, (stages per rank, micro-batches, ranks).
+// A fixture whose parameters are the kind of schedule, and the size: (stages
+// per rank, micro-batches, ranks).
 class Grid : public testing::TestWithParam<
                  std::tuple<ScheduleKind, std::tuple<int, int, int>>> {};
 
@@ -57,7 +58,7 @@ TEST_P(Grid, NeverDeadlocks) {
   EXPECT_TRUE(sound.ok()) << sound;
 }
 
-// Sizes of PyTorch's own tests of schedules, and small sizes.
+// The sizes in PyTorch's own tests of schedules, and small sizes.
 INSTANTIATE_TEST_SUITE_P(
     Sizes, Grid,
     testing::Combine(testing::ValuesIn(kScheduleKinds),

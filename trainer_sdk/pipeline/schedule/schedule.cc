@@ -10,13 +10,15 @@
 namespace muster {
 namespace {
 
-// The actions' names in the text of a schedule, indexed by ActionKind.
+// The names of actions in the text of a schedule, indexed by ActionKind.
 constexpr std::array<std::string_view, 8> kNames = {
     "F", "B", "I", "W", "SEND_F", "RECV_F", "SEND_B", "RECV_B"};
 
 constexpr size_t kMaxDigits = 6;
 
-// Removes a number from the front of `text`.
+// Removes a decimal number from the front of `text` and returns it; nullopt if
+// `text` does not begin with a number of at most six digits without leading
+// zeros.
 std::optional<int> TakeNumber(std::string_view& text) {
   size_t digits = 0;
   int number = 0;

@@ -12,8 +12,8 @@
 
 namespace muster {
 
-// An action of a rank in a pipeline schedule, with the names of PyTorch's
-// torch.distributed.pipelining.
+// The kind of an action in a pipeline schedule, with the names that PyTorch's
+// torch.distributed.pipelining uses.
 enum class ActionKind : uint8_t {
   kForward,   // F: forward pass
   kBackward,  // B: gradients of the input and of the weights
@@ -28,14 +28,15 @@ enum class ActionKind : uint8_t {
   kRecvBackward,
 };
 
-// The name in a schedule's text: "F", "SEND_F", ...
+// The name of a kind of action in a schedule's text: "F", "SEND_F", ...
 std::string_view ActionName(ActionKind kind);
 
 constexpr bool IsCommunication(ActionKind kind) {
   return kind >= ActionKind::kSendForward;
 }
 
-// One action, written as stage, name, micro-batch: 2F0, 1SEND_B3.
+// One action of a rank. Its text consists of stage, name and micro-batch: 2F0,
+// 1SEND_B3.
 struct Action {
   int stage = 0;
   ActionKind kind = ActionKind::kForward;
@@ -46,11 +47,12 @@ struct Action {
 
 std::string ToString(const Action& action);
 
-// Parses an action. InvalidArgument: ToString does not produce such a text; the
-// message quotes the text. Numbers have at most six digits.
+// Parses the text of an action. InvalidArgument: `text` does not have the form
+// that ToString produces; the message quotes `text`. Numbers have at most six
+// digits.
 absl::StatusOr<Action> ParseAction(std::string_view text);
 
-// The size of a pipeline.
+// The size of a pipeline: its ranks, stages and micro-batches.
 struct PipelineShape {
   // p: the number of ranks.
   int ranks = 1;
@@ -60,18 +62,20 @@ struct PipelineShape {
   int micro_batches = 1;
 
   int stages() const { return ranks * stages_per_rank; }
-  // Stages are assigned round-robin: rank r has r, r + p, r + 2p, ...
+  // The rank that has `stage`. Stages are assigned round-robin: rank r has the
+  // stages r, r + p, r + 2p, ...
   int RankOf(int stage) const { return stage % ranks; }
 
   bool operator==(const PipelineShape&) const = default;
 };
 
-// The actions of every rank in one step, in order. This is the intermediate
-// representation: generators produce it, AddCommunication lowers it, the
-// validator and the simulator read it, the runtime executes it.
+// The actions of every rank in one step, in order. This is the common
+// representation of schedules: generators produce it, AddCommunication adds
+// sends and receives to it, the validator and the simulator read it, and the
+// runtime executes it.
 struct PipelineSchedule {
   PipelineShape shape;
-  // The actions, indexed by rank.
+  // Each rank's actions in order, indexed by rank.
   std::vector<std::vector<Action>> ranks;
 };
 

@@ -19,7 +19,8 @@ std::string_view Stripped(std::string_view cell) {
   return cell.substr(begin, cell.find_last_not_of(" \t\r") - begin + 1);
 }
 
-// Removes and returns the text before the next `separator`, or all of it.
+// Removes and returns the part of `text` before the next `separator`, or all of
+// `text` if there is no separator.
 std::string_view TakeUntil(char separator, std::string_view& text) {
   const size_t length = std::min(text.find(separator), text.size());
   const std::string_view piece = text.substr(0, length);
@@ -96,7 +97,8 @@ absl::StatusOr<PipelineSchedule> ReadScheduleCsv(std::string_view text) {
     }
     schedule.ranks.push_back(*std::move(actions));
   }
-  // Editors add empty lines at the end of a file; these lines are not ranks.
+  // Empty lines at the end of the file, as some editors add them, are not
+  // ranks.
   while (!schedule.ranks.empty() && schedule.ranks.back().empty()) {
     schedule.ranks.pop_back();
   }

@@ -9,12 +9,12 @@
 
 namespace muster {
 
-// Formats a schedule as PyTorch's pipelining does: one line per rank, its
-// actions separated by commas. PyTorch's empty cells, in which a rank waits,
-// carry no information and are not written.
+// Formats a schedule as CSV like PyTorch's torch.distributed.pipelining: one
+// line per rank, with its actions separated by commas. PyTorch also writes
+// empty cells where a rank waits; they carry no information and are omitted.
 std::string WriteScheduleCsv(const PipelineSchedule& schedule);
 
-// Parses a schedule in the CSV form of WriteScheduleCsv, of up to 64 MiB. The
+// Parses a schedule in the CSV form of WriteScheduleCsv, of at most 64 MiB. The
 // pipeline's shape is derived from the content: one rank per line, and the
 // highest stage and micro-batch. InvalidArgument: the message gives the line
 // and column of an invalid action, or says why the schedule is invalid

@@ -5,7 +5,8 @@
 
 namespace muster {
 
-// All kinds of schedules, for tests. generators_test checks that these are all.
+// All enumerators of ScheduleKind, for tests. generators_test checks that none
+// is missing.
 inline constexpr ScheduleKind kScheduleKinds[] = {
     ScheduleKind::kGPipe, ScheduleKind::k1F1B, ScheduleKind::kInterleaved1F1B,
     ScheduleKind::kZeroBubble1P};

@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// Sizes in pixels.
+// Sizes in the drawing, in pixels.
 constexpr double kRowHeight = 30;
 constexpr double kBoxHeight = 24;
 constexpr double kLeft = 64;
@@ -74,7 +74,8 @@ std::string Text(double x, double y, std::string_view attributes,
   return out;
 }
 
-// Later chunks of a rank are lighter, with dark text.
+// The fill colour of a pass. The hue shows the kind of pass; later chunks of a
+// rank are lighter.
 std::string Color(ActionKind kind, int chunk, int chunks) {
   const Look& look = LookOf(kind);
   const int lightness = 42 + (chunks > 1 ? 32 * chunk / (chunks - 1) : 0);
@@ -128,8 +129,8 @@ std::string Legend(const PipelineTimeline& timeline, double y) {
   return out;
 }
 
-// Pixels per unit of time: the shortest pass gets the width of a legible box,
-// unless the picture would become too wide.
+// The scale of the drawing in pixels per unit of time. The shortest pass gets
+// the width of a legible box, unless the drawing would become too wide.
 double Scale(const PipelineTimeline& timeline) {
   int64_t shortest = std::numeric_limits<int64_t>::max();
   for (const auto& actions : timeline.ranks) {

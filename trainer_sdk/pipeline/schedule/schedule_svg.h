@@ -8,10 +8,11 @@
 
 namespace muster {
 
-// Draws a timeline as a complete SVG file: one line per rank, one box per pass
-// with its micro-batch; the colour shows the pass's kind and the shade its
-// chunk. Grey is idle time (the bubble), and its share is in the heading. At
-// most 20,000 boxes are drawn; the picture then states the full number.
+// Draws a timeline as a complete SVG file: one line per rank, and one box with
+// the number of the micro-batch per pass. The colour of a box shows the kind of
+// pass and the shade its chunk. Grey is idle time (the bubble), and its share
+// is in the heading. At most 20,000 boxes are drawn; the drawing then states
+// the full number.
 std::string DrawSchedule(const PipelineTimeline& timeline,
                          std::string_view title);
 

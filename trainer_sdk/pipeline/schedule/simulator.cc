@@ -14,7 +14,7 @@
 namespace muster {
 namespace {
 
-// Bounds the costs, so that sums over a schedule cannot overflow.
+// The largest accepted cost, so that sums over a schedule cannot overflow.
 constexpr int64_t kMaxCost = int64_t{1} << 40;
 
 absl::Status CheckCosts(const PipelineCosts& costs,
@@ -58,7 +58,7 @@ int64_t CostOf(const Action& action, const PipelineCosts& costs) {
 
 constexpr int64_t kNever = -1;
 
-// The times at which the milestones were reached.
+// The time at which each milestone was reached, or kNever.
 class Times {
  public:
   explicit Times(const PipelineShape& shape)
@@ -91,7 +91,8 @@ class Times {
   std::vector<std::array<int64_t, 3>> times_;
 };
 
-// The time at which all inputs of `action` are available, or kNever.
+// The time at which all inputs of `action` are available on its rank; kNever if
+// an input has not been computed yet.
 int64_t ReadyAt(const Action& action, int rank, const PipelineShape& shape,
                 const PipelineCosts& costs, Times& times) {
   int64_t ready = 0;

@@ -9,21 +9,21 @@
 
 namespace muster {
 
-// The durations of a stage's passes, in any unit of time.
+// The durations of one stage's passes, in any unit of time.
 struct StageCost {
   int64_t forward = 1;
   int64_t input_backward = 1;
-  // Time of the weights' part of a backward pass. A whole backward pass takes
-  // as long as both of its parts.
+  // The duration of the part of a backward pass that computes the gradients of
+  // the weights. A whole backward pass takes as long as both of its parts.
   int64_t weight_backward = 1;
 };
 
 struct PipelineCosts {
-  // The durations of the passes of each stage, indexed by stage; or a single
-  // entry that holds for all stages.
+  // The durations of passes, indexed by stage; or a single entry that holds for
+  // all stages.
   std::vector<StageCost> stages = {StageCost{}};
-  // Time from the end of a computation until another rank can use its result,
-  // in the unit of `stages`. The sender continues to compute meanwhile.
+  // The time from the end of a computation until another rank can use its
+  // result, in the unit of `stages`. Meanwhile the sender continues to compute.
   int64_t message = 0;
 };
 
@@ -40,27 +40,28 @@ struct PipelineTimeline {
   // Indexed by rank: the rank's computations, in order.
   std::vector<std::vector<TimedAction>> ranks;
   int64_t makespan = 0;
-  // Indexed by rank: the rank's total computing time, in the unit of `ranks`.
+  // Indexed by rank: the total time that the rank computes, in the unit of
+  // `ranks`.
   std::vector<int64_t> busy;
-  // Indexed by rank: the largest number of micro-batches, counted separately
-  // for each stage, whose activations are held at one time, from the start of
-  // the forward pass to the end of the backward pass, including its weights'
-  // part.
+  // Indexed by rank: the largest number of activations that the rank holds at
+  // one time, counted as pairs of micro-batch and stage. They are held from the
+  // start of the forward pass to the end of the backward pass, including the
+  // computation of weight gradients.
   std::vector<int> max_held;
 
   // The pipeline bubble: idle time divided by the computing time of the busiest
-  // rank. (p-1)/m for 1F1B with equal stages.
+  // rank. (p-1)/m for 1F1B with p ranks, m micro-batches and equal stages.
   double BubbleOverIdeal() const;
 };
 
-// Makes a timeline of `ranks` by computing makespan (from 0), busy and
-// max_held.
+// Makes a timeline from the ranks' computations: adds makespan (measured from
+// time 0), busy and max_held.
 PipelineTimeline TimelineOf(const PipelineShape& shape,
                             std::vector<std::vector<TimedAction>> ranks);
 
-// Computes the timeline; ignores sends and receives. InvalidArgument: the
-// schedule is invalid (CheckComputations), or costs are negative or their
-// number is wrong.
+// Computes the timeline of a schedule with the given costs. Sends and receives
+// in the schedule are ignored. InvalidArgument: the schedule is invalid
+// (CheckComputations), or costs are negative or their number is wrong.
 absl::StatusOr<PipelineTimeline> Simulate(const PipelineSchedule& schedule,
                                           const PipelineCosts& costs);
 

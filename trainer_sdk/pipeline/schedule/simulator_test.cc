@@ -23,8 +23,9 @@ PipelineTimeline Timeline(ScheduleKind kind, const PipelineShape& shape,
   return *timeline;
 }
 
-// Test parameters: ranks, micro-batches. A forward pass takes 2 units of time,
-// a backward pass 1 (input) + 2 (weights).
+// A fixture whose parameters are ranks and micro-batches. A forward pass takes
+// 2 units of time, a backward pass 1 for the input's gradient and 2 for those
+// of the weights.
 class Bubble : public testing::TestWithParam<std::tuple<int, int>> {
  protected:
   const int p = std::get<0>(GetParam());

@@ -16,10 +16,10 @@
 namespace muster {
 namespace {
 
-// When the result of a computation becomes available on another rank.
+// The moment at which a result becomes available on another rank.
 enum class Arrival {
   kAtOnce,
-  // When the rank that computed the result reaches the send action.
+  // When the rank that computed the result reaches the send action for it.
   kWhenSent,
 };
 
@@ -31,7 +31,7 @@ Action ComputationOf(const Action& send) {
           send.micro_batch};
 }
 
-// The state of a simulation that walks through the actions of all ranks.
+// A simulation that performs the actions of all ranks in order.
 class Walk {
  public:
   Walk(const PipelineSchedule& schedule, Arrival delivery)
@@ -41,7 +41,8 @@ class Walk {
         sent_(schedule.shape),
         next_(schedule.ranks.size(), 0) {}
 
-  // Advances every rank as far as possible, until no rank can continue.
+  // Performs actions on every rank until no rank can continue. InvalidArgument:
+  // some ranks are blocked for ever; names them and their next actions.
   absl::Status ToTheEnd() {
     for (bool moved = true; moved;) {
       moved = false;
@@ -95,9 +96,10 @@ class Walk {
   std::vector<size_t> next_;
 };
 
-// Simulates the schedule: every rank does its actions in order, each as soon as
-// its inputs are available. InvalidArgument: ranks deadlock; names them and the
-// action at which each is blocked. Every action must fit the schedule's shape.
+// Simulates the schedule: every rank performs its actions in order, each as
+// soon as its inputs are available. Every action must fit the schedule's shape.
+// InvalidArgument: ranks deadlock; the message names the ranks and the action
+// at which each is blocked.
 absl::Status WalkToTheEnd(const PipelineSchedule& schedule, Arrival delivery) {
   return Walk(schedule, delivery).ToTheEnd();
 }
@@ -123,8 +125,8 @@ absl::Status CheckShape(const PipelineSchedule& schedule) {
   return absl::OkStatus();
 }
 
-// Finds the position of each action. InvalidArgument: an action is not of this
-// pipeline, not of this rank, or occurs twice.
+// Writes the rank and index of each action to `positions`. InvalidArgument: an
+// action does not belong to this pipeline or to this rank, or occurs twice.
 absl::Status Locate(const PipelineSchedule& schedule, Positions* positions) {
   const PipelineShape& shape = schedule.shape;
   for (int rank = 0; rank < shape.ranks; ++rank) {
@@ -190,8 +192,8 @@ bool Uses(const Action& computation, const Action& receive) {
          computation.kind == ActionKind::kInputBackward;
 }
 
-// Checks that a message with the result of `computation` is sent after it and
-// received before its use.
+// Checks that the message with the result of `computation` is sent after the
+// computation, and is received before the result is used.
 absl::Status CheckMessage(const Action& computation, int rank, size_t place,
                           const Message& message, const Positions& positions) {
   const auto send = positions.find(message.send);
@@ -239,11 +241,12 @@ absl::Status CheckMessages(const PipelineSchedule& schedule,
                    " messages: some are of no use"));
 }
 
-// A channel between two ranks: (sender, receiver, kind of the send action).
+// A channel from one rank to another: (sender, receiver, kind of the send
+// action).
 using Channel = std::tuple<int, int, ActionKind>;
 
-// For each channel, its messages in the order of the sends and in the order of
-// the receives. Receives are represented by their sends.
+// For each channel, its messages in two orders: as they are sent, and as they
+// are received. A received message is represented by its send action.
 std::map<Channel, std::pair<std::vector<Action>, std::vector<Action>>> Channels(
     const PipelineSchedule& schedule) {
   const PipelineShape& shape = schedule.shape;

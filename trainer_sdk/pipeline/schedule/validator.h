@@ -7,21 +7,21 @@
 namespace muster {
 
 // Checks that the schedule is a complete training step and cannot deadlock.
-// Each stage does each micro-batch's forward once, and its backward once, whole
-// (B) or in two parts (I, W), on the rank that has the stage. If every rank
-// does its actions in order and waits for the inputs that other ranks compute,
-// every rank reaches the end of its actions.
+// Each stage does the forward pass of each micro-batch once, and the backward
+// pass once, whole (B) or in two parts (I, W), on the rank that has the stage.
+// If every rank performs its actions in order and waits for the inputs that
+// other ranks compute, every rank reaches the end of its actions.
 //
 // InvalidArgument: the message names the rank, the position and the invalid
-// action; or, for a deadlock, the input that each blocked rank waits for.
+// action; or, for a deadlock, the action at which each rank is blocked.
 absl::Status CheckComputations(const PipelineSchedule& schedule);
 
 // Checks a schedule with communication (AddCommunication). In addition to the
 // checks of CheckComputations: every message between neighbouring stages on
-// different ranks is sent once, after it has been computed, and received once,
-// before it is used. Between two ranks, in each direction of data, messages are
-// received in the order in which they are sent, because transports do not match
-// them by name.
+// different ranks is sent once, after its content has been computed, and
+// received once, before its content is used. Between two ranks, in each
+// direction of data, messages are received in the order in which they are sent,
+// because transports match messages by order only.
 //
 // Sends and receives are asynchronous: a rank continues while they are in
 // flight, and waits for a receive where its data is used. A send completes only

@@ -48,8 +48,9 @@ TEST(ValidatorTest, ABackwardBeforeItsForwardWaitsForEver) {
 }
 
 TEST(ValidatorTest, RanksThatWaitInACircleAreNamed) {
-  // Rank 0 needs the gradient of micro-batch 0 before its second forward. Rank
-  // 1 needs the input from that forward before it computes this gradient.
+  // Rank 0 needs the gradient of micro-batch 0 before its second forward pass.
+  // Rank 1 needs the output of that forward pass before it computes this
+  // gradient.
   PipelineSchedule schedule{.shape = {2, 1, 2}, .ranks = {}};
   schedule.ranks = {{{0, ActionKind::kForward, 0},
                      {0, ActionKind::kBackward, 0},
@@ -141,8 +142,8 @@ TEST_F(Lowered, ReceiveAfterItsUseIsRefused) {
 }
 
 TEST_F(Lowered, ReceivesHaveTheOrderOfTheSends) {
-  // Both receives are posted in time, but each would receive the bytes of the
-  // other message.
+  // Both receives are posted in time but in the wrong order, so that each would
+  // receive the other's message.
   Remove({1, ActionKind::kRecvForward, 0});
   Remove({1, ActionKind::kRecvForward, 1});
   schedule_.ranks[1].insert(
@@ -159,8 +160,8 @@ TEST_F(Lowered, UnusedSendIsRefused) {
 }
 
 TEST_F(Lowered, ASendBehindWhatWaitsForItIsADeadlock) {
-  // Rank 0 sends its first output only after its first backward, which depends
-  // on that output.
+  // Rank 0 sends its first output only after its first backward pass, which
+  // cannot start before rank 1 has received that output.
   Remove({0, ActionKind::kSendForward, 0});
   schedule_.ranks[0].push_back({0, ActionKind::kSendForward, 0});
   EXPECT_THAT(Complaint(), HasSubstr("wait for each other for ever: rank 0 at "

@@ -9,12 +9,13 @@
 namespace muster {
 namespace {
 
-// A set of similar collectives: kind, type, reduction, and the shortest length
-// in elements of its class of lengths.
+// A class of similar collectives: kind, type, reduction, and length. Long
+// lengths are represented by kLarge or kLongestBytes.
 using Stratum = std::tuple<OperationKind, DType, ReduceOp, int64_t>;
 
 constexpr int64_t kLarge = 40'000;
-// size of a staging slot of the shared memory transport
+// The number of bytes above which a length counts as longest: the size of a
+// staging slot of the shared memory transport.
 constexpr int64_t kLongestBytes = 512 << 10;
 
 Stratum StratumOf(const CollectiveCase& test, int size) {
@@ -43,8 +44,8 @@ std::set<Stratum> AllStrata() {
   return all;
 }
 
-// The strata selected for any of the sizes. Adds the number of cases to
-// `cases`.
+// The strata of all selected cases, over all group sizes. Adds the number of
+// cases to `cases`.
 std::set<Stratum> StrataOf(const CaseSelection& selection, size_t* cases) {
   std::set<Stratum> found;
   for (size_t at = 0; at < selection.sizes.size(); at++) {
@@ -98,10 +99,10 @@ TEST(CaseSelectionTest, TheStrataAreSpreadOverTheSizes) {
 }
 
 TEST(CaseSelectionTest, EveryVariantIsTakenWhereAllAre) {
-  // The numbers of cases, computed by hand: 5 short lengths of 7 types. A kind
-  // has two variants (out of place and in place), or four if it has parts
-  // (equal or uneven); an all_to_all has two, because it is only out of place.
-  // Each longest stratum has one variant.
+  // The expected number of cases, computed by hand from 5 short lengths and 7
+  // types. A kind has two variants (out of place and in place), or four if it
+  // has parts (equal or uneven). An all_to_all has two, because it is never in
+  // place. Each longest stratum has one variant.
   constexpr size_t kLengths = 5 * 7;
   constexpr size_t kShort = kLengths * (5 * (2 + 2 + 4) + 4 + 4 + 4 + 2 + 2);
   size_t cases = 0;

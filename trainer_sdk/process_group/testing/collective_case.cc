@@ -25,7 +25,7 @@ int64_t PartLength(const CollectiveCase& test, int rank) {
   return rank % 3 == 1 ? 0 : test.count + rank;
 }
 
-// The sum of the lengths of the parts before that of `rank`.
+// The sum of the lengths of the parts that precede the part of `rank`.
 int64_t Offset(const CollectiveCase& test, int rank) {
   int64_t offset = 0;
   for (int i = 0; i < rank; i++) offset += PartLength(test, i);
@@ -168,9 +168,9 @@ std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
 }
 
 double Tolerance(const CollectiveCase& test, int size) {
-  // The bound for NCCL, which multiplies by 1/size before it adds: each summand
-  // and each sum may have a rounding error of half a unit of the largest value,
-  // 15.
+  // The bound suits NCCL, which multiplies by 1/size before it adds: each
+  // summand and each sum may have a rounding error of half a unit in the last
+  // place of the largest value, 15.
   return IsReduction(test.kind) && test.op == ReduceOp::kAvg
              ? size * 16 * EpsilonOf(test.dtype)
              : 0;

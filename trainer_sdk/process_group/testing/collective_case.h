@@ -28,8 +28,8 @@ struct CollectiveCase {
 
 std::string Describe(const CollectiveCase& test);
 
-// Whether the longer buffer of this kind consists of one part per rank. Then
-// `count` is the length of a part, and parts may be uneven.
+// Whether the longer buffer of an operation of this kind consists of one part
+// per rank. If so, `count` is the length of a part, and parts may be uneven.
 bool HasParts(OperationKind kind);
 
 // One rank's role in a case, by the table in operation.h. Lengths and offsets

@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Reference, TransportConformance,
 TEST(ReferenceTransportTest, ARankThatEntersLastFindsItBroken) {
   const TransportFactory factory = ReferenceTransports();
   const auto store = std::make_shared<InProcessStore>();
-  // The test takes the part of rank 0.
+  // Performs the store operations of rank 0, which never enters the room.
   ASSERT_TRUE(store->Set("room", "late 0").ok());
   ASSERT_TRUE(store->Add("here", 1).ok());
   const auto enter = [&](int rank, Duration timeout) {
@@ -61,7 +61,7 @@ TEST(ReferenceTransportTest, ARankThatEntersLastFindsItBroken) {
   EXPECT_TRUE(absl::IsAborted((*last)->Execute(Barrier(), context)));
 }
 
-// A correct transport with a defect on one rank.
+// A transport that works correctly except for a defect on one rank.
 class Spoiled : public Transport {
  public:
   using Execution = std::function<absl::Status(
@@ -86,8 +86,8 @@ class Spoiled : public Transport {
   const Execution execution_;
 };
 
-// A subject for the reference transport in which the ranks from `first` on call
-// `execution` instead of Execute.
+// A conformance subject with the reference transport, in which the ranks from
+// `first` on call `execution` instead of Transport::Execute.
 ConformanceSubject With(const Spoiled::Execution& execution, int first = 1) {
   ConformanceSubject subject = Reference();
   subject.factory =
@@ -102,8 +102,8 @@ ConformanceSubject With(const Spoiled::Execution& execution, int first = 1) {
   return subject;
 }
 
-// A subject for the reference transport whose outputs are changed by `spoil`
-// after each successful operation.
+// A conformance subject with the reference transport, in which `spoil` changes
+// the output of each successful operation.
 ConformanceSubject Afterwards(
     const std::function<void(const Operation&)>& spoil) {
   return With([spoil](Transport& right, const Operation& operation,
@@ -119,7 +119,8 @@ void FlipBit(const Operation& operation) {
 }
 
 absl::Status Every(ConformanceSubject subject) {
-  subject.every_nth = 1;  // a defect may show in few cases only, so all are run
+  // All cases are run, because a defect may show in only a few of them.
+  subject.every_nth = 1;
   return CheckCollectives(subject, 3);
 }
 
@@ -231,8 +232,8 @@ TEST(ConformanceChecksTest, SeeGroupsThatMeet) {
                    .ok());
 }
 
-// CheckStartedOperations must reject a transport whose results are wrong on
-// other threads than the one that made it.
+// CheckStartedOperations must reject a transport that gives wrong results on
+// any thread except the one that made the transport.
 TEST(ConformanceChecksTest, SeeWhatIsWrongOnOtherThreadsThanTheMakers) {
   ConformanceSubject subject = Reference();
   subject.factory =
@@ -288,8 +289,8 @@ TEST(ConformanceChecksTest, SeeAGroupThatIsBrokenForOneRankOnly) {
   const auto forgets = [](Transport& right, const Operation& operation,
                           const OperationContext& context) {
     const absl::Status status = right.Execute(operation, context);
-    // Although another rank gave up, the first barrier succeeds here, as if
-    // this rank had received all data before.
+    // The first barrier succeeds although another rank gave up, as if this rank
+    // had received all its data before.
     return operation.kind == OperationKind::kBarrier && context.sequence == 1
                ? absl::OkStatus()
                : status;

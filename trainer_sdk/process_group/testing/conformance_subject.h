@@ -45,8 +45,9 @@ struct ConformanceSubject {
   // Only every n-th of the longest collectives (600 KB among all ranks) is
   // tried.
   int longest_every_nth = kUsualNth;
-  // Several subjects of one transport may divide the collectives: this subject
-  // runs every `shares`-th.
+  // Several subjects of one transport may divide the collectives among them:
+  // this subject runs every `shares`-th collective, beginning with index
+  // `share`.
   int share = 0;
   int shares = 1;
 

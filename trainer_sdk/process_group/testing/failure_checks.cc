@@ -1,4 +1,4 @@
-// Checks how operations must fail.
+// Checks that operations fail in the required way.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -63,8 +63,8 @@ struct Mismatch {
   const char* what;
   std::function<Operation(void* in, void* out)> most;
   std::function<Operation(void* in, void* out)> odd;
-  // Texts that the error must contain: `most_says` on the ranks that call
-  // `most`, `odd_says` on the rank that calls `odd`.
+  // Texts that the error message must contain: `most_says` on the ranks that
+  // call `most`, `odd_says` on the rank that calls `odd`.
   const char* most_says;
   const char* odd_says;
 };
@@ -148,8 +148,8 @@ absl::Status CheckMessageMismatch(const ConformanceSubject& subject) {
         rank == 0 ? Send(data.get(), 61, DType::kFloat32, 1)
                   : Receive(data.get(), 64, DType::kFloat32, 0),
         ContextOf(0, std::chrono::seconds(30)));
-    // The send may succeed, because it may have finished before the receiver
-    // arrived.
+    // The send of rank 0 may succeed, because it may have finished before rank
+    // 1 called its receive.
     if (rank == 0 && status.ok()) return status;
     return absl::IsFailedPrecondition(status) && Contains(status, "61") &&
                    Contains(status, "64")
@@ -158,10 +158,10 @@ absl::Status CheckMessageMismatch(const ConformanceSubject& subject) {
   }));
 }
 
-// A call that ranks 1 and higher make after rank 0 has given up.
+// An operation that ranks 1 and higher call after rank 0 has given up.
 struct LateCall {
   const char* what;
-  // Whether only ranks 1 and higher take part in the call.
+  // Whether rank 0 has no part in the operation.
   bool of_others;
   std::function<Operation(int rank, int size, void* in, void* out)> operation;
 };
@@ -202,7 +202,7 @@ absl::Status CheckLateCall(const ConformanceSubject& subject, int size,
       absl::StrCat(call.what, " after rank 0 of ", size, " gave up");
   auto transports = MakeTransports(subject.factory, size, "late");
   if (!transports.ok()) return transports.status();
-  // There is no successful barrier before this call: a transport that connects
+  // Rank 0 fails in the group's first operation. A transport that connects only
   // in its first operation must report the failure to late ranks as well.
   const absl::Status early = (*transports)[0]->Execute(
       Barrier(), ContextOf(1, std::chrono::milliseconds(50)));
@@ -263,12 +263,13 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size) {
     };
     // One operation succeeds first, so that all connections exist.
     absl::Status status = all_reduce(1, std::chrono::seconds(30));
-    // A rank that gives up breaks the group for all, so every rank must have
-    // finished the first operation before.
+    // A rank that gives up breaks the group for all ranks, so every rank must
+    // have finished the first operation before the absent rank stays away.
     everybody.arrive_and_wait();
     if (!status.ok() || rank == absent) return status;
     status = all_reduce(2, std::chrono::seconds(1));
-    // A rank that gets the failure from a peer may return that peer's cause.
+    // A rank that learns of the failure from a peer may return the peer's error
+    // code.
     if (!absl::IsDeadlineExceeded(status) && !absl::IsUnavailable(status) &&
         !absl::IsAborted(status)) {
       return Complaint("without rank " + std::to_string(absent), rank, status);
@@ -292,8 +293,8 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size) {
 absl::Status CheckAbort(const ConformanceSubject& subject, int size) {
   auto transports = MakeTransports(subject.factory, size, "abort");
   if (!transports.ok()) return transports.status();
-  // If the group has one rank, no operation ever waits, so only later
-  // operations are checked.
+  // In a group of one rank no operation ever waits, so only the operations
+  // after Abort are checked.
   std::vector<std::thread> waiting;
   std::vector<absl::Status> statuses(size);
   if (size > 1) {

@@ -1,4 +1,4 @@
-// Checks how the forming of a group must fail.
+// Checks that the forming of a group fails in the required way.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -25,14 +25,15 @@
 namespace muster {
 namespace {
 
-// Forwards to another store, except that one call fails with Internal:
-// "planted". Calls with the keys of a FailureRecord are not counted.
+// Forwards calls to another store, except that one call fails with Internal and
+// the message "planted". Calls with the keys of a FailureRecord are not
+// counted.
 class FailingStore final : public Store {
  public:
   // `failing`: index of the call that fails, from 0.
   FailingStore(std::shared_ptr<Store> store, int failing);
 
-  // Whether the call that fails was reached.
+  // Whether the call that must fail has been made.
   bool failed() const { return calls_ > failing_; }
 
   absl::Status Set(const std::string& key, const std::string& value) override;
@@ -112,11 +113,11 @@ absl::StatusOr<bool> FailingStore::Check(const std::vector<std::string>& keys) {
   return store_->Check(keys);
 }
 
-// Much longer than any step takes: only a rank that was not notified waits so
-// long.
+// A timeout much longer than any step takes, so that only a rank that was not
+// notified of the failure reaches it.
 constexpr Duration kFar = std::chrono::minutes(2);
-// The largest group that is checked, because larger groups form, and fail, in
-// the same way.
+// The size of the largest group that is checked, because larger groups form,
+// and fail, in the same way.
 constexpr int kMaxRanks = 4;
 
 GroupPlace PlaceOf(std::shared_ptr<Store> store, int rank, int size) {
@@ -158,7 +159,7 @@ absl::Status ExpectTold(const std::string& what, int victim,
 
 absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size) {
   if (size == 1 || size > kMaxRanks) return absl::OkStatus();
-  // Makes each of a rank's store calls fail, one per iteration.
+  // Each iteration makes one of the store calls of rank `victim` fail.
   for (int victim : {0, size - 1}) {
     for (int call = 0;; call++) {
       const auto store = std::make_shared<InProcessStore>();
@@ -187,7 +188,7 @@ absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size) {
 absl::Status CheckInterruptedFormation(const ConformanceSubject& subject,
                                        int size) {
   if (size == 1 || size > kMaxRanks) return absl::OkStatus();
-  // The last rank does not come, and one of the waiting ranks gives up.
+  // The last rank never joins, and one of the waiting ranks gives up.
   for (int victim = 0; victim < size - 1; victim++) {
     const auto store = std::make_shared<InProcessStore>();
     const std::vector<absl::Status> statuses =

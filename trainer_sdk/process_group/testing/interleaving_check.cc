@@ -1,4 +1,4 @@
-// Checks operations that are started, and waited for later in another order.
+// Checks operations that are started in one order and waited for in another.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -21,13 +21,14 @@
 namespace muster {
 namespace {
 
-// One step of a test with overlapping groups: a collective, a message or a
-// batch in one of the groups.
+// One step of the test: a collective, a message or a batch in one of several
+// overlapping groups.
 struct InterleavingStep {
   int group = 0;
   enum { kCollective, kMessage, kBatch } kind = kCollective;
   CollectiveCase collective;
-  std::vector<MessageCase> messages;  // exactly one for kMessage
+  // one message for kMessage, any number for kBatch
+  std::vector<MessageCase> messages;
 };
 
 constexpr int kSteps = 150;
@@ -62,7 +63,7 @@ int RankAmong(const std::vector<int>& members, int rank) {
   return at == members.end() ? -1 : static_cast<int>(at - members.begin());
 }
 
-// Draws 150 steps in `groups` from `seed`.
+// Draws a random sequence of 150 steps in these groups, determined by `seed`.
 std::vector<InterleavingStep> DrawSteps(
     const std::vector<std::vector<int>>& groups, uint64_t seed) {
   std::minstd_rand random(static_cast<unsigned>(seed + 1));
@@ -148,7 +149,7 @@ namespace {
 // The number of steps in flight at the same time.
 constexpr size_t kWindow = 10;
 
-// One rank of the test, in all of its groups.
+// One rank of the test, which is a member of several groups.
 class StartingRank {
  public:
   StartingRank(const ConformanceSubject& subject, int rank, uint64_t seed)
@@ -178,9 +179,9 @@ class StartingRank {
   }
 
   // Starts all of steps[begin, end) except the last: the steps of one group in
-  // order, the groups in an order that is random for this rank. Then runs the
-  // last step. It may need operations that other ranks have started, but no
-  // rank waits for anything before its last step, so there is no deadlock.
+  // order, but the groups in an order that is random for this rank. Then runs
+  // the last step, which may depend on operations that other ranks have
+  // started. There is no deadlock, because no rank waits before its last step.
   // Finally waits for the started operations, in random order.
   absl::Status DoWindow(const std::vector<InterleavingStep>& steps,
                         size_t begin, size_t end) {
@@ -200,8 +201,8 @@ class StartingRank {
     absl::Status status = RunStep(steps[end - 1], end - 1);
     if (!status.ok()) AbortAll(status);
     std::shuffle(started_.begin(), started_.end(), random_);
-    // Waits for all operations even after an error, because their buffers must
-    // stay valid.
+    // All operations are waited for, even after an error, because their buffers
+    // must stay valid until they end.
     for (const Started& started : started_) {
       const absl::Status ended = Named(
           started.step, started.prepared->CheckResult(started.work->Wait()));

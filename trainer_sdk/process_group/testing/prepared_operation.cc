@@ -192,7 +192,8 @@ class PreparedCase : public PreparedOperation {
   std::vector<double> given_;
 };
 
-// A message's buffer on the sender, which fills it, or on the receiver.
+// The buffer of one message, on the sender, where it is filled, or on the
+// receiver.
 class MessageBuffer {
  public:
   MessageBuffer(const MessageCase& test, const PreparedPlace& place)

@@ -14,8 +14,8 @@
 
 namespace muster {
 
-// One rank's part in an operation, with its buffers. Any other code may perform
-// the operation later.
+// One rank's part in an operation, with its buffers. The operation is prepared
+// here, but performed later by other code.
 class PreparedOperation {
  public:
   virtual ~PreparedOperation() = default;
@@ -29,7 +29,7 @@ class PreparedOperation {
   absl::Status CheckResult(const absl::Status& ended) const;
 
  protected:
-  // `what`: the operation's name in errors.
+  // `what`: the operation's name in error messages.
   explicit PreparedOperation(std::string what);
 
  private:

@@ -31,8 +31,8 @@ class Computation {
         first_(*ranks[0]),
         width_(SizeOf(first_.dtype)),
         size_(static_cast<int>(ranks.size())) {
-    // In place, one rank's output overwrites its input, so all inputs are
-    // copied before any output is written.
+    // All inputs are copied before any output is written, because the output of
+    // an operation in place overwrites its input.
     for (int rank = 0; rank < size_; rank++) {
       inputs_.emplace_back(
           static_cast<const char*>(ranks[rank]->input),
@@ -156,7 +156,7 @@ void ComputeCollective(const std::vector<const Operation*>& ranks) {
   Computation(ranks).Run();
 }
 
-// The shared state of one group's ranks. Thread-safe.
+// A room: the state that the ranks of one group share. Thread-safe.
 class Room {
  public:
   explicit Room(int size) : size_(size), asked_(size, nullptr) {}
@@ -228,13 +228,13 @@ class Room {
   struct Posted {
     int rank;
     PointToPoint message;
-    // number of undelivered messages of the operation to which this message
-    // belongs
+    // Counter of the undelivered messages of the operation (a send, a receive
+    // or a batch) to which this message belongs.
     int* open;
   };
 
-  // Breaks the room with `cause` unless it is broken already; returns the first
-  // cause. The caller holds mutex_.
+  // Breaks the group with `cause` unless the group is broken already; returns
+  // the first cause. The caller holds mutex_.
   const absl::Status& Break(absl::Status cause) {
     if (broken_.ok()) {
       broken_ = std::move(cause);
@@ -317,7 +317,7 @@ class Room {
   std::map<int, OperationSignature> signatures_;
   int here_ = 0;
   uint64_t turn_ = 0;
-  std::list<Posted> posted_;  // in the order of posting
+  std::list<Posted> posted_;  // messages not yet delivered, oldest first
   absl::Status broken_;
 };
 
@@ -349,9 +349,9 @@ class ReferenceTransport final : public Transport {
   const int rank_;
 };
 
-// The rooms of all groups that a test makes, by name. No room is removed: a
-// rank may enter after all others have broken the room and left, and must find
-// it broken.
+// The rooms (shared states) of all groups that a test makes, by name. No room
+// is removed: a rank that enters after all others have broken the group and
+// left must find it broken.
 class Rooms {
  public:
   std::shared_ptr<Room> Enter(const std::string& name, int size) {
@@ -374,7 +374,8 @@ TransportFactory ReferenceTransports() {
   return [rooms, made](
              const GroupPlace& place,
              Instant deadline) -> absl::StatusOr<std::unique_ptr<Transport>> {
-    // Rank 0 makes the name unique, because group names may be reused.
+    // Rank 0 adds a number to the name, because several groups may have the
+    // same name.
     if (place.rank == 0) {
       const absl::Status status = place.store->Set(
           "room", absl::StrCat(place.name, " ", made->fetch_add(1)));
@@ -384,8 +385,9 @@ TransportFactory ReferenceTransports() {
     if (!name.ok()) return name.status();
     std::unique_ptr<Transport> transport = std::make_unique<ReferenceTransport>(
         rooms->Enter(*name, place.size), place.rank);
-    // No rank returns before all ranks are in the room, because a rank that
-    // fails before it enters cannot end the operations of the others.
+    // No rank returns before all ranks have entered the group's room (its
+    // shared state). A rank that fails before it enters could not end the
+    // operations of ranks that have returned.
     const absl::StatusOr<int64_t> here = place.store->Add("here", 1);
     if (!here.ok()) return here.status();
     if (*here == place.size) {
@@ -394,7 +396,7 @@ TransportFactory ReferenceTransports() {
     }
     const absl::Status status = place.store->Wait({"all"}, deadline);
     if (status.ok()) return transport;
-    // Other ranks may be in the room already; Abort ends their waits.
+    // Abort ends the operations of ranks that have entered the group already.
     transport->Abort(
         absl::StrCat("rank ", place.rank, ": ", std::string(status.message())));
     return status;

@@ -1,4 +1,4 @@
-// Checks what operations must compute.
+// Checks the results of operations.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -83,8 +83,8 @@ absl::Status Batches(RankUnderTest& rank, ConformanceSubject::Tags tags) {
   for (const int64_t count : {0, 1, 1025, 100003}) {
     std::vector<MessageCase> messages;
     for (int from = 0; from < rank.size; from++) {
-      // All ranks send first, to both neighbours; in a group of two, both
-      // messages go to the same rank.
+      // Every rank sends to both of its neighbours before it receives. In a
+      // group of two, both messages go to the same rank.
       MessageCase message =
           RingMessage(from, rank.size, count, DType::kFloat32);
       messages.push_back(message);
@@ -97,7 +97,7 @@ absl::Status Batches(RankUnderTest& rank, ConformanceSubject::Tags tags) {
     if (!status.ok()) return status;
   }
   if (tags == ConformanceSubject::Tags::kInOrder) return absl::OkStatus();
-  // The receiver asks for the tags in reverse order.
+  // The receiver receives the tags in the reverse order.
   std::vector<MessageCase> messages;
   for (int tag = 0; tag < 3; tag++) {
     MessageCase message = RingMessage(0, rank.size, 11, DType::kInt32);

@@ -25,8 +25,8 @@
 namespace muster {
 namespace {
 
-// Writes a status as one byte of code and the message, short enough for one
-// atomic write to a pipe.
+// Writes a status to a pipe as one byte of code and the message. The text is
+// cut to PIPE_BUF bytes, so that one write is atomic.
 void Report(int fd, const absl::Status& status) {
   std::string text(1, static_cast<char>(status.code()));
   absl::StrAppend(&text, std::string(status.message()));
@@ -43,7 +43,8 @@ absl::Status Reported(int fd) {
                       std::string(text + 1, length - 1));
 }
 
-// Forks; returns true in the child, which is killed when its parent ends.
+// Forks this process. Returns true in the child, which the kernel kills when
+// its parent ends.
 bool Fork(pid_t* pid) {
   const pid_t parent = getpid();
   *pid = fork();
@@ -54,8 +55,10 @@ bool Fork(pid_t* pid) {
   return true;
 }
 
-// The main function of the child that serves a store. It reports its port and
-// runs until it is killed. A separate process, because the server has threads.
+// The main function of the child that serves the ranks' store. The child
+// reports its port and runs until it is killed. The store runs in a process of
+// its own, because its server has threads, and a process with threads should
+// not fork.
 [[noreturn]] void Serve(int told) {
   const auto server = store::StoreServer::Start({.address = "127.0.0.1"});
   MUSTER_CHECK(server.ok()) << server.status();
@@ -79,8 +82,8 @@ ForkedRanks::ForkedRanks(
   close(told[0]);
   for (int rank = 0; rank < size; ++rank) {
     int ends[2];
-    // The pipe is non-blocking: a child of the rank may keep the pipe open, and
-    // a blocking read might then never end.
+    // Reading from the pipe must not block: if a child of the rank keeps the
+    // pipe open, a blocking read might never end.
     MUSTER_CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0)
         << std::strerror(errno);
     if (Fork(&ranks_[rank].pid)) {
@@ -110,13 +113,14 @@ ForkedRanks::~ForkedRanks() {
     Kill(static_cast<int>(rank));
   }
   for (const Rank& one : ranks_) waitpid(one.pid, nullptr, 0);
-  // The process was not waited for yet, so its pid cannot be reused.
+  // The pid of the server cannot have been reused yet, because the server is
+  // reaped only by the waitpid below.
   kill(server_, SIGKILL);
   waitpid(server_, nullptr, 0);
 }
 
 void ForkedRanks::Kill(int rank) {
-  // The process is identified by its pidfd, because the pid may have been
+  // The process is killed through its pidfd, because its pid may have been
   // reused.
   syscall(SYS_pidfd_send_signal, ranks_[rank].life.get(), SIGKILL, nullptr, 0);
 }

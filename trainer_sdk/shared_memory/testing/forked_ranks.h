@@ -29,8 +29,8 @@ class ForkedRanks {
   pid_t pid(int rank) const { return ranks_[rank].pid; }
   void Kill(int rank);
 
-  // The status with which a rank, or each rank, ended. Cancelled: it was
-  // killed. DeadlineExceeded: it still runs at `deadline`.
+  // The status that `body` returned on one rank, or on each rank. Cancelled:
+  // the rank was killed. DeadlineExceeded: it is still running at `deadline`.
   absl::Status WaitFor(int rank, Instant deadline) const;
   std::vector<absl::Status> Wait(Instant deadline) const;
 

@@ -37,7 +37,7 @@ class ForkedStore::Lock {
  public:
   explicit Lock(pthread_mutex_t* mutex) : mutex_(mutex) {
     // A process that was killed while it held the lock has left at most one
-    // half-written value, which no other process waits for.
+    // half-written value, and no other process waits for that value.
     if (pthread_mutex_lock(mutex_) == EOWNERDEAD) {
       pthread_mutex_consistent(mutex_);
     }
@@ -90,8 +90,8 @@ void ForkedStore::Changed() {
 }
 
 void ForkedStore::AwaitChange(uint32_t seen, Instant deadline) const {
-  // The wait is short and repeated, because a process may be killed between its
-  // change and the wake-up of the waiting processes.
+  // Each wait is short and its caller repeats it, because a process may be
+  // killed after its change and before it wakes the waiting processes.
   const Duration left =
       std::clamp<Duration>(deadline - MonotonicNow(), Duration::zero(),
                            std::chrono::milliseconds(100));

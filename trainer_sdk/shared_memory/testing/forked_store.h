@@ -15,9 +15,9 @@
 
 namespace muster {
 
-// A small store in memory shared with children that are forked later. For tests
-// that cut the network, over which a real store would be reached. A killed
-// child does not damage it. Thread-safe.
+// A small store in memory that is shared with children forked later. Used by
+// tests that cut off the network, over which a real store would be unreachable.
+// A child that is killed does not damage the store. Thread-safe.
 class ForkedStore final : public Store {
  public:
   ForkedStore();
@@ -45,7 +45,8 @@ class ForkedStore final : public Store {
   };
   struct Shared {
     pthread_mutex_t mutex;
-    std::atomic<uint32_t> changes;  // a futex that counts changes
+    // a futex that counts the changes of the store
+    std::atomic<uint32_t> changes;
     Entry entries[kEntries];
   };
   class Lock;
@@ -53,7 +54,8 @@ class ForkedStore final : public Store {
   Entry* Find(const std::string& key) const;
   absl::Status SetLocked(const std::string& key, const std::string& value);
   void Changed();
-  // Waits until something may have changed since `seen`.
+  // Blocks until the store may have changed since `changes` was `seen`, or
+  // until `deadline` at the latest.
   void AwaitChange(uint32_t seen, Instant deadline) const;
 
   Shared* const shared_;

@@ -72,7 +72,7 @@ ScriptedServer::ScriptedServer(
 }
 
 ScriptedServer::~ScriptedServer() {
-  // ends the accepting thread's call of accept
+  // make accept return in the thread that accepts connections
   shutdown(listener_.get(), SHUT_RDWR);
   accepting_.join();
   for (std::thread& script : scripts_) script.join();
@@ -85,8 +85,8 @@ void ScriptedServer::Accept() {
     scripts_.emplace_back(
         [this, connection, peer = ScriptedPeer(std::move(socket))]() mutable {
           script_(peer, connection);
-          // The lambda lives as long as the thread's handle, so the socket is
-          // closed explicitly.
+          // Close the socket explicitly: the lambda, which owns it, lives as
+          // long as the thread object.
           peer.socket_.Close();
         });
   }

@@ -11,18 +11,18 @@
 
 namespace muster {
 
-// The server's end of one connection. Calls block for at most 30 seconds.
+// The server's end of one connection, for test scripts. Calls block for at most
+// 30 seconds.
 class ScriptedPeer {
  public:
   explicit ScriptedPeer(OwnedFd socket);
 
-  // Receives exactly `bytes` bytes, or fewer if the client closes the
-  // connection.
+  // Receives exactly `bytes` bytes; fewer if the client closes the connection.
   std::string Receive(size_t bytes);
   void Send(const std::string& bytes);
-  // Receives VALIDATE and PING, and answers PING.
+  // Receives the client's VALIDATE and PING requests, and answers the PING.
   void Greet();
-  // Discards input until the client closes.
+  // Discards received data until the client closes the connection.
   void AwaitClose();
 
  private:
@@ -35,7 +35,7 @@ class ScriptedPeer {
 // the script returns.
 class ScriptedServer {
  public:
-  // Arguments of `script`: the connection, and the number of connections before
+  // `script` gets the connection, and the number of connections accepted before
   // it.
   explicit ScriptedServer(
       std::function<void(ScriptedPeer& peer, int connection)> script);
@@ -49,7 +49,8 @@ class ScriptedServer {
   const std::function<void(ScriptedPeer& peer, int connection)> script_;
   OwnedFd listener_;
   int port_ = 0;
-  std::list<std::thread> scripts_;  // used by the accepting thread only
+  // used only by the thread that accepts connections
+  std::list<std::thread> scripts_;
   std::thread accepting_;
 };
 

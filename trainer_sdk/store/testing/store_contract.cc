@@ -49,7 +49,7 @@ TEST_P(StoreContract, AGetThatTimesOutNamesItsKeyAndHarmsNothing) {
   absl::Status late = store_->Get("never", Soon()).status();
   EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
   EXPECT_THAT(Text(late), HasSubstr("never'"));
-  // The late reply must not be taken for that of a later request.
+  // A late reply to the Get must not be taken for the reply to a later request.
   ASSERT_TRUE(store_->Set("never", "after all").ok());
   EXPECT_EQ(store_->Get("never", Late()).value(), "after all");
   EXPECT_EQ(store_->Add("n", 2).value(), 2);
@@ -77,7 +77,7 @@ TEST_P(StoreContract, AWaitEndsWhenItsLastKeyIsSet) {
   auto waiting = std::async(std::launch::async, [this] {
     return store_->Wait({"first", "second"}, Late());
   });
-  // While one thread waits, requests of another are served.
+  // While one thread waits, the store must serve requests of other threads.
   ASSERT_TRUE(store_->Set("first", "1").ok());
   ASSERT_EQ(store_->Add("second", 1).value(), 1);
   EXPECT_TRUE(waiting.get().ok());

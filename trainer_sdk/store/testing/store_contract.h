@@ -11,13 +11,13 @@
 
 namespace muster {
 
-// The reaction to an Add whose sum overflows int64. PyTorch's server adds
-// without a check.
+// The reaction of a store to an Add whose sum overflows int64. PyTorch's server
+// adds without a check.
 enum class Overflow { kRefused, kUnchecked };
 
-// Makes an empty store.
+// Makes empty stores for the tests of one implementation.
 struct StoreMaker {
-  std::string name;  // name of the test instance: letters and digits
+  std::string name;  // name of the test instance: only letters and digits
   std::function<std::shared_ptr<Store>()> make;
   Overflow overflow = Overflow::kRefused;
 };
