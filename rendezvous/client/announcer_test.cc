@@ -9,6 +9,7 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "rendezvous/client/following_link.h"
 #include "rendezvous/client/grpc_link.h"
@@ -107,17 +108,40 @@ class AnnouncerTest : public ::testing::Test {
 };
 
 TEST_F(AnnouncerTest, TheConfiguredEndpointLearnsOfTheSuccessor) {
-  Announcer announcer(&successor_.coordinator(),
-                      {.endpoints = {founder_.address(), successor_.address()},
-                       .token = "s3cret",
-                       .interval = milliseconds(10)});
   auto lost =
       Node(LinkTo(founder_.address(), "s3cret"), SurvivorReport("node-d", 2));
   lost->WaitFor(DirectiveKind::kStandBy);
   TakeOver();
+  Announcer announcer(&successor_.coordinator(),
+                      {.endpoints = {founder_.address(), successor_.address()},
+                       .token = "s3cret",
+                       .interval = milliseconds(10)});
   EXPECT_EQ(lost->WaitFor(DirectiveKind::kMoved).standbys,
             std::vector<std::string>{successor_.address().ToString()});
   EXPECT_EQ(founder_.leader(), successor_.address().ToString());
+}
+
+TEST_F(AnnouncerTest, NodesAtTwoStandbysComeTogether) {
+  Hosted* first = &founder_;
+  Hosted* second = &successor_;
+  if (second->address().ToString() < first->address().ToString()) {
+    std::swap(first, second);
+  }
+  auto stays =
+      Node(LinkTo(first->address(), "s3cret"), SurvivorReport("node-b", 0));
+  auto goes =
+      Node(LinkTo(second->address(), "s3cret"), SurvivorReport("node-c", 1));
+  stays->WaitFor(DirectiveKind::kStandBy);
+  goes->WaitFor(DirectiveKind::kStandBy);
+  // The standby learns from its agent where the other one is.
+  first->coordinator().SetStandbys({second->address().ToString()});
+  Announcer announcer(&first->coordinator(),
+                      {.endpoints = {first->address()},
+                       .token = "s3cret",
+                       .interval = milliseconds(10)});
+  EXPECT_EQ(goes->WaitFor(DirectiveKind::kMoved).standbys,
+            std::vector<std::string>{first->address().ToString()});
+  EXPECT_EQ(second->leader(), "");
 }
 
 TEST_F(AnnouncerTest, ACoordinatorThatLacksAMajorityAsks) {
