@@ -27,8 +27,9 @@ struct CoordinatorChoice {
   // kHere, kHereIfFree: the address to bind. Host "0.0.0.0" or "::": every
   // interface. Port 0: any free port.
   rendezvous::Endpoint listen;
-  // The addresses that peers connect to; only one if this node hosts the
-  // coordinator. Port 0: the port that is bound.
+  // The coordinator's addresses, for those that connect to it; exactly one if
+  // this node hosts the coordinator. Port 0 stands for the free port that
+  // binding `listen` yields.
   std::vector<rendezvous::Endpoint> endpoints;
   // kHere, kHereIfFree: the address at which peers reach this node.
   std::string own_address;

@@ -15,7 +15,8 @@ namespace {
 
 // Interval at which a lingering coordinator checks for signals.
 constexpr Duration kLook = std::chrono::milliseconds(100);
-// A coordinator that has lingered for this time prints a notice.
+// A coordinator that still serves other nodes this long after its own node is
+// done prints a notice.
 constexpr Duration kQuietLinger = std::chrono::seconds(2);
 // Time for which streams stay open at the end, so that `launch watch` receives
 // the end of the job.

@@ -354,8 +354,8 @@ bool GuardianLoop::Turn() {
   signalfd_siginfo info;
   while (read(child_ended_.get(), &info, sizeof info) > 0) {
   }
-  // Kills new descendants before Reap, because Reap may report that no process
-  // is left.
+  // During a sweep, kills new descendants first, so that Reap can collect them
+  // in this turn. Reap ends the sweep once no process is left.
   if (sweeping_) KillDescendants({});
   Reap();
   if (fds[2].revents != 0) return false;

@@ -245,8 +245,9 @@ void Lifecycle::On(const WorkersGone& event) {
     NoticeLeftBehind(event.left_behind);
   }
   any_left_ = false;
-  // All workers have succeeded and no process is left, so no SIGKILL is needed
-  // any more. (A running AnnouncePreemption has a deadline of its own.)
+  // If all workers have succeeded, no process is left for the SIGKILL that is
+  // due at kill_at_. It would only cut short the user's preemption command,
+  // which may still run and has its own deadline (announcing_until_).
   if (phase_ == rendezvous::NodePhase::kRunning && pending_ == 0) {
     kill_at_.reset();
   }

@@ -12,8 +12,8 @@
 
 namespace muster::launcher {
 
-// Facts about this machine and this process. The plans are pure: they depend
-// only on these facts and on the options.
+// Facts about this machine and this process. They are read first and passed to
+// the functions that plan the launch (PlanLaunch, PlanAgent), which are pure.
 struct MachineFacts {
   std::string host_name;
   // IP addresses of the interfaces as text: those of the loopback interface

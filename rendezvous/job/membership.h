@@ -49,7 +49,7 @@ struct DirectiveKey {
 // directive sent to it.
 struct Node {
   NodeIdentity identity;
-  std::string place_key;  // see Report::place_key
+  std::string place_key;  // the agent's secret; see Report::place_key
   std::string peer;       // IP address of the agent's last stream
   uint64_t joined = 0;    // number of the node in order of arrival
   uint64_t sequence = 0;

@@ -388,8 +388,9 @@ class Listener::Impl {
     if (Look(id, number)) Watch(number, EPOLLIN | EPOLLRDHUP | EPOLLET, id);
   }
 
-  // Checks the first bytes of a connection that was not handed over yet.
-  // Returns false if the connection was closed.
+  // Peeks at the first bytes of a connection that was not handed over to gRPC
+  // yet, and tells the pool if they begin a session. If they cannot begin one,
+  // or the client has closed the connection, closes it and returns false.
   bool Look(Id id, int fd) {
     char bytes[kPreface.size()];
     const ssize_t got = recv(fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);

@@ -797,7 +797,7 @@ class Analysis {
 
   // An operation in which ranks are stuck.
   struct Standstill {
-    Call call;  // the call by the first of the ranks
+    Call call;  // the call by the lowest of `ranks`
     std::string what;
     std::vector<int> ranks;
   };

@@ -147,8 +147,9 @@ absl::Status NcclGroup::Join(Instant deadline) {
                                  : nccl::NcclUniqueIdOf(options_.unique_id);
   absl::Status joined = id.status();
   if (joined.ok()) {
-    // Break the join as soon as the creation of the group fails on any rank.
-    // The alarm alone would need up to a second, because it polls.
+    // Break communicator_.Join as soon as the creation of the group fails on
+    // any rank. `alarm_` alone would need up to a second to notice, because it
+    // polls the store.
     const FormationReaction given_up(
         place_.formation, [this](const absl::Status& cause) { Break(cause); });
     alarm_.SetPolling(GroupAlarm::Polling::kOn);

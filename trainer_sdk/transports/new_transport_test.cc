@@ -88,8 +88,9 @@ TEST(NewTransportTest, ABrokenGroupIsMadeAgainOverTheSameStore) {
             if (!world.ok()) return world.status();
             const absl::Status sound = (*world)->Run(Barrier());
             if (times == 2) return sound;
-            // Before the last round the barrier's status is ignored: on a
-            // slower rank, this abort by another rank may break the barrier.
+            // Only the last barrier must succeed. After each earlier one, the
+            // first rank to leave it aborts the group here, which may break the
+            // barrier of the slower rank.
             (*world)->Abort("made again");
           }
           return absl::OkStatus();
