@@ -23,7 +23,8 @@ class GroupAlarm {
   // over. `on_alarm` must not block or call this object.
   GroupAlarm(GroupPlace place, std::function<void(absl::Status)> on_alarm);
   // Waits up to two seconds until a raised cause is published. If the store
-  // does not answer within this time, the thread is left behind.
+  // does not answer within this time, the alarm's thread keeps running until
+  // the store answers.
   ~GroupAlarm();
   GroupAlarm(const GroupAlarm&) = delete;
   GroupAlarm& operator=(const GroupAlarm&) = delete;
