@@ -55,8 +55,8 @@ class DataParallel {
   DataParallel(const DataParallel&) = delete;
   DataParallel& operator=(const DataParallel&) = delete;
 
-  // Begins a backward pass; call it before each. With kAccumulate, later passes
-  // add to the same gradients before they are averaged.
+  // Must be called before every backward pass. With kAccumulate, the gradients
+  // of this pass are not averaged yet: later passes add to them.
   absl::Status Begin(GradientSync sync = GradientSync::kReduce);
   // Reports that the gradient of the tensor with index `tensor` is complete. If
   // called during the backward pass, the gradient's communication overlaps with

@@ -88,9 +88,9 @@ TEST(NewTransportTest, ABrokenGroupIsMadeAgainOverTheSameStore) {
             if (!world.ok()) return world.status();
             const absl::Status sound = (*world)->Run(Barrier());
             if (times == 2) return sound;
-            // Only the last barrier must succeed. After each earlier one, the
-            // first rank to leave it aborts the group here, which may break the
-            // barrier of the slower rank.
+            // Only the barrier of the last group must succeed. After an earlier
+            // barrier, the rank that leaves first aborts the group, so the
+            // barrier may fail on the other rank.
             (*world)->Abort("made again");
           }
           return absl::OkStatus();
