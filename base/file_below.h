@@ -24,7 +24,7 @@ namespace muster {
 // folders that are missing. The descriptor can be used with openat(2) and
 // renameat(2) alone (O_PATH).
 //   PermissionDenied  a link, folder or file of another user; or a permission
-//   others            as PathStatus
+//   other codes       those of PathStatus (base/log_folder.h)
 absl::StatusOr<OwnedFd> OpenFolderBelow(const std::string& root,
                                         const std::string& path);
 

@@ -87,8 +87,8 @@ TEST(PollTest, NoWaitEndsBeforeItsDeadline) {
 // Posted by the signal handler, once per signal caught.
 sem_t caught;
 
-// Interrupts the thread that constructs this object with signals, each sent
-// after the one before was caught, as long as `more` returns true; then calls
+// Sends signals to the thread that constructs this object, while `more` returns
+// true. Each signal is sent after the previous signal was caught. Then calls
 // `done`.
 class Interrupter {
  public:

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::chrono::seconds kReapTimeout{30};
 
-// Runs `body` in a child process under RunUnderInit, as if that were process 1.
+// Runs `body` under RunUnderInit in a child process, which does the work of
+// process 1.
 class InitProcess {
  public:
   explicit InitProcess(const std::function<int()>& body) {

@@ -20,8 +20,8 @@ struct Meeting {
   // name is resolved, and any port may be used.
   bool alone = false;
   // The coordinator's addresses that the other nodes connect to, at least one.
-  // Port 0: the port that is bound. Several addresses are those of daemons, one
-  // of which hosts the coordinator.
+  // Port 0 stands for the free port that the coordinator will bind. Several
+  // addresses are those of daemons, one of which hosts the coordinator.
   std::vector<rendezvous::Endpoint> endpoints;
   std::string run_id;
   // Port of the workers' store if this node serves it; 0: any free port.

@@ -87,7 +87,7 @@ class FlagValues {
 
  private:
   struct Value {
-    std::string origin;  // source of the value, as in Origin
+    std::string origin;  // what Origin() returns
     std::string text;
   };
 

@@ -12,9 +12,9 @@ namespace muster::launcher {
 
 // Returns a warning if this node has too few cores for its workers, with the
 // option that requests more from the cluster: Slurm gives a task one core by
-// default. Empty: there are enough cores, which means one for each worker that
-// uses GPUs, or one for four workers without GPUs, since small tests share a
-// machine. Pure.
+// default. Empty: there are enough cores. A worker that uses GPUs needs a core
+// of its own; four workers without GPUs may share a core, since small tests do
+// so. Pure.
 std::string CoreRemark(const WorkerSlots& slots, const MachineFacts& facts);
 
 // Whether a Python script imports mpi4py. Pure.

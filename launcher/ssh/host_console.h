@@ -28,7 +28,7 @@ std::string ShownLine(std::string_view line, const std::string& host,
 // thread-safe.
 class HostConsole {
  public:
-  // `prefix`: as in ShownLine.
+  // `prefix`: the beginning of the agents' own messages, "launch: ".
   HostConsole(const agent::ConsolePolicy& policy, std::string prefix);
   ~HostConsole();
 

@@ -22,8 +22,8 @@ struct Say {
   enum class Kind { kNotice, kError } kind = Kind::kNotice;
   std::string line;
 };
-// Close the sending direction of every connection. On that, agents that still
-// run on the hosts leave the job and exit.
+// Close the sending direction of every connection. Agents that still run on the
+// hosts then leave the job and exit.
 struct HangUp {};
 // Close all connections and end this process with `exit_code`. Print `verdict`
 // before that, or if it is empty `own_verdict`, which RemoteJob makes when the

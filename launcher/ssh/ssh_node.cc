@@ -190,7 +190,8 @@ class SshNode {
   }
 
   // Makes the agent of this node leave its job, because the connection to the
-  // starter has ended. The coordinator decides whether the job ends.
+  // `launch` that started this process has ended. The coordinator decides
+  // whether the job ends.
   void Leave() {
     if (leaving_) return;
     leaving_ = true;
