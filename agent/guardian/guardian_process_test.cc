@@ -116,7 +116,7 @@ int RunAsPid1() {
     if (poll(&fd, 1, 30000) != 1) return 14;
     if (!guardian->Next().empty()) return 15;
   }
-  // The guardian still reports the exit of its workers.
+  // Under PID 1 the guardian also reports the exit of a worker.
   const OutputPipe out;
   EventReader events(guardian.get());
   if (!guardian->Start(Staged(0, {"exit", "5"}, out)).ok()) return 16;
