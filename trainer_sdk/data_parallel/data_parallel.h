@@ -26,9 +26,8 @@ struct DataParallelOptions {
 // Data-parallel training of a list of tensors: a Reducer, a matching Optimizer,
 // and their state for checkpoints.
 //
-//   auto model = DataParallel::Create(*world, {{"w", {60, 100}, w,
-//   w_gradient}},
-//                                     AdamWRule({}));
+//   auto model = DataParallel::Create(
+//       *world, {{"w", {60, 100}, w, w_gradient}}, AdamWRule({}));
 //   in each step:
 //     (*model)->Begin();
 //     ... the backward pass; MarkReady(i) once gradient i is complete ...

@@ -46,7 +46,7 @@ struct RingGroup {
   // Written after all other fields.
   std::atomic<uint64_t> id;
   uint64_t birth;
-  // time of creation, in nanoseconds on the clock of MonotonicNow
+  // time of the group's creation, in nanoseconds on the clock of MonotonicNow
   int64_t made;
   int32_t rank;
   int32_t size;
