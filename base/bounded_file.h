@@ -12,7 +12,7 @@ namespace muster {
 // Reads the whole file at `path`, which a person has named. Blocks for a pipe
 // with a writer until its end, but at most 10 s without a new byte; a pipe
 // without a writer counts as empty. NotFound: there is no such file.
-// InvalidArgument: it is a folder, cannot be read, or is larger than
+// InvalidArgument: the file is a folder, cannot be read, or is larger than
 // `max_bytes`. The message is the reason without the path.
 absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
                                             size_t max_bytes);

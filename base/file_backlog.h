@@ -45,8 +45,8 @@ class FileBacklog {
   FileBacklog() : FileBacklog(Limits()) {}
   explicit FileBacklog(const Limits& limits) : limits_(limits) {}
 
-  // The kind of a task. kEnd closes a file; it is accepted even if the queue is
-  // full, because each file has only one such task.
+  // The kind of a task. kEnd closes a file; a kEnd task is accepted even if the
+  // queue is full, because each file has only one such task.
   enum class Entry { kWork, kEnd };
   // Adds a task. Returns false if the queue is full.
   bool AddEntry(Instant now, Entry entry);

@@ -30,7 +30,7 @@ absl::StatusOr<OwnedFd> OpenFolderBelow(const std::string& root,
 
 // Opens the file `path` below `root` with `flags` and, if it is created,
 // `mode`; creates the folders that are missing. The flags must not have
-// O_TRUNC: the owner is checked once the file is open. Errors: as
+// O_TRUNC: the owner is checked once the file is open. Errors: those of
 // OpenFolderBelow.
 absl::StatusOr<OwnedFd> OpenFileBelow(const std::string& root,
                                       const std::string& path, int flags,

@@ -15,8 +15,8 @@
 namespace muster {
 
 // A thread that works on files, so that no other thread waits for a file
-// system. It executes the posted tasks in order. FileBacklog limits how much
-// may be queued.
+// system. The thread executes the posted tasks in order. FileBacklog limits how
+// much may be queued.
 //
 // A system call on a hung file system cannot be interrupted. If Finish must not
 // wait for such a call any longer, it abandons the thread, which then may live

@@ -70,8 +70,8 @@ TEST(PollTest, SetsEveryRevents) {
   EXPECT_EQ(fds[2].revents, 0);
 }
 
-// A wait of a fraction of a millisecond must not end early. It would if the
-// remaining time were rounded down to milliseconds.
+// A wait of a fraction of a millisecond must not end early. The wait would end
+// early if the remaining time were rounded down to milliseconds.
 TEST(PollTest, NoWaitEndsBeforeItsDeadline) {
   const Pipe pipe;
   for (int i = 0; i < 20; ++i) {

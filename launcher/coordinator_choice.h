@@ -15,7 +15,8 @@ namespace muster::launcher {
 enum class CoordinatorPlace {
   kHere,  // This process hosts the coordinator; a port in use is an error.
   // This process hosts the coordinator if it can bind the port, otherwise it
-  // connects: of several agents on one machine the first one hosts.
+  // connects: of several agents on one machine, the first one that binds the
+  // port hosts the coordinator.
   kHereIfFree,
   kElsewhere,  // This process connects to a coordinator elsewhere.
 };

@@ -24,9 +24,8 @@ struct Subcommand {
   const char* name;
   const char* arguments;  // arguments, as shown in usage lines
   const char* summary;    // one sentence
-  // Text after "launch" in the subcommand's line of the usage section of
-  // `launch
-  // --help`. Null: no line, because another row has the line of both.
+  // Text after "launch" in the line about the subcommand in the help text of
+  // `launch`. Null: the line of another row includes this subcommand.
   const char* usage = nullptr;
   const char* purpose = nullptr;  // text after `usage` in that line
   SubcommandFlags flags = SubcommandFlags::kNone;

@@ -162,7 +162,7 @@ void StartWithReachableHosts(const RunOptions& options, RemotePlan& plan) {
 // exit code. Call while the process has one thread.
 //
 // `options`: those of the job, without the worker's own flags. With Slurm,
-// `launch` is called with `arguments`, which are the same options.
+// `launch` is called with `arguments`, which are the same options as text.
 //
 // NotFound: there is no page; the reason has been printed.
 absl::StatusOr<int> RunOverSsh(const DoctorRequest& request,
@@ -194,7 +194,7 @@ absl::StatusOr<int> RunOverSlurm(const DoctorRequest& request,
   std::vector<std::string> meeting = {
       absl::StrCat("--rdzv-conf=", DoctorsRdzvConf(options))};
   // A heterogeneous job has one node list for each component. These lists are
-  // not read, so its expected nodes are unknown.
+  // not read, so the expected nodes of such a job are unknown.
   if (!NonEmptyEnvironmentValue(environment, "SLURM_HET_SIZE")) {
     expected.names = SlurmNodes(environment);
     const bool is_given = options.remote.given.count("nnodes") > 0;

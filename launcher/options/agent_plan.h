@@ -13,8 +13,8 @@
 
 namespace muster::launcher {
 
-// The meeting point of the nodes, with the settings that depend on it. It is
-// decided before everything else in a run.
+// The meeting point of the nodes, with the settings that depend on it. The
+// meeting point is decided before everything else in a run.
 struct Meeting {
   // Whether this node is the job's only node and hosts the coordinator. Then no
   // name is resolved, and any port may be used.
@@ -37,8 +37,8 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
                                               const MachineFacts& facts,
                                               const Meeting& meeting);
 
-// Returns a new tag for a run. It becomes Place::run_tag if this machine hosts
-// the coordinator.
+// Returns a new tag for a run. The tag becomes Place::run_tag if this machine
+// hosts the coordinator.
 std::string NewRunTag(const MachineFacts& facts);
 
 // The identity of this node. The node id is --node-id; else "rank-N" from

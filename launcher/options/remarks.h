@@ -27,8 +27,8 @@ bool NamesMpiLibrary(std::string_view executable);
 // Returns a warning if the program of a worker's command uses MPI: without
 // mpirun, each worker's MPI_Init creates a world of its own, and the program
 // succeeds with wrong results. Empty: the program does not use MPI, or cannot
-// be read. Reads the first *.py file of `command`, or else its first word if
-// that contains a slash.
+// be read. Reads the first *.py file of `command`, or else the first word of
+// `command` if that word contains a slash.
 std::string MpiRemark(const std::vector<std::string>& command);
 
 }  // namespace muster::launcher

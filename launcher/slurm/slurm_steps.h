@@ -16,8 +16,8 @@ namespace muster::launcher {
 std::string FindStep(const std::string& squeue, const std::string& name);
 
 // Whether `said`, a message of squeue or scancel, means that Slurm no longer
-// knows the job or step. Slurm is then ending the step and signals its tasks
-// itself. Pure.
+// knows the job or step. Slurm is then ending the step and itself signals the
+// tasks of the step. Pure.
 bool EndsAnyway(const std::string& said);
 
 // Sends a signal to every task of the job's step `name` with squeue and

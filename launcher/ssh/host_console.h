@@ -39,7 +39,7 @@ class HostConsole {
   // The next time at which HasRoom must be called even if room_fd() is not
   // readable.
   std::optional<Instant> NextDeadline() const;
-  // Readable when HasRoom may have become true again.
+  // A descriptor that becomes readable when HasRoom may have become true again.
   int room_fd() const;
   // Must be called once a signal ends the job: a console that accepts nothing
   // is then given up sooner.
