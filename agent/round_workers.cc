@@ -36,8 +36,8 @@ namespace {
 // the worker's output waiting for longer than this.
 constexpr Duration kBriefHold = std::chrono::seconds(1);
 // The longest time that the start of a round waits for the file system to
-// prepare the workers' folders. Together with kFileTimeout it is well below a
-// lease, because no report is sent meanwhile.
+// prepare the workers' folders. No report is sent meanwhile, so this time and
+// kFileTimeout together must be well below a lease.
 constexpr Duration kStartTimeout = std::chrono::seconds(2);
 // The longest time that this node waits for the file system to read an error
 // file, or to write the record of its workers' exits.

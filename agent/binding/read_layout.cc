@@ -142,7 +142,8 @@ std::vector<LogicalCpu> ReadCpus(hwloc_topology* topology) {
   }
   // A GPU's memory, or slower memory, may form a NUMA node without CPUs, which
   // hwloc reports as local to another node's CPUs. Such nodes have higher
-  // numbers, so that the backward loop lets the CPUs' own node win.
+  // numbers. The loop goes backwards, so that the CPUs' own node is stored
+  // last.
   std::vector<hwloc_obj_t> nodes;
   hwloc_obj_t node = nullptr;
   while (

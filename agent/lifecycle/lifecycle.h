@@ -228,7 +228,7 @@ class Lifecycle {
   std::vector<rendezvous::Failure> ends_;
   // why the root process of the NCCL id was lost; empty: it runs
   std::string nccl_root_lost_;
-  // number of restarts that the job has used, as the coordinator last told it
+  // number of restarts that the job has used, by the newest directive with it
   int restarts_used_ = 0;
   int pending_ = 0;        // workers that are running or being started
   int unstarted_ = 0;      // workers that have not been started yet

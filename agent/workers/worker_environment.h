@@ -45,9 +45,8 @@ struct EnvironmentPlan {
 // Paths and addresses of one worker in one round; each may be empty.
 struct WorkerPaths {
   std::string error_file;
-  std::string
-      // path of a Unix datagram socket, see progress_message.h
-      progress_socket;
+  // path of the Unix datagram socket for the worker's progress reports
+  std::string progress_socket;
   std::string node_address;     // address at which other nodes reach this node
   std::string preemption_file;  // path of the file that announces a preemption
   // path of the named pipe for the worker's timer requests (FileTimers)
