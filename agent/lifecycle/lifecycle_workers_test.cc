@@ -546,8 +546,8 @@ TEST(LifecycleEnds, AnExceptionAfterTheFirstFailuresDidNotComeFirst) {
 }
 
 // A worker's exit may have happened up to a second before the agent saw it.
-// Here a peer exits 2 s after the agent saw the first exit. The peer's exception
-// was certainly raised first only if it is more than 3 s old.
+// Here a peer exits 2 s after the agent saw the first exit. The peer's
+// exception was certainly raised first only if it is more than 3 s old.
 TEST(LifecycleEnds, AFailureWithoutARecordMayBeASecondOld) {
   for (const int ago : {3000, 3001}) {
     LifecycleFixture agent;
