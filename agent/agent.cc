@@ -49,7 +49,8 @@
 namespace muster::agent {
 namespace {
 
-// A queue of events from a link's threads to the agent's loop. Thread-safe.
+// A queue of events, from the threads of the coordinator link to the agent's
+// loop. Thread-safe.
 class Inbox {
  public:
   Inbox();
@@ -376,9 +377,9 @@ class Agent::Impl {
 
   void Step(const LifecycleEvent& event) {
     LifecycleStep step = lifecycle_.Step(MonotonicNow(), event);
-    // A preemption is announced first, because other output and the connection
-    // may block. If the cluster has signalled the workers too, they read the
-    // announcement from the preemption file.
+    // Announces a preemption before all other actions, because these, and the
+    // connection, may block. If the cluster has signalled the workers too, they
+    // already look for the preemption file.
     for (const auto& action : step.actions) {
       const auto* const announce = std::get_if<AnnouncePreemption>(&action);
       if (announce != nullptr) Do(*announce);
@@ -447,15 +448,15 @@ class Agent::Impl {
       }
       if (node_address.empty()) node_address = own_address_;
     }
-    // An agent in the coordinator's own process has no network connection whose
-    // local address it could use: it takes the local address towards the
-    // master.
+    // An agent in the coordinator's process needs no network connection to the
+    // coordinator, so node_address is still empty. The agent then uses its
+    // local address on the route to the node of group rank 0.
     if (const auto master = NumericAddress(place.master_address, 0);
         node_address.empty() && master.has_value()) {
       node_address = LocalAddressTowards(*master);
     }
-    // Only the node with group rank 0 prints the remark about unread standard
-    // input, so that it appears once.
+    // If --stdin names a rank that does not exist, only the node of group rank
+    // 0 says so, so that the message appears once.
     const std::string unread =
         UnreadInputRemark(options_.input, place.round, place.world_size);
     if (!unread.empty() && place.group_rank == 0 && observer_.on_notice) {
@@ -581,7 +582,8 @@ class Agent::Impl {
   // whether the user was notified that log folders were removed
   bool said_removal_ = false;
   ProgressSockets progress_;
-  WorkerTimers timers_;  // timers; their pipe is in the folder of progress_
+  // the workers' timers (FileTimers); their pipe is in the folder of progress_
+  WorkerTimers timers_;
   TerminalBridge terminal_;
   RoundWorkers workers_;
   RoundStore store_;

@@ -18,9 +18,10 @@
 namespace muster::agent {
 
 // Whether a job ended by itself, or because this node received a signal that
-// stops or preempts the job. After a signal, WaitLimitsAtEnd gives the console
-// less time to accept the remaining output, because a cluster soon kills what
-// is left: the signal counts as the first of WaitLimits::end_signals.
+// stops or preempts the job. After a signal the cluster soon kills what is
+// left. WaitLimitsAtEnd therefore adds this signal to the count that
+// `limits.end_signals` returns, so that the console has less time to accept the
+// remaining output.
 enum class JobEnd { kByItself, kBySignal };
 ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
                                           JobEnd end);

@@ -41,9 +41,11 @@ struct AgentOptions {
   // The rule that selects the workers that read this process's stdin.
   WorkerInput input;
   AgentPolicy policy;
-  // Signals that this agent handles. A signal that is also in another list
-  // announces a preemption, else makes this node leave, else is forwarded. Any
-  // other signal stops the job.
+  // Signals that this agent handles. A signal that is also in
+  // PreemptionOptions::signals announces a preemption; else one in
+  // AgentPolicy::signals_to_leave makes this node leave; else one in
+  // AgentPolicy::signals_to_forward is forwarded. Any other signal stops the
+  // job.
   std::vector<int> signals_to_handle;
   PreemptionOptions preemption;
   HealthOptions health;

@@ -32,12 +32,12 @@
 namespace muster::agent {
 namespace {
 
-// The shortest time for which a stalled console explains a worker's silence:
-// the console has kept the worker's output waiting for longer than this.
+// A stalled console explains a worker's silence only if the console has kept
+// the worker's output waiting for longer than this.
 constexpr Duration kBriefHold = std::chrono::seconds(1);
 // The longest time that the start of a round waits for the file system to
-// prepare the workers' folders. Together with kFileTimeout it is well below a
-// lease, because no report is sent meanwhile.
+// prepare the workers' folders. No report is sent meanwhile, so this time and
+// kFileTimeout together must be well below a lease.
 constexpr Duration kStartTimeout = std::chrono::seconds(2);
 // The longest time that this node waits for the file system to read an error
 // file, or to write the record of its workers' exits.
@@ -105,8 +105,8 @@ void RoundWorkers::PrepareFolders() {
        root = options_->logs.directory, slots = options_->node.slots] {
         RemoveOldRecords(records, place, slots);
         for (const std::string& folder : folders) {
-          // If the folder cannot be opened, the message about the log file in
-          // it gives the reason.
+          // A folder that cannot be opened is skipped: the message about the
+          // worker's log file in this folder gives the reason.
           if (!OpenFolderBelow(root, folder).ok()) continue;
           unlink(absl::StrCat(folder, kErrorFile).c_str());
         }

@@ -25,7 +25,7 @@ OwnedFd Open(const std::string& path) {
 }
 
 // Appends to `text` until it has `max_bytes` or the file ends. Returns 0, or
-// the errno of the error that stopped it.
+// the errno of a failed read.
 int ReadInto(std::string& text, int fd, size_t max_bytes) {
   char buffer[16 << 10];
   while (text.size() < max_bytes) {

@@ -12,7 +12,7 @@ namespace muster {
 // Reads the whole file at `path`, which a person has named. Blocks for a pipe
 // with a writer until its end, but at most 10 s without a new byte; a pipe
 // without a writer counts as empty. NotFound: there is no such file.
-// InvalidArgument: it is a folder, cannot be read, or is larger than
+// InvalidArgument: the file is a folder, cannot be read, or is larger than
 // `max_bytes`. The message is the reason without the path.
 absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
                                             size_t max_bytes);
@@ -22,9 +22,10 @@ absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
 absl::StatusOr<std::string> ReadAtMost(int fd, size_t max_bytes);
 
 // Reads up to `max_bytes` from the start of a file that the kernel, a package
-// or a worker has written, of which a part is useful too: if reading fails,
-// returns the data read before the error. Does not block: a pipe gives the
-// bytes that are in it. nullopt: the file cannot be read.
+// or a worker has written. If reading fails half-way, returns the data read
+// before the error, because a part of such a file is useful too. Does not
+// block: a pipe gives the bytes that are in the pipe. nullopt: the file cannot
+// be read.
 std::optional<std::string> ReadBeginning(const std::string& path,
                                          size_t max_bytes);
 

@@ -25,8 +25,8 @@ class CheckFailure {
   std::ostringstream message_;
 };
 
-// Discards the stream, so that MUSTER_CHECK is a statement to which a caller
-// can append a message with `<<`.
+// Converts the message stream of a CheckFailure to void. Both branches of `?:`
+// in MUSTER_CHECK are then void, and a caller can append a message with `<<`.
 struct CheckVoidify {
   void operator&(std::ostream&) const {}
 };

@@ -10,9 +10,9 @@ struct XXH3_state_s;
 
 namespace muster {
 
-// The 64-bit XXH3 checksum (xxhash.com) of bytes that are added in pieces. It
-// is faster than reading the bytes from memory. Detects accidental damage, not
-// forgery.
+// The 64-bit XXH3 checksum (xxhash.com) of bytes that are added in pieces.
+// Computing the checksum is faster than reading the bytes from memory. Detects
+// accidental damage, not forgery.
 class Checksum {
  public:
   Checksum();

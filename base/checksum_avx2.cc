@@ -1,6 +1,7 @@
 #include "base/checksum_avx2.h"
 
-// Not for clang, which builds the fuzzers: it has no #pragma GCC target.
+// Not compiled by clang, which builds the fuzzers: clang has no #pragma GCC
+// target.
 #if defined(__x86_64__) && !defined(__clang__)
 
 // Everything below is compiled for AVX2, and all of xxhash.h is static. The C

@@ -35,8 +35,9 @@ class FileBacklog {
   struct WaitLimits {
     // The wait ends if no work is completed for this long.
     Duration without_progress = std::chrono::seconds(5);
-    // Time limits of the whole wait: in_all without a signal, after_signal once
-    // one signal has asked this process to end. A second signal ends the wait.
+    // Time limits of the whole wait. `in_all` applies while no signal has asked
+    // this process to end, `after_signal` after one signal. A second signal
+    // ends the wait.
     Duration in_all = std::chrono::seconds(60);
     Duration after_signal = std::chrono::seconds(5);
   };
@@ -44,8 +45,8 @@ class FileBacklog {
   FileBacklog() : FileBacklog(Limits()) {}
   explicit FileBacklog(const Limits& limits) : limits_(limits) {}
 
-  // The kind of a task. kEnd closes a file; it is accepted even if the queue is
-  // full, because each file has only one such task.
+  // The kind of a task. kEnd closes a file; a kEnd task is accepted even if the
+  // queue is full, because each file has only one such task.
   enum class Entry { kWork, kEnd };
   // Adds a task. Returns false if the queue is full.
   bool AddEntry(Instant now, Entry entry);
@@ -66,8 +67,8 @@ class FileBacklog {
   // system completes no work, because the file system then counts as hung.
   // nullopt: HasRoom is true.
   std::optional<Instant> RoomAt(Instant now) const;
-  // Whether half of the room is free, which is when waiting producers are
-  // woken.
+  // Whether at least half of Limits::room_bytes is free. Waiting producers are
+  // woken at that point.
   bool HasHalfRoom() const { return bytes_ <= limits_.room_bytes / 2; }
 
   bool IsIdle() const { return entries_ == 0; }
@@ -84,7 +85,8 @@ class FileBacklog {
   int64_t room_bytes() const { return limits_.room_bytes; }
   int64_t bytes() const { return bytes_; }  // bytes that are not written yet
   int64_t dropped() const { return dropped_; }
-  // The time of the last progress, or of the first task after an idle period.
+  // The time at which the file system last completed work, or, if that is
+  // later, of the first task after an idle period.
   Instant moved() const { return moved_; }
 
  private:

@@ -24,13 +24,13 @@ namespace muster {
 // folders that are missing. The descriptor can be used with openat(2) and
 // renameat(2) alone (O_PATH).
 //   PermissionDenied  a link, folder or file of another user; or a permission
-//   others            as PathStatus
+//   other codes       those of PathStatus (base/log_folder.h)
 absl::StatusOr<OwnedFd> OpenFolderBelow(const std::string& root,
                                         const std::string& path);
 
 // Opens the file `path` below `root` with `flags` and, if it is created,
 // `mode`; creates the folders that are missing. The flags must not have
-// O_TRUNC: the owner is checked once the file is open. Errors: as
+// O_TRUNC: the owner is checked once the file is open. Errors: those of
 // OpenFolderBelow.
 absl::StatusOr<OwnedFd> OpenFileBelow(const std::string& root,
                                       const std::string& path, int flags,

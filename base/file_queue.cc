@@ -62,12 +62,12 @@ struct FileQueue::State {
   std::mutex mutex;  // guards the fields below
   std::condition_variable work;
   std::condition_variable moved;
-  std::deque<Task> tasks;  // the thread executes tasks.front()
+  std::deque<Task> tasks;  // the queue's thread executes tasks.front()
   bool stopping = false;
   bool given_up = false;
-  bool left = false;  // the thread has left its loop
-  // Objects that only the thread may destroy after the queue was abandoned,
-  // because their destructors close files.
+  bool left = false;  // the queue's thread has left its loop
+  // Objects that only the queue's thread may destroy after the queue was
+  // abandoned, because the destructors of these objects close files.
   std::vector<std::shared_ptr<const void>> remains;
   FileBacklog backlog;
   // `progress` counts completed work. `stuck_at` is its value when a call of Do

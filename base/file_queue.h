@@ -15,11 +15,13 @@
 namespace muster {
 
 // A thread that works on files, so that no other thread waits for a file
-// system. It executes the posted tasks in order; FileBacklog limits the queue.
+// system. The thread executes the posted tasks in order. FileBacklog limits how
+// much may be queued.
 //
-// A system call on a hung file system cannot be interrupted. At the end the
-// thread of such a call is abandoned; it shares the ownership of all data that
-// it uses.
+// A system call on a hung file system cannot be interrupted. If Finish must not
+// wait for such a call any longer, it abandons the thread, which then may live
+// longer than the queue. Therefore the thread shares the ownership of all data
+// that it uses.
 //
 // Thread-safe. The thread starts with the first task.
 class FileQueue {

@@ -46,7 +46,8 @@ class FileQueueTest : public ::testing::Test {
     EXPECT_EQ(mkfifo(hung_.c_str(), 0600), 0);
   }
   ~FileQueueTest() override {
-    // The removal fails if an abandoned thread creates a file at the same time.
+    // An abandoned thread may create a file in the folder at the same time.
+    // Then the folder cannot be removed, and the error is ignored.
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }
@@ -154,8 +155,8 @@ TEST_F(FileQueueTest, NoCallWaitsForAHungFile) {
   std::vector<int> done;
   EXPECT_FALSE(queue.Do(
       "p", [&done] { done.push_back(1); }, std::chrono::milliseconds(1)));
-  // Returns at once because the Do before has timed out; otherwise this call
-  // would wait for an hour.
+  // Returns at once, because the previous call of Do has timed out; otherwise
+  // this call would wait for an hour.
   EXPECT_FALSE(queue.Do(
       "p", [&done] { done.push_back(2); }, kForever));
   queue.Post("p", [&done] { done.push_back(3); });
@@ -190,7 +191,9 @@ TEST_F(FileQueueTest, BytesBeyondTheRoomAreDroppedAndNotedInTheFile) {
     file->Open();
     file->Write("12345678\n");
     file->Write("dropped\n");
-    file->Write("\n");  // dropped although there is room: it would hide the gap
+    // Dropped although there is room: all bytes after a gap are dropped until a
+    // line in the file says how many are missing.
+    file->Write("\n");
     EXPECT_TRUE(queue.HasRoom());
     reader = std::thread([&] { text = ReadHung(); });
     EXPECT_TRUE(queue.Finish({}));

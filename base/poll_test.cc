@@ -70,8 +70,8 @@ TEST(PollTest, SetsEveryRevents) {
   EXPECT_EQ(fds[2].revents, 0);
 }
 
-// A wait of a fraction of a millisecond must not end early. It would if the
-// remaining time were rounded down to milliseconds.
+// A wait of a fraction of a millisecond must not end early. The wait would end
+// early if the remaining time were rounded down to milliseconds.
 TEST(PollTest, NoWaitEndsBeforeItsDeadline) {
   const Pipe pipe;
   for (int i = 0; i < 20; ++i) {
@@ -87,8 +87,8 @@ TEST(PollTest, NoWaitEndsBeforeItsDeadline) {
 // Posted by the signal handler, once per signal caught.
 sem_t caught;
 
-// Interrupts the thread that constructs this object with signals, each sent
-// after the one before was caught, as long as `more` returns true; then calls
+// Sends signals to the thread that constructs this object, while `more` returns
+// true. Each signal is sent after the previous signal was caught. Then calls
 // `done`.
 class Interrupter {
  public:

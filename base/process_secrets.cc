@@ -14,7 +14,7 @@ std::optional<std::string> TakeSecretVariable(const char* name) {
   const char* const value = getenv(name);
   if (value == nullptr) return std::nullopt;
   std::string taken = value;
-  // The environment may contain the variable several times.
+  // The environment may contain the variable `name` several times.
   std::vector<char*> entries;
   const std::string prefix = std::string(name) + "=";
   for (char** at = environ; *at != nullptr; ++at) {

@@ -16,8 +16,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Set in the child process: a copy of this test, whose environment has the
-// secret twice.
+// Environment variable that is set in the child process only. The child runs
+// this test again, with an environment that has the secret twice.
 constexpr char kChild[] = "IN_THE_CHILD";
 
 std::string OwnEnvironmentInProc() {

@@ -44,7 +44,8 @@ class RotatingFile {
   // Receives whole sentences about errors, on the thread that writes.
   using OnTrouble = std::function<void(const std::string& sentence)>;
 
-  // The bytes that were passed to Write and that no file contains at the end.
+  // Numbers of bytes that were passed to Write, and that no file contains when
+  // the RotatingFile is destroyed.
   struct Totals {
     // Bytes that could not be written, or that were in a file which another
     // program removed while it was open.

@@ -83,8 +83,8 @@ TEST(SubprocessTest, ChildHasOnlyTheDescriptorsOfThePlan) {
   ASSERT_EQ(pipe2(b, O_CLOEXEC), 0);
   const OwnedFd a_read(a[0]), a_write(a[1]), b_read(b[0]), b_write(b[1]);
   SubprocessPlan plan = Shell("echo 1; echo 4 >&4; ls /proc/self/fd >&2");
-  // The pipes of this process have numbers from 3 on. They are close-on-exec,
-  // so the child has only the descriptors that the plan lists.
+  // The pipes of this process have numbers from 3 on. These pipes are
+  // close-on-exec, so the child has only the descriptors that the plan lists.
   plan.descriptors = {SubprocessPlan::kNull, a_write.get(), a_write.get(),
                       SubprocessPlan::kInherit, b_write.get()};
   const absl::StatusOr<pid_t> pid = StartSubprocess(plan);
@@ -126,8 +126,8 @@ TEST(SubprocessTest, DescriptorsMayTradePlaces) {
   EXPECT_EQ(std::string(bytes, static_cast<size_t>(got)), "via a\n");
 }
 
-// Starting a program opens no further descriptor, which a child that another
-// thread forks could keep open.
+// StartSubprocess opens no additional descriptor. A child that another thread
+// forks at that moment could inherit it and keep it open.
 TEST(SubprocessTest, StartsWithoutAFreeDescriptor) {
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);

@@ -255,8 +255,8 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
   options.endpoints = request.endpoints;
   options.tls = request.tls;
   options.token = *std::move(token);
-  // Only for a single endpoint: several endpoints belong to daemons, which keep
-  // no token in a file for their user.
+  // Look for a token file only if there is a single endpoint. Several endpoints
+  // belong to daemons, which store no token in a file for their user.
   if (options.token.empty() && options.endpoints.size() == 1) {
     std::optional<LocalCoordinator> local =
         FindLocalCoordinator(options.endpoints.front(), LocalTokenParents());

@@ -130,8 +130,9 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
     return absl::InvalidArgumentError(
         "drain: names no node; write launch drain NODE, see launch status");
   }
-  // An empty argument comes from an unset variable of a script. It must not be
-  // taken for a missing argument, which means the coordinator's only job.
+  // An empty argument comes from an unset variable of a script. An empty
+  // argument must not be taken for a missing one, which means the coordinator's
+  // only job.
   if (!arguments->empty() && arguments->front().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         args[0], ": its argument is empty; write launch ", args[0],

@@ -60,8 +60,8 @@ TEST(AdminRequest, InASlurmJobSlurmKnowsTheEndpoint) {
   EXPECT_EQ(Request({"status"}, {{"SLURM_JOB_ID", "41"}}).slurm_step,
             std::nullopt);
   EXPECT_EQ(Request({"status"}).slurm_job, "");
-  // --slurm-job works inside and outside of any Slurm job; the step of this
-  // process does not belong to that other job.
+  // --slurm-job works inside and outside of any Slurm job. Inside, the step of
+  // this process does not belong to the job that --slurm-job names.
   for (const Environment& environment : {Environment(), step}) {
     const AdminRequest other =
         Request({"drain", "n1", "--slurm-job=5_3"}, environment);

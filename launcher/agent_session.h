@@ -34,9 +34,9 @@ void PointLatestInTime(const std::string& directory,
 
 // Blocks the signals of `options` in this thread, and thereby in the threads
 // that it creates from now on, until the agent takes them. Ignores SIGPIPE, so
-// that a console that is closed does not end the job. Call it after the
-// guardian has been forked: workers start with the signal mask and actions of
-// before this call.
+// that a console that is closed does not end the job. Must be called after the
+// guardian has been forked, because workers must start with the signal mask and
+// actions that this process had before the call.
 void PrepareSignals(const agent::AgentOptions& options);
 
 }  // namespace muster::launcher

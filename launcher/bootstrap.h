@@ -33,8 +33,8 @@ struct PreparedNode {
 };
 
 // Checks the program, the token, the files for TLS and the limits of the
-// process, forks the guardian, prints the remarks of the options, and reads the
-// facts of this machine. Must be called while the process has one thread.
+// process, forks the guardian, prints RunOptions::remarks, and reads the facts
+// of this machine. Must be called while the process has one thread.
 // Errors: one line each, for Voice::Refuse.
 absl::StatusOr<PreparedNode> PrepareNode(
     const RunOptions& options,

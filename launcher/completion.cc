@@ -12,8 +12,9 @@ namespace muster::launcher {
 namespace {
 
 enum class Which { kAll, kWithValue };
-// Joins the names of `flags`, with a space before and after each name, so that
-// a shell script can search for " --name ".
+// Joins the names of all `flags`, or with kWithValue of those that need a
+// value. Puts a space before and after each name, so that a shell script can
+// search for " --name ".
 std::string Words(const std::vector<Flag>& flags, Which which) {
   std::string words = " ";
   for (const Flag& flag : flags) {
@@ -34,8 +35,9 @@ std::string SubcommandWords() {
   return words;
 }
 
-// Joins the names of the subcommands with `flags`: "status|watch|cancel|drain".
-// kNone: the subcommands that have flags of any kind.
+// Joins the names of the subcommands whose kind of flags is `flags`:
+// "status|watch|cancel|drain". If `flags` is kNone, joins the names of all
+// subcommands that have flags.
 std::string NamesWith(SubcommandFlags flags, const char* separator) {
   std::string names;
   for (const Subcommand& subcommand : Subcommands()) {

@@ -15,7 +15,8 @@ namespace muster::launcher {
 enum class CoordinatorPlace {
   kHere,  // This process hosts the coordinator; a port in use is an error.
   // This process hosts the coordinator if it can bind the port, otherwise it
-  // connects: of several agents on one machine the first one hosts.
+  // connects: of several agents on one machine, the first one that binds the
+  // port hosts the coordinator.
   kHereIfFree,
   kElsewhere,  // This process connects to a coordinator elsewhere.
 };
@@ -27,8 +28,9 @@ struct CoordinatorChoice {
   // kHere, kHereIfFree: the address to bind. Host "0.0.0.0" or "::": every
   // interface. Port 0: any free port.
   rendezvous::Endpoint listen;
-  // The addresses that peers connect to; only one if this node hosts the
-  // coordinator. Port 0: the port that is bound.
+  // The coordinator's addresses, for those that connect to it; exactly one if
+  // this node hosts the coordinator. Port 0 stands for the free port that
+  // binding `listen` yields.
   std::vector<rendezvous::Endpoint> endpoints;
   // kHere, kHereIfFree: the address at which peers reach this node.
   std::string own_address;

@@ -13,12 +13,14 @@
 namespace muster::launcher {
 namespace {
 
-// Interval at which a lingering coordinator checks for signals.
+// Interval at which Linger checks for signals while this coordinator still
+// serves other nodes.
 constexpr Duration kLook = std::chrono::milliseconds(100);
-// A coordinator that has lingered for this time prints a notice.
+// Time after the start of Linger at which a notice says that this coordinator
+// still serves other nodes.
 constexpr Duration kQuietLinger = std::chrono::seconds(2);
-// Time for which streams stay open at the end, so that `launch watch` receives
-// the end of the job.
+// Time for which the server's streams stay open once Linger has ended its wait,
+// so that `launch watch` receives the end of the job.
 constexpr Duration kGoodbye = std::chrono::seconds(1);
 
 bool SignalCame() {

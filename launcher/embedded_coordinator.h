@@ -98,8 +98,8 @@ class EmbeddedCoordinator {
   EmbeddedCoordinator(const Options& options, rendezvous::OpenedJournal state,
                       const Voice& voice);
   // Creates the file with the token of the coordinator at `listen`, whose port
-  // is known. AlreadyExists: as LocalToken::Keep. Other failures are only
-  // printed.
+  // is known. AlreadyExists: another process of this user has that file. Other
+  // failures are only printed.
   static absl::StatusOr<std::unique_ptr<LocalToken>> KeepToken(
       const rendezvous::Endpoint& listen, const Options& options,
       const Voice& voice);

@@ -30,10 +30,9 @@ std::string AddressTowards(const rendezvous::Endpoint& coordinator) {
   return addresses.ok() ? LocalAddressTowards(addresses->front()) : "";
 }
 
-// Whether a process that hosts a coordinator at `coordinator` may bind the same
-// port at `host`, an address of this machine, or at every address of this
-// machine. Several nodes may be on one machine, and the hosting process may be
-// started last.
+// Whether a process of this machine may host the coordinator at `coordinator`,
+// and for this bind its port at the address `host`. Then the standby of this
+// node must use another port: the hosting process may be started later.
 bool IsHostsPort(const rendezvous::Endpoint& coordinator,
                  const std::string& host) {
   const auto addresses =

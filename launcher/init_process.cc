@@ -13,8 +13,9 @@
 namespace muster::launcher {
 namespace {
 
-// Reaps every child that has exited, until `child` is among them. Returns
-// whether `child` has been reaped.
+// Reaps children that have exited, until `child` is reaped or no other child
+// has exited. Returns whether `child` was reaped; if so, sets its
+// `wait_status`.
 bool ReapUntil(pid_t child, int& wait_status) {
   for (;;) {
     int status = 0;

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::chrono::seconds kReapTimeout{30};
 
-// Runs `body` in a child process under RunUnderInit, as if that were process 1.
+// Runs `body` under RunUnderInit in a child process, which does the work of
+// process 1.
 class InitProcess {
  public:
   explicit InitProcess(const std::function<int()>& body) {
@@ -90,7 +91,8 @@ TEST(InitProcess, ReapsWhatIsOrphaned) {
     if (read(tell[0], &orphan, sizeof(orphan)) != sizeof(orphan)) return 1;
     waitpid(middle, nullptr, 0);
     kill(orphan, SIGKILL);
-    // kill() succeeds for a zombie and fails with ESRCH once it was reaped.
+    // Wait until the orphan is reaped: kill() succeeds for a zombie, and fails
+    // with ESRCH after that.
     const auto deadline = std::chrono::steady_clock::now() + kReapTimeout;
     while (kill(orphan, 0) == 0) {
       if (std::chrono::steady_clock::now() > deadline) return 2;

@@ -24,8 +24,9 @@
 namespace muster::launcher {
 namespace {
 
-// Name of the folder for tokens inside a user's folder (base/user_folder.h). It
-// is separate because the user's folder may hold the logs of many jobs.
+// Name of the folder for tokens inside a user's folder (base/user_folder.h).
+// The folder for tokens is separate because the user's folder may hold the logs
+// of many jobs.
 constexpr char kFolder[] = "/tokens";
 constexpr size_t kMaxTokenBytes = 4096;
 constexpr Duration kResolveTimeout = std::chrono::seconds(5);

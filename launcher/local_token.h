@@ -19,14 +19,14 @@ namespace muster::launcher {
 // namespace, the address and the port. The file is locked while its coordinator
 // lives, so that the file of a killed process can be recognized as stale.
 
-// A folder in memory. Where a login manager ends the user's last session, it
-// may be emptied.
+// A folder in memory. A login manager may remove a user's files in this folder
+// when the user's last session ends.
 inline constexpr char kMemoryFolder[] = "/dev/shm";
 
 // The folders in which a user's folder (base/user_folder.h) may hold tokens, in
 // the order in which a coordinator tries them: /tmp, the user's runtime folder,
-// TMPDIR, kMemoryFolder. /tmp is first because jobs and logins have different
-// variables.
+// TMPDIR, kMemoryFolder. /tmp is first because XDG_RUNTIME_DIR and TMPDIR may
+// differ between a job and the user's login shell.
 std::vector<std::string> LocalTokenParents();
 
 class LocalToken {

@@ -24,8 +24,8 @@ class ProgressTicker {
   // has changed. The silence of a rank is reported once.
   using Tell = std::function<void(const rendezvous::JobStatus& job)>;
 
-  // `look` and `tell` are called on the ticker's thread, for the first time
-  // `every` after construction.
+  // Calls `look` and `tell` on the ticker's thread. `every`: the interval
+  // between two calls, and between construction and the first call.
   ProgressTicker(Duration every, Look look, Tell tell);
   // Blocks until a running call of `look` or `tell` has returned.
   ~ProgressTicker();

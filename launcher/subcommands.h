@@ -24,10 +24,10 @@ struct Subcommand {
   const char* name;
   const char* arguments;  // arguments, as shown in usage lines
   const char* summary;    // one sentence
-  // First line of the usage section of the help text. One row may hold the line
-  // of several subcommands; null: none.
+  // Text after "launch" in the line about the subcommand in the help text of
+  // `launch`. Null: the line of another row includes this subcommand.
   const char* usage = nullptr;
-  const char* purpose = nullptr;  // the part of the line after `usage`
+  const char* purpose = nullptr;  // text after `usage` in that line
   SubcommandFlags flags = SubcommandFlags::kNone;
   // Arguments that shells complete, in the format of Flag::completions.
   const char* completions = "";

@@ -34,7 +34,7 @@ std::string NearNic(const PciDevice& device, const std::vector<Nic>& nics);
 struct Seat {
   int numa_node = 0;
   const PciDevice* gpu = nullptr;  // null: no GPU, or its device was not found
-  // why this node: "GPU 0 (0000:3b:00.0) is at NUMA node 0"
+  // why the seat is at `numa_node`: "GPU 0 (0000:3b:00.0) is at NUMA node 0"
   std::string reason;
 };
 
@@ -43,7 +43,8 @@ struct Seats {
   // Worker i has seat i. There may be more seats than workers: as in torchrun,
   // GPUs that this job does not use also get a share of a node's cores.
   std::vector<Seat> seats;
-  std::string how;  // the rule, such as "by the GPUs' NUMA nodes"
+  // the rule by which the seats were chosen, such as "by the GPUs' NUMA nodes"
+  std::string how;
 };
 
 // One seat for each GPU of `gpus` (PCI addresses in CUDA's order; empty if
@@ -71,7 +72,8 @@ struct BindingRequest {
 // The cores and memory of one worker.
 struct WorkerBinding {
   std::vector<int> cpus;  // logical CPUs, in ascending order; not empty
-  // number of its cores, divided by the workers that share them
+  // the number of cores in `cpus`, divided by the workers that share these
+  // cores; at least 1
   int threads = 1;
   // The preferred NUMA node. nullopt: no preference, because the machine has
   // one node or the worker's CPUs belong to several.

@@ -125,7 +125,8 @@ LogicalCpu Describe(hwloc_obj_t pu) {
     if (at->type == HWLOC_OBJ_CORE) cpu.core = first;
     if (at->type == HWLOC_OBJ_PACKAGE) cpu.socket = Number(at);
     if (hwloc_obj_type_is_dcache(at->type)) {
-      cpu.complex = first;  // the loop goes outwards: the outermost cache wins
+      // The loop goes from the CPU outwards, so the outermost data cache wins.
+      cpu.complex = first;
       has_cache = true;
     }
   }
@@ -141,7 +142,8 @@ std::vector<LogicalCpu> ReadCpus(hwloc_topology* topology) {
   }
   // A GPU's memory, or slower memory, may form a NUMA node without CPUs, which
   // hwloc reports as local to another node's CPUs. Such nodes have higher
-  // numbers, so that the backward loop lets the CPUs' own node win.
+  // numbers. The loop goes backwards, so that the CPUs' own node is stored
+  // last.
   std::vector<hwloc_obj_t> nodes;
   hwloc_obj_t node = nullptr;
   while (

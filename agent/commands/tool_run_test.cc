@@ -74,8 +74,8 @@ TEST_F(ToolRunTest, ChildrenAreKilledWithTheTool) {
   const ToolOutcome outcome = Shell(
       "tail -f /dev/null & echo $!; exec tail -f /dev/null", seconds(60), 1);
   EXPECT_EQ(outcome.end, End::kCutOff);
-  // The first run kept only one byte of its output, the child's process id.
-  // This second run has no such limit and returns the whole number.
+  // The first run kept only the first byte of its output, so the child's
+  // process id is incomplete. This second run has no such limit.
   const ToolOutcome whole =
       Shell("tail -f /dev/null >/dev/null 2>&1 & echo $!", seconds(60));
   const pid_t child = std::atoi(whole.output.c_str());

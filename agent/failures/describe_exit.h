@@ -16,7 +16,8 @@ namespace muster::agent {
 struct WorkerRemains {
   std::vector<std::string> stderr_tail;  // oldest first
   std::string error_file_path;           // empty: the worker had no error file
-  // scope of the timer whose expiry caused the signal
+  // scope of the timer (FileTimers) whose expiry made the agent send a signal
+  // to the worker; empty: none
   std::string expired_timer;
   // the result of ReadErrorFile; NotFound: no file
   absl::StatusOr<ErrorFile> error_file = absl::NotFoundError("");

@@ -13,13 +13,13 @@
 namespace muster::agent {
 namespace {
 
-// The time limit, after the deadline of the exchange, of a query for the ranks
-// that have published no address.
+// After a time-out of the exchange, the longest time for asking the store which
+// ranks have published no address.
 constexpr Duration kAbsentRanksTimeout = std::chrono::seconds(5);
 constexpr size_t kLongestAddress = 300;
 
-// The store key of a rank's address. PyTorch's clients use keys that begin with
-// "/", so that the keys cannot collide.
+// The store key of a rank's address. PyTorch's clients never use it: all of
+// their keys begin with "/".
 std::string KeyOf(const std::string& topic, int rank) {
   return absl::StrCat("muster/", topic, "/", rank);
 }

@@ -19,7 +19,7 @@ struct PeerMeeting {
 };
 
 // Publishes the text `own` (at most 300 bytes) of this rank under `topic`,
-// waits for the texts of the first `wanted` ranks, and returns them in the
+// waits for the texts of the ranks below `wanted`, and returns them in the
 // order of the ranks. Needs two round trips for any world size.
 //
 // DeadlineExceeded: names the ranks that have published nothing. Unavailable,

@@ -70,7 +70,7 @@ TEST_F(NvmlTest, VisibleOnesAreThoseOfTheMachine) {
 }
 
 TEST_F(NvmlTest, TheLibraryIsNotAskedWhereAllIsHidden) {
-  // 18: nvmlInit fails, if the library is loaded at all
+  // If the library were loaded, its nvmlInit would fail with code 18.
   Set("FAKE_NVML_INIT", "18");
   EXPECT_THAT(ReadVisibleGpus("", kFake)->names, IsEmpty());
   EXPECT_THAT(ReadVisibleGpus("-1", kFake)->names, IsEmpty());

@@ -135,9 +135,10 @@ std::vector<ProcessEntry> KillDescendants(
     if (process.state != 'Z') SignalProcess(process, SIGKILL);
     groups.insert(process.group);
   }
-  // A chain of processes that fork and exit may escape every walk. A signal to
-  // their process group reaches all of them. Every worker leads a group of its
-  // own, so only this process's own group must be spared.
+  // If each process of a chain forks and exits, every walk through /proc may
+  // miss the newest one. A signal to their process group reaches all of them.
+  // Every worker leads a group of its own, so only this process's own group
+  // must be spared.
   groups.erase(getpgrp());
   for (const pid_t group : groups) {
     if (group > 1) kill(-group, SIGKILL);

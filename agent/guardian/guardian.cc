@@ -315,7 +315,7 @@ class Guardian::Impl {
   State state_ = State::kServing;
   uint64_t starts_sent_ = 0;
   uint64_t signs_of_life_ = 0;
-  // in kBroken: why the guardian was killed, as a predicate
+  // in kBroken: why the guardian was killed, such as "took no command"
   std::string broken_;
   std::vector<GuardianEvent> events_;
   std::string loss_;
@@ -406,9 +406,9 @@ void Guardian::Impl::Append(Notice notice) {
                                      ended->wait_status, ended->signalled});
   } else if (auto* gone = std::get_if<AllGoneNotice>(&notice);
              gone != nullptr && gone->starts_taken == starts_sent_) {
-    // The notice is current, because the guardian had received all starts. If
-    // it had not, a start would still be in progress, and a later AllGone
-    // notice would follow.
+    // `gone` is up to date: the guardian had received every Start when no
+    // process was left. An AllGoneNotice from before the latest Start is
+    // ignored; a later one follows.
     events_.emplace_back(AllGone{std::move(gone->left_behind)});
   }
 }

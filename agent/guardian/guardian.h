@@ -110,8 +110,8 @@ class Guardian {
   // Only Next increases it.
   uint64_t signs_of_life() const;
   // Kills (SIGKILL) a guardian that no longer answers, and the workers with it;
-  // GuardianLost follows. `why` says what the guardian did, as a predicate. No
-  // effect if the guardian is already lost.
+  // GuardianLost follows. `why` says what the guardian did, such as "gave no
+  // sign of life for 10 s". No effect if the guardian is already lost.
   void Abandon(const std::string& why);
 
   // A descriptor for poll(): readable, level-triggered, when Next has events.

@@ -160,8 +160,9 @@ constexpr size_t kMaxUnsentBytes = 1 << 20;
 // them.
 constexpr int kMaxStarting = 32;
 
-// The next, longer interval between searches for descendants: a process in an
-// uninterruptible system call (a device, a dead file server) may die late.
+// Lengthens the interval between searches for descendants, in milliseconds: a
+// process in an uninterruptible system call (a device, a dead file server) may
+// die late.
 int Longer(int milliseconds) {
   return std::min(2 * milliseconds, kLongestSweepMilliseconds);
 }
@@ -232,7 +233,9 @@ class GuardianLoop {
  private:
   struct Worker {
     pid_t pid = 0;
-    OwnedFd outcome;  // open until the program has been executed or has failed
+    // pipe on which the child reports a failed exec; open until the program has
+    // been executed or has failed
+    OwnedFd outcome;
     std::string program;  // argv[0]
     std::optional<StartFailure> failure;
     bool signalled = false;
@@ -334,7 +337,7 @@ bool GuardianLoop::Turn() {
   if (channel_.unsent() > 0) line.events |= POLLOUT;
   std::vector<pollfd> fds = {
       line, {child_ended_.get(), POLLIN, 0}, {agent_.get(), POLLIN, 0}};
-  // local ranks of the workers behind fds[3], fds[4], …
+  // local ranks of the workers whose `outcome` is fds[3], fds[4], …
   std::vector<int> starting;
   for (const auto& [local_rank, worker] : workers_) {
     if (!worker.outcome.open()) continue;
@@ -354,8 +357,8 @@ bool GuardianLoop::Turn() {
   signalfd_siginfo info;
   while (read(child_ended_.get(), &info, sizeof info) > 0) {
   }
-  // Kills new descendants before Reap, because Reap may report that no process
-  // is left.
+  // During a sweep, kills new descendants first, so that Reap can collect them
+  // in this turn. Reap ends the sweep once no process is left.
   if (sweeping_) KillDescendants({});
   Reap();
   if (fds[2].revents != 0) return false;
@@ -522,8 +525,8 @@ void GuardianLoop::Handle(const TerminalCommand& command) {
   }
 }
 
-// Restores the terminal's modes unless another program, such as the shell, has
-// changed them since.
+// Restores the modes that the terminal had before the agent changed them,
+// unless another program, such as the shell, has set other modes meanwhile.
 void GuardianLoop::RestoreTerminal() {
   if (terminal_.open() &&
       HasModes(terminal_.get(), terminal_modes_.forwarding)) {

@@ -110,13 +110,14 @@ int RunAsPid1() {
   }
   pid_t orphan = 0;
   if (read(ends[0], &orphan, sizeof orphan) != sizeof orphan) return 13;
-  // Waits until both processes have been reaped: only then their pids vanish.
+  // Waits until the exited process `stranger` and its orphan have been reaped:
+  // only then their pids vanish.
   while (kill(stranger, 0) == 0 || kill(orphan, 0) == 0) {
     pollfd fd = {guardian->fd(), POLLIN, 0};
     if (poll(&fd, 1, 30000) != 1) return 14;
     if (!guardian->Next().empty()) return 15;
   }
-  // The guardian still reports the exit of its workers.
+  // Under PID 1 the guardian also reports the exit of a worker.
   const OutputPipe out;
   EventReader events(guardian.get());
   if (!guardian->Start(Staged(0, {"exit", "5"}, out)).ok()) return 16;

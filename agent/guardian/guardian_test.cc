@@ -236,7 +236,7 @@ TEST_F(GuardianTest, RefusesWhatNoProcessCanBeGiven) {
   spec.environment = {{"A", std::string(9 << 20, 'x')}};
   EXPECT_THAT(std::string(guardian_->Start(spec).message()),
               HasSubstr("bytes, more than 8388608"));
-  // The guardian can still start workers.
+  // After these refused requests, the guardian can start a worker.
   EXPECT_EQ(OutputOf({"say-stdin"}), "null");
 }
 

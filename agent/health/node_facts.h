@@ -24,7 +24,8 @@ struct LibraryFacts {
   std::optional<int> runtime_cuda;
   std::string toolkit_nccl;   // version of libnccl.so.2: "2.21.5"
   std::string torch_version;  // version of PyTorch for the Python in PATH
-  std::string torch_cuda;  // CUDA version of the same PyTorch: "12.4"; or empty
+  // CUDA version of the PyTorch in `torch_version`: "12.4"; empty: none
+  std::string torch_cuda;
   // version of the nvidia-nccl package in PyTorch's folder
   std::string torch_nccl;
 };

@@ -22,9 +22,9 @@ struct NodePaths {
   // Folders to examine, as pairs of purpose and path.
   std::vector<std::pair<std::string, std::string>> folders;
   std::vector<int> ports = {29400, 29500};
-  // Time limits: `gpu_timeout` for the driver to list its GPUs (it needs
-  // seconds without persistence mode), and the next one for each other part
-  // that may hang.
+  // Time limits. `gpu_timeout`: for the driver to list its GPUs, which takes
+  // seconds without persistence mode. `timeout`: for each other part that may
+  // hang.
   Duration gpu_timeout = std::chrono::seconds(30);
   Duration timeout = std::chrono::seconds(5);
 };

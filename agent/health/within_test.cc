@@ -33,8 +33,8 @@ TEST(Within, SignalsAreNotHandledInItsThread) {
   EXPECT_EQ(sigismember(&own, SIGTERM), 0);
 }
 
-// 100 calls hang: each is abandoned at its deadline, and at most 32 of them are
-// ever started.
+// Within is called 100 times with a function that hangs. Every call returns
+// without a result, and at most 32 of the functions are started.
 TEST(Within, HangingCallsAreAbandonedAndBounded) {
   auto never = std::make_shared<std::promise<void>>();
   auto begun = std::make_shared<std::atomic<int>>(0);

@@ -335,8 +335,8 @@ TEST(HangBlame, EqualWorkersGiveARemark) {
       "/logs/job/attempt_0` shows who waited for whom");
 }
 
-// Worker 1 fell silent 400 ms earlier, and is not overdue because its deadline
-// is longer. The remark about silent ranks includes it nevertheless.
+// Worker 1 has been silent 400 ms longer than worker 0, but is not overdue,
+// because its deadline is longer. The remark counts worker 1 nevertheless.
 TEST(HangBlame, WorkerSilentSlightlyEarlierIsCounted) {
   SilentWorker patient = Silent(1, milliseconds(5400));
   patient.silence.deadline = seconds(6);

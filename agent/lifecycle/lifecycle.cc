@@ -148,8 +148,8 @@ void Lifecycle::KeepTime(rendezvous::NodePhase before, int round_before) {
   using rendezvous::NodePhase;
   const bool ended = before == NodePhase::kRunning && phase_ != before &&
                      phase_ != NodePhase::kSucceeded;
-  // This node's workers had succeeded, but the round ended early on another
-  // node and is repeated.
+  // Whether the round is repeated although this node's workers had succeeded,
+  // because the round ended early on another node.
   const bool repeats =
       before == NodePhase::kSucceeded && phase_ == NodePhase::kRunning;
   if (ended || repeats) ledger_.Break(now_, round_before);
@@ -190,11 +190,11 @@ void Lifecycle::On(const WorkerDown& event) {
     pids_[event.local_rank] = 0;
   }
   if (IsEndOfHungWorker(event)) {
-    // Nothing to record: the hang was already reported as this worker's
-    // failure.
+    // An exit of the hung worker is not recorded: the hang was already reported
+    // as this worker's failure.
   } else if (!event.failure.has_value() || IsEndByPreemption(*event.failure)) {
-    // Nothing to record: the worker succeeded, or the preemption explains its
-    // exit.
+    // An exit without a failure, or one that the preemption explains, is not
+    // recorded.
   } else {
     rendezvous::Failure failure = *event.failure;
     const bool stopping = phase_ == rendezvous::NodePhase::kStopping;
@@ -245,8 +245,9 @@ void Lifecycle::On(const WorkersGone& event) {
     NoticeLeftBehind(event.left_behind);
   }
   any_left_ = false;
-  // All workers have succeeded and no process is left, so no SIGKILL is needed
-  // any more. (A running AnnouncePreemption has a deadline of its own.)
+  // If all workers have succeeded, no process is left for the SIGKILL that is
+  // due at kill_at_. It would only cut short the user's preemption command,
+  // which may still run and has its own deadline (announcing_until_).
   if (phase_ == rendezvous::NodePhase::kRunning && pending_ == 0) {
     kill_at_.reset();
   }
@@ -312,11 +313,11 @@ void Lifecycle::FollowDirective() {
       if (round_ >= directive.place.round) {
         ForwardSignals();
       } else if (preemption_.has_value()) {
-        // This node got a preemption notice that the coordinator has not seen
-        // yet: ignore the order to begin a new round.
+        // After a preemption notice, of which the coordinator does not know
+        // yet, the order to begin a new round is ignored.
       } else if (HasWorkers()) {
-        // The order to stop the previous round was lost. Its workers are
-        // stopped before the new round begins.
+        // If workers of the previous round are left, the order to stop that
+        // round was lost. They are stopped before the new round begins.
         if (phase_ == rendezvous::NodePhase::kRunning) {
           ReleaseWaiters("this node's round is over");
           Stop(SIGTERM, config_.spec.shutdown_timeout);
@@ -429,7 +430,8 @@ void Lifecycle::Stop(int signal, Duration grace) {
   if (phase_ != rendezvous::NodePhase::kStopping) {
     phase_ = rendezvous::NodePhase::kStopping;
     changed_ = true;
-    // Until now kill_at_ was the end of the grace period of leftover processes.
+    // kill_at_ may be set already: after a success it is the time of SIGKILL
+    // for leftover processes. This stop has a grace period of its own.
     kill_at_.reset();
     killed_ = false;
     broke_at_ = now_;

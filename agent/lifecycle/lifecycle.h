@@ -35,10 +35,13 @@ class Lifecycle {
     std::string run_id;
     // an empty address is replaced by LinkUp::own_address
     rendezvous::NodeIdentity node;
-    std::string place_key;  // value of Report::place_key
+    // the agent's secret; see Report::place_key
+    std::string place_key;
     rendezvous::JobSpec spec;
-    std::string endpoint;          // the coordinator's endpoint, for messages
-    std::string standby_endpoint;  // value of Report::standby_endpoint
+    std::string endpoint;  // the coordinator's endpoint, for messages
+    // HOST:PORT at which this process could coordinate the job; empty: it
+    // cannot
+    std::string standby_endpoint;
     AgentPolicy policy;
     // The longest time that the first report waits for the first NCCL id; zero:
     // no wait.
@@ -167,9 +170,9 @@ class Lifecycle {
   // does not count as a cancellation, because clusters send SIGTERM after their
   // notice.
   bool Cancelled() const;
-  // Whether workers may use the rest of their grace period although the job is
-  // over: a restarted coordinator knows the preemption notice, but not the
-  // grace period.
+  // Whether workers may use the rest of their grace period although the verdict
+  // has arrived. A restarted coordinator knows of the preemption but of no
+  // running round, and sends the verdict at once.
   bool WorkersKeepGrace() const;
   std::optional<rendezvous::PreemptionNotice> PreemptionNow() const;
   // --- what this node offers for the next round: its health, a port and an
@@ -217,14 +220,16 @@ class Lifecycle {
   // The coordinator's reason and exit code for the end of this round; nullopt:
   // the coordinator has not ended it.
   std::optional<rendezvous::RoundEnd> round_end_;
-  // failures of workers that are included in reports
+  // failures of workers as this node reports them; at most
+  // kMaxFailuresPerReport
   std::vector<rendezvous::Failure> failures_;
-  // All failures of workers in this round, hangs included; `failures_` has at
-  // most kMaxFailuresPerReport of them.
+  // All failures of workers in this round, hangs included, even those for which
+  // `failures_` has no room.
   std::vector<rendezvous::Failure> ends_;
   // why the root process of the NCCL id was lost; empty: it runs
   std::string nccl_root_lost_;
-  int restarts_used_ = 0;  // value of Report::restarts_used
+  // number of restarts that the job has used, by the newest directive with it
+  int restarts_used_ = 0;
   int pending_ = 0;        // workers that are running or being started
   int unstarted_ = 0;      // workers that have not been started yet
   bool any_left_ = false;  // whether a worker or a descendant of one is alive
@@ -266,11 +271,13 @@ class Lifecycle {
   // The time since which an expected directive is missing: the start of the
   // agent, or the loss of the connection.
   std::optional<Instant> unanswered_since_;
-  std::vector<std::string> addresses_;  // value of Report::addresses
-  // value of LinkUp::coordinator in the newest LinkUp
+  // IP addresses of this node, for reports
+  std::vector<std::string> addresses_;
+  // the endpoint of the newest connection (LinkUp::coordinator); empty: unknown
   std::string connected_to_;
   std::string coordinator_;  // the endpoint at which the coordinator answered
-  uint64_t promised_epoch_ = 0;  // value of Report::promised_epoch
+  // the highest epoch received; a coordinator with a lower epoch is not obeyed
+  uint64_t promised_epoch_ = 0;
   rendezvous::Electorate electorate_;
   int host_rank_ = -1;
   std::vector<std::string> standbys_;
@@ -280,7 +287,8 @@ class Lifecycle {
   uint64_t standbys_tried_ = 0;
   bool connected_ = false;
   bool ever_answered_ = false;
-  // unreachable since the start, and the user is not notified yet
+  // whether the coordinator has not been reached since the start, and the user
+  // is not notified of this yet
   bool absent_from_start_ = false;
   std::string link_error_;
 

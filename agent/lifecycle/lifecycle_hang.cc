@@ -43,8 +43,9 @@ std::string Describe(const HangWatch::Silence& silence, Instant now) {
 
 // Moves the workers' deadlines after a suspension. A whole job may be suspended
 // and resumed (Slurm's gang scheduling, a live migration of the machine), and
-// reports missing because of it are no hang. At most the lost time is added to
-// the deadlines, so that the number of repetitions needs no limit.
+// reports missing because of it are no hang. A suspension moves the deadlines
+// only by the time lost in it. A hung worker is therefore found even if
+// suspensions repeat without end.
 void Lifecycle::ForgiveSilence(Instant due) {
   if (now_ <= due + kMaxLate) return;
   watch_.SuspendedFor(now_ - due);

@@ -157,8 +157,9 @@ TEST_F(LifecycleHang, StoppedWorkerIsReportedInABrokenRound) {
     agent.TellStop(1);
     EXPECT_EQ(agent.looks.size(), 1u);
     EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
-    // 16 s before its deadline, a worker has been silent for less than half of
-    // the deadline and is not suspected.
+    // While the round is being stopped, a worker is suspected only after half
+    // of its deadline. If `before` is 16 s, it has been silent for 14 s of 30
+    // s.
     ASSERT_EQ(agent.stacks_asked.size(), before == 10 ? 1u : 0u);
     agent.Step(Taken(/*local_rank=*/0));
     const std::vector<rendezvous::Failure>& failures =

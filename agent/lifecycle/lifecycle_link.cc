@@ -13,17 +13,18 @@ namespace muster::agent {
 namespace {
 
 // The time for which a node stays with a standby that has no majority
-// (kStandbyTime), and the length of the interval from which a further random
-// time is drawn. Nodes learn of the loss of their coordinator at different
-// times, and standbys that reach each other bring their nodes together
-// (Standby::Meet). A node leaves a standby because the others may not reach it.
+// (kStandbyTime), plus a random time below kStandbySpread. A node leaves a
+// standby that the other nodes may not reach. It does not leave at once: nodes
+// learn of the loss of their coordinator at different times, and standbys that
+// reach each other bring their nodes together (Standby::Meet).
 constexpr Duration kStandbyTime = std::chrono::seconds(5);
 constexpr Duration kStandbySpread = std::chrono::seconds(5);
-// The time for which a node stays with a standby that has asked it for a
-// promise.
+// The time, in place of kStandbyTime, for which a node stays with a standby
+// that has asked the node for a promise.
 constexpr Duration kPromiseTime = std::chrono::seconds(10);
-// The pause before the next attempt to connect, after the coordinator has moved
-// (kMovePause) or the coordinator of another job has answered.
+// The pauses before the next attempt to connect: after the coordinator has
+// moved (kMovePause), and after the coordinator of another job has answered
+// (kWrongCoordinatorPause).
 constexpr Duration kMovePause = std::chrono::milliseconds(100);
 constexpr Duration kWrongCoordinatorPause = std::chrono::seconds(1);
 
@@ -82,7 +83,9 @@ bool Lifecycle::ComesFromAnother(const rendezvous::Directive& directive) {
     default:
       break;
   }
-  // An epoch of 0 marks a refusal, which no coordinator of a job has sent.
+  // Ignores a coordinator whose epoch is lower than the promised one. An epoch
+  // of 0 is no coordinator's epoch: such a directive is a refusal and is
+  // obeyed.
   if (directive.epoch == 0 || directive.epoch >= promised_epoch_) return false;
   GoTo("", kMovePause);
   return true;

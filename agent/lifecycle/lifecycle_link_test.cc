@@ -502,7 +502,8 @@ TEST_F(LifecycleStandbyTest, PromisesAndObeysNoLowerEpoch) {
   agent_.Step(DirectiveCame{StandBy(9)});
   EXPECT_EQ(report().promised_epoch, 9u);
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
-  // The old coordinator is reachable again.
+  // The node reaches the old coordinator again, whose epoch 8 is lower than the
+  // promised epoch 9.
   agent_.Disconnect();
   agent_.Step(LinkUp{.coordinator = "a:1"});
   rendezvous::Directive stop = DirectiveOf(rendezvous::DirectiveKind::kStop);

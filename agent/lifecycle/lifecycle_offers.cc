@@ -26,7 +26,8 @@ void Lifecycle::On(const NcclIdMissing& event) {
 
 // A lost NCCL root does not break the round: the root is not needed after the
 // ranks have connected, and many programs never use the id. A rank that still
-// needs the root times out; the user's notice explains its failure.
+// needs the root times out; the notice printed here explains that failure to
+// the user.
 void Lifecycle::On(const NcclRootLost& event) {
   if (!HasWorkers()) return;
   nccl_root_lost_ = event.what;

@@ -154,7 +154,9 @@ TEST(LifecycleNcclId, DistrustedIdIsReplaced) {
   LifecycleFixture agent;
   agent.Step(NcclIdReady{"id1"});
   agent.Connect();
-  Start(agent, 3, "");  // this node has group rank 0, but its id1 is not used
+  // The round uses no NCCL id, although this node has group rank 0 and offered
+  // id1.
+  Start(agent, 3, "");
   EXPECT_EQ(agent.renewals, 1);
   agent.Step(NcclIdReady{"id2"});
   Break(agent, 3);

@@ -21,7 +21,8 @@ namespace muster::agent {
 // to StartWorkers, are events that an agent's state machine handles.
 struct LinkUp {
   std::string own_address;  // the local address of the connection; may be empty
-  std::vector<std::string> addresses;  // value of Report::addresses
+  // IP addresses of this node's interfaces, for Report::addresses
+  std::vector<std::string> addresses;
   // The coordinator's endpoint that answered, HOST:PORT; empty: unknown.
   std::string coordinator;
 };
@@ -99,8 +100,8 @@ struct WorkersSeen {
   std::vector<Worker> workers;
   std::string records;  // the folder for `launch inspect`; empty: no folder
 };
-// Event: the answer to TakeStacks, with the first worker's stack and the end of
-// its stderr.
+// Event: the answer to TakeStacks, with the stack of the suspected worker (the
+// first in TakeStacks::workers) and the end of its stderr.
 struct StackTaken {
   int round = 0;
   int local_rank = 0;

@@ -333,7 +333,7 @@ TEST(LifecycleStop, DuringTheSweepOfASuccessStartsItsOwnGrace) {
   agent.Run(1);
   agent.Down(0);
   agent.Down(1);
-  // After 10 s the leftover processes get SIGKILL once.
+  // 10 s after the last worker's exit, the leftover processes get SIGKILL.
   agent.Wait(milliseconds(10'500));
   agent.TellStop(1, seconds(2));
   agent.Forget();
@@ -545,9 +545,9 @@ TEST(LifecycleEnds, AnExceptionAfterTheFirstFailuresDidNotComeFirst) {
   EXPECT_FALSE(agent.reports.back().failures[1].raised_first);
 }
 
-// The agent may learn of a killed worker's exit up to a second late. An
-// exception that a peer recorded in this second may be a consequence of it;
-// only an older exception was raised first.
+// A worker's exit may have happened up to a second before the agent saw it.
+// Here a peer exits 2 s after the agent saw the first exit. The peer's
+// exception was certainly raised first only if it is more than 3 s old.
 TEST(LifecycleEnds, AFailureWithoutARecordMayBeASecondOld) {
   for (const int ago : {3000, 3001}) {
     LifecycleFixture agent;

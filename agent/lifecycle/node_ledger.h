@@ -15,9 +15,9 @@ namespace muster::agent {
 // Attributes each instant of a node, from its agent's start, to one activity.
 // Pure; not thread-safe. Times must not run backwards.
 //
-// While workers train, the activity is known only afterwards. A pause between
-// two steps that is longer than kStallFactor times its usual length and than
-// kLeastStall counts as stalled beyond the usual length. The time before the
+// While workers train, the activity is known only afterwards. If a pause
+// between two steps is longer than kLeastStall and than kStallFactor usual
+// pauses, its part beyond a usual pause counts as stalled. The time before the
 // first step counts as initialising, or as running if the round ends without
 // any step.
 class NodeLedger {
@@ -68,7 +68,8 @@ class NodeLedger {
   // set while workers train; replaces `activity_`
   std::optional<Training> training_;
   rendezvous::NodeTime time_;
-  // whether time counts as lost to the newest loss in time_.losses
+  // whether the current time counts as lost to the newest break, the last entry
+  // of time_.losses
   bool recovers_ = false;
 };
 

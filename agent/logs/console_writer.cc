@@ -142,9 +142,9 @@ struct ConsoleWriter::State {
   std::deque<Text> queue;
   // bytes in `queue` and in the batch that is being written
   size_t queued_bytes = 0;
-  // bytes dropped beyond the limit since the last note about it
+  // dropped bytes that no note on the console has reported yet
   int64_t dropped = 0;
-  // bytes lost in failed writes since the last note about it
+  // bytes lost in failed writes, not yet reported by a note on the console
   int64_t failed = 0;
   Loss loss;
   bool writing = false;
@@ -346,8 +346,9 @@ ConsoleWriter::ConsoleWriter(int fd, Limits limits)
 
 ConsoleWriter::~ConsoleWriter() {
   std::unique_lock<std::mutex> lock(state_->mutex);
-  // The writer's thread may be left behind in a blocked write. Without these
-  // callbacks it cannot call into destroyed objects.
+  // The writer's thread may still be blocked in a write when this object is
+  // gone. Without these callbacks the thread cannot call into destroyed
+  // objects.
   state_->on_room = nullptr;
   state_->on_error = nullptr;
   if (!state_->thread.joinable()) return;

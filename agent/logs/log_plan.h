@@ -64,7 +64,8 @@ struct LogPlan {
   StreamsByRank redirects;
   StreamsByRank tee;
   ConsolePolicy console;
-  // --local-ranks-filter; empty: all local ranks
+  // local ranks whose output the console shows (--local-ranks-filter); empty:
+  // all
   std::set<int> console_local_ranks;
   // The texts of --duplicate-stdout-filters: lines that contain one of these
   // texts are also written to

@@ -296,7 +296,8 @@ void LogRelay::Impl::Run() {
       wake_->Clear();
       may_have_room = true;
     }
-    // Streams that wait for a file system are resumed once it counts as hung.
+    // Once a file system counts as hung, output that does not fit is dropped.
+    // The streams that waited for this file system are then read again.
     may_have_room = may_have_room || (room && MonotonicNow() >= *room);
     if (may_have_room) ResumeAll();
     ShowPartials();

@@ -443,8 +443,8 @@ TEST_F(LogRelayTest, GrandchildThatHoldsThePipeDelaysNothing) {
   EXPECT_THAT(relay_->StderrTail(0), ElementsAre("whole", "boom"));
   relay_->Flush();
   EXPECT_EQ(Log("attempt_0/10/stderr.log"), "whole\nboom");
-  // Text that the grandchild writes later still arrives in the file, even after
-  // the next attempt has begun.
+  // Text that a grandchild writes to the pipe later still arrives in the file,
+  // even after the next attempt has begun.
   LogRelay::Pipes next = Open(0, 1);
   Put(pipes.stderr_fd, " later\n");
   relay_->Flush();

@@ -33,7 +33,8 @@ class PipeReader {
   struct Made {
     std::shared_ptr<PipeReader> reader;
     int write_fd = -1;
-    // a duplicate of the controlling end of a pseudo-terminal
+    // from MakeTerminal: a duplicate of the pseudo-terminal's controlling end;
+    // from Make: closed
     OwnedFd terminal;
   };
   static absl::StatusOr<Made> Make(int capacity_bytes, WorkerStream stream);

@@ -46,8 +46,8 @@ void WorkerStream::End() {
   std::string lines;
   if (last) Show(*last, Instant(), &lines);
   if (!lines.empty()) sinks_.console(std::move(lines));
-  // Without a last line, the console may still show a part of a line that has
-  // no end: ends that line.
+  // If no last line is left to show, the console may still show an unfinished
+  // one, such as a progress bar's last state: ends that line.
   const bool is_open = !last && (shown_ > 0 || redraws_);
   if (is_open && sinks_.console) {
     sinks_.console_part({.stream = sinks_.stream, .ends = true});

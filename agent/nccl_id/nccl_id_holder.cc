@@ -90,7 +90,8 @@ NcclIdChild::NcclIdChild(pid_t pid, OwnedFd life, OwnedFd answer)
     : pid_(pid), life_(std::move(life)), answer_(std::move(answer)) {}
 
 NcclIdChild::~NcclIdChild() {
-  // the process was reaped: another one may have its pid
+  // Once end_ is set, the process has been reaped, and another process may have
+  // its pid.
   if (!end_.empty()) return;
   life_.Close();
   kill(pid_, SIGKILL);

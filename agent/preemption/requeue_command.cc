@@ -46,7 +46,8 @@ absl::StatusOr<std::vector<std::string>> RequeueCommand(
 
 std::string AgainstRequeue(const std::string& shown) {
   const std::string state = StateOf(shown);
-  // The state is unknown: scontrol requeue will print the reason.
+  // A job without a readable state is not refused here: `scontrol requeue` will
+  // fail and print the reason.
   if (state.empty()) return "";
   // A preempted job may still run for its partition's GraceTime, and may be
   // requeued while it runs.

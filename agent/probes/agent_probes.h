@@ -22,7 +22,8 @@ using AlsoLive = std::function<absl::Status()>;
 rendezvous::Probes ProbesOf(const AgentView* view, AlsoLive also_live = {});
 
 // Serves the probes over HTTP on the address `listen`; null if no address is
-// given. Unavailable, one line: the address cannot be listened on.
+// given. Unavailable, with a message of one line: the server cannot listen
+// there.
 absl::StatusOr<std::unique_ptr<rendezvous::ProbeServer>> ServeProbes(
     const std::optional<rendezvous::Endpoint>& listen, const AgentView* view,
     AlsoLive also_live = {});

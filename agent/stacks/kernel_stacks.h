@@ -13,8 +13,8 @@ namespace muster::agent {
 char StateLetter(std::string_view stat);
 
 // The state of the process's main thread; kEnded if the process does not exist.
-// Does not block: to read this file, the kernel takes no lock of the process's
-// memory.
+// Does not block: to show /proc/<pid>/stat, the kernel takes no lock of the
+// process's memory.
 WorkerState ReadWorkerState(int64_t pid);
 
 // Describes each thread of a process with the information in /proc, without any

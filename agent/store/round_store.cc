@@ -44,8 +44,8 @@ absl::StatusOr<std::string> RoundStore::Listen(const StorePlan& plan,
 }
 
 absl::StatusOr<int> RoundStore::Prepare() {
-  // A fixed port is only offered here: its server can start listening only
-  // after the current round.
+  // A fixed port is offered without a reservation, because the store of the
+  // current round may still use it.
   if (options_.fixed_port != 0) return options_.fixed_port;
   if (!next_port_.has_value()) {
     absl::StatusOr<PortReservation> port =

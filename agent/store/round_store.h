@@ -83,8 +83,8 @@ class RoundStore {
 
   // keys of the current round's encryption; nullopt: clear text
   std::optional<TlsContext> tls_;
-  // the store's server, relay or reserved port in the current round, by the
-  // role of this node; the other two are empty
+  // what this node runs for the store of the current round, at most one of
+  // three: a server, a relay to it, or (StoreHost::kWorker) a reserved port
   std::unique_ptr<store::StoreServer> server_;
   std::unique_ptr<store::StoreRelay> relay_;
   std::optional<PortReservation> port_;

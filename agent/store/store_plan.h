@@ -20,7 +20,8 @@ struct StorePlan {
   // The addresses of this host. If the round has a channel key, the store
   // serves only clients from these addresses in clear text.
   AddressSet own_host;
-  // Value of StoreServerOptions::max_store_bytes.
+  // The memory limits of the store in bytes: for its content, and for data that
+  // is received but not handled, or sent but not read.
   size_t max_store_bytes = 0;
   size_t max_buffer_bytes = 0;
   // A sentence for the user about this plan; may be empty.

@@ -28,12 +28,14 @@ struct EnvironmentPlan {
   std::vector<std::string> gpu_of_local_rank;
   // whether HIP_VISIBLE_DEVICES is set like CUDA_VISIBLE_DEVICES
   bool sets_hip = false;
-  bool virtual_local_rank = false;  // value of --virtual-local-rank
+  // --virtual-local-rank: LOCAL_RANK is 0 in every worker
+  bool virtual_local_rank = false;
   rendezvous::StoreHost store_host = rendezvous::StoreHost::kAgent;
   int cores = 1;  // number of cores that this node's workers share
   // binding of each worker; empty: not bound
   std::vector<WorkerBinding> bindings;
-  std::string coordinator_endpoint;  // value of MUSTER_COORDINATOR
+  // HOST:PORT of the coordinator, for MUSTER_COORDINATOR
+  std::string coordinator_endpoint;
   std::vector<FrameworkEnv> framework_envs;
   // Variables from a configuration file. They take precedence over inherited
   // variables, but not over those that describe the worker's place.
@@ -43,12 +45,12 @@ struct EnvironmentPlan {
 // Paths and addresses of one worker in one round; each may be empty.
 struct WorkerPaths {
   std::string error_file;
-  std::string
-      // path of a Unix datagram socket, see progress_message.h
-      progress_socket;
+  // path of the Unix datagram socket for the worker's progress reports
+  std::string progress_socket;
   std::string node_address;     // address at which other nodes reach this node
   std::string preemption_file;  // path of the file that announces a preemption
-  std::string timer_file;       // path of a named pipe, see worker_timers.h
+  // path of the named pipe for the worker's timer requests (FileTimers)
+  std::string timer_file;
 };
 
 // Returns the variables that worker `local_rank` of `place` gets in addition to

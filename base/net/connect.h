@@ -33,7 +33,7 @@ absl::StatusOr<OwnedFd> Connect(const SocketAddress& address, Instant deadline);
 // address gets an equal share of the time, so that an address that drops all
 // packets leaves time for the next.
 //   Unavailable  the name does not resolve, or no address accepted; the message
-//                has the error of the last one
+//                has the error of the last address
 absl::StatusOr<OwnedFd> ConnectTcp(const std::string& host, int port,
                                    Instant deadline);
 

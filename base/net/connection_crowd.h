@@ -13,8 +13,8 @@ namespace muster {
 // The connections of a server that has a limited number of them, ordered by age
 // and by the network of the peer (NetworkOf). A server with too many
 // connections closes the oldest connection of the network that has the most. So
-// a network can displace only its own connections while other networks have
-// fewer. Pure; O(log n) per call.
+// the network with the most connections can displace only its own connections.
+// Pure; O(log n) per call.
 class ConnectionCrowd {
  public:
   // The number of a connection. Numbers increase in the order of arrival: the

@@ -16,8 +16,8 @@ namespace muster {
 using LookUp = std::function<absl::StatusOr<std::vector<SocketAddress>>(
     const std::string& host, int port)>;
 
-// The LookUp that calls the system's resolver. It may take half a minute if no
-// name server answers.
+// The LookUp that calls the system's resolver. The call may take half a minute
+// if no name server answers.
 absl::StatusOr<std::vector<SocketAddress>> SystemLookUp(const std::string& host,
                                                         int port);
 

@@ -6,9 +6,10 @@
 namespace muster {
 namespace {
 
-// The socket option TCP_RTO_MAX_MS of <linux/tcp.h>, which older headers do not
-// have, and its smallest value in milliseconds.
+// The number of the socket option TCP_RTO_MAX_MS, which older versions of
+// <linux/tcp.h> do not define.
 constexpr int kMaxRetransmissionTimeout = 44;
+// The smallest value of TCP_RTO_MAX_MS, in milliseconds.
 constexpr int kLeastMilliseconds = 1000;
 
 }  // namespace

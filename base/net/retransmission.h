@@ -9,8 +9,9 @@ namespace muster {
 // may come only 10 s later. Sockets that a listening socket accepts inherit the
 // limit.
 //
-// Does nothing before Linux 6.15. The socket should have a TCP_USER_TIMEOUT:
-// otherwise the kernel gives the connection up earlier.
+// Does nothing before Linux 6.15. The socket should have a TCP_USER_TIMEOUT.
+// Otherwise the kernel gives up after a number of retransmissions, which
+// shorter intervals reach earlier.
 void LimitRetransmissionInterval(int fd);
 
 }  // namespace muster

@@ -107,7 +107,7 @@ int FindKey(SSL* ssl, const unsigned char* identity, size_t identity_bytes,
   *session = nullptr;
   const std::string_view offered(reinterpret_cast<const char*>(identity),
                                  identity_bytes);
-  // OpenSSL then refuses the client
+  // Without a session OpenSSL refuses the client. 0 would mean an error.
   if (offered != KeyOf(ssl).identity) return 1;
   *session = NewSession(ssl);
   return *session != nullptr ? 1 : 0;

@@ -59,9 +59,9 @@ class TlsStream {
     // Read takes all bytes that have arrived, with few system calls. Poll the
     // socket only after a Read that has failed with EAGAIN.
     kAhead,
-    // Read leaves these bytes in the socket, which then polls as readable. A
-    // Read must ask for kMaxRecordBytes or more. An idle stream holds little
-    // memory.
+    // Read leaves bytes that it does not need in the socket, which then polls
+    // as readable. A Read must ask for kMaxRecordBytes or more. An idle stream
+    // holds little memory.
     kNone,
   };
 
@@ -90,20 +90,19 @@ class TlsStream {
   // Waits for the handshake. DeadlineExceeded: the peer does not answer.
   absl::Status FinishHandshake(Instant deadline);
 
-  // Reads as recvmsg does: fills `pieces` in order. A result below the size of
-  // `pieces` means that no more data has arrived, or that a limit was reached:
-  // kMaxReadBytes, and with Buffering::kNone a rest of `pieces` below
-  // kMaxRecordBytes. 0: the peer closed the connection. -1 with errno: EAGAIN,
-  // EBADMSG (the data was forged or damaged; the connection is lost), or an
-  // error of the socket.
+  // Reads as recvmsg does: fills `pieces` in order. The result is below the
+  // size of `pieces` if no more data has arrived, if kMaxReadBytes were read,
+  // or, with Buffering::kNone, if less than kMaxRecordBytes of `pieces` is
+  // left. 0: the peer closed the connection. -1 with errno: EAGAIN, EBADMSG
+  // (the data was forged or damaged; the connection is lost), or an error of
+  // the socket.
   ssize_t Read(std::span<const iovec> pieces);
   ssize_t Read(void* data, size_t bytes);
 
   // Like sendmsg: returns the number of bytes that the socket has accepted. -1
   // with errno: EAGAIN or an error of the socket. After a result below the size
   // of `pieces`, or EAGAIN, the next call must begin with the bytes that were
-  // not accepted, at the same or another address, and have at least as many of
-  // them.
+  // not accepted, and pass at least as many bytes. Their address may differ.
   ssize_t Write(std::span<const iovec> pieces);
   ssize_t Write(const void* data, size_t bytes);
 

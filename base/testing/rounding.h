@@ -13,9 +13,9 @@
 namespace muster {
 
 // Bounds for the difference of two correct floating-point results, derived as
-// in tests/compat/rounding.py: RoundingGrowth times Condition. For a sum of
-// known terms the sum of their magnitudes is the condition. A test that uses a
-// bound also checks that a planted defect exceeds it.
+// in tests/compat/rounding.py: RoundingGrowth times Condition. If the result is
+// a sum of known terms, the condition is the sum of the terms' magnitudes. A
+// test that uses a bound also checks that a planted defect exceeds the bound.
 
 // The unit roundoff of type T: no rounding has a larger relative error.
 template <typename T>

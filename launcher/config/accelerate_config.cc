@@ -205,7 +205,8 @@ class Reader {
     machines_ = *machines;
     const absl::StatusOr<int> total = Number("num_processes", alone_ ? 1 : -1);
     if (!total.ok()) return total.status();
-    // If the file has no number of nodes, the cluster may give it.
+    // Set --nnodes only if the file gives the number of nodes: otherwise the
+    // cluster may give it.
     if (Text("num_machines").has_value()) {
       SetFlag("nnodes", "num_machines", std::to_string(machines_));
     }

@@ -25,8 +25,8 @@ struct ConfigMeaning {
   std::vector<IgnoredKey> ignored;
 };
 
-// The environment of a configuration file, on which its meaning depends in
-// addition to its text.
+// Facts outside of a configuration file's text on which the meaning of the file
+// depends.
 struct ConfigSurroundings {
   std::string file_name;  // name of the file, for messages
   std::string working_directory;

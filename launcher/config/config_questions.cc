@@ -80,8 +80,8 @@ std::string ConfigOf(const std::map<std::string, std::string>& answers,
     if (answer == answers.end()) continue;
     if (question.key == std::string(kProgram)) {
       absl::StrAppend(&text, "program:\n");
-      // SplitWords succeeds here, because CheckAnswer has refused every text
-      // that it rejects.
+      // SplitWords succeeds here, because CheckAnswer has refused every answer
+      // that SplitWords rejects.
       for (const std::string& word :
            SplitWords(answer->second).value_or(std::vector<std::string>())) {
         absl::StrAppend(&text, "  - ", YamlScalar(word), "\n");
@@ -89,8 +89,8 @@ std::string ConfigOf(const std::map<std::string, std::string>& answers,
       continue;
     }
     const Flag* const flag = FindFlag(flags, question.key);
-    // Do not write `nnodes: 1`, the default: where Slurm or Kubernetes gives
-    // more nodes, it would only cause a remark or an error.
+    // Do not write `nnodes: 1`, because 1 is the default. Where Slurm or
+    // Kubernetes gives more nodes, the line would cause a remark or an error.
     if (question.key == std::string("nnodes") && !ManyNodes(answers)) continue;
     if (answer->second.empty() ||
         (flag != nullptr && answer->second == flag->default_text)) {

@@ -18,7 +18,7 @@ using Environment = std::map<std::string, std::string>;
 constexpr const char* kAddresses[] = {"master-addr", "rdzv-endpoint"};
 
 // Whether --nnodes=`nodes` means at most one node. False if the text is
-// invalid; the flag's own reader reports that.
+// invalid; the flag's own reader reports the error.
 bool IsOne(const std::string& nodes) {
   const auto read = ReadNodes(nodes);
   return read.ok() && read->second == 1;

@@ -15,8 +15,8 @@
 namespace muster::launcher {
 namespace {
 
-// The exception for invalid text. It is thrown through yaml-cpp, which offers
-// no other way to stop parsing.
+// The exception for invalid text. The exception is thrown through yaml-cpp,
+// which offers no other way to stop parsing.
 struct Refusal {
   int line;
   std::string why;

@@ -18,9 +18,9 @@ namespace {
 
 constexpr char kId[] = "nodes-absent";
 
-// Returns the names of the `missing` expected nodes that sent no report. Empty
-// if their number is not `missing`: then the names are unknown, or the reports
-// use other names.
+// Returns the names of the expected nodes that sent no report. `missing`: the
+// number of such nodes. Empty if another number of names is found: then the
+// names are unknown, or the reports use other names.
 std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
                                      const std::vector<NodeReport>& reports,
                                      size_t missing) {
@@ -34,9 +34,9 @@ std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
   return absent;
 }
 
-// Returns the missing nodes by the node ranks that users gave (--node-rank).
-// Empty if a report has no node rank, or if the number of missing ranks is not
-// `missing`.
+// Returns the node ranks (--node-rank) of the nodes that sent no report.
+// `missing`: the number of such nodes. Empty if a report has no node rank, or
+// if another number of ranks is found.
 std::vector<int> RanksAbsent(const ExpectedNodes& expected,
                              const std::vector<NodeReport>& reports,
                              size_t missing) {

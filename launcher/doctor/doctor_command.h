@@ -11,7 +11,7 @@
 namespace muster::launcher {
 
 // Implements `launch doctor`: prints the findings. `arguments`: those after
-// "doctor". With --nodes it calls `launch` to run a job. Returns the exit code,
+// "doctor". With --nodes, calls `launch` to run a job. Returns the exit code,
 // which DoctorHelp lists. Call while the process has one thread.
 int DoctorCommand(const std::vector<std::string>& arguments,
                   const std::map<std::string, std::string>& environment,

@@ -31,14 +31,14 @@ int ExpectedOf(const RunOptions& options);
 bool NeverRan(int exit_code);
 
 // Returns the flags with which the job starts with the nodes that have joined.
-// They follow the given flags and override them. A job with the static backend
-// keeps its meeting point.
+// The returned flags are placed after the given flags and override those. A job
+// with the static backend keeps its meeting point.
 std::vector<std::string> FlagsForPartialJob(const RunOptions& options);
 
-// Returns the arguments of the job that `launch doctor --nodes` starts. They
-// follow the given flags: "--nproc-per-node=1 … LAUNCH doctor --as-node=FILE
-// …". `launch_path`: the path of this program; `worker`: the flags of the
-// worker itself, such as --as-node. Pure.
+// Returns the arguments of the job that `launch doctor --nodes` starts. The
+// returned arguments are placed after the given flags: "--nproc-per-node=1 …
+// LAUNCH doctor --as-node=FILE …". `launch_path`: the path of this program;
+// `worker`: the flags of the worker itself, such as --as-node. Pure.
 std::vector<std::string> WorkerArguments(
     const DoctorRequest& request, const std::string& launch_path,
     const std::vector<std::string>& worker);

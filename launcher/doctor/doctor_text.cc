@@ -17,8 +17,8 @@ constexpr int kLabel = 9;  // width of the label column: " warning" and a blank
 
 // Maximum number of lines of one kind that the page shows; --json shows all.
 constexpr int kMaxOfAKind = 6;
-// If there are more lines of one kind than this, those of findings without
-// trouble are not shown.
+// Maximum number of lines of one kind up to which the page shows the lines
+// without trouble. If there are more, only lines with trouble are shown.
 constexpr int kMaxFineOfAKind = 3;
 
 // One line of the page: a finding and, on a page of several nodes, the nodes

@@ -19,8 +19,8 @@
 namespace muster::launcher {
 namespace {
 
-// The answer of a listener begins with these eight bytes. The time follows, in
-// nanoseconds since 1970, as a little-endian integer.
+// The first eight bytes that a ProbeListener sends. The other eight bytes are
+// its time in nanoseconds since 1970, as a little-endian integer.
 constexpr char kGreeting[] = "MUSTERDR";
 constexpr size_t kGreetingBytes = 8;
 constexpr size_t kAnswerBytes = kGreetingBytes + 8;
@@ -201,8 +201,8 @@ void ProbeListener::Serve() {
     const OwnedFd peer(
         accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!peer.open()) {
-      // No file descriptor or memory is free. An immediate retry would fail as
-      // well, so wait.
+      // If no file descriptor or memory is free, wait: an immediate retry would
+      // fail as well.
       if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
         PollUntil(stopped_.get(), POLLIN, MonotonicNow() + kWithoutDescriptors);
       }

@@ -121,8 +121,8 @@ absl::StatusOr<int> Tell(const DoctorRequest& request,
   for (agent::Finding& absent : FindAbsent(expected, page.reports)) {
     page.between.push_back(std::move(absent));
   }
-  // No node sent a report, although no host is known to have failed. The cause
-  // is a different one, which has been printed.
+  // If no node sent a report, although no host is known to have failed, the job
+  // itself has failed and has printed the cause. Then there is no page.
   if (page.reports.empty() && expected.why.empty()) {
     return absl::NotFoundError("no node has told anything");
   }
@@ -162,7 +162,7 @@ void StartWithReachableHosts(const RunOptions& options, RemotePlan& plan) {
 // exit code. Call while the process has one thread.
 //
 // `options`: those of the job, without the worker's own flags. With Slurm,
-// `launch` is called with `arguments`, which are the same options.
+// `launch` is called with `arguments`, which are the same options as text.
 //
 // NotFound: there is no page; the reason has been printed.
 absl::StatusOr<int> RunOverSsh(const DoctorRequest& request,
@@ -194,7 +194,7 @@ absl::StatusOr<int> RunOverSlurm(const DoctorRequest& request,
   std::vector<std::string> meeting = {
       absl::StrCat("--rdzv-conf=", DoctorsRdzvConf(options))};
   // A heterogeneous job has one node list for each component. These lists are
-  // not read, so its expected nodes are unknown.
+  // not read, so the expected nodes of such a job are unknown.
   if (!NonEmptyEnvironmentValue(environment, "SLURM_HET_SIZE")) {
     expected.names = SlurmNodes(environment);
     const bool is_given = options.remote.given.count("nnodes") > 0;
@@ -277,7 +277,8 @@ std::vector<std::string> OfThisNode(const RunOptions& options,
 
 // Prints the page of this node alone and returns the exit code. Runs `launch
 // doctor` as a new process, because this process may have several threads by
-// now. `coordinator`: its endpoints, which are also checked; empty: none.
+// now. `coordinator`: the coordinator's endpoints, which the new process checks
+// too; empty: none. `why`: the reason for showing one node only.
 int PrintOwnPage(const DoctorRequest& request, const RunOptions& options,
                  const std::vector<rendezvous::Endpoint>& coordinator,
                  const std::string& why) {

@@ -17,10 +17,12 @@ namespace muster::launcher {
 using LaunchFunction =
     std::function<int(const std::vector<std::string>& arguments)>;
 
-// Implements `launch doctor --nodes`: runs, by `launch`, a job with one worker
-// on each node (RunAsNode). Prints the page of all nodes on the node of rank 0,
-// or on the machine that started the other nodes. The exit code is the same on
-// every node. Call while the process has one thread.
+// Implements `launch doctor --nodes`: calls `launch` to run a job with one
+// worker on each node. The workers (RunAsNode) check the nodes and the
+// connections between them. One page shows the results of all nodes. If this
+// machine starts the other nodes (--hostfile or --slurm), it prints the page;
+// otherwise the node of rank 0 does. The exit code is the same on every node.
+// Call while the process has one thread.
 absl::StatusOr<int> RunOnAllNodes(
     const DoctorRequest& request,
     const std::map<std::string, std::string>& environment,

@@ -79,8 +79,9 @@ constexpr std::string_view kMark = "muster-doctor:";
 // limit of a console line.
 constexpr size_t kPiece = 24 << 10;
 
-// Appends the data of the line "INDEX/COUNT:BASE64" to `text`. Returns false if
-// the line has another format or is not the next one.
+// Appends the data of the line "INDEX/COUNT:BASE64" to `text` and increments
+// `next`, the expected INDEX. `count`: COUNT of the lines before; 0: none.
+// Returns false if the line has another format, INDEX or COUNT.
 bool Append(const std::string& part, int& next, int& count, std::string& text) {
   const size_t slash = part.find('/');
   const size_t colon = part.find(':');

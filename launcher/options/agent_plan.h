@@ -13,15 +13,15 @@
 
 namespace muster::launcher {
 
-// The meeting point of the nodes, with the settings that depend on it. It is
-// decided before everything else in a run.
+// The meeting point of the nodes, with the settings that depend on it. The
+// meeting point is decided before everything else in a run.
 struct Meeting {
   // Whether this node is the job's only node and hosts the coordinator. Then no
   // name is resolved, and any port may be used.
   bool alone = false;
   // The coordinator's addresses that the other nodes connect to, at least one.
-  // Port 0: the port that is bound. Several addresses are those of daemons, one
-  // of which hosts the coordinator.
+  // Port 0 stands for the free port that the coordinator will bind. Several
+  // addresses are those of daemons, one of which hosts the coordinator.
   std::vector<rendezvous::Endpoint> endpoints;
   std::string run_id;
   // Port of the workers' store if this node serves it; 0: any free port.
@@ -37,8 +37,8 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
                                               const MachineFacts& facts,
                                               const Meeting& meeting);
 
-// Returns a new tag for a run. It becomes Place::run_tag if this machine hosts
-// the coordinator.
+// Returns a new tag for a run. The tag becomes Place::run_tag if this machine
+// hosts the coordinator.
 std::string NewRunTag(const MachineFacts& facts);
 
 // The identity of this node. The node id is --node-id; else "rank-N" from

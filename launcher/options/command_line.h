@@ -33,11 +33,11 @@ struct FlagDefault {
   std::string text;    // the value as it would be written after --name=
 };
 
-// The value of each flag. It comes from the command line, else from PET_<NAME>
-// or Flag::variable in the environment (an empty variable counts as unset),
-// else from a file or a cluster (TakeDefaults), else from the default in the
-// table of flags. Keeps the first error, so that a caller can read all flags
-// and then check status() once.
+// The value of each flag. A value comes from the command line, else from
+// PET_<NAME> or Flag::variable in the environment (an empty variable counts as
+// unset), else from a file or a cluster (TakeDefaults), else from the default
+// in the table of flags. Keeps the first error, so that a caller can read all
+// flags and then check status() once.
 class FlagValues {
  public:
   FlagValues(const std::vector<Flag>& flags, const CommandLine& line,
@@ -87,7 +87,7 @@ class FlagValues {
 
  private:
   struct Value {
-    std::string origin;  // source of the value, as in Origin
+    std::string origin;  // what Origin() returns
     std::string text;
   };
 

@@ -12,8 +12,9 @@
 
 namespace muster::launcher {
 
-// Facts about this machine and this process. The plans are pure: they depend
-// only on these facts and on the options.
+// Facts about this machine and this process. These facts are read first and
+// passed to the functions that plan the launch (PlanLaunch, PlanAgent), which
+// are pure.
 struct MachineFacts {
   std::string host_name;
   // IP addresses of the interfaces as text: those of the loopback interface
@@ -52,8 +53,8 @@ struct MachineFacts {
 MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment);
 
 // Adds the layout of CPUs if `options` ask for CPU binding. Must be called
-// before the process has a second thread (see read_layout.h). Unavailable: the
-// machine does not show its layout.
+// before the process has a second thread (agent/binding/read_layout.h says
+// why). Unavailable: the machine does not show its layout.
 absl::Status ReadBindingFacts(const RunOptions& options, MachineFacts& facts);
 
 // Adds the GPUs if `options` need them; loads NVIDIA's library. Internal: the

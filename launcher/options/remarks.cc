@@ -26,9 +26,10 @@ bool HasGpus(const WorkerSlots& slots, const MachineFacts& facts) {
          visible.rfind("GPU-", 0) == 0 || visible.rfind("MIG-", 0) == 0;
 }
 
-// Returns the first MiB of a regular file; empty if it cannot be read. This
-// part has the imports of a script, and the names of the libraries that an
-// executable needs: linkers put the table of dynamic strings before the code.
+// Returns the first MiB of a regular file; empty if the file cannot be read.
+// The first MiB has the imports of a script, and the names of the libraries
+// that an executable needs: linkers put the table of dynamic strings before the
+// code.
 std::string Beginning(const std::string& path) {
   constexpr size_t kMaxBytes = 1 << 20;
   std::error_code error;

@@ -12,9 +12,9 @@ namespace muster::launcher {
 
 // Returns a warning if this node has too few cores for its workers, with the
 // option that requests more from the cluster: Slurm gives a task one core by
-// default. Empty: there are enough cores, which means one for each worker that
-// uses GPUs, or one for four workers without GPUs, since small tests share a
-// machine. Pure.
+// default. Empty: there are enough cores. A worker that uses GPUs needs a core
+// of its own; four workers without GPUs may share a core, since small tests do
+// so. Pure.
 std::string CoreRemark(const WorkerSlots& slots, const MachineFacts& facts);
 
 // Whether a Python script imports mpi4py. Pure.
@@ -27,8 +27,8 @@ bool NamesMpiLibrary(std::string_view executable);
 // Returns a warning if the program of a worker's command uses MPI: without
 // mpirun, each worker's MPI_Init creates a world of its own, and the program
 // succeeds with wrong results. Empty: the program does not use MPI, or cannot
-// be read. Reads the first *.py file of `command`, or else its first word if
-// that contains a slash.
+// be read. Reads the first *.py file of `command`, or else the first word of
+// `command` if that word contains a slash.
 std::string MpiRemark(const std::vector<std::string>& command);
 
 }  // namespace muster::launcher

@@ -145,8 +145,8 @@ void Derive(const FlagValues& values, const std::optional<Duration>& rejoin,
   if (options.rdzv_conf.count("rejoin_timeout") == 0) {
     spec.rejoin_timeout = rejoin.value_or(spec.join_timeout);
   }
-  // With this encryption a worker may use clear text only to the agent of its
-  // own node. So its store connection must go through that agent.
+  // With --encrypt=workers a worker may use clear text only to the agent of its
+  // own node. So the worker's store connection must go through that agent.
   if (spec.encryption == rendezvous::Encryption::kWorkers) {
     options.store_path = agent::StorePath::kThroughAgent;
   }

@@ -55,7 +55,7 @@ struct RemoteOptions {
   std::vector<std::string> exports;
   std::string ssh_args;
   Duration ssh_timeout = std::chrono::seconds(30);
-  // Maximum number of hosts that one machine connects to itself by ssh.
+  // Maximum number of hosts to which one machine opens ssh connections.
   int ssh_fan_out = 32;
   // The text of every flag that the command line, the environment, a file or a
   // cluster gave. The command lines of the agents on other nodes are made from
@@ -80,8 +80,8 @@ struct RemoteOptions {
 // (`Flag::read`), then together with the others (ParseRunOptions). The values
 // do not depend on this machine. docs/CLI.md describes each flag.
 struct RunOptions {
-  // The nodes and their meeting point. Flags that are not given are nullopt or
-  // empty.
+  // The fields up to absent_hint are about the nodes and their meeting point. A
+  // field without a default is nullopt or empty if its flag is not given.
   Standalone standalone = Standalone::kNo;
   RendezvousBackend backend = RendezvousBackend::kStatic;
   // Endpoints of --rdzv-endpoint. Several endpoints are those of daemons that
@@ -112,8 +112,8 @@ struct RunOptions {
   Duration close_timeout = std::chrono::seconds(30);
   std::string absent_hint;  // value of Defaults::absent_hint
 
-  // The workers. First their number on a node, as text: a number, gpu, cpu or
-  // auto.
+  // The number of workers on a node, as text: a number, gpu, cpu or auto. This
+  // field and those up to `health` are about the workers.
   std::string workers_per_node = "1";
   // The number of workers as text in the job's command: "$" and the name of a
   // variable if Slurm gave the number, so that the commands of all nodes are
@@ -163,9 +163,9 @@ struct ParsedOptions {
 };
 
 // Parses `args` (without the program's name). `environment` has the PET_
-// variables. `source` is called with the flags that both give, and returns
-// defaults for the other flags. Pure, except for `source`. InvalidArgument, one
-// line: "--nnodes=4:2: what was wrong; what to write".
+// variables. `source` is called with the flags that `args` and `environment`
+// give, and returns defaults for the other flags. Pure, except for `source`.
+// InvalidArgument, one line: "--nnodes=4:2: what was wrong; what to write".
 absl::StatusOr<ParsedOptions> ParseRunOptions(
     const std::vector<Flag>& flags, const std::vector<std::string>& args,
     const std::map<std::string, std::string>& environment,

@@ -35,7 +35,8 @@ absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
 
 // Returns the CPUs to which each worker is bound with --numa-binding. The
 // binding considers the GPUs of --gpus, or else all visible GPUs, in CUDA's
-// numbering. InvalidArgument: see binding_plan.h. Pure.
+// numbering. InvalidArgument: a worker's GPU has no usable cores, or there are
+// too few for an exclusive binding. Pure.
 absl::StatusOr<agent::BindingPlan> PlanNodeBinding(const RunOptions& options,
                                                    const MachineFacts& facts,
                                                    const WorkerSlots& slots);

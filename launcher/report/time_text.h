@@ -11,7 +11,7 @@ namespace muster::launcher {
 // Texts for people about the use of a job's time. All functions are pure.
 
 // One line: "97.3 % productive; 12s lost to 3 failures: worker on h2 7.1s, node
-// h3 4.0s, hang on h1 0.9s". Without losses only its first part.
+// h3 4.0s, hang on h1 0.9s". Without losses: "97.3 % productive".
 std::string TimeLine(const rendezvous::JobTime& time);
 
 // The shares of the activities, the largest first, in one line: "productive

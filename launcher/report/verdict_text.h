@@ -37,8 +37,8 @@ std::string HintText(const rendezvous::Failure& failure);
 // newline. Pure.
 //
 // `program` names the job for people: a script, a module or a command. A
-// negative `verdict.rounds` means that the number is unknown, as no coordinator
-// gave the verdict; it is not shown.
+// negative `verdict.rounds` means that no coordinator gave the verdict; then
+// the text has no number of rounds.
 std::string VerdictText(const rendezvous::Verdict& verdict,
                         const std::string& program, const TextTarget& target);
 

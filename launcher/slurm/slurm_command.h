@@ -12,8 +12,8 @@ namespace muster::launcher {
 // Implements `launch --slurm PROGRAM`: runs srun, which runs the same command
 // line without --slurm on each node of the allocation, and forwards signals to
 // the step. Returns the job's exit code if task 0 reports it (job_result.h),
-// otherwise srun's, which is the highest of its tasks. `name`: the prefix of
-// messages, also of the tasks. Call while the process has one thread.
+// otherwise srun's, which is the highest exit code of its tasks. `name`: the
+// prefix of messages, also of the tasks. Call while the process has one thread.
 int SlurmCommand(const std::string& name, const std::vector<std::string>& args,
                  const RunOptions& options,
                  const std::map<std::string, std::string>& environment);

@@ -16,8 +16,8 @@ namespace muster::launcher {
 std::string FindStep(const std::string& squeue, const std::string& name);
 
 // Whether `said`, a message of squeue or scancel, means that Slurm no longer
-// knows the job or step. Slurm is then ending the step and signals its tasks
-// itself. Pure.
+// knows the job or step. Slurm is then ending the step and itself signals the
+// tasks of the step. Pure.
 bool EndsAnyway(const std::string& said);
 
 // Sends a signal to every task of the job's step `name` with squeue and
@@ -42,7 +42,8 @@ absl::StatusOr<SlurmJob> FindJob(const std::string& squeue,
 
 // Returns the endpoint of the coordinator of `job`, computed from the job's
 // steps. `squeue`: the output of `squeue --steps -o %i|%j|%N`. If several steps
-// run, the first step named `launch` is used, otherwise the first step.
+// run, the step with the lowest number among those named `launch` is used, or
+// among all steps if none has that name.
 // `asking` is the number of the step in which this process runs; that step is
 // ignored. Steps of other jobs are ignored.
 //

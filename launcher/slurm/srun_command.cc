@@ -12,9 +12,9 @@
 namespace muster::launcher {
 namespace {
 
-// Variables that pass a batch script's settings for its tasks to srun. They are
-// removed: with them srun would start another number of tasks, or give a node's
-// single task only a part of the node.
+// Variables that pass a batch script's settings for its tasks to srun. These
+// variables are removed: with them srun would start another number of tasks, or
+// give a node's single task only a part of the node.
 constexpr std::array kOfTasks = {
     "SLURM_ARBITRARY_NODELIST",
     "SLURM_CPUS_PER_GPU",

@@ -45,7 +45,7 @@ class HostConnection {
   bool Has(uint32_t host) const { return open_.count(host) > 0; }
   bool closed() const { return closed_; }
   // Returns the hosts that the first host should have started, if the first
-  // host could not be reached. They have no final message.
+  // host could not be reached. These hosts have no final message.
   std::vector<RemoteHost> TakeUnreached();
   std::optional<Instant> NextDeadline() const;
 

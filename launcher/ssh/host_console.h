@@ -28,7 +28,7 @@ std::string ShownLine(std::string_view line, const std::string& host,
 // thread-safe.
 class HostConsole {
  public:
-  // `prefix`: as in ShownLine.
+  // `prefix`: the beginning of the agents' own messages, "launch: ".
   HostConsole(const agent::ConsolePolicy& policy, std::string prefix);
   ~HostConsole();
 
@@ -39,7 +39,7 @@ class HostConsole {
   // The next time at which HasRoom must be called even if room_fd() is not
   // readable.
   std::optional<Instant> NextDeadline() const;
-  // Readable when HasRoom may have become true again.
+  // A descriptor that becomes readable when HasRoom may have become true again.
   int room_fd() const;
   // Must be called once a signal ends the job: a console that accepts nothing
   // is then given up sooner.

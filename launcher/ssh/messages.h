@@ -25,8 +25,9 @@ inline constexpr uint32_t kSshProtocol = 2;
 
 inline constexpr size_t kMaxFrameBytes = 64 << 20;
 
-// The signal on which an agent leaves its job. It is sent when the connection
-// to the agent's host was lost; SIGPWR is not sent for any other purpose.
+// The signal on which an agent leaves its job. The signal is sent when the
+// connection to the agent's host was lost; SIGPWR is not sent for any other
+// purpose.
 inline constexpr int kLeaveSignal = SIGPWR;
 
 // The data about one host that its agent and ssh need.
@@ -56,8 +57,8 @@ struct SshSettings {
   bool operator==(const SshSettings&) const = default;
 };
 
-// The first message to a host. It contains everything that the host needs, so
-// that no command line shows any of it.
+// The first message to a host. The message contains everything that the host
+// needs, so that nothing of it stands on a command line.
 struct BeNode {
   uint32_t protocol = kSshProtocol;
   std::string version;

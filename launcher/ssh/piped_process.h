@@ -26,9 +26,9 @@ struct PipedProcessPlan {
 };
 
 // A child process in its own process group, so that signals from the terminal
-// do not reach it. It ignores the signals for which IsIgnored is true; all
-// others have their default action. The destructor kills the whole group and
-// reaps the child if the child is still running. Not thread-safe.
+// do not reach it. The child ignores the signals for which IsIgnored is true;
+// all other signals have their default action. The destructor kills the whole
+// group and reaps the child if the child is still running. Not thread-safe.
 class PipedProcess {
  public:
   // NotFound, PermissionDenied, Internal: one line with the failed call.

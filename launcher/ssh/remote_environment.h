@@ -13,8 +13,8 @@ namespace muster::launcher {
 using Environment = std::map<std::string, std::string>;
 
 // Patterns of the variables that are always sent to other hosts: names, or
-// prefixes that end in '*'. They match search paths of libraries and modules,
-// and settings of libraries.
+// prefixes that end in '*'. The patterns match search paths of libraries and
+// modules, and settings of libraries.
 const std::vector<std::string>& SentVariables();
 
 // Whether `name` matches one of `patterns`. A pattern is NAME or PREFIX*.

@@ -18,8 +18,8 @@ constexpr Duration kSlack = std::chrono::seconds(15);
 // connection was closed.
 constexpr Duration kAtOnce = std::chrono::seconds(5);
 
-// Time within which the coordinator must give its verdict on a loss, in
-// addition to the coordinator's own timeouts.
+// Time within which the coordinator must give its verdict after a host was
+// lost, in addition to the coordinator's own timeouts.
 constexpr Duration kVerdictSlack = std::chrono::seconds(5);
 // Delay between the start of the last agent that takes part and the start of
 // the first spare. A spare that joined earlier could take the place of that
@@ -69,7 +69,8 @@ std::vector<FrontEffect> RemoteJob::Step(Instant now,
 std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
   if (finished_) return {};
   if (!StopsTheJob(signal)) {
-    // Signal one agent only: it forwards the signal to all workers of the job.
+    // Signal one agent only: this agent forwards the signal to all workers of
+    // the job.
     for (uint32_t i = 0; i < hosts_.size(); ++i) {
       if (hosts_[i].phase != Phase::kRunning) continue;
       effects_.push_back(SendDown{SignalAgents{i, signal}});
@@ -241,7 +242,7 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
   const std::string line = absl::StrCat(Name(host), ": ", what);
   if (own_exit_code_ || verdict_code_ || !awaited_.empty()) {
     Error(line);
-    // The coordinator is lost, so the awaited verdict will not come.
+    // If the lost host had the coordinator, the awaited verdict will not come.
     if (host == coordinator_ && !awaited_.empty()) {
       StopForLoss(now, std::exchange(awaited_, {}));
     }

@@ -22,8 +22,8 @@ struct Say {
   enum class Kind { kNotice, kError } kind = Kind::kNotice;
   std::string line;
 };
-// Close the sending direction of every connection. On that, agents that still
-// run on the hosts leave the job and exit.
+// Close the sending direction of every connection. Agents that still run on the
+// hosts then leave the job and exit.
 struct HangUp {};
 // Close all connections and end this process with `exit_code`. Print `verdict`
 // before that, or if it is empty `own_verdict`, which RemoteJob makes when the
@@ -35,10 +35,10 @@ struct Finish {
 };
 using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
 
-// State machine of the `launch` that starts a job over ssh. It decides when
-// each agent is started, which agents get a signal, what follows from a failed
-// or lost host, what is printed, and the exit code. Pure: each public function
-// is one step that returns effects, and the time is an argument.
+// State machine of the `launch` that starts a job over ssh. RemoteJob decides
+// when each agent is started, which agents get a signal, what follows from a
+// failed or lost host, what is printed, and the exit code. Pure: each public
+// function is one step that returns effects, and the time is an argument.
 //
 // No agent starts before enough hosts are up: all hosts of a job of fixed size,
 // MIN hosts of an elastic job, or all hosts that answer (Beginning). Then the

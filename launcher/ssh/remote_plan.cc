@@ -51,8 +51,8 @@ absl::Status CheckOptions(const RunOptions& options) {
 }
 
 // With --nnodes=N, keeps only the first N of `hosts`. Returns the minimum
-// number of nodes of the job: that of --nnodes, or the number of hosts without
-// --nnodes.
+// number of nodes of the job: N, MIN of --nnodes=MIN:MAX, or, if --nnodes is
+// not given, the number of hosts.
 absl::StatusOr<int> Choose(const RunOptions& options,
                            std::vector<Host>& hosts) {
   if (options.remote.given.count("nnodes") == 0) {
@@ -163,8 +163,9 @@ void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
                   "rejoin_timeout=", ToSeconds(kRejoinTimeout));
 }
 
-// Whether one of the hosts hosts the coordinator. Otherwise the coordinator has
-// the user's token, or none. Several endpoints are those of daemons.
+// Whether one of `hosts` will host the coordinator. If not, the coordinator
+// runs elsewhere, with the user's token or none. Several endpoints are those of
+// daemons, so no host hosts the coordinator.
 bool IsHostedByOne(const RunOptions& options, const std::vector<Host>& hosts) {
   if (options.endpoints.size() > 1) return false;
   return options.endpoints.empty() ||

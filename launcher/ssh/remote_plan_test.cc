@@ -174,7 +174,8 @@ TEST(RemotePlan, TheTokenIsNeverAFlag) {
   // token.
   EXPECT_THAT(Plan({"--rdzv-endpoint=a:1"}, "a\nb")->node.environment,
               Contains(Pair("MUSTER_TOKEN", "fresh")));
-  // A coordinator that runs elsewhere does not know a fresh token.
+  // A coordinator that runs elsewhere does not know a fresh token, so no token
+  // is sent to the hosts.
   EXPECT_THAT(Plan({"--rdzv-endpoint=x"}, "a")->node.environment,
               Not(Contains(Key("MUSTER_TOKEN"))));
   // With several endpoints the coordinator is a daemon, even on a host of the

@@ -14,8 +14,9 @@ constexpr int kNotFound = 127;
 constexpr int kNotExecutable = 126;
 constexpr int kSshFailed = 255;
 
-// Returns the command line for the login shell of the remote host. It must work
-// in every shell; in the inner sh, $0 is the path of the program.
+// Returns the command line for the login shell of the remote host. The command
+// line must work in every shell, so it only starts sh with a script. In the
+// script, $0 is the path of the program.
 std::string RemoteCommand(const std::string& launch) {
   const std::string script =
       absl::StrCat("if [ -x \"$0\" ]; then exec \"$0\" ", kSshNodeArgument,

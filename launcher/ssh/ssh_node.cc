@@ -29,8 +29,8 @@
 namespace muster::launcher {
 namespace {
 
-// Time without a message after which a connection counts as lost. It is long
-// because a user may suspend the other process at a terminal for a while.
+// Time without a message after which a connection counts as lost. The limit is
+// long because a user may suspend the other process at a terminal for a while.
 constexpr Duration kLongestSilence = std::chrono::minutes(5);
 // Time limit for the first message after the start, and for writing the last
 // output.
@@ -190,7 +190,8 @@ class SshNode {
   }
 
   // Makes the agent of this node leave its job, because the connection to the
-  // starter has ended. The coordinator decides whether the job ends.
+  // `launch` that started this process has ended. The coordinator decides
+  // whether the job ends.
   void Leave() {
     if (leaving_) return;
     leaving_ = true;

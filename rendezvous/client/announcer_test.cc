@@ -145,7 +145,8 @@ TEST_F(AnnouncerTest, NodesAtTwoStandbysComeTogether) {
 }
 
 TEST_F(AnnouncerTest, ACoordinatorThatLacksAMajorityAsks) {
-  // The founder starts the job anew, and `successor_` does not announce itself.
+  // `founder_` begins the job anew with node-a, while `successor_` takes over
+  // the old run. Only `founder_` has an announcer, which must ask `successor_`.
   auto fresh = Node(LinkTo(founder_.address(), "s3cret"),
                     FirstReport("job", "node-a", 3));
   fresh->WaitFor(DirectiveKind::kWait);

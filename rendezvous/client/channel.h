@@ -56,8 +56,8 @@ class RetryPace {
 
   const Instant start_;
   bool reached_ = false;
-  // When the newest stream broke that had been up for a second or more;
-  // nullopt: there was none.
+  // The time at which a stream last broke after it was up for a second or
+  // more; nullopt: no such stream yet.
   std::optional<Instant> lost_;
   Duration last_ = Duration::zero();
 };
@@ -74,9 +74,9 @@ std::shared_ptr<grpc::ChannelCredentials> ClientCredentials(
 // the token without sending it.
 std::string BearerToken(const TlsFiles& tls, const std::string& token);
 
-// Returns the TLS error that explains `status`, the explained error of a call
-// that reached no coordinator; Unauthenticated, as ExplainTls describes.
-// Returns `status` itself if TLS is not the reason. Blocks for up to 2 s.
+// `status`: the result of ExplainCallError for a call that reached no
+// coordinator. If TLS is the reason, returns Unauthenticated with a sentence
+// that explains it (ExplainTls); else returns `status`. Blocks for up to 2 s.
 absl::Status WithTlsReason(const absl::Status& status,
                            const Endpoint& coordinator,
                            const SocketAddress& address, const TlsFiles& tls,

@@ -129,7 +129,7 @@ class AgentStream::Impl
 
   std::mutex mutex_;
   bool up_ = false;
-  bool writing_ = false;  // a write of `leaving_` is in flight
+  bool writing_ = false;  // gRPC is sending the report in `leaving_`
   bool over_ = false;     // a read has failed: the stream is over
   bool closing_ = false;
   bool said_done_ = false;  // StartWritesDone was called

@@ -273,7 +273,8 @@ absl::StatusOr<OpenedJournal> OpenSharedJournal(EtcdClient* etcd,
                                                 const EtcdTerm& term) {
   Journal::Limits limits;
   limits.on_trouble = PendingRecords::OnTrouble::kHold;
-  // Each call to etcd has its own, shorter deadline.
+  // Long, because no write hangs: each call to etcd has a deadline of its own,
+  // which is shorter, and then returns an error.
   limits.hung_after = std::chrono::seconds(10);
   limits.retry_after = std::chrono::milliseconds(100);
   limits.close_within = std::chrono::seconds(1);

@@ -144,7 +144,7 @@ absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
     case grpc::StatusCode::UNAVAILABLE:
     case grpc::StatusCode::CANCELLED:
     case grpc::StatusCode::UNKNOWN:
-      // gRPC reports this if it could not read the certificates or the key.
+      // gRPC's text if it could not read the certificates or the key.
       if (absl::StartsWith(said, "empty address list")) {
         return error(absl::StatusCode::kUnavailable,
                      "not called: --etcd-ca, --etcd-cert or --etcd-key is no "
@@ -242,7 +242,8 @@ class EtcdClient::Impl {
     }
     const Endpoint endpoint = members_[index].endpoint;
     lock.unlock();
-    // Use the system's resolver: gRPC's own does not know all of its sources.
+    // Use the system's resolver: gRPC's own resolver does not read all sources
+    // of host names that the system is configured to use.
     const auto addresses =
         Resolve(endpoint.host, endpoint.port, {.timeout = kLookUpTimeout});
     lock.lock();

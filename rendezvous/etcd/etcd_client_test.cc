@@ -74,8 +74,8 @@ TEST(EtcdClientTest, AConnectionThatIsMadeBetweenCallsIsUsed) {
       PollUntil(listener.get(), POLLIN, begin + std::chrono::seconds(30)));
   const OwnedFd accepted(
       accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  // Shorter than gRPC's limit for one connection attempt, after which gRPC
-  // would start another attempt.
+  // Stop before gRPC's limit for one connection attempt is over: gRPC would
+  // then start another attempt, which would hide the defect.
   const Instant end = MonotonicNow() + std::chrono::seconds(3);
   bool has_sent = false;
   while (!has_sent && MonotonicNow() < end) {

@@ -26,8 +26,8 @@ constexpr Duration kFirstReadTimeout = std::chrono::seconds(2);
 constexpr size_t kMaxName = 200;
 constexpr Duration kReleaseTimeout = std::chrono::milliseconds(500);
 
-// The least epoch of a new leader, so that epochs grow even if somebody removed
-// the keys.
+// Returns the least epoch of a new leader: the wall clock's time. Epochs then
+// grow even if somebody removed the election's keys from etcd.
 uint64_t MillisecondsSince1970() {
   return static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(

@@ -207,8 +207,8 @@ class Election {
     std::unique_ptr<Leadership> core;
     double rate = 1;  // of its clock
     Micros offset = 0;
-    int life = 0;         // number of times it was started
-    int request = 0;      // number of its newest request
+    int life = 0;         // how often the candidate was started
+    int request = 0;      // number of the candidate's newest request
     Micros wakes_at = 0;  // suspended until this time
     bool is_cut = false;  // from the store
   };

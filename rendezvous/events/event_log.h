@@ -53,7 +53,9 @@ class EventLog {
   // How long Reopen waits for the file system.
   static constexpr Duration kTimeout = std::chrono::seconds(5);
 
-  // `root`: see RotatingFile::Limits. Does not access the file system.
+  // `root`: the folder that the user named, if other users may write in it; the
+  // file lies below it (RotatingFile::Limits). Empty: the folder of `path`.
+  // Does not access the file system.
   EventLog(std::string path, Rotation rotation,
            std::function<void(const std::string& sentence)> on_trouble,
            std::string root = "");
@@ -62,8 +64,8 @@ class EventLog {
   // if no decision is ever written.
   void Create() { file_.Open(); }
 
-  // Waits until all decisions are written, with the time limit of
-  // FileQueue::Finish.
+  // Waits until all decisions are written. Returns false if the time limit of
+  // FileQueue::Finish passes first; later decisions are then lost.
   bool Finish() { return queue_.Finish(); }
 
   // Opens the path again after a rename, or for the first time if its folder

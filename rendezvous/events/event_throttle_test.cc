@@ -64,7 +64,7 @@ TEST_F(EventThrottleTest, StrangersDoNotKeepAJobsDecisionsOut) {
   }
 }
 
-// Strangers join without end for a day.
+// For a whole day, agents from outside the job join and are lost again.
 TEST_F(EventThrottleTest, ADayOfJoinsIsBounded) {
   int written = 0;
   for (int i = 0; i < 24 * 3600; ++i) {

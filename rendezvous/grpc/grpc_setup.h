@@ -29,9 +29,8 @@ absl::Status FromGrpc(const grpc::Status& status);
 // - Turns off the search for lock cycles in Debian's Abseil. The search costs
 //   more at each lock the more streams there are: starting 10,000 streams takes
 //   2.5 times as long with it.
-// - Silences gRPC's own lines on stderr unless GRPC_VERBOSITY is set. They
-// would
-//   appear between the workers' output and repeat what our messages contain.
+// - Silences gRPC's own lines on stderr unless GRPC_VERBOSITY is set. The lines
+//   would appear between the workers' output and repeat Muster's messages.
 // - Keeps the library initialised until the process ends. Otherwise gRPC stops
 //   its threads when the last channel is closed, and gRPC 1.51 was seen to wait
 //   for ever for a thread that had already ended (stop_threads in its

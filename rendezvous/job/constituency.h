@@ -13,12 +13,13 @@ namespace muster::rendezvous {
 WorldId IdOf(const Place& place);
 
 // Returns the electorate from the newest coordinator that any of these reports
-// knows; a default Electorate if there is none. `rank` has no meaning. O(n).
+// knows; a default Electorate if there is none. Do not use the field `rank` of
+// the result: it is that of the report's node. O(n).
 Electorate NewestElectorate(const std::vector<const Report*>& reports);
 
-// Whether the world of `place` can no longer begin on all of its nodes: it is
-// older than the electorate, or a coordinator before the one that sent the
-// electorate formed it.
+// Whether the world of `place` can no longer begin on all of its nodes. This is
+// so if the world is older than that of the electorate, or if its coordinator
+// has a lower epoch than the coordinator that sent the electorate.
 bool IsVoid(const Place& place, const Electorate& newest);
 
 // A world whose nodes vote in the election of a coordinator.
@@ -46,15 +47,17 @@ std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,
     const std::vector<const Report*>& voting);
 
-// With Takeover::kAuto, which assumes that at most max_nodes nodes run at a
-// time: whether so few nodes can be elsewhere, if `here` are here, that they
-// can neither begin a world nor end a job: fewer than are here, than min_nodes
-// and than half of each constituency.
+// Whether the nodes that are not connected here are too few to begin a world or
+// to end a job. There are at most max_nodes - `here` of them, because
+// Takeover::kAuto assumes that at most max_nodes nodes run. They are too few if
+// they are fewer than `here`, than min_nodes and than half of each
+// constituency. False without kAuto.
 bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies);
 
-// Whether the node has a place in no world that it knows of: it waits while the
-// others run, and runs besides the max_nodes nodes of the job.
+// Whether the node is certainly a spare: it knows the electorate, is not in it,
+// and has no place in a round. A spare runs in addition to the max_nodes nodes
+// that a job can have.
 bool IsKnownSpare(const Report& report);
 
 }  // namespace muster::rendezvous

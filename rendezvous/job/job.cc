@@ -40,8 +40,8 @@ Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
   state_.run_tag = std::move(run_tag);
   state_.own_endpoint = std::move(own_endpoint);
   if (!state_.own_endpoint.empty()) {
-    // This coordinator may have been restarted while the job runs under another
-    // one. Gather long enough to receive an announcement of that one.
+    // This coordinator may have been restarted while another coordinator runs
+    // the job. Gather long enough to receive that coordinator's announcement.
     state_.spec.last_call = std::max(state_.spec.last_call, kToldWithin);
   }
 }
@@ -107,9 +107,9 @@ std::optional<Instant> Job::NextDeadline() const {
 void Job::On(const ReportArrived& event) {
   const Report& report = event.report;
   if (!state_.own_endpoint.empty()) {
-    // Another coordinator has taken over: either the node has promised
-    // obedience to a newer epoch, or a running node reports to a coordinator
-    // that was restarted and is about to begin the job anew.
+    // Two kinds of reports show that another coordinator has taken over: the
+    // node has promised a higher epoch; or the node has a place in a round,
+    // although this coordinator, perhaps restarted, has not begun any round.
     const bool is_founding = IsFounding(state_.epoch) && state_.round == 0;
     if (report.promised_epoch > state_.epoch ||
         (is_founding && report.place.has_value())) {
@@ -118,7 +118,8 @@ void Job::On(const ReportArrived& event) {
       return;
     }
   } else if (report.promised_epoch > state_.epoch) {
-    // The clock of an earlier coordinator was ahead of this one's clock.
+    // An epoch may come from the wall clock, and an earlier coordinator's clock
+    // was ahead. Take a higher epoch, since nodes obey no lower one.
     state_.epoch = report.promised_epoch + 1;
   }
   Node* node = Admit(event);

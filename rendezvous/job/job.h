@@ -54,8 +54,9 @@ namespace muster::rendezvous {
 class Job {
  public:
   // Begins a job. `spec` must be valid. `epoch` identifies this run of the
-  // coordinator. `run_tag`: Place::run_tag, unless the nodes report the tag of
-  // an earlier coordinator. `own_endpoint`: JobState::own_endpoint.
+  // coordinator. `run_tag`: names the run's log folder (Place::run_tag), unless
+  // the nodes report the tag of an earlier coordinator. `own_endpoint`: where
+  // this coordinator listens; empty: no other node can take over from it.
   Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
       std::string run_tag = "", std::string own_endpoint = "");
 

@@ -245,14 +245,14 @@ class JobBlameRaisedFirst : public ::testing::Test {
     return failure;
   }
 
-  // Returns the verdict if first `first` is reported by a and then `second` by
-  // the node `on`.
+  // Returns the verdict after node a has reported the failure `first`, and then
+  // node `on` the failure `second`.
   Verdict Ends(const Failure& first, const std::string& on,
                const Failure& second) {
     job_.Fails("a", first);
     job_.Fails(on, second);
     job_.AllStop();
-    job_.Wait(seconds(1));  // the killed worker's agent must survive
+    job_.Wait(seconds(1));  // longer than kKillSpread
     return job_.told("b").verdict;
   }
 
@@ -569,8 +569,8 @@ TEST(JobKillLong, AnAgentThatDiesLaterIsNoCause) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 137);
 }
 
-// As in JobKill, but a's worker fails because of the kill, and the coordinator
-// reads that failure first.
+// A worker of node b is killed by SIGKILL, and a's worker fails because of
+// that. The coordinator reads a's failure first.
 class JobKillSecond : public ::testing::Test {
  protected:
   JobKillSecond()

@@ -567,8 +567,9 @@ TEST_F(JobContentionTest, AReportThatMayBeOlderThanTheClaimProvesNothing) {
   job_.Join("c");
   job_.Report("b");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
-  // Agent c claims b's place, and each report of c makes the coordinator ask b
-  // again for a sign of life.
+  // When c claimed b's place, b did not receive the new revision that the
+  // coordinator sent. The next report of b makes the coordinator send that
+  // revision again; only the report after it proves that b is alive.
   job_.agent("b").deaf = false;
   job_.Report("b");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);

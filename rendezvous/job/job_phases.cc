@@ -295,7 +295,8 @@ void Job::EndAdopted(const RoundEnd& end,
   }
   Stopping stopping{.cause = end.cause};
   if (end.exit_code == kPreemptedExitCode && preempted) {
-    // The preemption notices in the nodes' reports lead to the verdict.
+    // No consequence is set here: the preemption notices, which the nodes
+    // report again, end the job with the verdict of a preemption.
   } else if (end.exit_code.has_value()) {
     stopping.consequence = Consequence::End(
         NewVerdict(end.cause == StopCause::kCancelled ? Outcome::kCancelled
@@ -381,8 +382,8 @@ void Job::ConsiderGathering() {
 void Job::FormWorld() {
   std::map<std::string, int> previous;
   if (state_.electors.nodes > 0) {
-    // Only a world that began on all of its nodes gives them a claim to their
-    // ranks.
+    // The electors' world began on all of its nodes. Only such a world gives
+    // its nodes a claim to their previous ranks.
     for (const auto& [id, elector] : state_.electors.known) {
       previous[id] = elector.rank;
     }
@@ -668,8 +669,8 @@ void Job::Cancel(const std::string& why, const CancelWish& wish) {
 }
 
 void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
-  // Makes the preemption, instead of a failure, the cause of the break. Each
-  // report repeats the notice, so this runs several times.
+  // Makes the preemption, instead of a failure, the cause of the break. Runs
+  // several times, because each report repeats the preemption notice.
   const auto excuse = [&] {
     if (state_.blame.PreemptionExplains(by) &&
         state_.stopping.consequence.IsFailure()) {
@@ -684,8 +685,8 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
     // decision, because each report repeats the notice.
     state_.preemption->deadline =
         std::min(state_.preemption->deadline, deadline);
-    // This node's preemption may explain the break even if that of the node
-    // that reported the notice first does not.
+    // Several nodes may report the preemption. This node's report may explain
+    // the break although the earlier reports of other nodes do not.
     excuse();
     return;
   }
@@ -763,7 +764,8 @@ void Job::ConsiderStopping() {
     CountIncident();
     const Duration delay = DelayOfNextRound();
     ++state_.changes;
-    // The newest unsettled world is the one that has just stopped.
+    // The last world in `unsettled` is the one that has just stopped. It is
+    // certain now that this world did not begin on all of its nodes.
     if (state_.world.never_began && !state_.unsettled.empty()) {
       state_.unsettled.pop_back();
     }

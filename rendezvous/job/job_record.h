@@ -41,7 +41,7 @@ struct JobRecord {
   int round = 0;
   int claimed_round = 0;
   int restarts_used = 0;
-  int failures_in_row = 0;  // see RestartBackoff::failures
+  int failures_in_row = 0;  // failures in a row (RestartBackoff)
   // While gathering: the time until a world may form.
   Duration backoff_left = Duration::zero();
   std::vector<SignalNotice> signals;

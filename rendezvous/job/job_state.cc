@@ -128,8 +128,8 @@ std::optional<Instant> AwaitsWitnesses(const JobState& state) {
     return 2 * Witnesses(state, *world) >= world->nodes;
   });
   if (is_known) return std::nullopt;
-  // An operator who cancels and a cluster that preempts do not wait for lost
-  // nodes, so the shorter limit applies to them.
+  // A cancelled or preempted job must end soon, so it waits for lost nodes only
+  // for a lease, not for the rejoin time-out.
   const bool waits = verdict.has_value() &&
                      verdict->outcome != Outcome::kCancelled &&
                      !state.preemption.has_value();

@@ -41,7 +41,7 @@ struct Successor {
 // majority.
 struct Electors {
   WorldId world;
-  int nodes = 0;  // 0: no world has begun
+  int nodes = 0;  // number of the world's nodes; 0: no world has begun
   struct Elector {
     int rank = 0;
     uint64_t incarnation = 0;
@@ -51,7 +51,7 @@ struct Electors {
   };
   std::map<std::string, Elector> known;  // by node id
   int gone = 0;                          // number of electors that are gone
-  std::vector<std::string> members;      // see Electorate::members
+  std::vector<std::string> members;      // node ids by group rank, or empty
 
   // Returns the agent's group rank if it is an elector; else -1. A restarted
   // agent has forgotten its promises to coordinators, so it is no elector,
@@ -79,7 +79,7 @@ struct JobState {
   // the node has not reported to this coordinator, and the time at which it
   // counts as lost. nullopt: no such node is missing.
   std::optional<int> lost_host;
-  std::string lost_host_name;  // its node id; "" if unknown
+  std::string lost_host_name;  // node id of lost_host; "" if unknown
   Instant lost_host_at;
   JobSpec spec;
   Instant born;
@@ -121,8 +121,8 @@ struct JobState {
   uint64_t newest_signal = 0;
   int restarts_used = 0;
   // Number of changes to the part of a JobRecord that a new coordinator could
-  // not learn from the nodes' reports. A change of it means that a new record
-  // must be written.
+  // not learn from the nodes' reports. Once this number has changed, a new
+  // record must be written.
   uint64_t changes = 0;
   // Id of the node that prints for the whole job while the job is gathering,
   // stopping or finished.

@@ -49,7 +49,7 @@ struct DirectiveKey {
 // directive sent to it.
 struct Node {
   NodeIdentity identity;
-  std::string place_key;  // see Report::place_key
+  std::string place_key;  // the agent's secret; see Report::place_key
   std::string peer;       // IP address of the agent's last stream
   uint64_t joined = 0;    // number of the node in order of arrival
   uint64_t sequence = 0;
@@ -60,8 +60,8 @@ struct Node {
   int round = 0;
   int offered_master_port = 0;
   std::string offered_nccl_id;
-  std::vector<std::string> addresses;  // see Report::addresses
-  std::string standby_endpoint;        // see Report::standby_endpoint
+  std::vector<std::string> addresses;  // IP addresses of the node
+  std::string standby_endpoint;        // HOST:PORT, or empty (Report)
   // The node's group rank in JobState::electors; -1: the node is no elector.
   int elector_rank = -1;
   // The last of the node's NCCL ids that was used for a world, or may have been
@@ -114,13 +114,13 @@ struct Node {
 
   DirectiveKey told;
   uint64_t revision = 0;  // revision of `told`; 0: none was sent yet
-  uint64_t wording = 0;   // value of Outbox::wording_ at the last one
+  uint64_t wording = 0;   // Outbox::wording_ when `told` was sent
 
   // Whether the node can get a place in a world now.
   bool ready() const;
   // Whether running health checks will soon make the node ready or unhealthy.
   bool being_checked() const;
-  // Whether only its bad health excludes the node from a world.
+  // Whether the node is kept out of a world only by bad health.
   bool kept_out() const;
 
  private:
@@ -243,9 +243,9 @@ struct PastNode {
   std::string node_id;
   uint64_t incarnation = 0;
   Membership::Memory memory = Membership::Memory::kNeverAdmitted;
-  uint64_t sequence = 0;  // see Membership::LastSequenceOf
-  std::string place_key;  // see Membership::PlaceKeyOf
-  NodeTime time;          // see Membership::TimeOf
+  uint64_t sequence = 0;  // the highest in its reports
+  std::string place_key;  // the secret of its agent; "": none
+  NodeTime time;          // the times in its last report
 };
 
 }  // namespace muster::rendezvous

@@ -292,8 +292,8 @@ TEST(NaturalOrder, IsAnOrder) {
 
 using Keys = std::vector<std::string>;
 
-// Returns the node's keys down to `level`. A node with fewer keys counts as
-// connected to a switch of its own.
+// Returns the node's network switches from the outermost down to `level`. A
+// node with fewer switches counts as connected to a switch of its own.
 Keys Prefix(const NodeIdentity& node, size_t level) {
   if (node.topology.size() <= level) return {"alone", node.node_id};
   return {node.topology.begin(),

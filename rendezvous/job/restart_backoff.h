@@ -27,7 +27,8 @@ class RestartBackoff {
   static constexpr Duration kMaxDelay = std::chrono::seconds(30);
   static constexpr Duration kHealthyRound = kMaxDelay;
 
-  // `failures`: the number of failures in a row before.
+  // `failures`: the number of failures in a row so far, under an earlier
+  // coordinator.
   explicit RestartBackoff(int failures = 0) : failures_(failures) {}
 
   // Why a round ended. A change of membership is kOther, not kFailure.

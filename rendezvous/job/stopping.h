@@ -23,7 +23,8 @@ class Consequence {
   // The consequence that a new round follows and spends one restart.
   static Consequence Restart();
 
-  // Constructs a consequence with these values; see the accessors.
+  // Restores a consequence from a record. Each parameter is the value that the
+  // accessor of the same name returns.
   Consequence(std::optional<Verdict> verdict, std::optional<Verdict> otherwise,
               int restarts_spent);
 

@@ -37,7 +37,7 @@ struct World {
   // loss is known.
   std::string nccl_root_lost;
   int restart_count = 0;
-  int64_t reached_step = -1;  // see Place::reached_step
+  int64_t reached_step = -1;  // highest step of earlier rounds; -1: none
   Instant began;
 
   int unstarted = 0;  // members that have not started workers

@@ -29,7 +29,7 @@ absl::StatusOr<std::thread> StartThread(std::function<void()> body) {
   try {
     thread = std::thread(std::move(body));
   } catch (const std::system_error&) {
-    // The function returns the error that `thread` holds.
+    // `thread` still holds the error ResourceExhausted, which is returned.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread;
@@ -71,7 +71,7 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
   PendingRecords pending;
   // A change whose `done` was not called yet.
   struct Waiting {
-    uint64_t number;             // its number in `pending`
+    uint64_t number;             // the change's number in `pending`
     std::function<void()> done;  // may be empty
   };
   std::deque<Waiting> waiting;

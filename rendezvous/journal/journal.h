@@ -77,8 +77,8 @@ class Journal : public RecordStore {
   // `least_epoch`.
   uint64_t epoch() const { return epoch_; }
 
-  // Queues a record (see RecordStore). Calls `done` as soon as trouble() has a
-  // value, at the latest.
+  // Queues a record and returns. Calls `done` once the record is durable or,
+  // with OnTrouble::kRelease, as soon as trouble() has a value.
   void Put(const std::string& run_id, std::string record,
            std::function<void()> done) override;
   void Remove(const std::string& run_id) override;

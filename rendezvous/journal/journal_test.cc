@@ -923,7 +923,7 @@ TEST_F(JournalTest, ATornLogHasThePrefixOfTheCommits) {
     if (size == log.size()) break;
   }
   EXPECT_EQ(records_before, size_t{kCommits});
-  // Repeat this with a log in which one page was never written.
+  // Repeat the test with a complete log in which one page was never written.
   for (size_t at = 0; at < log.size(); at += 16384) {
     fs::remove_all(folder_);
     Plant(file);

@@ -79,8 +79,8 @@ class PendingRecords {
   // The number of the newest released change. All older changes are released,
   // too.
   uint64_t released() const { return released_; }
-  // The reason why released changes may not be durable; nullopt: all released
-  // changes are durable.
+  // The reason why changes are not durable; nullopt: all released changes are
+  // durable.
   const std::optional<JournalTrouble>& trouble() const { return trouble_; }
   // Start time of the current write; nullopt: no write is in progress.
   std::optional<Instant> writing_since() const { return writing_since_; }

@@ -116,7 +116,7 @@ class Peers {
   void Serve(tcp::socket socket, const Probes* probes) {
     error_code error;
     const tcp::endpoint from = socket.remote_endpoint(error);
-    if (error) return;  // the peer has already closed it
+    if (error) return;  // the peer has closed the connection
     const auto address =
         NumericAddress(from.address().to_string(), from.port());
     const ConnectionCrowd::Id id = ++last_;

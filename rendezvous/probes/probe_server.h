@@ -16,7 +16,7 @@ namespace muster::rendezvous {
 struct Probes {
   // Liveness probe: on an error Kubernetes restarts the container.
   std::function<absl::Status()> live;
-  // Startup probe: Kubernetes makes no other probe until this returns OK.
+  // Startup probe: until it is OK, Kubernetes makes no other probe.
   std::function<absl::Status()> started;
   // readiness probe: OK while the program accepts work; otherwise Kubernetes
   // sends it no traffic

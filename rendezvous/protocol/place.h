@@ -53,7 +53,9 @@ enum class StopCause {
   // All workers are alive (a drain, a scale-up), so they may agree on a last
   // checkpoint within the grace.
   kAsked,
-  kCancelled,  // Like kAsked, and the job ends: it was cancelled.
+  // The job was cancelled and ends. All workers are alive, so they may agree on
+  // a last checkpoint, as with kAsked.
+  kCancelled,
 };
 
 }  // namespace muster::rendezvous

@@ -111,8 +111,8 @@ enum class Health {
 // The order with which a coordinator ended a round.
 struct RoundEnd {
   StopCause cause = StopCause::kBroken;
-  std::optional<int> exit_code;  // of the StopOrder; see there
-  std::string reason;            // of the Directive; see there
+  std::optional<int> exit_code;  // as in StopOrder
+  std::string reason;            // as in Directive
 };
 
 // The state of a node, as its agent sends it to the coordinator. Each report is

@@ -31,7 +31,7 @@ class AlarmThread {
   void CallAt(Instant when, std::function<void()> what);
   // Drops the alarms that are not due, and waits until a running function has
   // returned. Alarms that are set later are never called. The thread itself
-  // must not call this.
+  // must not call Stop.
   void Stop();
 
  private:

@@ -200,7 +200,8 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     std::lock_guard<std::mutex> lock(mutex_);
     if (ended_ || has_joined_) return;
     ended_ = true;
-    // This makes the pending read fail; OnReadDone then cleans up.
+    // Finish makes the pending read fail, so gRPC calls OnReadDone, which
+    // cleans up.
     Finish({grpc::StatusCode::DEADLINE_EXCEEDED,
             absl::StrCat("no report that a job of this coordinator takes came "
                          "within ",

@@ -105,7 +105,7 @@ class ConnectionPool {
   struct Connection {
     std::string network;
     Instant opened;
-    Instant since;  // when gRPC got it; before that: `opened`
+    Instant since;  // start on trial; before the trial: `opened`
     int nodes = 0;  // joined streams
   };
 

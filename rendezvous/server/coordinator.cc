@@ -28,9 +28,9 @@ namespace {
 // job: the error is sent in a header of limited size.
 constexpr size_t kMaxBytesOfNames = 500;
 
-// How long no agent must be connected until the jobs count as abandoned. Agents
-// whose streams all broke reconnect within their reconnect grace, which is far
-// shorter.
+// If no agent has been connected for this time, the jobs count as abandoned. It
+// is much longer than the reconnect grace, within which agents whose streams
+// broke connect again.
 constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
 
 // Number of low bits of an epoch that number the jobs of one run of the
@@ -296,8 +296,8 @@ class Coordinator::Impl {
         return absl::NotFoundError("no such job");
       }
       // Ignore the announcement of the coordinator to which this process's
-      // agent is connected: the agent notices its loss sooner than the end of
-      // announcements would show it.
+      // agent is connected. The end of the agent's connection shows the loss of
+      // that coordinator sooner than the end of its announcements.
       if (endpoint == options_.takeover->own_endpoint ||
           FollowsOneAt(endpoint)) {
         return absl::OkStatus();
@@ -306,8 +306,8 @@ class Coordinator::Impl {
       if (found != jobs_.end()) job = found->second;
       if (backing == Backing::kMajority) successor_ = {endpoint, epoch};
     }
-    // If this deposes the job, the new standby learns the announcing
-    // coordinator, too.
+    // If the announcement deposes the job, OnDeposed creates a standby, which
+    // learns from successor_ which coordinator has announced itself.
     if (job != nullptr) {
       job->OnCoordinatorTold({.epoch = epoch, .backing = backing});
     }

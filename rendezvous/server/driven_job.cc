@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMaxWatchers = 100;
 
-// The wall clock's time since 1970, which may jump; see StateOf.
+// The wall clock's time since 1970. The clock may jump forwards or backwards.
 Duration UnixNow() {
   return std::chrono::duration_cast<Duration>(
       std::chrono::system_clock::now().time_since_epoch());

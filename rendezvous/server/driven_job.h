@@ -108,12 +108,13 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
     // Once this returns false, the job handles no more events. Called from any
     // thread, with the job's lock held. Empty: the coordinator is the only one.
     std::function<bool()> leads;
-    std::string own_endpoint;  // as Job's
+    std::string own_endpoint;  // where it listens, or empty (JobState)
     Duration max_write_wait = kMaxWriteWait;
   };
 
-  // Begins a new job. `spec` must be valid. `run_tag`: see Job's constructor.
-  // `owner`: the account to which the job is charged.
+  // Begins a new job. `spec` must be valid. `run_tag`: names the run's
+  // log folder (Place::run_tag). `owner`: the account to which the job is
+  // charged.
   DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
             std::string run_tag, JobOwner owner, Surroundings surroundings,
             Observer observer);
@@ -146,7 +147,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   // The rank of this job's coordinator among the coordinators of the job.
   struct Standing {
-    uint64_t epoch = 0;                 // 0: the job is deposed
+    uint64_t epoch = 0;                 // the coordinator's; 0: deposed
     bool has_majority = false;          // result of Job::MayAnnounce
     bool must_ask = false;              // Job::MayAsk
     std::vector<std::string> standbys;  // Job::standbys
@@ -220,7 +221,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   uint64_t durable_ = 0;  // newest change that is durable
   // Results that are held back until the write in progress has ended.
   std::vector<News> in_write_;
-  // Results that are held back until the write after that has ended.
+  // Results that are held back until the end of the next write, which starts
+  // after the write in progress.
   std::vector<News> later_;
   std::condition_variable was_written_;
 };

@@ -388,8 +388,9 @@ class Listener::Impl {
     if (Look(id, number)) Watch(number, EPOLLIN | EPOLLRDHUP | EPOLLET, id);
   }
 
-  // Checks the first bytes of a connection that was not handed over yet.
-  // Returns false if the connection was closed.
+  // Peeks at the first bytes of a connection that was not handed over to gRPC
+  // yet, and tells the pool if they begin a session. If they cannot begin one,
+  // or the client has closed the connection, closes it and returns false.
   bool Look(Id id, int fd) {
     char bytes[kPreface.size()];
     const ssize_t got = recv(fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
@@ -437,7 +438,7 @@ class Listener::Impl {
     }
     for (const Id id : changes.hand_over) {
       const auto found = connections_.find(id);
-      if (found == connections_.end()) continue;  // already closed above
+      if (found == connections_.end()) continue;  // closed by the loop above
       epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, found->second.fd, nullptr);
       found->second.handed_over = true;
       hand_over->push_back(found->second.fd);

@@ -42,8 +42,9 @@ class Standby {
   };
   // How long the announcement of another coordinator is valid.
   static constexpr Duration kToldFor = std::chrono::seconds(3);
-  // A node that has come back from another standby is not sent to one again for
-  // this time: it may not reach the other one.
+  // If this standby has sent a node to another standby and the node comes back,
+  // the node is not sent away again for this time, because it may be unable to
+  // reach the other standby.
   static constexpr Duration kStaysFor = std::chrono::seconds(10);
 
   // `candidate`: the lowest epoch that this standby may take if elected; its

@@ -68,7 +68,8 @@ class Cluster {
   void TellMinority(uint64_t epoch) {
     Take(standby_.Told(now_, epoch, "b:1", Backing::kMinority));
   }
-  // Another standby announces its assembly. The one here is at "h:1".
+  // Delivers the announcement of another standby at `endpoint`, where `nodes`
+  // nodes have gathered. The endpoint of this standby is "h:1".
   void Meet(const std::string& endpoint, int nodes) {
     Take(standby_.Meet(now_, {.endpoint = endpoint, .nodes = nodes}, "h:1"));
   }
@@ -300,8 +301,9 @@ TEST(StandbyTest, NodesElsewhereThatAreAsManyAsThoseHereAreNotTooFew) {
   EXPECT_NE(nodes.told(1).epoch, 0u);
 }
 
-// A world of `remembering` nodes that are here, one that was started again,
-// and as many elsewhere as make up `world`.
+// Returns a world of `world` nodes. Node 0 was restarted and is connected, and
+// so are the nodes 1 to `remembering`, which remember the world. The other
+// nodes are not connected.
 Cluster WithAReturnedNode(int world, int remembering, Takeover takeover) {
   Cluster nodes(world);
   std::vector<std::string> members;
@@ -360,7 +362,7 @@ TEST(StandbyTest, TheSmallerAssemblyGoesToTheLarger) {
   nodes.Meet("a:1", 1);
   nodes.Meet("z:1", 2);
   EXPECT_EQ(nodes.Assembled(), 2);
-  nodes.Meet("b:1", 2);  // first by its endpoint
+  nodes.Meet("b:1", 2);  // as many nodes, and "b:1" sorts first
   EXPECT_EQ(nodes.Assembled(), 0);
   for (const int node : {1, 2}) {
     EXPECT_EQ(nodes.told(node).kind, DirectiveKind::kMoved);

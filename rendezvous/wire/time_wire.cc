@@ -20,7 +20,7 @@ constexpr int kMaxActivities = 64;
 
 void Time(const char* field, int64_t wire, BoundedReader* reader,
           Duration* time) {
-  // Not read by Span, which is limited to a year: an agent may run longer.
+  // Do not use Span, which accepts one year at most: an agent may run longer.
   int64_t nanoseconds = 0;
   reader->Integer64(field, wire, 0, &nanoseconds);
   *time = std::min(Duration(nanoseconds), kMaxOfNode);

@@ -226,7 +226,7 @@ void FromWire(const v1::Verdict& wire, BoundedReader* reader,
                   &verdict->max_restarts);
   reader->Integer("rounds", wire.rounds(), 0, kAnyInt32, &verdict->rounds);
   int64_t lasted = 0;
-  // Not read by Span, which is limited to a year: a job may run longer.
+  // Do not use Span, which accepts one year at most: a job may run longer.
   reader->Integer64("lasted", wire.lasted(), 0, &lasted);
   verdict->lasted = Duration(lasted);
   BoundedReader::Within within(reader, "time");

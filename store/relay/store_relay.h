@@ -23,15 +23,14 @@ namespace muster::store {
 inline constexpr char kRelayPurpose[] = "muster relay";
 
 // Returns a non-blocking connection to a StoreServer that has agreed to relay
-// frames. Tries every address, each within its share of the time, so that an
-// address that drops all packets leaves time for the next. If all addresses
-// refuse, retries until `deadline` (on the clock of MonotonicNow). With `tls`
-// the connection is encrypted. A peer without the key is treated like an
-// address that refuses, because the store of an earlier round may still have
-// the port. Blocks.
+// frames. With `tls` the connection is encrypted. Tries every address, each
+// within its share of the time, so that an address that drops all packets
+// leaves time for the next. If all fail, tries them again until `deadline` (on
+// the clock of MonotonicNow), then returns the last error. This includes a peer
+// without the key, because the store of an earlier round may still have the
+// port. Only FailedPrecondition is returned at once. Blocks.
 //   PermissionDenied    the peer does not have the key
-//   Unavailable         refused or unreachable until the deadline; has the last
-//                       error
+//   Unavailable         refused or unreachable
 //   DeadlineExceeded    connected, but no answer arrived
 //   FailedPrecondition  the peer does not accept relays of this version
 absl::StatusOr<StreamSocket> ConnectUpstream(

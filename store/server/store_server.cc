@@ -80,9 +80,10 @@ class StoreServer::Running {
  private:
   void Serve() {
     const absl::Status served = hub_.Run();
-    // After a round without a failure, reason_ is empty and no notice is given:
-    // an exited worker may be counted as waiting until the end of its
-    // connection is read.
+    // Waiting clients are reported only if the round is broken. After a round
+    // without a failure (reason_ is empty) the count may be wrong: it includes
+    // workers that have exited but whose connections have not been read to the
+    // end.
     const size_t waiting = reason_.empty() ? 0 : service_.waiting();
     if (waiting == 0 && served.ok()) return;
     hub_.Notice(

@@ -40,7 +40,8 @@ class Cluster {
   void Tick();
   // Why the cluster has not settled yet; empty if it has.
   std::string Unsettled() const;
-  // Whether the coordinator in the process of slot `host` may begin the job.
+  // Whether the coordinator that node `host` hosts may begin the job. Only that
+  // of node 0 may, and only while no node knows a round of the job.
   bool MayFound(int host) const;
   // Whether an operator must start the agent of slot 0. Nodes look there first
   // for a coordinator.

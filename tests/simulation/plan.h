@@ -62,7 +62,8 @@ struct Plan {
   int leave = 0;
   int drain = 0;
   int preempt = 0;  // SIGUSR2 to an agent: the notice of a preemption
-  // --- faults of the whole cluster: probabilities as above
+  // --- faults of several nodes or of the whole job: probabilities per mille,
+  // drawn five times per simulated second; ctrl_c is drawn for each node
   int clog = 0;
   int coordinator_restart = 0;
   int ctrl_c = 0;
@@ -104,7 +105,8 @@ struct Plan {
   int partition = 0;
   // Time without an answer after which an agent closes its connection.
   Duration link_timeout = Duration::zero();
-  // maximum difference between a slot's clock and the true time
+  // Maximum error of the clock that a coordinator reads when it becomes a
+  // standby; drawn anew each time.
   Duration max_skew = Duration::zero();
 
   std::string Describe() const;

@@ -22,8 +22,9 @@
 namespace muster {
 namespace {
 
-// The operation of one row of the result table, seen from one rank. Its
-// functions are pure, apart from the buffers that they are given.
+// The measured operation of one row of the result table, as one rank calls it.
+// The free functions that take a BenchCase are pure, apart from the buffers
+// that they fill.
 struct BenchCase {
   OperationKind kind = OperationKind::kAllReduce;
   DType dtype = DType::kFloat32;

@@ -24,8 +24,8 @@ std::string HalfLine(const BenchRow& row,
                   "N/A", "N/A");
     return text;
   }
-  // Converted to GB/s: bytes per microsecond are MB/s, and 1000 MB/s are 1
-  // GB/s.
+  // The bandwidth in GB/s. One byte per microsecond is 1 MB/s, and 1000 MB/s
+  // are 1 GB/s.
   const double bandwidth =
       measurement->microseconds > 0
           ? static_cast<double>(row.bytes) / measurement->microseconds / 1e3

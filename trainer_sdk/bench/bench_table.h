@@ -9,7 +9,8 @@
 
 namespace muster {
 
-// One half of a row of the table: the out-of-place or the in-place measurement.
+// One half of a row of the result table: the measurement of the out-of-place or
+// of the in-place form of an operation.
 struct BenchMeasurement {
   // time per operation, mean over all ranks (on GPUs: of rank 0 only)
   double microseconds = 0;

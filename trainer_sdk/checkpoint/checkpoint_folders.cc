@@ -164,8 +164,8 @@ std::optional<StepFolder> StepFolderOf(std::string_view name) {
   if (read.ec == std::errc() && read.ptr != end && *read.ptr == '.') {
     read = std::from_chars(read.ptr + 1, end, folder.attempt);
   }
-  // Only the form that NameOf produces is accepted: "step-7" and
-  // "step-00000007.1" are rejected.
+  // Only the exact name that NameOf gives to a folder is accepted. "step-7" has
+  // too few digits; in "step-00000007.1" the first attempt has a suffix.
   if (read.ec != std::errc() || read.ptr != end || folder.step < 0 ||
       folder.attempt < 1 || NameOf(folder) != name) {
     return std::nullopt;
@@ -281,9 +281,9 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
       ++kept;
       continue;
     }
-    // Only a checkpoint with damaged data is removed. Any other error means
-    // that this process or this version cannot read the checkpoint now, which
-    // may be intact.
+    // An error other than DataLoss means that this process or this version
+    // cannot read the checkpoint now. The checkpoint may be intact, so it
+    // stays.
     if (!status.ok() && !absl::IsDataLoss(status)) continue;
     // The checkpoint is renamed before it is removed, so that no process opens
     // a half-removed checkpoint.

@@ -231,8 +231,9 @@ absl::Status CheckpointWriter::Body::Save(
     status = absl::InvalidArgumentError(absl::StrCat(
         "a state of ", state.size(), " bytes; at most ", kMaxStateBytes));
   }
-  // Reach exchanges an earlier failure, so that all ranks report it together,
-  // even if some have returned it from Wait before.
+  // `status` may be the failure of the previous save. Reach tells it to all
+  // ranks, so that every rank returns it from this Save, even if some ranks
+  // have already returned it from Wait.
   status = agreement_.Reach(status, step, slices, call_);
   if (status.ok()) {
     const Instant agreed = MonotonicNow();
@@ -244,9 +245,9 @@ absl::Status CheckpointWriter::Body::Save(
                       .whole = &whole_};
     const Instant compared = MonotonicNow();
     if (group_.rank() == 0) save.state = state;
-    // If this rank cannot write, it reports that in the background thread's
-    // next exchange. It must take part in this exchange, because the other
-    // ranks have already started the save.
+    // If this rank cannot write its shard, Save does not return the error here,
+    // because the other ranks have already started the save. The background
+    // thread reports the error to them in its next exchange.
     save.ready = agreement_.layout().status();
     if (save.ready.ok()) {
       save.layout = &*agreement_.layout();

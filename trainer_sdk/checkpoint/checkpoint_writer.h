@@ -99,9 +99,8 @@ class CheckpointWriter {
   //
   // Every rank gets the same error, apart from its wording:
   //   InvalidArgument     a rank's slices or step are invalid (the message
-  //   names
-  //                       both), no rank has some elements, or ranks disagree
-  //                       about a tensor. Nothing is saved.
+  //                       gives the rank), no rank has some elements, or ranks
+  //                       disagree about a tensor. Nothing is saved.
   //   ResourceExhausted, PermissionDenied, Internal
   //                       the previous save failed; the message names the rank,
   //                       the file and the system's error. This save is not

@@ -66,8 +66,8 @@ absl::StatusOr<int64_t> NewestWhole(MemoryDisk& disk) {
   if (!reader.ok()) return reader.status();
   const int64_t step = (*reader)->step();
   for (const SkippedCheckpoint& skipped : (*reader)->skipped()) {
-    // A damaged checkpoint is allowed only if its step is lower, because the
-    // save was removing it.
+    // A damaged checkpoint that is older than the opened one is allowed: the
+    // save was removing it when the fault happened.
     if (skipped.folder < (*reader)->folder()) continue;
     return absl::InternalError(skipped.reason);
   }
@@ -91,7 +91,8 @@ struct Scenario {
   int64_t step;
 };
 
-// A function that plans a fault of the disk at its operation number `at`.
+// A function that plans a fault of the disk. The fault happens at the disk's
+// operation number `at`, as MemoryDisk::operations counts them.
 using Fault = std::function<void(MemoryDisk& disk, int64_t at)>;
 // A function that checks the disk after a Fault; `saved` is the status of the
 // save in which the fault happened.

@@ -57,8 +57,8 @@ absl::Status Cut(KnownTensor* known,
                  std::map<Owners, std::vector<SliceRange>>* by_owners) {
   std::sort(known->edges.begin(), known->edges.end(),
             [](const auto& a, const auto& b) { return a.at < b.at; });
-  // Key: a rank that holds the current position; value: how many of its slices
-  // do.
+  // Key: a rank that holds the element at `at`; value: the number of this
+  // rank's slices that contain the element.
   std::map<int, int> open;
   int64_t at = 0;
   const int64_t count = known->tensor.count();
@@ -93,7 +93,8 @@ void Deal(const Owners& owners, const std::vector<SliceRange>& ranges,
   int64_t total = 0;
   for (const SliceRange& range : ranges) total += BytesOf(range);
   const auto parts = static_cast<int64_t>(owners.size());
-  // The number of bytes in parts 0 to `i` together, computed without overflow.
+  // The number of bytes that the first i + 1 owners get together, computed
+  // without overflow.
   const auto end_of = [&](int64_t i) {
     return total / parts * (i + 1) + std::min(i + 1, total % parts);
   };

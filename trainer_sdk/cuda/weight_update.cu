@@ -37,8 +37,8 @@ struct Sgd {
   float rate;
   float decay;
   float momentum;
-  // A boolean, stored as an integer because the size of bool depends on the
-  // compiler.
+  // 1 in the first step, else 0. An integer, because the size of bool depends
+  // on the compiler.
   int first_step;
   int nesterov;
 

@@ -100,8 +100,9 @@ TYPED_TEST(CudaWeightUpdateTest, SgdIsThatOfTheHost) {
                 8);
 }
 
-// The output `values` may be null, as weights are then used directly. It may
-// also have float32 elements, which are rounded to float16 precision.
+// The output array `values` may be null, for a caller that reads the new
+// weights from `weights`. It may also be an array of float32, with elements
+// rounded to float16 precision.
 TYPED_TEST(CudaWeightUpdateTest, ValuesMayBeMissingOrRoundedFloats) {
   constexpr int64_t kCount = 40;
   const std::vector<float> gradient(kCount, 0.25f);

@@ -12,10 +12,10 @@
 namespace muster {
 namespace {
 
-// The length from which PyTorch 2 draws 64-bit random numbers; below, 32-bit
-// numbers. (Taking the remainder of 32-bit numbers would favour small results.)
-// Checked against PyTorch 2.15 at this length and at one less; no test repeats
-// this check, which takes 2 GB of memory.
+// The length of a permutation from which PyTorch 2 draws 64-bit random numbers,
+// because remainders of 32-bit numbers would favour small results. For shorter
+// ones it draws 32-bit numbers. Checked against PyTorch 2.15 at this length and
+// at one less; no test repeats this check, which takes 2 GB of memory.
 constexpr int64_t kWideDraws = std::numeric_limits<uint32_t>::max() / 20;
 
 }  // namespace

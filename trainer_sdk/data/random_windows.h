@@ -10,9 +10,9 @@ namespace muster {
 // random.
 struct WindowDraw {
   uint64_t seed = 0;
-  // The step's and the batch's number, counted over all ranks of the job. The
-  // windows of a batch depend on these numbers but not on the rank that uses
-  // the batch, so a job may continue with another number of ranks.
+  // Number of the step, and of the batch among all ranks' batches of that step.
+  // The windows of a batch depend on these numbers but not on the rank that
+  // uses the batch, so a job may continue with another number of ranks.
   int64_t step = 0;
   int64_t batch = 0;
 };

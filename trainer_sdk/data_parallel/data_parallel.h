@@ -26,9 +26,8 @@ struct DataParallelOptions {
 // Data-parallel training of a list of tensors: a Reducer, a matching Optimizer,
 // and their state for checkpoints.
 //
-//   auto model = DataParallel::Create(*world, {{"w", {60, 100}, w,
-//   w_gradient}},
-//                                     AdamWRule({}));
+//   auto model = DataParallel::Create(
+//       *world, {{"w", {60, 100}, w, w_gradient}}, AdamWRule({}));
 //   in each step:
 //     (*model)->Begin();
 //     ... the backward pass; MarkReady(i) once gradient i is complete ...
@@ -55,8 +54,8 @@ class DataParallel {
   DataParallel(const DataParallel&) = delete;
   DataParallel& operator=(const DataParallel&) = delete;
 
-  // Begins a backward pass; call it before each. With kAccumulate, later passes
-  // add to the same gradients before they are averaged.
+  // Must be called before every backward pass. With kAccumulate, the gradients
+  // of this pass are not averaged yet: later passes add to them.
   absl::Status Begin(GradientSync sync = GradientSync::kReduce);
   // Reports that the gradient of the tensor with index `tensor` is complete. If
   // called during the backward pass, the gradient's communication overlaps with

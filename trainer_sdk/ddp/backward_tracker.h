@@ -62,8 +62,10 @@ class BackwardTracker {
   // or the gradient was marked before.
   absl::Status MarkUnused(int parameter, std::vector<int>* full);
 
-  // Ends the pass. FailedPrecondition: the pass lacks the gradients of some
-  // parameters that every pass must produce; the message names them.
+  // Ends the pass: no further gradient will come. Appends to `full` the buckets
+  // that are to be reduced now. FailedPrecondition: no pass is running, or the
+  // pass lacks the gradients of some parameters that every pass must produce;
+  // the message names them.
   absl::Status Finish(std::vector<int>* full);
 
   // Whether the parameter had a gradient in the current step, which includes

@@ -77,8 +77,8 @@ absl::Status CheckSameParameters(Device& device, ProcessGroup& group,
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (least[i] == most[i]) continue;
     const Tensor& mine = parameters[i];
-    // No rank waits in vain in this collective, because every rank has found
-    // the same first difference and calls it.
+    // Every rank calls this collective, because all ranks have the same `least`
+    // and `most` and so find the same first difference.
     const absl::StatusOr<std::vector<int64_t>> digests =
         Gathered(device, group, DigestOf(mine, part));
     if (!digests.ok()) return digests.status();

@@ -22,11 +22,13 @@ absl::Status BroadcastParameters(ProcessGroup& group,
                                  const std::vector<Tensor>& tensors,
                                  Device& device = HostDevice());
 
-// Collective. Returns FailedPrecondition on every rank if the ranks' lists of
-// tensors differ. The message names the first tensor that differs (in name,
-// elements, rows or type of `part`) and the ranks on which it differs from rank
-// 0, or gives the number of parameters of each rank. The group's operations
-// must accept the memory of `device`.
+// Checks that all ranks have the same list of tensors: their number, and the
+// name, number of elements, rows and type of each. `part` selects the type:
+// that of the tensor's value or that of its gradient. Collective.
+// FailedPrecondition, on every rank: the lists differ. The message names the
+// first tensor that differs and the ranks on which it differs from rank 0, or
+// gives two ranks' numbers of tensors. The group's operations must accept the
+// memory of `device`.
 absl::Status CheckSameParameters(Device& device, ProcessGroup& group,
                                  const std::vector<Tensor>& parameters,
                                  TensorData Tensor::*part);

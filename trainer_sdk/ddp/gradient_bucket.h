@@ -23,7 +23,7 @@ struct GradientBucket {
     int parameter = 0;
     int64_t offset = 0;
     int64_t count = 0;
-    // Number of rows of the gradient: see Tensor::rows.
+    // Number of rows of the gradient as a matrix (Tensor::rows).
     int64_t rows = 1;
   };
 

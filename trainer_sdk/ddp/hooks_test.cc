@@ -194,8 +194,8 @@ PowerSgdOptions FromTheStart(int rank) {
   return {.rank = rank, .exact_steps = 0, .least_rate = 1, .seed = 5};
 }
 
-// The gradients of two ranks: each is a matrix of rank 1, so that their average
-// is a matrix of rank 2.
+// The gradients of two processes. Each gradient is a matrix of rank 1 (one
+// linearly independent column), so their average is a matrix of rank 2.
 std::vector<std::vector<float>> GradientsOfRank1(Disturbance& disturb) {
   std::vector<std::vector<float>> gradients(2);
   for (int rank = 0; rank < 2; ++rank) {

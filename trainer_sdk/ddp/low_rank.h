@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-namespace muster {
-
 // Matrix arithmetic for PowerSGD. All matrices are row-major float32 and must
 // not overlap. Pure; equal inputs give equal results on every rank.
+
+namespace muster {
 
 // Computes p[rows, rank] = m[rows, columns] q[columns, rank].
 void TimesThin(const float* m, const float* q, int64_t rows, int64_t columns,
@@ -21,11 +21,12 @@ void TimesTransposed(const float* p, const float* q, int64_t rows,
                      int64_t columns, int64_t rank, float* m);
 
 // Makes the columns of p[rows, rank] orthonormal by Gram-Schmidt. A column that
-// is zero, or a linear combination of earlier columns, is replaced by a column
-// that is independent of them: its rounding residue is not a useful direction,
-// and a column of zeros would stay zero forever. PyTorch keeps the residue, and
+// is zero, or a linear combination of earlier columns, is replaced by a vector
+// that is independent of the earlier columns. Otherwise only a rounding error
+// would remain of the column, which is not a useful direction, and a column of
+// zeros would stay zero forever. PyTorch keeps that rounding error, and
 // therefore approximates gradients of less than full rank badly. If rank >
-// rows, the surplus columns are zero.
+// rows, the surplus columns become zero.
 void Orthogonalize(float* p, int64_t rows, int64_t rank);
 
 }  // namespace muster

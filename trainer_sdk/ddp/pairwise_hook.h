@@ -36,10 +36,9 @@ class PairwiseHook : public CommHook {
 };
 
 // Adds the gradients of micro-batches by the binary tree with which
-// PairwiseHook adds those of ranks: (g0 + g1) + (g2 + g3). Keeps one sum in
-// memory for each level of the tree except the last, which is
-// log2(micro-batches) sums. Pure; ranges of elements are independent of each
-// other.
+// PairwiseHook adds those of ranks: (g0 + g1) + (g2 + g3). Keeps
+// log2(micro-batches) sums in memory: one for each level of the tree except the
+// last. Pure; ranges of elements are independent of each other.
 class PairwiseSum {
  public:
   // `parts`: the number of summands, a power of two. `count`: the number of

@@ -84,7 +84,9 @@ class PowerSgdHook : public CommHook {
   // Whether this step averages the bucket exactly. If so, counts the exact step
   // for each matrix that still needs one.
   bool TakeExactStep(const Plan& plan) const;
-  // `data`: the bucket in host memory. `device`: the device of the bucket.
+  // Averages the elements that belong to no compressed matrix (ReduceRest), and
+  // the compressed matrices (ReduceMatrices). `data`: the bucket in host
+  // memory. `device`: the device of the bucket.
   absl::Status ReduceRest(Plan& plan, float* data, Device& device,
                           ProcessGroup& group) const;
   absl::Status ReduceMatrices(Plan& plan, float* data, Device& device,

@@ -124,8 +124,8 @@ absl::StatusOr<std::vector<CheckpointSlice>> PowerSgdState::SlicesIn(
         "the checkpoint has nothing of PowerSGD, which begins anew: with its "
         "exact steps");
   }
-  // This rank takes over the errors that the ranks rank, rank + ranks, rank + 2
-  // ranks, ... have saved.
+  // With n ranks now, rank r takes over the errors that the ranks r, r + n, r +
+  // 2n, ... saved.
   const int share = ShareOf(layout_.rank, layout_.ranks, saved_ranks_);
   std::vector<CheckpointSlice> slices;
   for (PowerSgdMatrix& matrix : matrices_) {

@@ -43,14 +43,15 @@ class PowerSgdState {
   };
 
   PowerSgdState() = default;
-  // Creates the state of the parameters that are large enough to be compressed:
-  // see PowerSgdOptions::least_rate.
+  // Creates the state of the parameters that are large enough to be compressed
+  // (PowerSgdOptions::least_rate).
   PowerSgdState(const Layout& layout, const std::vector<Tensor>& parameters);
 
   // The state of a parameter; null if the parameter is averaged exactly.
   PowerSgdMatrix* Find(int parameter);
 
-  // See CommHook::State, StateIn and OnStateLoaded.
+  // The hook's implementations of CommHook::State (Slices), StateIn (SlicesIn)
+  // and OnStateLoaded (OnLoaded).
   std::vector<CheckpointSlice> Slices();
   absl::StatusOr<std::vector<CheckpointSlice>> SlicesIn(
       const std::vector<CheckpointTensor>& saved);
@@ -71,9 +72,9 @@ class PowerSgdState {
   // indexed by parameter: index of its matrix in `matrices_`; -1 if it has none
   std::vector<int> matrix_of_;
 
-  // Set only while a checkpoint is loaded that another number of ranks wrote:
-  // this number. Otherwise 0. `shares_` has, for each matrix, the errors that
-  // this rank takes over, concatenated.
+  // While a checkpoint is loaded that another number of ranks wrote: that
+  // number of ranks, and for each matrix the errors that this rank takes over,
+  // concatenated. Otherwise 0 and empty.
   int saved_ranks_ = 0;
   std::vector<std::vector<float>> shares_;
 };

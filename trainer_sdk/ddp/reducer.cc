@@ -323,8 +323,9 @@ class Reducer::Body {
   ReducerTimes times() const { return {thread_.busy(), exposed_, steps_}; }
 
  private:
-  // Runs `step`, which reports full buckets, and reduces these: on the
-  // reducer's thread or, for gradients on a device, by enqueuing the work here.
+  // Calls `step`, which writes the indices of full buckets to its argument.
+  // Then starts to reduce these buckets: on the reducer's thread or, for
+  // gradients on a device, by enqueuing the work on the device.
   template <typename Step>
   absl::Status Launched(Step step) {
     if (!broken_.ok()) return broken_;
@@ -411,9 +412,8 @@ class Reducer::Body {
       }
     }
     absl::Status status = options_.hook->Reduce(bucket, group_);
-    // If it is known already which parameters are used, the averages are copied
-    // back now. Otherwise ShareUse copies them, after the ranks have exchanged
-    // their use.
+    // If share_use_ is set, the averages are not copied back here: ShareUse
+    // copies them, after the ranks have exchanged which parameters they used.
     if (status.ok() && !share_use_) CopyBack(bucket);
     return status;
   }
@@ -428,8 +428,8 @@ class Reducer::Body {
     }
   }
 
-  // Determines which parameters any rank used, and copies the averages of these
-  // back. Runs after the last bucket of a pass.
+  // Determines which parameters were used on at least one rank, and copies the
+  // averages of these parameters back. Runs after the last bucket of a pass.
   absl::Status ShareUse() {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       used_somewhere_[i] = tracker_.used(static_cast<int>(i)) ? 1 : 0;

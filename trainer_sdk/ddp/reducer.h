@@ -68,8 +68,8 @@ struct ReducerTimes {
   // The time that the reducer's thread spent copying and reducing; 0 if
   // gradients are on a device.
   Duration communication{};
-  // The part of `communication` during which Finish blocked, because it did not
-  // overlap with the backward pass.
+  // The time that Finish spent blocked: the part of `communication` that did
+  // not overlap with the backward pass.
   Duration exposed{};
   int64_t steps = 0;
 };
@@ -138,9 +138,10 @@ class Reducer {
   // With GradientPlace::kBucket the address may change once, in the first
   // Finish that reduces, unless the order is BucketOrder::kReverse.
   void* gradient(int parameter) const;
-  // The parameter's average after Finish. Its address is gradient(parameter),
-  // except with kOwnToBucket. The address is null if this rank has only a part
-  // of the average (ForSharding).
+  // The average of the parameter's gradient, valid after Finish. Its address is
+  // gradient(parameter), except with kOwnToBucket. The address is null if this
+  // rank has only a part of the average, because the options were made by
+  // ForSharding.
   TensorData average(int parameter) const;
 
   const std::vector<GradientBucket>& buckets() const;

@@ -13,9 +13,9 @@ struct BucketReduction {
   // parameters they used.
   int bucket = 0;
   int64_t bytes = 0;
-  // `asked`: the backward pass had filled the bucket. `began`: the reducer's
-  // thread began to reduce it. `ended`: the reduction, copies included, was
-  // finished.
+  // The times at which the backward pass had filled the bucket (`asked`), the
+  // reducer's thread began to reduce the bucket (`began`), and the reduction,
+  // copies included, was finished (`ended`).
   Instant asked;
   Instant began;
   Instant ended;

@@ -96,8 +96,8 @@ absl::StatusOr<std::unique_ptr<FolderLock>> LockFolder(
   OwnedFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!fd.open()) return PathStatus("cannot open", path, errno);
   while (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    // This file system has no locks (Lustre has them only if it is mounted with
-    // them): continue without a lock.
+    // These errors mean that the file system has no locks (Lustre, unless it is
+    // mounted with locks). Then continue without a lock.
     if (errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL) break;
     if (errno != EWOULDBLOCK && errno != EINTR) {
       return PathStatus("cannot lock", path, errno);

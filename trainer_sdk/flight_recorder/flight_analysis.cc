@@ -41,8 +41,8 @@ class FlightCalls {
   const std::map<int, int>& MembersOf(const FlightGroupKey& group) const {
     return members_.at(group);
   }
-  // Whether a rank has created `group`, or a group that it was split from,
-  // again later.
+  // Whether a rank has later created `group` again, or has created again a
+  // group from which `group` was split.
   bool WasReplaced(const FlightGroupKey& group) const {
     return replaced_.count(group) > 0;
   }
@@ -56,11 +56,11 @@ class FlightCalls {
   const std::vector<FlightCall>& With(const FlightLog& log,
                                       const FlightRecord& record) const;
 
-  // The ranks that finished the collective `stuck`, in which the rank of `log`
-  // is stuck, longer ago than the moment's timeout. If there are any, the rank
-  // of `log` itself is late: no rank can finish such a collective before all
-  // ranks have called it. Empty for collectives that some ranks can finish
-  // alone, as the root of a broadcast can.
+  // The rank of `log` is stuck in the collective `stuck`. Returns the ranks
+  // that finished this collective more than moment.timeout seconds ago. If
+  // there are any, the rank of `log` is itself late: no rank can finish such a
+  // collective before all ranks have called it. Empty for collectives that some
+  // ranks can finish alone, as the root of a broadcast can.
   std::vector<int> RanksThatFinished(const FlightLog& log,
                                      const FlightRecord& stuck,
                                      const FlightMoment& moment) const;
@@ -222,11 +222,11 @@ struct FlightDeaths {
   // with a sentence, the earliest first. This is weak evidence: a rank that
   // waits for a late rank is silent as well.
   std::vector<std::pair<int, std::string>> hung;
-  // Ranks that their agents stopped because other ranks had died.
+  // Ranks that their agents stopped because another rank's process had ended.
   std::vector<int> stopped;
-  // The stopped ranks that are not blamed for an operation that they did not
-  // reach while others waited in it. Empty if no rank died and some only hung:
-  // a rank that hung may have waited for one of the stopped ranks.
+  // Stopped ranks that are not blamed for being late. If a rank died: all of
+  // `stopped`. Otherwise none, because a rank that hung may have waited for one
+  // of the stopped ranks.
   std::set<int> excused;
 };
 
@@ -261,8 +261,8 @@ std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
 }
 
 // Whether the end of a process, which its agent neither stopped nor found
-// silent, may be the cause of the failure. It is not if the process had
-// recorded a failed operation before. `log`: the rank's log; null if there is
+// silent, may be the cause of the failure. The process is not the cause if one
+// of its operations had failed before. `log`: the rank's log; null if there is
 // none.
 bool IsCause(const FlightLog* log) {
   return log == nullptr || log->reason.empty();
@@ -765,7 +765,7 @@ class Analysis {
   }
 
   // Whether one of the ranks that the rank of `log` waits for has made progress
-  // within the moment's timeout, so that the wait may soon end.
+  // in the last FlightMoment::timeout seconds. If so, the wait may soon end.
   bool MakesProgress(const FlightLog& log, const FlightRecord& stuck) const {
     if (IsPointToPoint(stuck.signature.kind)) {
       for (const int peer : calls_.PeersOf(log, stuck)) {
@@ -797,7 +797,7 @@ class Analysis {
 
   // An operation in which ranks are stuck.
   struct Standstill {
-    Call call;  // the call by the first of the ranks
+    Call call;  // the call by the lowest of `ranks`
     std::string what;
     std::vector<int> ranks;
   };

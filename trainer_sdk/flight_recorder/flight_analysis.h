@@ -23,7 +23,7 @@ struct FlightPosition {
   std::string state;
 };
 
-// Describes where the ranks of `logs` were, ordered by the first rank of each
+// Describes where the ranks of `logs` were, ordered by the lowest rank in each
 // position. Pure.
 std::vector<FlightPosition> PositionsOf(
     const std::map<int, const FlightLog*>& logs,
@@ -55,9 +55,10 @@ struct FlightAnalysis {
 };
 
 // Finds the ranks that caused a failure or a delay, from `logs` and `ends`, at
-// most one of each per rank. `clock`: see MomentOf. If `clock` is set and
-// nothing has failed, a rank counts as waiting only after one second. Findings
-// are given in this order:
+// most one of each per rank. `clock`: the time just before the logs were read,
+// if a process still writes them. If `clock` is set and nothing has failed, a
+// rank counts as waiting only after one second. Findings are given in this
+// order:
 //  - ranks whose processes ended by themselves, as seen by their agents, and
 //    not because an operation had failed; ranks that were stopped in
 //    consequence are listed only as stopped;
@@ -68,8 +69,8 @@ struct FlightAnalysis {
 //    name them or name no rank;
 //  - ranks without a log, and ranks that ended for an unknown reason while
 //    others failed;
-//  - if there is nothing of the above, the operations that did not end: ranks
-//    wait for each other, or all called the same operation and it failed.
+//  - if no rank is to blame so far, the operations that did not end: ranks wait
+//    for each other, or all called the same operation and it failed.
 // Pure.
 FlightAnalysis AnalyseFlight(const std::vector<FlightLog>& logs,
                              const std::vector<FlightEnd>& ends = {},

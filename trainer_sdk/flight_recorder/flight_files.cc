@@ -369,9 +369,9 @@ class Collection {
     if (is_new) return;
     FlightLog& old = known->second;
     if (log.written >= old.written) std::swap(old, log);
-    // Both logs are of the same process and equally new, but `old` was copied
-    // before the process recorded its failure. Keep the reason for the failure
-    // from the other log.
+    // If both logs are of one process and equally new, the process may have
+    // recorded the reason for its failure only after one of the logs was
+    // copied. Keep the reason from the other log.
     if (old.pid == log.pid && old.written == log.written &&
         old.reason.empty()) {
       old.reason = log.reason;

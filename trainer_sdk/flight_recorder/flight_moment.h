@@ -14,24 +14,24 @@ namespace muster {
 struct FlightMoment {
   double now = 0;
   // Whether ranks are still running. If not, `now` is the latest time in their
-  // logs.
+  // logs and in the agents' reports.
   bool running = false;
   // A time limit in seconds: a rank that has been in an operation for less time
   // is assumed to make progress, not to wait.
   double timeout = 0;
 };
 
-// Determines the moment for judging `logs`. `clock`: the time just before the
-// first of `logs` was read, if a process still writes them; it becomes the
-// moment. Without `clock`, or if agents have reported ends of workers, the
-// moment is the latest time in the logs and in `ends`. `timeout` is nonzero
-// only if `clock` is used and nothing in the job has failed. Pure.
+// Returns the moment for judging `logs`. `clock`: the time just before the
+// first of `logs` was read, if a process still writes them; else nullopt. If
+// `clock` is set and `ends` is empty, the result's `now` is `clock`; otherwise
+// it is the latest time in `logs` and `ends`. `timeout` is nonzero only if
+// `now` is `clock` and no log contains the reason for a failure. Pure.
 FlightMoment MomentOf(const std::vector<FlightLog>& logs,
                       const std::vector<FlightEnd>& ends,
                       std::optional<double> clock);
 
 // Whether moment.timeout is nonzero and `time` is less than moment.timeout
-// before moment.now.
+// seconds before moment.now.
 bool IsFresh(double time, const FlightMoment& moment);
 
 // Formats a duration for messages: "12.3 s". Pure.
@@ -43,7 +43,7 @@ const FlightRecord* StuckRecord(const FlightLog& log,
                                 const FlightMoment& moment);
 
 // Whether a rank has been waiting in the operation of `record` for longer than
-// the moment's timeout, or the operation failed and the rank has not created
+// moment.timeout seconds, or the operation failed and the rank has not created
 // the process group again since.
 bool IsStuck(const FlightLog& log, const FlightRecord& record,
              const FlightMoment& moment);

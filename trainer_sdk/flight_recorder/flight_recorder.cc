@@ -203,8 +203,9 @@ uint64_t FlightRecorder::Write(int group, const OperationSignature& signature,
                                const BatchPeers& peers) {
   const uint64_t number = image_->next.fetch_add(1, kRelaxed);
   RingSlot& slot = image_->slots[number % kRingSlots];
-  // Another thread is still writing an older record into this slot (by exactly
-  // the length of the ring older). Drop the new record.
+  // Drop the new record if another thread is still writing an older record into
+  // this slot. That thread has then been writing while the whole ring was
+  // filled once.
   if (slot.number.exchange(kBeingWritten, std::memory_order_acquire) ==
       kBeingWritten) {
     return number;

@@ -22,8 +22,8 @@ struct RingSlot {
   // number of the record, from 1; 0: the slot was never used
   std::atomic<uint64_t> number;
   std::atomic<uint64_t> sequence;
-  // group's id << 32 | mixed << 31 | kind << 24 | dtype << 16 | reduction << 8
-  // | status code
+  // group's id << 32 | mixed (see OperationSignature) << 31 | kind << 24
+  // | dtype << 16 | reduction << 8 | status code
   std::atomic<uint64_t> what;
   std::atomic<int64_t> root;
   std::atomic<int64_t> count;
@@ -46,7 +46,7 @@ struct RingGroup {
   // Written after all other fields.
   std::atomic<uint64_t> id;
   uint64_t birth;
-  // time of creation, in nanoseconds on the clock of MonotonicNow
+  // time of the group's creation, in nanoseconds on the clock of MonotonicNow
   int64_t made;
   int32_t rank;
   int32_t size;

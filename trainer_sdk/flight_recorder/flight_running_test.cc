@@ -124,8 +124,8 @@ TEST(FlightRunningTest, MessagesAreWaitedForAsLong) {
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) did not answer")));
   EXPECT_THAT(At(1010, {waits, sends(1006, State::kIn)}).findings,
               ElementsAre(HasSubstr("ranks wait for each other")));
-  // Rank 1 makes progress, but only in a group without rank 0, which waits for
-  // a message. So rank 1 is still blamed.
+  // Rank 0 waits for a message from rank 1. Rank 1 makes progress, but only in
+  // a group without rank 0, so rank 1 is still blamed.
   EXPECT_THAT(
       At(1010, {waits, Since(1009.5, RankLog(1, 2)
                                          .Group("alone", {1})

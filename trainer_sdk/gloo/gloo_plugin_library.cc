@@ -104,8 +104,7 @@ GlooOutcome Guard(GlooText* why, const Call& call) {
   }
 }
 
-// Runs `call`, which calls Gloo and whose failure does not matter: it closes
-// connections.
+// Runs `call`, which closes connections of Gloo, and ignores exceptions.
 template <typename Call>
 void GuardWithoutError(const Call& call) {
   GlooText ignored;
@@ -144,8 +143,8 @@ bool Calls(const std::vector<char>& mine, const std::vector<char>& theirs) {
 }
 
 // A Gloo context whose pairs are created before they are connected, so that
-// Connect can be interrupted. (Gloo's own rendezvous cannot be.) Every method
-// may throw Gloo's exceptions.
+// Connect can be interrupted, unlike Gloo's own rendezvous. Every method may
+// throw Gloo's exceptions.
 class MeshContext final : public gloo::Context {
  public:
   MeshContext(int rank, int size,

@@ -401,8 +401,9 @@ Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
 }
 
 absl::Status GlooMesh::Wait(Ticket ticket) {
-  // First read the notes of all parts, which state the parts' lengths, and post
-  // the receives of the data. So no part waits for the data of another part.
+  // If notes state the lengths of the parts, first read the notes of all later
+  // parts, too, and post the receives of their data. Otherwise their data would
+  // wait until this part has arrived.
   const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
   for (size_t i = ticket; i < last; ++i) {
     if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;
@@ -593,8 +594,8 @@ absl::Status ConnectPairs(const GroupPlace& place,
         GlooOutcome::kDone) {
       continue;
     }
-    // If the creation of the group was interrupted, return that cause: Gloo's
-    // own message does not contain it.
+    // If the creation of the group was interrupted, return the cause of the
+    // interruption, which Gloo's own message does not contain.
     if (absl::Status s = FormationStatus(place); !s.ok()) return s;
     return Failed(
         absl::StrCat("with ", Describe(names[peer]), ": ", why.Text()),

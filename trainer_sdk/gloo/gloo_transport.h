@@ -14,9 +14,9 @@ namespace muster {
 
 struct GlooOptions {
   LocalAddressOptions address = LocalAddressFromEnvironment();
-  // The numbers by which error messages name the ranks, indexed by rank, if
-  // this group is a part of a larger group: the ranks in the larger group.
-  // Empty: the ranks of this group.
+  // The rank numbers to show in error messages, indexed by rank in this group.
+  // For a part of a larger group, these are the ranks in the larger group.
+  // Empty: error messages show the ranks in this group.
   std::vector<int> ranks_in_errors;
 };
 

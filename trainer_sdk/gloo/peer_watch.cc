@@ -84,7 +84,8 @@ PeerWatch::~PeerWatch() {
 void PeerWatch::Cut() {
   cut_.store(true);
   Wake();
-  // shutdown instead of close, because the thread may be using the descriptors.
+  // shutdown instead of close, because PeerWatch's own thread may be using the
+  // descriptors.
   for (const OwnedFd& socket : sockets_) {
     if (socket.open()) shutdown(socket.get(), SHUT_RDWR);
   }

@@ -49,9 +49,9 @@ std::vector<std::string> ErrorsOf(const Operation& most, int odd,
     absl::Status s = transport.Execute(
         Barrier(), {1, MonotonicNow() + std::chrono::seconds(30)});
     EXPECT_TRUE(s.ok()) << s;
-    // Wait until all ranks have left the barrier: when a rank's next operation
-    // fails, that breaks the group, and with it the barrier of a rank that is
-    // still in it.
+    // Wait until all ranks have left the barrier: the next operation fails,
+    // which breaks the group, and a rank still in the barrier would fail in the
+    // barrier.
     everybody.arrive_and_wait();
     if (rank == odd && other == nullptr) return absl::OkStatus();
     s = transport.Execute(

@@ -49,12 +49,13 @@ absl::StatusOr<std::string> HostIdentity() {
   return absl::StrCat(boot, "/", network.st_ino);
 }
 
-// The longest time for accesses to the group's store after a failure, to write
-// and read its cause. An operation may end this much later than its deadline.
+// The longest time that a rank takes, after a failure, to write the failure's
+// cause to the group's store and to read it there. An operation may end this
+// much later than its deadline.
 constexpr Duration kRecordTimeout = std::chrono::seconds(2);
 // The longest time to wait until another rank has written the cause of a
-// failure. Some ranks first compare late ranks within their tier (their host or
-// the network), which takes less.
+// failure. That rank may first collect the reports of late ranks from its tier
+// (its host or the network), which takes less time.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(600);
 
 class HierarchicalTransport final : public Transport {
@@ -86,17 +87,17 @@ class HierarchicalTransport final : public Transport {
     const bool found_by_another = !absl::StartsWith(message, heading);
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
-      // Every rank has reported that it is late, and this rank was waiting for
-      // a rank of its own host. Ranks that wait for another host know the
-      // cause, so wait until they have written it.
+      // If every rank has reported that it is late, and this rank was waiting
+      // for a rank of its own host, the ranks that wait for another host know
+      // the cause. Wait until they have written the cause.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();
       }
       message += silent;
     }
-    // Another rank has found this failure. Wait until that rank has written the
-    // cause for the whole group.
+    // If another rank has found this failure, wait until that rank has written
+    // the cause for the whole group.
     if (found_by_another) record_.AwaitCause(kOthersAreLate);
     return Break(absl::Status(s.code(), message));
   }
@@ -178,10 +179,10 @@ class HierarchicalTransport final : public Transport {
       result = broken_;
     }
     std::string why(result.message());
-    // The other ranks of this host get this text as their error. It must name
-    // the rank that found the failure; otherwise each of them would seem to
-    // have found it. (The host's own group has no store that records this
-    // rank.)
+    // The other ranks of this host get this text as their error. The text must
+    // name the rank that found the failure, because the host's own group has no
+    // store that records this rank. Otherwise each of the ranks would seem to
+    // have found the failure.
     if (!absl::IsAborted(result) && !absl::StartsWith(why, "rank ")) {
       why = absl::StrCat("rank ", place_.rank, " found: ", why);
     }

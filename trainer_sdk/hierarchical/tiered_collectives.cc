@@ -83,9 +83,9 @@ class TieredOperation {
   }
 
   // Performs the operation over the network among all ranks. Before that, the
-  // first ranks of all hosts meet in a barrier. If another host's ranks called
-  // a different operation, its first rank also waits for the first ranks, and
-  // the barrier detects the mismatch.
+  // first ranks of all hosts meet in a barrier, which detects a mismatch: if
+  // the ranks of another host called a different operation, the first rank of
+  // that host also exchanges messages with the other first ranks.
   absl::Status ComparedFlat() {
     if (tiers_.leads()) {
       absl::Status s = Across(Barrier());
@@ -114,8 +114,9 @@ class TieredOperation {
     tiers_.failed_on_host = true;
     tiers_.compared = compared_;
     const std::string told(s.message());
-    // Another rank of this host has failed the whole operation. Its message
-    // already has rank numbers of the whole group, so it is returned unchanged.
+    // If another rank of this host has failed the whole operation, its message
+    // already has rank numbers of the whole group. Return the message
+    // unchanged.
     if (absl::StrContains(told, absl::StrCat(Describe(signature_), ": "))) {
       return s;
     }

@@ -25,11 +25,11 @@ struct Meeting {
 // rank.
 absl::Status RecordArrival(const Meeting& meeting, const GroupPlace& place);
 
-// If `late` is the DeadlineExceeded of a meeting, adds the ranks that did not
-// reach the meeting to its message. Returns `late` unchanged if it is another
-// status, or if the store does not answer within `timeout`. In large groups
-// only rank 0 adds the ranks; otherwise every rank would query one server about
-// every other rank.
+// If `late` is the DeadlineExceeded of a meeting, adds to its message the ranks
+// that did not reach the meeting. Returns any other status unchanged, and
+// `late` unchanged if the store does not answer within `timeout`. In groups of
+// more than 64 ranks only rank 0 adds the ranks; otherwise every rank would
+// query one server about every other rank.
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration timeout);
 

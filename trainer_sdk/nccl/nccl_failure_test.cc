@@ -203,8 +203,8 @@ TEST_F(NcclFailureTest, ALateOperationBreaksTheGroup) {
   std::thread([&] {
     EXPECT_EQ(Reduce(*group[0], milliseconds(50)), absl::OkStatus())
         << "the stream has it";
-    // Blocks until the late operation has aborted the communicator, which
-    // empties the stream.
+    // Blocks until the stream is empty. That is once the operation is late,
+    // because the transport then aborts the communicator.
     fake_.Drain();
     float nothing;
     const absl::Status of_nothing = group[0]->Execute(
@@ -228,8 +228,8 @@ TEST_F(NcclFailureTest, TheDeviceDoesNotWaitForADeadStore) {
   store_->Hang();
   std::thread([&] {
     EXPECT_EQ(Reduce(*group[0], milliseconds(30)), absl::OkStatus());
-    // Blocks until the late operation has aborted the communicator, which
-    // empties the stream.
+    // Blocks until the stream is empty. That is once the operation is late,
+    // because the transport then aborts the communicator.
     fake_.Drain();
   }).join();
   EXPECT_TRUE(absl::IsDeadlineExceeded(Reduce(*group[0])));
@@ -374,8 +374,8 @@ TEST_F(NcclFailureTest, ARankThatFailsToJoinEndsTheOthersWait) {
   }
 }
 
-// Rank 1 fails before it calls NCCL, while rank 0 already waits for it inside
-// the join. Rank 0's wait must end with rank 1's error.
+// Rank 1 fails before it calls NCCL, while rank 0 already waits inside NCCL for
+// rank 1 to join the communicator. Rank 0's wait must end with rank 1's error.
 TEST_F(NcclFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
   const Instant deadline = MonotonicNow() + seconds(60);
   const auto ends = RunRanks(2, [&](int rank) {
@@ -417,8 +417,9 @@ TEST_F(NcclFailureTest, AnAbortThatNeverComesBackHoldsNobodyUp) {
     group[0]->Abort("enough");
   }
   control().abort_hangs = false;
-  // The transport's destructor left a thread behind, in the hanging abort. With
-  // abort_hangs reset, that thread returns and frees everything.
+  // The transport's destructor did not wait for its thread, which hangs in
+  // ncclCommAbort. With abort_hangs reset, that thread returns and frees
+  // everything.
   const Instant end = MonotonicNow() + seconds(30);
   while (MonotonicNow() < end &&
          (control().live_communicators > 0 || control().live_allocations > 0)) {

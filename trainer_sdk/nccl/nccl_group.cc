@@ -31,8 +31,9 @@ constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
 // The time for which a rank waits for its peers before it also checks, once per
 // second, whether a peer has reported a failure.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
-// The longest time for each step of store accesses that makes an error message
-// more detailed, in addition to NcclOptions::explanation_timeout.
+// The longest time for the store accesses that add details to an error message.
+// It is added to NcclOptions::explanation_timeout, the time for which a rank
+// waits for its peers.
 constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 // The interval at which the host polls for the end of a barrier.
 constexpr Duration kBarrierPoll = std::chrono::microseconds(20);
@@ -147,8 +148,9 @@ absl::Status NcclGroup::Join(Instant deadline) {
                                  : nccl::NcclUniqueIdOf(options_.unique_id);
   absl::Status joined = id.status();
   if (joined.ok()) {
-    // Break the join as soon as the creation of the group fails on any rank.
-    // The alarm alone would need up to a second, because it polls.
+    // Break communicator_.Join as soon as the creation of the group fails on
+    // any rank. `alarm_` alone would need up to a second to notice, because it
+    // polls the store.
     const FormationReaction given_up(
         place_.formation, [this](const absl::Status& cause) { Break(cause); });
     alarm_.SetPolling(GroupAlarm::Polling::kOn);
@@ -170,8 +172,8 @@ absl::Status NcclGroup::JoinBySplit(NcclGroup& parent, int color, int key,
                          place_.formation, deadline);
     alarm_.SetPolling(GroupAlarm::Polling::kOff);
   }
-  // Break the parent, because its other ranks would wait for this rank in the
-  // split.
+  // Break the parent. Otherwise the parent's other ranks would wait for this
+  // rank in the split until their deadlines.
   if (!split.ok()) parent.Break(split);
   return split;
 }
@@ -260,8 +262,8 @@ absl::Status NcclGroup::Execute(const Operation& operation,
 absl::Status NcclGroup::WaitFor(uint64_t number) {
   while (!watch_.Done(number)) {
     if (!status().ok()) return ExplainedCause();
-    // If an operation failed or is late, wake the watching thread. It finds the
-    // same failure, and makes the error message.
+    // The watching thread, once woken, finds the same failure and makes the
+    // error message.
     if (!watch_.Look(MonotonicNow()).ok()) Wake();
     std::this_thread::sleep_for(kBarrierPoll);
   }
@@ -338,8 +340,9 @@ absl::Status NcclGroup::Explained(
       place_.size == 1) {
     return cause;
   }
-  // The accounts of NCCL's operations need keys of their own: ProcessGroup
-  // publishes its accounts, which describe later calls, in the same store.
+  // Ranks publish their unfinished NCCL operations under keys of their own,
+  // because ProcessGroup publishes each rank's last call, which may be a later
+  // operation, in the same store.
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
   const auto compare = [place, call = *current,

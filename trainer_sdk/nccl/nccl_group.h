@@ -88,10 +88,11 @@ class NcclGroup {
                      const std::string& what,
                      const std::shared_ptr<Formation>& formation,
                      Instant deadline);
-  // If `cause` says that an operation is late, returns `cause` with the
-  // unfinished operation of each rank added, as far as they are known in time.
-  // `current` is this rank's unfinished operation. Waits for the store and the
-  // peers' accounts for a limited time.
+  // If `cause` says that an operation is late, returns `cause` with a
+  // comparison of the ranks' unfinished operations added
+  // (CompareLastOperations). Waits for a limited time until the peers have
+  // published theirs in the store. `current` is this rank's unfinished
+  // operation.
   absl::Status Explained(
       const absl::Status& cause,
       const std::optional<OperationSignature>& current) const;
@@ -101,15 +102,15 @@ class NcclGroup {
   absl::Status ExplainedCause();
   void Wake();
   // Marks, while this object lives, that the launch of an operation is in
-  // progress. A launch may wait for other ranks, because NCCL connects them at
-  // the first operation of a kind. So the peers' alarm must be polled
+  // progress. A launch may wait for other ranks, because NCCL connects the
+  // ranks at the first operation of a kind. So `alarm_` must be polled
   // meanwhile.
   class Launch;
   // Returns since when this rank has been waiting for peers; nullopt if it is
   // not waiting.
   std::optional<Instant> WaitingSince();
-  // The result of LookAround, one iteration of the watching thread: whether the
-  // group is still intact.
+  // Whether the group is still intact. Returned by LookAround, which is one
+  // iteration of the watching thread.
   enum class Turn { kGoOn, kBroken };
   Turn LookAround();
 

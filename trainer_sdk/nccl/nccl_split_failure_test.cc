@@ -82,9 +82,9 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
   std::shared_ptr<Store> store_ = std::make_shared<InProcessStore>();
 };
 
-// Rank 1 fails before it calls NCCL, while the other ranks wait for it inside
-// NCCL. They get its error at once through the formation of the group; the
-// alarm (GroupAlarm) would need up to a second.
+// Rank 1 fails before it calls NCCL, while the other ranks wait for rank 1
+// inside NCCL. The formation of the group gives them rank 1's error at once.
+// GroupAlarm alone would need up to a second.
 TEST_P(NcclSplitFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
   const Instant deadline = MonotonicNow() + seconds(30);
   const auto ends = RunRanks(4, [&](int rank) -> absl::Status {

@@ -149,8 +149,8 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
   }
   auto group = OpenGroup(std::move(place), std::move(options));
   if (!group.ok()) {
-    // Break the parent, because its other ranks would wait for this rank in the
-    // split.
+    // Break the parent. Otherwise the parent's other ranks would wait for this
+    // rank in the split until their deadlines.
     whole.Break(group.status());
     return group.status();
   }

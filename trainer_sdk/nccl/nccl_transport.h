@@ -23,17 +23,20 @@ struct NcclOptions {
   // pass TakeWorldNcclId(). Empty: rank 0 creates an id and publishes it in the
   // store.
   std::string unique_id;
-  // The longest time for which the destructor waits: first for pending
-  // operations, which are then aborted, and then for the end of the abort.
+  // The longest time for which the destructor waits. Half of this time is for
+  // pending operations; then they are aborted. The rest is for the end of the
+  // abort.
   Duration close_timeout = std::chrono::seconds(10);
-  // The longest time for which a rank whose operation is late waits for its
-  // peers' accounts of their operations. Then it reports what it knows.
+  // The longest time for which a rank whose operation is late waits until its
+  // peers have reported their unfinished operations. The error compares the
+  // operations that are known by then.
   Duration explanation_timeout = std::chrono::seconds(3);
   // Called once, on the transport's own thread, when the group breaks. It is
   // needed because an operation may fail after Execute has enqueued it and
   // returned.
   std::function<void(const absl::Status& cause)> on_broken;
-  // File names of the libraries; see the classes NcclLibrary and CudaDriver.
+  // The file names of NCCL and of the CUDA driver, which are loaded at run
+  // time.
   std::string nccl_library = nccl::NcclLibrary::DefaultName();
   std::string cuda_library = "libcuda.so.1";
 };

@@ -91,8 +91,8 @@ absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
     const Ticket ticket = mesh.Receive(peer, received, bytes);
     if (absl::Status s = mesh.Wait(ticket); !s.ok()) return s;
     if (absl::Status s = mesh.Flush(); !s.ok()) return s;
-    // On both ranks, the lower rank's data is the first operand, so that the
-    // results are bit-identical.
+    // On both ranks of this exchange, the lower rank's data is the first
+    // operand, so that the two results are bit-identical.
     const void* const lower = other < place ? received : output;
     const void* const upper = other < place ? output : received;
     Combine(reduction, lower, upper, output, count);
@@ -226,9 +226,9 @@ absl::Status AllReduceOver(Mesh& mesh, AllReduceWay way, Reduction reduction,
 
 namespace {
 
-// The size in bytes up to which a tree is faster. For larger data it is faster
-// to divide the data among all ranks: a broadcast first scatters it, and a
-// reduce first reduces one part on each rank.
+// The largest size in bytes for which broadcast and reduce use a tree. For
+// larger data it is faster to divide the data among the ranks: a broadcast
+// first scatters the parts, and a reduce first reduces one part on each rank.
 constexpr int64_t kTreeBytes = 128 << 10;
 
 char* At(void* base, int64_t bytes) { return static_cast<char*>(base) + bytes; }
@@ -255,8 +255,8 @@ absl::Status Broadcast(const Operation& operation, Mesh& mesh) {
   if (bytes <= kTreeBytes || mesh.size() == 2) {
     return BroadcastDownTree(mesh, root, operation.output, bytes);
   }
-  // Scatter the data, then all_gather it: so the root sends about twice the
-  // bytes of the data, instead of n - 1 times.
+  // Scatter the data, then all_gather it. So the root sends the data about
+  // twice, instead of once to every other rank.
   const RankParts parts = RankParts::Even(operation.count, mesh.size());
   char* const own = At(operation.output, parts.begin(mesh.rank()) * element);
   absl::Status s =

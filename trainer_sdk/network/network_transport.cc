@@ -11,8 +11,9 @@
 namespace muster {
 namespace {
 
-// The longest time for accesses to the group's store after a failure, to write
-// and read its cause. An operation may end this much later than its deadline.
+// The longest time that a rank takes, after a failure, to write the failure's
+// cause to the group's store and to read it there. An operation may end this
+// much later than its deadline.
 constexpr Duration kRecordTimeout = std::chrono::seconds(1);
 // The time in which other ranks can report that they are late, too. Ranks that
 // wait for each other time out at nearly the same time, so a short time is

@@ -59,9 +59,9 @@ class RankParts {
 // The functions below are building blocks of collectives. All ranks of the mesh
 // must call the same function. `element` is the size of an element in bytes.
 
-// The number of bytes that are received before they are reduced or forwarded.
-// It is small enough that the data is still in the cache, and large enough to
-// be worth a system call.
+// kSegmentBytes: the number of bytes that are received before they are reduced
+// or forwarded. A segment is small enough that the data is still in the cache,
+// and large enough to be worth a system call.
 inline constexpr int64_t kSegmentBytes = 128 << 10;
 
 // The element type and the operation of a reduction. For AVG, every step but

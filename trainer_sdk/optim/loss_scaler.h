@@ -33,10 +33,10 @@ class LossScaler {
 
   double scale() const { return state_.scale; }
 
-  // Updates the scale. Call it after each backward pass. `gradients`: whether
-  // the gradients of all ranks are finite. Returns whether the optimizer may
-  // perform its step.
+  // Whether the optimizer performs or skips its step.
   enum class Verdict { kStep, kSkip };
+  // Updates the scale; call it after each backward pass. `gradients`: whether
+  // the gradients of all ranks are finite.
   Verdict Update(Finite gradients);
 
   const State& state() const { return state_; }

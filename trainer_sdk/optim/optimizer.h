@@ -12,9 +12,10 @@
 
 namespace muster {
 
-// A function that returns the current address of a tensor's gradient. It is
-// called in each step, because the addresses change (Reducer::average). `data`
-// is null if this rank does not have the whole gradient.
+// A function that returns the current address of a tensor's gradient.
+// Optimizers call it in each step, because the address may change between steps
+// (see Reducer::average). `data` is null if this rank does not have the whole
+// gradient.
 using GradientSource = std::function<TensorData(int tensor)>;
 
 // Checks the arguments of a step. InvalidArgument: the step number or the

@@ -21,10 +21,10 @@ struct AdamWOptions {
 };
 
 // One step of AdamW over `count` weights, as in torch.optim.AdamW; `step`
-// counts from 1. `mean` and `square` are the optimizer's state, zero before the
-// first step. The update is elementwise, so any rank may update any range of
-// the weights. Buffers must not overlap. Thread-safe, because it has no state
-// of its own.
+// counts from 1. `mean` and `square` are the moving averages of the gradient
+// and of its square, zero before the first step. The update is elementwise, so
+// any rank may update any range of the weights. Buffers must not overlap.
+// Thread-safe, because it has no state of its own.
 void AdamWStep(const AdamWOptions& options, double learning_rate, int64_t step,
                int64_t count, float* weights, const float* gradient,
                float* mean, float* square);

@@ -36,7 +36,8 @@ absl::Status CheckMesh(const std::vector<MeshDimension>& dimensions, int ranks);
 // Thread-safe to the same extent as ProcessGroup.
 class DeviceMesh {
  public:
-  // Collective over `group`, which may be destroyed before the mesh.
+  // Makes a mesh of the ranks of `group`. Collective. `group` may be destroyed
+  // before the mesh. InvalidArgument: CheckMesh rejects `dimensions`.
   static absl::StatusOr<std::unique_ptr<DeviceMesh>> Create(
       ProcessGroup& group, std::vector<MeshDimension> dimensions,
       CallOptions options = {});

@@ -21,10 +21,9 @@ constexpr DType ElementTypeOf() {
   return *DTypeOf<std::ranges::range_value_t<Range>>();
 }
 
-// Converts single elements to and from double with simple, slow code. Used to
-// check results, not to compute them. Pure.
-
-// EncodeElement rounds to nearest, ties to even.
+// EncodeElement converts a double to an element, rounded to nearest, ties to
+// even; DecodeElement converts an element to a double. Simple, slow code, used
+// to check results, not to compute them. Pure.
 void EncodeElement(double value, DType dtype, void* to);
 double DecodeElement(DType dtype, const void* from);
 

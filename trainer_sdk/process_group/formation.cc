@@ -189,8 +189,8 @@ bool IsLate(const absl::StatusOr<std::string>& value) {
   return IsLate(value.status());
 }
 
-// Adds an explanation to an error that means the end of the round, with the
-// same text as the formation's watch. Other errors are unchanged.
+// If `status` means that the round is over, adds a text that says so, the same
+// text that the formation's watch adds. Other errors are unchanged.
 absl::Status WithMeaning(const absl::Status& status) {
   return RoundOverError(status);
 }

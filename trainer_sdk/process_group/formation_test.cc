@@ -135,8 +135,8 @@ TEST(FormationTest, AStoreThatIsGoneEndsIt) {
   };
   const auto store = std::make_shared<Gone>();
   const auto formation = Begin(store, 0);
-  // The end of the round is detected by this call or, if it is earlier, by the
-  // formation's watch.
+  // Either this call or the formation's watch, whichever is first, detects that
+  // the round is over.
   const absl::Status call = FormingStore(store, formation).Add("k", 1).status();
   EXPECT_THAT(std::string(call.message()), HasSubstr("the round is over"));
   pollfd wake{formation->wake_fd(), POLLIN, 0};

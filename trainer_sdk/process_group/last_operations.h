@@ -10,11 +10,11 @@
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/process_group/transport.h"
 
-namespace muster {
-
 // Functions that explain why a group broke, for every transport. Each rank
-// publishes the last operation that it called in the store, and all ranks
+// publishes in the store the last operation that it called, and all ranks
 // compare these operations.
+
+namespace muster {
 
 // Compares the last calls of the ranks, indexed by rank. Returns one line that
 // names the ranks that called another operation, the ranks that called fewer

@@ -97,10 +97,8 @@ PointToPoint BatchSend(const void* data, int64_t count, DType dtype, int peer,
 PointToPoint BatchReceive(void* data, int64_t count, DType dtype, int peer,
                           int tag = 0);
 
-// Overloads for an ElementRange, such as a std::vector<float>, which knows its
-// type and number of elements.
-
-// Makes an all_reduce in place.
+// Makes an all_reduce in place. `values` is an ElementRange, such as a
+// std::vector<float>, which has the type and the number of elements.
 template <ElementRange Range>
 Operation AllReduce(Range&& values, ReduceOp op = ReduceOp::kSum) {
   return AllReduce(std::ranges::data(values), std::ranges::data(values),

@@ -117,10 +117,11 @@ absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
   return std::make_unique<PlainMemory>(bytes, block);
 }
 
-// The end of the error message of an operation that timed out `whole` after its
-// call and waited for earlier operations for a part `behind` of this time. The
-// transport cannot tell this, because it measures only its own waiting time.
-// Empty if `behind` is less than 1 ms. Pure.
+// Returns the end of the error message of an operation that timed out. `whole`:
+// the time from the operation's call until its timeout; `behind`: the part of
+// `whole` during which the operation waited for earlier operations. The
+// transport does not know these times, because it measures only its own waiting
+// time. Empty if `behind` is less than 1 ms. Pure.
 std::string TellQueue(Duration behind, Duration whole) {
   if (behind < std::chrono::milliseconds(1)) return "";
   return "; its time was up " + SecondsText(whole) + " after its call, " +

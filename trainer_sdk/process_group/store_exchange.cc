@@ -37,8 +37,8 @@ absl::StatusOr<std::string> Table(Store& store, int size,
   absl::StatusOr<std::string> table = store.Get(kTable, deadline);
   if (!absl::IsDeadlineExceeded(table.status())) return table;
   absl::Status late = NameAbsent(store, size, what, table.status());
-  // Rank 0 publishes the list first and then deletes the ranks' texts. If that
-  // happened during NameAbsent, ranks look absent although none is, so the list
+  // Rank 0 publishes the list first and then deletes the ranks' texts. If rank
+  // 0 did so during NameAbsent, ranks look absent although none is. So the list
   // is read once more.
   table = store.Get(kTable, MonotonicNow());
   if (table.ok()) return table;

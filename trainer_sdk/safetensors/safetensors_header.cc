@@ -218,7 +218,7 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
 // Parses the JSON of a header: checks its structure, types and names, but not
 // the offsets. Makes one pass, without building a tree and without recursion,
 // so that memory is linear in the size of the input, whatever its depth.
-// DataLoss: see ParseSafetensorsHeader.
+// DataLoss: one of these checks failed; the message is one line.
 absl::StatusOr<SafetensorsHeader> ReadHeaderJson(std::string_view json) {
   HeaderHandler handler;
   if (!nlohmann::json::sax_parse(json.begin(), json.end(), &handler)) {

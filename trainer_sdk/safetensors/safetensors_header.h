@@ -63,7 +63,7 @@ std::optional<DType> DTypeOf(SafetensorsType type);
 // The functions of this file are pure; safetensors_file.h reads and writes
 // files.
 
-// The largest header in bytes that the reference library accepts.
+// The size in bytes of the largest header that the reference library accepts.
 inline constexpr int64_t kMaxSafetensorsHeaderBytes = 100'000'000;
 inline constexpr int64_t kSafetensorsLengthBytes = 8;
 inline constexpr size_t kMaxSafetensorsDimensions = 64;

@@ -46,15 +46,12 @@ class Session {
   // Starts a session under `launch`, torchrun, mpirun or srun, or as a world of
   // one; see PlanSession. Blocks until the store is reachable.
   //   InvalidArgument     the environment is contradictory; the message says
-  //   what
-  //                       to set
+  //                       what to set
   //   AlreadyExists       rank 0 must serve the store, and the port is in use
   //   DeadlineExceeded    the store or a rank cannot be reached; the message
-  //   names
-  //                       it
+  //                       names the store or the rank
   //   FailedPrecondition  a service that is not a store is at the address, or
-  //   the
-  //                       agent did not pass the key of --encrypt=workers
+  //                       the agent did not pass the key of --encrypt=workers
   static absl::StatusOr<std::unique_ptr<Session>> FromEnvironment(
       const SessionOptions& options = {});
 

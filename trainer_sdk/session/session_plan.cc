@@ -168,8 +168,8 @@ SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   plan.group_world_size = variables.Number("GROUP_WORLD_SIZE", 1, kMaxRanks);
   if (!local_rank && !plan.local_world_size && !plan.group_rank &&
       !plan.group_world_size) {
-    // None of these variables is set by job operators of Kubernetes, which
-    // start one process per node.
+    // Job operators of Kubernetes set neither the LOCAL_ nor the GROUP_
+    // variables. They start one process per node.
     plan.local_world_size = 1;
     plan.group_rank = plan.rank;
     plan.group_world_size = plan.world_size;

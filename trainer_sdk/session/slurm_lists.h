@@ -11,8 +11,8 @@ namespace muster {
 std::optional<std::string> FirstHost(const std::string& list);
 
 // Returns the number of tasks on the node with index `node` (from 0), read from
-// the value of SLURM_STEP_TASKS_PER_NODE ("4(x3),2"). nullopt: the text does
-// not contain it. Pure.
+// the value of SLURM_STEP_TASKS_PER_NODE ("4(x3),2"). nullopt: the text is
+// invalid or has fewer nodes. Pure.
 std::optional<int> TasksOnNode(const std::string& tasks_per_node, int node);
 
 }  // namespace muster

@@ -91,9 +91,9 @@ class Phase final : public WaitCondition {
   mutable int next_ = 0;
 };
 
-// Wakes the ranks that wait for `condition` if it is true now, so that only the
-// last rank that they wait for wakes them. An earlier wake-up would be useless,
-// and costly if ranks share cores.
+// Wakes the ranks that wait for `condition`, but only if `condition` is true
+// now: so only the last rank that makes it true wakes them. An earlier wake-up
+// would be useless, and costly if ranks share cores.
 void RingIfLast(GroupPage& group, const WaitCondition& condition) {
   if (group.bell.sleepers.load(std::memory_order_seq_cst) != 0 &&
       condition.IsTrue()) {
@@ -294,13 +294,14 @@ int64_t ShareBegin(int64_t count, int rank, int size, int64_t per_line) {
 namespace {
 
 // The smallest size in bytes for which buffers in the symmetric heap are used
-// without copies to staging slots. Then all ranks must meet a second time. A
-// meeting is slower if ranks share cores: kDirectFromIfCrowded applies to them.
+// without copies to staging slots. This saves copies but costs a second meeting
+// of all ranks. A meeting is slower if ranks share cores, so then the limit is
+// kDirectFromIfCrowded.
 constexpr int64_t kDirectFrom = 1 << 10;
 constexpr int64_t kDirectFromIfCrowded = 16 << 10;
 // The smallest size in bytes, summed over the inputs of all ranks, for which
-// the ranks divide the work of a reduction. Then all ranks must meet a second
-// time.
+// the ranks divide the work of a reduction. Dividing costs a second meeting of
+// all ranks, which is too slow for smaller inputs.
 constexpr int64_t kSharedFrom = 64 << 10;
 
 const char* Bytes(const void* data) { return static_cast<const char*>(data); }
@@ -414,8 +415,8 @@ int64_t Collectives::Rounds(const Run& run) const {
       }
     }
   }
-  // Even an operation without elements has one round: before the ranks met,
-  // each rank used one slot for this (empty) round.
+  // At least 1, even for an operation without elements: each rank has already
+  // used one slot, that of the first round, before all ranks met.
   return std::max<int64_t>(
       1, (longest + run.lane_elements - 1) / run.lane_elements);
 }

@@ -95,9 +95,9 @@ class Flow {
   int64_t ReceiveCount(int sender) const;
   int64_t OutputOffset(int sender) const;
 
-  // The number of elements of the longest lane between any two ranks. In an
-  // all_to_all with counts, only the lanes from and to this rank are known and
-  // compared.
+  // The number of elements of the longest lane between any two ranks; in an
+  // all_to_all with counts, of the longest lane from or to this rank, because
+  // the counts of other lanes are not known here.
   int64_t LongestLane() const;
   // The number of bytes that this rank sends or receives, whichever is larger.
   int64_t Bytes() const;

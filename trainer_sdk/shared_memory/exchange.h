@@ -114,7 +114,7 @@ class ReceiveQueue {
 // copies it directly from the heap. A message goes to the first receive in the
 // receiver's batch with the message's sender and tag. If there is no such
 // receive, or if count or dtype differ, the group breaks with
-// FailedPrecondition, and the message gives what each side called. A send is
+// FailedPrecondition, and the error says what each side called. A send is
 // complete when its buffer may be changed, which may be before the message is
 // received. Not thread-safe.
 class Exchange {

@@ -195,8 +195,8 @@ class RankZeroGatherer {
   std::vector<OwnedFd> strangers_;
 };
 
-// Sends the descriptors of the shared memory and of all ranks' life signs to
-// rank `to`.
+// Sends to rank `to` the descriptor of the shared memory and, for each rank,
+// the descriptor that shows when that rank's process ends (LifeSign::told).
 absl::Status Welcomes(const Gathered& gathered, int to,
                       const LocalWaitLimits& limits) {
   const int socket = gathered.connections[to].get();
@@ -337,9 +337,9 @@ absl::StatusOr<Gathered> Gather(const GroupPlace& place,
   absl::Status done;
   if (place.rank == 0) {
     done = Invite(place, deadline, &gathered);
-    // The other ranks wait for rank 0, either in the store or at the socket.
-    // This value of the key reports the failure to those that wait in the
-    // store.
+    // The other ranks wait for rank 0, either in the store for the value of
+    // kKey or at the socket. Those that wait in the store get the failure as
+    // the value of kKey.
     if (!done.ok() && place.size > 1) {
       place.store->Set(kKey, std::string(done.message())).IgnoreError();
     }

@@ -8,14 +8,14 @@
 #include "base/time.h"
 #include "trainer_sdk/process_group/signature.h"
 
-namespace muster {
-
 // The layout of the memory that the ranks of a group share. All bytes are
 // initially zero, as in a new memory file. The comments say which rank writes a
 // field. Data that one rank writes and others read is published by an atomic.
 
-// Alignment in bytes that keeps data of different writers on different cache
-// lines.
+namespace muster {
+
+// The alignment in bytes that keeps data of different writers on different
+// cache lines.
 inline constexpr int64_t kCacheLine = 64;
 // number of staging slots; see Collectives
 inline constexpr int kStagingSlots = 3;

@@ -11,8 +11,6 @@
 #include "base/owned_fd.h"
 #include "base/time.h"
 
-namespace muster {
-
 // Unix sockets with abstract names, which leave no file behind. They preserve
 // message boundaries and pass descriptors between processes of one user on one
 // host. Common errors:
@@ -21,6 +19,8 @@ namespace muster {
 //   ResourceExhausted   no descriptors or memory left
 //   PermissionDenied    the other process belongs to another user
 //   any other           an error from LocalWaitLimits::look
+
+namespace muster {
 
 // The conditions that end a wait before the awaited event.
 struct LocalWaitLimits {

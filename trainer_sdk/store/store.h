@@ -15,9 +15,8 @@ namespace muster {
 // does not block calls of other threads.
 //
 // Deadlines are times of MonotonicNow's clock. Every method may fail with
-//   DeadlineExceeded   some keys do not exist in time; the message names keys
-//   or
-//                      ranks
+//   DeadlineExceeded   some keys do not exist in time, and the message names
+//                      them; or the store does not answer in time
 //   Unavailable        the store can no longer be reached: the round is over
 //   ResourceExhausted  a key or value exceeds the store's limits
 // An error does not affect later calls, except Unavailable, which is permanent.

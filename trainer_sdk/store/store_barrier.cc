@@ -47,8 +47,8 @@ class Barrier {
   absl::StatusOr<int64_t> Arrive() {
     absl::StatusOr<bool> is_back = store_.Check({RankKey(rank_)});
     if (!is_back.ok()) return is_back.status();
-    // This rank has a key, so its earlier call timed out, and its arrival is
-    // already counted.
+    // If this rank has a key, its earlier call timed out, and that call has
+    // already been counted as its arrival.
     if (*is_back) {
       absl::StatusOr<int64_t> noted = store_.Add(RankKey(rank_), 0);
       if (!noted.ok()) return noted;

@@ -116,7 +116,7 @@ absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
     line = *std::move(opened);
   }
   absl::Status waited = WaitOn(line, request, deadline);
-  // After any other error the connection cannot be reused.
+  // After any error but DeadlineExceeded, the connection cannot be reused.
   if (!waited.ok() && !absl::IsDeadlineExceeded(waited)) line.reset();
   GiveBack(std::move(line));
   return waited;
@@ -313,8 +313,8 @@ absl::Status TcpStore::AfterRefusedAdd(const store::StoreRequest& add,
   if (!value.ok()) return lost;
   const absl::StatusOr<int64_t> sum =
       SumOf(std::string(add.key.substr(1)), value->strings.front(), add.number);
-  // The value is a number, so the server did not reject the Add. It must have
-  // closed the connection for another reason.
+  // If the sum can be computed, the server had no reason to reject the Add, so
+  // it closed the connection for another reason.
   if (sum.ok()) return lost;
   connection_ = *std::move(again);
   owed_.clear();

@@ -31,11 +31,9 @@ class WaitLines {
 
   // Sends the WAIT request in `request` and blocks until its reply arrives.
   //   DeadlineExceeded   some keys do not exist; if there is a message, the
-  //   store
-  //                      did not answer whether they exist
-  //   ResourceExhausted  no connection was free or could be opened by
-  //   `timeout`;
-  //                      nothing was sent
+  //                      store did not answer whether they exist
+  //   ResourceExhausted  by `timeout`, no connection was free or could be
+  //                      opened; nothing was sent
   //   Unavailable        the store cannot be reached
   absl::Status Wait(const std::string& request, Instant deadline,
                     Instant timeout);

@@ -96,19 +96,22 @@ struct ArrivingHello {
 // false if sending fails.
 bool SendHello(StreamSocket& socket, const Hello& hello);
 
-// The number of connections from callers that are not ranks of the group, which
-// may be open at one time in addition to those of the ranks.
+// The largest number of connections that callers which are not ranks of the
+// group may have open at one time. The connections of the ranks are not
+// counted.
 inline constexpr int kStrangers = 64;
 
-// The purpose string of the TLS connections between ranks.
+// The purpose from which the TLS key of the connections between ranks is
+// derived (base/net/tls_stream.h). Connections for another purpose are
+// rejected.
 inline constexpr char kTcpPurpose[] = "muster tcp";
 
 // Accepts connections from the ranks above `own.rank` at `listener`, which must
 // be non-blocking, and exchanges greetings, until each of these ranks has a
 // socket in `sockets`. There must be at least one such rank. With `tls`, a
-// caller must have the key before its greeting is read. Blocks until `deadline`
-// at most. Callers that have not identified themselves are handled
-// concurrently, for a few seconds each.
+// caller must prove in the TLS handshake that it has the key, before its
+// greeting is read. Blocks until `deadline` at most. Callers that have not
+// identified themselves are handled concurrently, for a few seconds each.
 //
 // `next` watches the next rank (own.rank + 1) until that rank has connected. So
 // if a rank dies before it has connected to all lower ranks, the rank directly

@@ -261,8 +261,8 @@ TEST(Rendezvous, NamesWhoDidNotCome) {
 
 TEST(Rendezvous, NamesWhoListensNoMore) {
   const auto store = std::make_shared<InProcessStore>();
-  // The store's content after a rank 0 that has published its port and died:
-  // nobody listens on port 1.
+  // Simulate a rank 0 that has published its port and then died: no process
+  // listens on port 1.
   ASSERT_TRUE(store->Set("tcp/secret", std::string(32, '0')).ok());
   ASSERT_TRUE(store->Set("tcp/0", "127.0.0.1 1 4711 gone").ok());
   const auto ranks = ConnectRanks(PlaceOf(store, 1, 2), kLoopback, std::nullopt,

@@ -22,9 +22,9 @@ struct TcpOptions {
   // ranks. Empty: no encryption. The default is the key of `launch
   // --encrypt=workers`.
   absl::StatusOr<std::string> channel_key = InheritedChannelKey();
-  // The numbers by which error messages name the ranks, indexed by rank, if
-  // this group is a part of a larger group: the ranks in the larger group.
-  // Empty: the ranks of this group.
+  // The rank numbers to show in error messages, indexed by rank in this group.
+  // For a part of a larger group, these are the ranks in the larger group.
+  // Empty: error messages show the ranks in this group.
   std::vector<int> ranks_in_errors;
   // The longest time for which a waiting thread polls before it sleeps; it may
   // yield its core between polls. Most waits are shorter than a wake-up takes.

@@ -25,8 +25,8 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNccl(GroupPlace place,
                                                    Instant deadline) {
   NcclOptions options;
   options.unique_id = std::move(unique_id);
-  // Only writes the cause to the flight recorder. The group itself gets the
-  // error at its next operation.
+  // This callback only writes the cause of the failure to the flight recorder.
+  // The group itself returns the error from its next operation.
   options.on_broken = [name = place.name](const absl::Status& cause) {
     FlightRecorder::Process()
         .Fail(name, std::string(cause.message()))

@@ -88,8 +88,9 @@ TEST(NewTransportTest, ABrokenGroupIsMadeAgainOverTheSameStore) {
             if (!world.ok()) return world.status();
             const absl::Status sound = (*world)->Run(Barrier());
             if (times == 2) return sound;
-            // Before the last round the barrier's status is ignored: on a
-            // slower rank, this abort by another rank may break the barrier.
+            // Only the barrier of the last group must succeed. After an earlier
+            // barrier, the rank that leaves first aborts the group, so the
+            // barrier may fail on the other rank.
             (*world)->Abort("made again");
           }
           return absl::OkStatus();

@@ -22,8 +22,8 @@ uint64_t ProcessNonce() {
 }  // namespace
 
 std::string ProcessIdentity() {
-  // The pid distinguishes a forked child process from its parent, which has the
-  // same nonce.
+  // A forked child process has the same random number (nonce) as its parent.
+  // The pid distinguishes the two.
   const PeerName own = OwnName(0);
   return absl::StrCat("pid ", own.pid, " on ", own.host, " (",
                       absl::Hex(ProcessNonce()), ")");

@@ -1,5 +1,5 @@
-// Checks the memory use of ZeRO-1: the bytes on each rank must match the
-// formula.
+// Checks the memory use of ZeRO-1: the bytes that each rank allocates must
+// match a formula of the number of elements and ranks.
 
 #include <malloc.h>
 

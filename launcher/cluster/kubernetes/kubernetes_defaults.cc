@@ -50,7 +50,7 @@ std::optional<FlagDefault> VariableSaid(const Environment& environment,
 }
 
 // The pod's host name: SET-INDEX in an Indexed Job and in a StatefulSet. With
-// hostNetwork it is the machine's name.
+// hostNetwork the host name is the machine's name.
 std::optional<FlagDefault> HostName(const Environment& environment) {
   return VariableSaid(environment, "HOSTNAME");
 }
@@ -346,8 +346,8 @@ absl::Status AddTimeout(const Environment& environment, Defaults& defaults) {
   return absl::OkStatus();
 }
 
-// Returns commands that show why pods are missing. They are part of the error
-// if pods do not join in time.
+// Returns commands that show why pods are missing. The commands are part of the
+// error if pods do not join in time.
 std::string AbsentHint(const Environment& environment) {
   const auto job = VariableSaid(environment, "MUSTER_JOB_NAME");
   const std::string selector =

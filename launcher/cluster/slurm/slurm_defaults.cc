@@ -185,8 +185,8 @@ bool MayOthersCome(const FlagValues& given, const SlurmPlace& place) {
   return given.IsGiven("rdzv-id") || (asked && asked->second > place.tasks);
 }
 
-// Makes SIGUSR1 and SIGTERM preemption notices (--signals-to-preempt), unless
-// the user has given a flag for signals.
+// Sets --signals-to-preempt, so that SIGUSR1 and SIGTERM announce a preemption,
+// unless the user has given a flag for signals.
 void AddNotices(const FlagValues& given, Defaults& defaults) {
   for (const char* flag : {"signals-to-handle", "signals-to-forward",
                            "signals-to-leave", "signals-to-preempt"}) {

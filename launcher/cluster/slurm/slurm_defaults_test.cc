@@ -253,12 +253,12 @@ TEST_F(SlurmDefaultsTest, TheRejoinTimeoutIsShortInAStep) {
   EXPECT_EQ(Options(Task(0)).spec.rejoin_timeout, seconds(30));
   EXPECT_EQ(Options(Task(0), {"--nnodes=2:3"}).spec.rejoin_timeout,
             seconds(30));
-  // The time limit for the first gathering of the nodes is unchanged.
+  // join_timeout, the time limit for the first round, keeps its default.
   EXPECT_EQ(Options(Task(0)).spec.join_timeout, seconds(600));
   EXPECT_EQ(
       Options(Task(0), {"--rdzv-conf=rejoin_timeout=2"}).spec.rejoin_timeout,
       seconds(2));
-  // With these flags, nodes of another step may join the job: the timeout is
+  // With these flags, nodes of another step may join the job: rejoin_timeout is
   // not shortened.
   for (const char* flag : {"--nnodes=2:4", "--rdzv-id=mine"}) {
     EXPECT_EQ(Options(Task(0), {flag}).spec.rejoin_timeout, seconds(600));

@@ -7,9 +7,9 @@
 #include "base/check.h"
 #include "trainer_sdk/cuda/emulation/shared_array.h"
 
-// Attributes of functions that switch to another stack. noipa: without it, GCC
-// (-fipa-ra) assumed that such a function preserves registers. Sanitizers must
-// not instrument these functions.
+// Attributes of functions that switch to another stack. Without noipa, GCC
+// (-fipa-ra) would assume that a call of such a function preserves registers.
+// Sanitizers must not instrument these functions.
 #define MUSTER_SWITCHES_STACKS \
   __attribute__((noipa, no_sanitize_address, no_sanitize_undefined))
 

@@ -40,10 +40,10 @@ class ScopedThreadOrder {
 
 // Runs a kernel's thread blocks one after another. The threads of a block are
 // fibers of the calling thread, which switch only where they must wait for each
-// other, so that results are deterministic. Undefined behaviour in CUDA aborts
-// the process and names the place: a barrier that only some threads of the
-// block reach, or that they reach at different places; an exchange in which not
-// all lanes of a warp take part, or at different places.
+// other, so that results are deterministic. Two kinds of undefined behaviour in
+// CUDA abort the process, with a message that names the place. Barrier: not all
+// threads of the block call it at the same place. Exchange: not all lanes of
+// the warp call it at the same place.
 class BlockRun {
  public:
   static constexpr unsigned kWarpSize = 32;

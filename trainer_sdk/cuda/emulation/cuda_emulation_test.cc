@@ -54,7 +54,8 @@ TEST_P(CudaEmulationTest, ABarrierShowsWhatAllHaveWritten) {
 }
 
 // A kernel without a barrier between a write and a read of shared memory gives
-// different results in the two thread orders, so that tests notice it.
+// different results in the two thread orders, so that tests notice the missing
+// barrier.
 TEST(CudaEmulationOrderTest, AMissingBarrierShowsInOneOfTheOrders) {
   const auto sum = [](ThreadOrder order) {
     const ScopedThreadOrder scoped(order);

@@ -11,9 +11,8 @@ thread_local SharedMemory* first = nullptr;
 
 SharedMemory::SharedMemory(void* data, size_t bytes)
     : data_(data), bytes_(bytes), next_(first) {
-  // Fill the new array with 0xff bytes, which are NaNs. Spoil does the same
-  // before every later thread block, and the first one must not see other
-  // contents.
+  // Fill the new array with 0xff bytes, which are NaNs, for the first thread
+  // block. Spoil does the same before each later thread block.
   std::memset(data_, 0xff, bytes_);
   first = this;
 }

@@ -76,8 +76,9 @@ class KernelTest : public testing::Test {
     return {values.begin(), values.end()};
   }
 
-  // The results of a kernel, and the relative error of the last rounding of
-  // each (0: float32).
+  // The results of a kernel, and the largest relative error with which a result
+  // was rounded to the element type; 0 for float32, which needs no such
+  // rounding.
   struct Found {
     std::vector<float> values;
     double last_roundoff = 0;

@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-namespace muster {
-
 // When a pipeline breaks, the error passes from neighbour to neighbour and each
-// transport adds text. These functions extract the original cause, so that
-// every rank reports the same text. Pure.
+// transport adds text. The functions of this file extract the original cause,
+// so that every rank reports the same text. Pure.
+
+namespace muster {
 
 // The reason that a rank passes to its neighbours when it gives up with the
 // error `message`.

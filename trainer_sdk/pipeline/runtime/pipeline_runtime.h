@@ -16,9 +16,9 @@
 namespace muster {
 
 struct PipelineOptions {
-  // The longest time that a message may take: for the receiver, from the
-  // receive action in the schedule; for the sender, until the buffer may be
-  // reused.
+  // The longest time that a message may take. The receiver counts from its
+  // receive action in the schedule until the data has arrived, the sender from
+  // its send action until the buffer may be reused.
   Duration timeout = std::chrono::minutes(10);
 };
 

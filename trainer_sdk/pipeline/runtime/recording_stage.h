@@ -31,8 +31,8 @@ class RecordingStage : public PipelineStage {
   std::function<absl::Status(const Action&)> on_pass;
   // The values of `factor` passed to Loss, in call order.
   std::vector<double> factors;
-  // The micro-batch of each step's last pass that added to the gradients of the
-  // weights.
+  // One entry for each step: the micro-batch whose pass was the last to add to
+  // the gradients of the weights.
   std::vector<int> last_weight_passes;
 
   StreamShape InputShape() const override { return Shape(); }

@@ -94,9 +94,9 @@ struct StreamBuffer {
 // in flight at the receiver.) Not thread-safe.
 class PipelineStreams {
  public:
-  // `inputs`: the input shapes, indexed by stage; the first is ignored.
-  // `channels` must outlive this object. Transfers may still be pending when
-  // this object is destroyed: see Abandon.
+  // `inputs`: the input shapes, indexed by stage; that of stage 0 is ignored.
+  // If transfers may still be pending, destroy `channels` before this object,
+  // because the transfers use this object's buffers.
   PipelineStreams(PipelineChannels& channels, const PipelineShape& shape,
                   std::vector<StreamShape> inputs, Duration timeout);
 

@@ -7,11 +7,10 @@
 namespace muster {
 
 // Adds communication to a schedule. A send directly follows each computation
-// whose result another rank needs. The receive is put at the position that the
-// other rank has reached when the result is sent, if every action takes the
-// same time. So receives are posted early, and receives between two ranks have
-// the order of the sends. InvalidArgument: the schedule is invalid
-// (CheckComputations).
+// whose result another rank needs. The receive is put where the other rank
+// would be at the time of the send if every action took the same time. So
+// receives are posted early, and the receives between two ranks have the order
+// of their sends. InvalidArgument: the schedule is invalid (CheckComputations).
 absl::StatusOr<PipelineSchedule> AddCommunication(
     const PipelineSchedule& schedule);
 

@@ -8,6 +8,14 @@
 
 #include "trainer_sdk/process_group/operation.h"
 
+// The collectives that the conformance suite runs. A stratum is a kind, a type,
+// a reduction and a length: 0, 1, 7 or 257 elements, large (about 40,000
+// elements among all ranks), or longest (about 600 KB among all ranks, more
+// than any transport stages or sends at once). The variants of a stratum differ
+// in placement (out of place or in place) and parts (equal or uneven). The
+// functions that return lists of cases are pure; the cases are shuffled, with
+// barriers in between.
+
 namespace muster {
 
 enum class Placement { kOutOfPlace, kInPlace };
@@ -51,18 +59,11 @@ std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
 // averages of floats.
 double Tolerance(const CollectiveCase& test, int size);
 
-// Selects the collectives that the conformance suite runs. A stratum is a kind,
-// a type, a reduction and a length: 0, 1, 7 or 257 elements, large (about
-// 40,000 elements among all ranks), or longest (about 600 KB among all ranks,
-// more than any transport stages or sends at once). The variants of a stratum
-// differ in placement (out of place or in place) and parts (equal or uneven).
-// The cases are shuffled, with barriers in between. Pure.
-
-// Every variant of every stratum, except that each longest stratum has one
-// variant.
+// Returns every variant of every stratum, except that each longest stratum has
+// only one variant.
 std::vector<CollectiveCase> EveryCase(int size);
 
-// Every variant of every stratum except the longest strata.
+// Returns every variant of every stratum except the longest strata.
 std::vector<CollectiveCase> ShortCases(int size);
 
 // The distribution of the cases over groups of several sizes, so that every
@@ -72,8 +73,8 @@ struct CaseSelection {
   // `every_nth` of these pairs is tried, and at least one.
   std::vector<int> sizes;
   int every_nth = 1;
-  // Several subjects may divide the cases: this subject runs every `shares`-th
-  // stratum, beginning with index `share`.
+  // Several test subjects may divide the strata among them: this subject runs
+  // every `shares`-th stratum, beginning with index `share`.
   int share = 0;
   int shares = 1;
   // Only every n-th of the longest strata is tried, each with one pair (size,

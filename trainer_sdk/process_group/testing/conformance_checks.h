@@ -6,10 +6,10 @@
 #include "absl/status/status.h"
 #include "trainer_sdk/process_group/testing/conformance_subject.h"
 
-namespace muster {
-
 // The checks of the conformance suite, with threads as ranks. Each check makes
 // its own groups. The error says what the transport does wrong.
+
+namespace muster {
 
 // Runs the cases selected for this size (CaseSelection), one after another in
 // one group. `size` is one of the subject's sizes.
@@ -39,16 +39,16 @@ absl::Status CheckStartedOperations(const ConformanceSubject& subject, int size,
 // names the operation of each rank, and that the group stays broken.
 absl::Status CheckMismatches(const ConformanceSubject& subject, int size);
 
-// One rank does not arrive. Checks that the others fail at the deadline and
-// name it.
+// One rank does not arrive. Checks that the other ranks fail at the deadline,
+// with errors that name the absent rank.
 absl::Status CheckDeadline(const ConformanceSubject& subject, int size);
 
 // Checks that Abort makes pending and later operations fail with its reason.
 absl::Status CheckAbort(const ConformanceSubject& subject, int size);
 
 // One rank gives up before any other arrives. Checks that later calls of the
-// others fail too, even if they already have all data that they need from that
-// rank.
+// other ranks fail too, even if these ranks already have all data that they
+// need from the rank that gave up.
 absl::Status CheckBrokenForAll(const ConformanceSubject& subject, int size);
 
 // One rank fails while the group forms, in turn at each of its store calls.

@@ -6,10 +6,10 @@
 
 #include "trainer_sdk/process_group/dtype.h"
 
-namespace muster {
+// Reference arithmetic for tests: on doubles, one element at a time, and
+// independent of the kernels under test. Pure.
 
-// The reference arithmetic: on doubles, one element at a time, and independent
-// of the kernels under test. Pure.
+namespace muster {
 
 // The reduction of `values`, which are in rank order.
 double ReferenceReduction(const std::vector<double>& values, DType dtype,

@@ -159,7 +159,7 @@ absl::Status ExpectTold(const std::string& what, int victim,
 
 absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size) {
   if (size == 1 || size > kMaxRanks) return absl::OkStatus();
-  // Each iteration makes one of the store calls of rank `victim` fail.
+  // In each group, call number `call` of rank `victim` to the store fails.
   for (int victim : {0, size - 1}) {
     for (int call = 0;; call++) {
       const auto store = std::make_shared<InProcessStore>();
