@@ -343,6 +343,8 @@ class Agent::Impl {
                           .health = health.health(),
                           .unhealthy = health.unhealthy(),
                           .leaving = lifecycle_.leaving(),
+                          .time = lifecycle_.time(MonotonicNow()),
+                          .progress = lifecycle_.progress(MonotonicNow()),
                           .turned = MonotonicNow()});
   }
 

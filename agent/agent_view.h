@@ -3,10 +3,13 @@
 
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "base/time.h"
+#include "rendezvous/protocol/progress.h"
 #include "rendezvous/protocol/report.h"
+#include "rendezvous/protocol/time_ledger.h"
 
 namespace muster::agent {
 
@@ -19,6 +22,9 @@ struct AgentState {
   rendezvous::Health health = rendezvous::Health::kHealthy;
   std::string unhealthy;  // why the node is unhealthy; empty if it is healthy
   bool leaving = false;
+  rendezvous::TimeLedger time;
+  // Progress of the workers that have reported in the current round.
+  std::vector<rendezvous::WorkerProgress> progress;
   Instant turned;  // time of the last turn of the agent's loop
 };
 

@@ -4,10 +4,13 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "agent/agent_view.h"
@@ -17,6 +20,7 @@
 #include "agent/logs/console.h"
 #include "agent/logs/log_account.h"
 #include "agent/logs/log_paths.h"
+#include "agent/metrics/agent_metrics.h"
 #include "agent/nccl_id/nccl_id_holder.h"
 #include "agent/preemption/requeue_job.h"
 #include "agent/probes/agent_probes.h"
@@ -28,6 +32,9 @@
 #include "launcher/report/text_layout.h"
 #include "launcher/report/verdict_text.h"
 #include "launcher/temporary_folder.h"
+#include "rendezvous/metrics/exposition.h"
+#include "rendezvous/metrics/job_metrics.h"
+#include "rendezvous/probes/probe_server.h"
 
 namespace muster::launcher {
 namespace {
@@ -139,6 +146,53 @@ void TellLosses(const Voice& voice, agent::Console& console,
   }
 }
 
+using Pages = std::vector<std::unique_ptr<rendezvous::ProbeServer>>;
+
+// Returns the text of /metrics: this node, and the jobs that this process
+// coordinates.
+std::string MetricsText(
+    const agent::NodeNames& names, const agent::AgentState& state,
+    const agent::LogAccount::Sums& logs,
+    const std::function<std::vector<rendezvous::JobStatus>()>& jobs) {
+  rendezvous::Exposition page;
+  rendezvous::AddBuildInfo(page);
+  agent::AddNodeMetrics(names, state, logs, page);
+  if (jobs) rendezvous::AddJobMetrics(jobs(), page);
+  return page.text();
+}
+
+// Serves probes and metrics on the addresses of `options`. One server is enough
+// if both have the same address. Unavailable: a server cannot listen on its
+// address; the message names the flag.
+absl::StatusOr<Pages> ServePages(const agent::HealthOptions& options,
+                                 const agent::AgentView* view,
+                                 std::function<std::string()> metrics,
+                                 const agent::AlsoLive& also_live) {
+  Pages servers;
+  rendezvous::Probes pages = agent::ProbesOf(view, also_live);
+  const auto serve = [&](const char* flag,
+                         const rendezvous::Endpoint& listen) -> absl::Status {
+    auto server = rendezvous::ProbeServer::Start(listen, pages);
+    if (!server.ok()) {
+      return absl::UnavailableError(
+          absl::StrCat(flag, ": ", server.status().message()));
+    }
+    servers.push_back(*std::move(server));
+    return absl::OkStatus();
+  };
+  if (options.probe_listen && options.probe_listen != options.metrics_listen) {
+    const absl::Status served = serve("--probe-listen", *options.probe_listen);
+    if (!served.ok()) return served;
+  }
+  if (options.metrics_listen) {
+    pages.metrics = std::move(metrics);
+    const absl::Status served =
+        serve("--metrics-listen", *options.metrics_listen);
+    if (!served.ok()) return served;
+  }
+  return servers;
+}
+
 }  // namespace
 
 void PointLatestInTime(const std::string& directory,
@@ -166,7 +220,7 @@ agent::AgentResult RunAgentSession(const Voice& voice,
                                    LogFolder log_folder,
                                    agent::Guardian* guardian,
                                    rendezvous::CoordinatorLink* link,
-                                   agent::AlsoLive also_live) {
+                                   const CoordinatorPages& own) {
   const bool streams_kept =
       KeepsStreams(options.logs.redirects) || KeepsStreams(options.logs.tee);
   if (log_folder == LogFolder::kTemporary) {
@@ -208,13 +262,19 @@ agent::AgentResult RunAgentSession(const Voice& voice,
     options.health_checks = HealthChecks(options);
   }
   agent::AgentView view;
-  const absl::StatusOr<std::unique_ptr<rendezvous::ProbeServer>> probes =
-      agent::ServeProbes(options.health.probe_listen, &view,
-                         std::move(also_live));
-  if (!probes.ok()) {
-    return {.exit_code = voice.Refuse(probes.status()),
-            .verdict = {},
-            .reason = ""};
+  const auto log_account = std::make_shared<agent::LogAccount>();
+  const absl::StatusOr<Pages> pages = ServePages(
+      options.health, &view,
+      [names = agent::NodeNames{.run_id = options.run_id,
+                                .node_id = options.node.node_id,
+                                .host = options.node.host},
+       &view, log_account, jobs = own.jobs] {
+        return MetricsText(names, view.Look(), log_account->sums(), jobs);
+      },
+      own.live);
+  if (!pages.ok()) {
+    return {
+        .exit_code = voice.Refuse(pages.status()), .verdict = {}, .reason = ""};
   }
   const agent::LogPlan& logs = options.logs;
   const auto console = std::make_shared<agent::Console>(
@@ -228,7 +288,6 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   if (log_folder == LogFolder::kGiven && !logs.is_tagged) {
     PointLatestInTime(logs.directory, logs.run_name);
   }
-  const auto log_account = std::make_shared<agent::LogAccount>();
   agent::AgentResult result;
   {
     agent::Agent agent(

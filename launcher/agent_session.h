@@ -1,7 +1,9 @@
 #ifndef MUSTER_LAUNCHER_AGENT_SESSION_H_
 #define MUSTER_LAUNCHER_AGENT_SESSION_H_
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "agent/agent.h"
 #include "agent/agent_options.h"
@@ -9,6 +11,7 @@
 #include "agent/probes/agent_probes.h"
 #include "launcher/voice.h"
 #include "rendezvous/client/coordinator_link.h"
+#include "rendezvous/protocol/job_status.h"
 
 namespace muster::launcher {
 
@@ -16,16 +19,26 @@ namespace muster::launcher {
 // the folder before the job and removes it after a success.
 enum class LogFolder { kGiven, kTemporary };
 
+// What the HTTP pages of a `launch` show of the coordinator in its process. The
+// functions may be called from any thread, and do not block.
+struct CoordinatorPages {
+  // A further condition of the liveness probe; empty: none.
+  agent::AlsoLive live;
+  // Returns the jobs that it coordinates now; empty: there is no coordinator in
+  // this process.
+  std::function<std::vector<rendezvous::JobStatus>()> jobs;
+};
+
 // Runs an agent. Prints notices while the agent runs, and at the end the
-// verdict (or why there is none) and the path of the logs. `also_live`: a
-// further condition of the liveness probe.
+// verdict (or why there is none) and the path of the logs. `own`: the
+// coordinator in this process.
 agent::AgentResult RunAgentSession(const Voice& voice,
                                    agent::AgentOptions options,
                                    const std::string& program_name,
                                    LogFolder log_folder,
                                    agent::Guardian* guardian,
                                    rendezvous::CoordinatorLink* link,
-                                   agent::AlsoLive also_live = {});
+                                   const CoordinatorPages& own = {});
 
 // Points the link <directory>/latest at the run's folder; a file system that
 // does not answer is waited for at most 1 s.

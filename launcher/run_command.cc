@@ -255,12 +255,17 @@ int RunCommand(const std::string& name, const RunOptions& options,
   if (verdict_fd >= 0) agent.logs.console.timeout = kStarterTimeout;
   std::unique_ptr<rendezvous::CoordinatorLink> link =
       MakeLink(plan->coordinator, *own, options.tls, node->token, agent);
-  agent::AlsoLive also_live;
-  if (own->hosts()) also_live = [here] { return here->Check(); };
+  CoordinatorPages shown;
+  if (own->hosts()) shown.live = [here] { return here->Check(); };
+  if (here != nullptr) {
+    shown.jobs = [here] {
+      return rendezvous::JobsWithNodes(*here->coordinator());
+    };
+  }
   const agent::AgentResult result = RunAgentSession(
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,
-      node->guardian.get(), link.get(), std::move(also_live));
+      node->guardian.get(), link.get(), shown);
   link.reset();
   node->guardian.reset();
   if (here != nullptr) here->Linger(options.close_timeout, voice);

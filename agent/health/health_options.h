@@ -16,8 +16,10 @@ struct HealthOptions {
   std::vector<std::string> checks;  // built-in checks: gpu, disk, memory, shm
   Duration timeout = std::chrono::seconds(60);
   Duration interval = std::chrono::seconds(30);
-  std::optional<rendezvous::Endpoint>
-      probe_listen;     // address on which the HTTP probes are served
+  // Addresses on which probes, and metrics with probes, are served over HTTP;
+  // nullopt: they are not served.
+  std::optional<rendezvous::Endpoint> probe_listen;
+  std::optional<rendezvous::Endpoint> metrics_listen;
   int gpus_needed = 0;  // GPUs that this node's workers need; 0: unknown
 
   bool Asked() const { return !command.empty() || !checks.empty(); }

@@ -139,11 +139,12 @@ void ReadGroupsOfVersion1(const std::string& root, HostFacts& facts) {
   }
 }
 
-int OwnCores() {
-  // On a machine with more than CPU_SETSIZE cores the call fails; the result 0
-  // means unknown.
+// Returns the number of cores on which this process may run. `all`: the number
+// of the machine's cores, which is the result on machines with more than
+// CPU_SETSIZE cores, where sched_getaffinity fails.
+int OwnCores(int all) {
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return 0;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return all;
   return CPU_COUNT(&set);
 }
 
@@ -161,7 +162,7 @@ HostFacts ReadHost(const std::string& root) {
   utsname name = {};
   if (uname(&name) == 0) facts.kernel = name.release;
   facts.cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-  facts.own_cores = OwnCores();
+  facts.own_cores = OwnCores(facts.cores);
   ReadMemory(root, facts);
   if (access((root + "/sys/fs/cgroup/cgroup.controllers").c_str(), R_OK) == 0) {
     ReadGroupsOfVersion2(root, facts);

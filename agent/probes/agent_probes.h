@@ -2,13 +2,9 @@
 #define MUSTER_AGENT_PROBES_AGENT_PROBES_H_
 
 #include <functional>
-#include <memory>
-#include <optional>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "agent/agent_view.h"
-#include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/probes/probe_server.h"
 
 namespace muster::agent {
@@ -20,13 +16,6 @@ using AlsoLive = std::function<absl::Status()>;
 // The answers of the probes, from the agent's state in `view`, which must
 // outlive the result. An agent whose loop has not turned yet counts as alive.
 rendezvous::Probes ProbesOf(const AgentView* view, AlsoLive also_live = {});
-
-// Serves the probes over HTTP on the address `listen`; null if no address is
-// given. Unavailable, with a message of one line: the server cannot listen
-// there.
-absl::StatusOr<std::unique_ptr<rendezvous::ProbeServer>> ServeProbes(
-    const std::optional<rendezvous::Endpoint>& listen, const AgentView* view,
-    AlsoLive also_live = {});
 
 }  // namespace muster::agent
 

@@ -376,6 +376,15 @@ constexpr Flag kFlags[] = {
          [](Text t, RunOptions& o) {
            return Set(o.health.probe_listen, ReadOptionalEndpoint(t));
          }},
+    {.name = "metrics-listen",
+     .value = "HOST:PORT",
+     .group = FlagGroup::kHealth,
+     .help = "Serve /metrics over HTTP here, in Prometheus' text format, "
+             "and the probes as well.",
+     .read =
+         [](Text t, RunOptions& o) {
+           return Set(o.health.metrics_listen, ReadOptionalEndpoint(t));
+         }},
 };
 
 }  // namespace

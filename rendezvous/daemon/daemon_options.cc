@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <string>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "rendezvous/protocol/report.h"
@@ -71,6 +72,7 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
   DaemonOptions options;
   std::string listen = options.listen.ToString();
   std::string probe_listen;
+  std::string metrics_listen;
   std::string state;
   double keep_seconds = ToSeconds(options.keep_finished);
 
@@ -149,6 +151,11 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
                  "Address and port at which /livez, /readyz and /startupz are "
                  "answered over HTTP, such as 0.0.0.0:8080 in a pod")
       ->type_name("HOST:PORT");
+  app.add_option("--metrics-listen", metrics_listen,
+                 "Address and port at which /metrics is answered over HTTP, in "
+                 "Prometheus' text format, and the probes as well. It shows "
+                 "the names of jobs to everybody who can connect")
+      ->type_name("HOST:PORT");
   app.add_option("--port-file", options.port_file,
                  "File to write the port to once it is open")
       ->type_name("FILE");
@@ -172,13 +179,17 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
         absl::StrCat("--listen: ", endpoint.status().message()));
   }
   options.listen = *endpoint;
-  if (!probe_listen.empty()) {
-    absl::StatusOr<Endpoint> probes = ParseEndpoint(probe_listen);
-    if (!probes.ok()) {
+  for (const auto& [name, text, listens] :
+       {std::tuple("--probe-listen", &probe_listen, &options.probe_listen),
+        std::tuple("--metrics-listen", &metrics_listen,
+                   &options.metrics_listen)}) {
+    if (text->empty()) continue;
+    absl::StatusOr<Endpoint> parsed = ParseEndpoint(*text);
+    if (!parsed.ok()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("--probe-listen: ", probes.status().message()));
+          absl::StrCat(name, ": ", parsed.status().message()));
     }
-    options.probe_listen = *std::move(probes);
+    *listens = *std::move(parsed);
   }
   if (!(keep_seconds >= 0 && keep_seconds <= kLongestKeepSeconds)) {
     return absl::InvalidArgumentError(absl::StrCat(

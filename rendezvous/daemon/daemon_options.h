@@ -38,6 +38,8 @@ struct DaemonOptions {
   std::string etcd_user_file;
   // The address at which HTTP probes are answered; nullopt: none.
   std::optional<Endpoint> probe_listen;
+  // Address for metrics and probes; nullopt: no metrics.
+  std::optional<Endpoint> metrics_listen;
 };
 
 // Parses the command line. InvalidArgument: one line that names the option and

@@ -32,6 +32,8 @@
 #include "rendezvous/etcd/leader_election.h"
 #include "rendezvous/events/event_log.h"
 #include "rendezvous/journal/journal.h"
+#include "rendezvous/metrics/exposition.h"
+#include "rendezvous/metrics/job_metrics.h"
 #include "rendezvous/probes/probe_server.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
@@ -119,6 +121,20 @@ class Health {
                                    : absl::OkStatus();
   }
 
+  // The text of /metrics. A daemon that does not lead exposes no jobs.
+  std::string Metrics() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Exposition page;
+    AddBuildInfo(page);
+    page.Family("muster_coordinator_leads", Exposition::Type::kGauge,
+                "1 while this process coordinates jobs, else 0.");
+    page.Sample({}, coordinator_ != nullptr ? 1 : 0);
+    if (coordinator_ != nullptr) {
+      AddJobMetrics(JobsWithNodes(*coordinator_), page);
+    }
+    return page.text();
+  }
+
  private:
   std::mutex mutex_;
   Coordinator* coordinator_ = nullptr;
@@ -126,15 +142,32 @@ class Health {
   std::string why_ = "the daemon is starting";
 };
 
-// Starts the HTTP server for probes; null if the options name no probe address.
-absl::StatusOr<std::unique_ptr<ProbeServer>> ServeProbes(
+// Starts the servers of probes and metrics, none if neither was asked for. One
+// server is enough if both have the same address.
+absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
     const DaemonOptions& options, Health* health) {
-  if (!options.probe_listen) return nullptr;
-  Probes probes;
-  probes.live = [health] { return health->Live(); };
-  probes.started = [] { return absl::OkStatus(); };
-  probes.ready = [health] { return health->Ready(); };
-  return ProbeServer::Start(*options.probe_listen, std::move(probes));
+  std::vector<std::unique_ptr<ProbeServer>> servers;
+  Probes pages;
+  pages.live = [health] { return health->Live(); };
+  pages.started = [] { return absl::OkStatus(); };
+  pages.ready = [health] { return health->Ready(); };
+  if (options.probe_listen && options.probe_listen != options.metrics_listen) {
+    auto probes = ProbeServer::Start(*options.probe_listen, pages);
+    if (!probes.ok()) return probes.status();
+    std::printf("rendezvousd: answering probes on %s\n",
+                (*probes)->address().ToString().c_str());
+    servers.push_back(*std::move(probes));
+  }
+  if (options.metrics_listen) {
+    pages.metrics = [health] { return health->Metrics(); };
+    auto metrics = ProbeServer::Start(*options.metrics_listen, pages);
+    if (!metrics.ok()) return metrics.status();
+    std::printf("rendezvousd: metrics on http://%s/metrics\n",
+                (*metrics)->address().ToString().c_str());
+    servers.push_back(*std::move(metrics));
+  }
+  std::fflush(stdout);
+  return servers;
 }
 
 // The signals that this process handles. SIGHUP reopens the event log.
@@ -184,7 +217,7 @@ struct Daemon {
   Signals signals;
   std::unique_ptr<EventLog> log;
   Health health;
-  std::unique_ptr<ProbeServer> probes;
+  std::vector<std::unique_ptr<ProbeServer>> pages;
 };
 
 // Serves jobs with the journal `state` until a signal ends the daemon, or until
@@ -387,14 +420,9 @@ int Serve(const DaemonOptions& options) {
     const absl::Status opened = daemon.log->Reopen();
     if (!opened.ok()) return Fail(opened, kBadUsage);
   }
-  auto probes = ServeProbes(options, &daemon.health);
-  if (!probes.ok()) return Fail(probes.status(), 1);
-  daemon.probes = *std::move(probes);
-  if (daemon.probes != nullptr) {
-    std::printf("rendezvousd: answering probes on %s\n",
-                daemon.probes->address().ToString().c_str());
-    std::fflush(stdout);
-  }
+  auto pages = ServePages(options, &daemon.health);
+  if (!pages.ok()) return Fail(pages.status(), 1);
+  daemon.pages = *std::move(pages);
   return options.etcd ? ServeInTurn(daemon) : ServeAlone(daemon);
 }
 

@@ -22,6 +22,7 @@
 #include "base/net/connection_crowd.h"
 #include "base/net/resolve.h"
 #include "base/net/socket_address.h"
+#include "rendezvous/metrics/exposition.h"
 
 namespace muster::rendezvous {
 
@@ -32,10 +33,14 @@ ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
   if (path == "/livez") probe = &probes.live;
   if (path == "/startupz") probe = &probes.started;
   if (path == "/readyz") probe = &probes.ready;
-  if (probe == nullptr) {
-    return {404, "there are /livez, /startupz and /readyz\n"};
+  const bool is_metrics = path == "/metrics" && probes.metrics != nullptr;
+  if (probe == nullptr && !is_metrics) {
+    return {404, probes.metrics != nullptr
+                     ? "there are /livez, /startupz, /readyz and /metrics\n"
+                     : "there are /livez, /startupz and /readyz\n"};
   }
   if (method != "GET" && method != "HEAD") return {405, "GET and HEAD only\n"};
+  if (is_metrics) return {200, probes.metrics(), kExpositionType};
   const absl::Status status = (*probe)();
   if (status.ok()) return {200, "ok\n"};
   return {503, absl::StrCat(status.message(), "\n")};
@@ -86,7 +91,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
         AnswerProbe(*probes_, std::string(request.method_string()),
                     std::string(request.target()));
     response_.result(static_cast<unsigned>(answer.status));
-    response_.set(http::field::content_type, "text/plain; charset=utf-8");
+    response_.set(http::field::content_type, answer.content_type);
     response_.set(http::field::cache_control, "no-store");
     response_.keep_alive(false);
     response_.body() = answer.body;

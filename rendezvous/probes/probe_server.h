@@ -21,16 +21,20 @@ struct Probes {
   // readiness probe: OK while the program accepts work; otherwise Kubernetes
   // sends it no traffic
   std::function<absl::Status()> ready;
+  // The text of /metrics (Exposition); empty: there is no such page.
+  std::function<std::string()> metrics;
 };
 
 // An HTTP response without its headers.
 struct ProbeAnswer {
   int status = 200;
   std::string body;
+  std::string content_type = "text/plain; charset=utf-8";
 };
 
 // Answers GET and HEAD of /livez, /startupz and /readyz (ignoring a query
-// string): 200, or 503 and the reason. Other paths get 404, other methods 405.
+// string): 200, or 503 and the reason; and of /metrics, if there is such a
+// page. Other paths get 404, other methods 405.
 ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
                         const std::string& target);
 

@@ -791,6 +791,16 @@ class Coordinator::Impl {
   AlarmThread alarms_;
 };
 
+std::vector<JobStatus> JobsWithNodes(const Coordinator& coordinator) {
+  std::vector<JobStatus> jobs;
+  for (const JobStatus& job : coordinator.ListJobs()) {
+    // The coordinator may have forgotten the job since the call of ListJobs.
+    absl::StatusOr<JobStatus> whole = coordinator.GetJob(job.run_id);
+    if (whole.ok()) jobs.push_back(*std::move(whole));
+  }
+  return jobs;
+}
+
 absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder) {
   // Choose the number of this run. Nodes drop directives with an epoch older
   // than the newest one that they know, so the number must exceed those of all

@@ -185,6 +185,9 @@ class Coordinator {
   std::unique_ptr<Impl> impl_;
 };
 
+// Returns all jobs with their nodes. O(jobs + nodes).
+std::vector<JobStatus> JobsWithNodes(const Coordinator& coordinator);
+
 // An open journal and its jobs, for the fields `journal` and `kept` of
 // Coordinator::Options.
 struct OpenedJournal {

@@ -1,0 +1,108 @@
+#include "agent/metrics/agent_metrics.h"
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "rendezvous/metrics/job_metrics.h"
+#include "rendezvous/protocol/state_names.h"
+
+namespace muster::agent {
+namespace {
+
+using rendezvous::Exposition;
+using rendezvous::Label;
+using rendezvous::NodePhase;
+using rendezvous::WorkerProgress;
+using Type = Exposition::Type;
+
+constexpr NodePhase kPhases[] = {NodePhase::kIdle, NodePhase::kRunning,
+                                 NodePhase::kStopping, NodePhase::kSucceeded};
+
+// A metric with one sample for each worker.
+struct WorkerGauge {
+  const char* name;
+  const char* help;
+  // nullopt: no sample
+  std::optional<double> (*read)(const WorkerProgress& worker);
+};
+
+constexpr WorkerGauge kWorkerGauges[] = {
+    {"muster_worker_step", "Newest step that the worker has reported.",
+     [](const WorkerProgress& worker) -> std::optional<double> {
+       if (!worker.step.has_value()) return std::nullopt;
+       return static_cast<double>(*worker.step);
+     }},
+    {"muster_worker_loss", "Newest loss that the worker has reported.",
+     [](const WorkerProgress& worker) { return worker.loss; }},
+    {"muster_worker_tokens_per_second",
+     "Newest throughput that the worker has reported.",
+     [](const WorkerProgress& worker) { return worker.tokens_per_s; }},
+    {"muster_worker_silence_seconds",
+     "Time since the worker's last progress report.",
+     [](const WorkerProgress& worker) -> std::optional<double> {
+       return ToSeconds(worker.silent_for);
+     }},
+};
+
+void AddGauge(const char* name, const char* help, double value,
+              Exposition& page) {
+  page.Family(name, Type::kGauge, help);
+  page.Sample({}, value);
+}
+
+void AddCounter(const char* name, const char* help, int64_t value,
+                Exposition& page) {
+  page.Family(name, Type::kCounter, help);
+  page.Sample({}, static_cast<double>(value));
+}
+
+}  // namespace
+
+void AddNodeMetrics(const NodeNames& names, const AgentState& state,
+                    const LogAccount::Sums& logs,
+                    rendezvous::Exposition& page) {
+  page.Family("muster_node_info", Type::kGauge,
+              "1; the labels tell the job and the node.");
+  const Label labels[] = {
+      {"job", names.run_id}, {"node", names.node_id}, {"host", names.host}};
+  page.Sample(labels, 1);
+  page.Family("muster_node_phase", Type::kGauge,
+              "1 for the phase that the node is in, 0 for the others.");
+  for (const NodePhase phase : kPhases) {
+    const Label one[] = {{"phase", rendezvous::PhaseText(phase)}};
+    page.Sample(one, state.phase == phase ? 1 : 0);
+  }
+  AddGauge("muster_node_round", "Newest round that the node has run; 0: none.",
+           state.round, page);
+  AddGauge("muster_node_connected",
+           "1 while the node is connected to the coordinator, else 0.",
+           state.connected ? 1 : 0, page);
+  AddGauge("muster_node_healthy",
+           "1 unless a health check has failed or is still to come.",
+           state.health == rendezvous::Health::kHealthy ? 1 : 0, page);
+  page.Family(
+      "muster_node_time_seconds_total", Type::kCounter,
+      "Time by activity since the agent's start; each instant has one.");
+  std::array<double, rendezvous::kActivities> seconds = {};
+  for (size_t i = 0; i < seconds.size(); ++i) {
+    seconds[i] = ToSeconds(state.time.spent[i]);
+  }
+  rendezvous::AddActivitySamples({}, seconds, page);
+  for (const WorkerGauge& gauge : kWorkerGauges) {
+    page.Family(gauge.name, Type::kGauge, gauge.help);
+    for (const WorkerProgress& worker : state.progress) {
+      const std::optional<double> value = gauge.read(worker);
+      const Label one[] = {{"local_rank", std::to_string(worker.local_rank)}};
+      if (value.has_value()) page.Sample(one, *value);
+    }
+  }
+  AddCounter("muster_node_log_bytes_lost_total",
+             "Bytes of workers' output that could not be written to log files.",
+             logs.lost, page);
+  AddCounter("muster_node_log_bytes_rotated_out_total",
+             "Bytes of workers' output that rotation has deleted.",
+             logs.dropped, page);
+}
+
+}  // namespace muster::agent

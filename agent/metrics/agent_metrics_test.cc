@@ -1,0 +1,53 @@
+#include "agent/metrics/agent_metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace muster::agent {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(AgentMetricsTest, TellsTheNodeAndItsWorkers) {
+  AgentState state{
+      .phase = rendezvous::NodePhase::kRunning, .round = 3, .connected = true};
+  state.time[rendezvous::Activity::kProductive] =
+      std::chrono::milliseconds(2500);
+  state.progress = {{.local_rank = 0,
+                     .step = 7,
+                     .loss = 1.5,
+                     .silent_for = std::chrono::milliseconds(250)},
+                    {.local_rank = 1}};
+  rendezvous::Exposition page;
+  AddNodeMetrics({.run_id = "run", .node_id = "n1", .host = "h1"}, state,
+                 {.lost = 5, .dropped = 6}, page);
+  for (const char* line :
+       {"muster_node_info{job=\"run\",node=\"n1\",host=\"h1\"} 1\n",
+        "muster_node_phase{phase=\"running\"} 1\n",
+        "muster_node_phase{phase=\"idle\"} 0\n", "muster_node_round 3\n",
+        "muster_node_connected 1\n", "muster_node_healthy 1\n",
+        "muster_node_time_seconds_total{activity=\"productive\"} 2.5\n",
+        "muster_worker_step{local_rank=\"0\"} 7\n",
+        "muster_worker_loss{local_rank=\"0\"} 1.5\n",
+        "muster_worker_silence_seconds{local_rank=\"0\"} 0.25\n",
+        "muster_worker_silence_seconds{local_rank=\"1\"} 0\n",
+        "muster_node_log_bytes_lost_total 5\n",
+        "muster_node_log_bytes_rotated_out_total 6\n"}) {
+    EXPECT_THAT(page.text(), HasSubstr(line));
+  }
+  EXPECT_THAT(page.text(),
+              Not(HasSubstr("muster_worker_step{local_rank=\"1\"")));
+}
+
+TEST(AgentMetricsTest, AnUnhealthyNodeThatIsNotConnectedSaysSo) {
+  rendezvous::Exposition page;
+  AddNodeMetrics({}, {.health = rendezvous::Health::kUnhealthy}, {}, page);
+  EXPECT_THAT(page.text(), HasSubstr("muster_node_connected 0\n"));
+  EXPECT_THAT(page.text(), HasSubstr("muster_node_healthy 0\n"));
+}
+
+}  // namespace
+}  // namespace muster::agent

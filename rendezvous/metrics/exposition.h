@@ -1,0 +1,47 @@
+#ifndef MUSTER_RENDEZVOUS_METRICS_EXPOSITION_H_
+#define MUSTER_RENDEZVOUS_METRICS_EXPOSITION_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace muster::rendezvous {
+
+// A label of a sample: its name and its value.
+using Label = std::pair<std::string_view, std::string>;
+
+// Writes metrics in Prometheus' text format, version 0.0.4. Pure.
+//
+// Debian's prometheus-cpp is not used for this: the package has shared objects
+// only, and the programs are single files that need only the C library.
+class Exposition {
+ public:
+  enum class Type { kGauge, kCounter };
+
+  // Begins a metric family. The samples that follow belong to it; all samples
+  // of a family must stand together. `name`: with its unit, and with `_total`
+  // for a counter. `help`: one sentence without line breaks.
+  void Family(std::string_view name, Type type, std::string_view help);
+
+  // Adds a sample to the newest family. NaN and infinite values are allowed.
+  // Label values may contain any bytes: control characters become blanks, and
+  // bytes that are no valid UTF-8 become U+FFFD.
+  void Sample(std::span<const Label> labels, double value);
+
+  // The text so far.
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string name_;  // name of the newest family
+  std::string text_;
+};
+
+// The HTTP content type of the text.
+inline constexpr char kExpositionType[] =
+    "text/plain; version=0.0.4; charset=utf-8";
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_METRICS_EXPOSITION_H_

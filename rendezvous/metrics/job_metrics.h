@@ -1,0 +1,33 @@
+#ifndef MUSTER_RENDEZVOUS_METRICS_JOB_METRICS_H_
+#define MUSTER_RENDEZVOUS_METRICS_JOB_METRICS_H_
+
+#include <array>
+#include <vector>
+
+#include "rendezvous/metrics/exposition.h"
+#include "rendezvous/protocol/job_status.h"
+#include "rendezvous/protocol/time_ledger.h"
+
+namespace muster::rendezvous {
+
+// Adds the metrics of a coordinator's jobs, named muster_job_*, each with the
+// label `job` (the run id). A metric of nodes has one sample for each state,
+// not one for each node. O(jobs + nodes). Pure.
+//
+// The counters continue after a takeover or a restart of the coordinator as far
+// as the new coordinator knows them; Prometheus treats a lower value as a
+// reset.
+void AddJobMetrics(const std::vector<JobStatus>& jobs, Exposition& page);
+
+// Adds a counter with one sample for each activity, the label `activity`, and
+// the seconds that `seconds` returns for it. `labels`: further labels.
+void AddActivitySamples(const std::vector<Label>& labels,
+                        const std::array<double, kActivities>& seconds,
+                        Exposition& page);
+
+// Adds muster_build_info, whose labels tell the version of the program.
+void AddBuildInfo(Exposition& page);
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_METRICS_JOB_METRICS_H_

@@ -1,0 +1,147 @@
+#include "rendezvous/metrics/job_metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "rendezvous/wire/testing/full_messages.h"
+
+namespace muster::rendezvous {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string PageOf(const std::vector<JobStatus>& jobs) {
+  Exposition page;
+  AddJobMetrics(jobs, page);
+  return page.text();
+}
+
+JobStatus JobOf(const std::string& run_id, JobPhase phase) {
+  JobStatus job;
+  job.run_id = run_id;
+  job.phase = phase;
+  job.round = 2;
+  job.restarts_used = 1;
+  return job;
+}
+
+NodeStatus Member(NodePhase phase) {
+  NodeStatus node;
+  node.phase = phase;
+  node.group_rank = 0;
+  return node;
+}
+
+TEST(JobMetricsTest, CountsJobsByPhase) {
+  const std::string page =
+      PageOf({JobOf("a", JobPhase::kRunning), JobOf("b", JobPhase::kRunning),
+              JobOf("c", JobPhase::kFinished)});
+  EXPECT_THAT(page, HasSubstr("muster_jobs{phase=\"running\"} 2\n"));
+  EXPECT_THAT(page, HasSubstr("muster_jobs{phase=\"finished\"} 1\n"));
+  EXPECT_THAT(page, HasSubstr("muster_jobs{phase=\"gathering\"} 0\n"));
+  EXPECT_THAT(page,
+              HasSubstr("muster_job_phase{job=\"c\",phase=\"finished\"} 1\n"));
+  EXPECT_THAT(page,
+              HasSubstr("muster_job_phase{job=\"c\",phase=\"running\"} 0\n"));
+  EXPECT_THAT(page, HasSubstr("muster_job_rounds_total{job=\"a\"} 2\n"));
+  EXPECT_THAT(page, HasSubstr("muster_job_restarts_total{job=\"b\"} 1\n"));
+}
+
+TEST(JobMetricsTest, ANodeIsCountedInOneState) {
+  JobStatus job = JobOf("a", JobPhase::kRunning);
+  NodeStatus lost = Member(NodePhase::kRunning);
+  lost.connected = false;
+  lost.draining = true;
+  NodeStatus leaves = Member(NodePhase::kRunning);
+  leaves.draining = true;
+  NodeStatus sick = Member(NodePhase::kIdle);
+  sick.health = Health::kUnhealthy;
+  NodeStatus spare;
+  job.nodes = {Member(NodePhase::kRunning),
+               Member(NodePhase::kRunning),
+               lost,
+               leaves,
+               sick,
+               spare};
+  const std::string page = PageOf({job});
+  for (const char* line :
+       {"state=\"running\"} 2\n", "state=\"disconnected\"} 1\n",
+        "state=\"draining\"} 1\n", "state=\"unhealthy\"} 1\n",
+        "state=\"spare\"} 1\n", "state=\"stopping\"} 0\n"}) {
+    EXPECT_THAT(page, HasSubstr(line));
+  }
+}
+
+TEST(JobMetricsTest, TheStepIsTheLowestAndTokensAreSummed) {
+  JobStatus job = JobOf("a", JobPhase::kRunning);
+  NodeStatus node = Member(NodePhase::kRunning);
+  node.progress = {{.step = 9, .tokens_per_s = 10},
+                   {.step = 7, .tokens_per_s = 5},
+                   {.status = "loading"}};
+  node.silent_for = std::chrono::milliseconds(1500);
+  job.nodes = {Member(NodePhase::kRunning), node};
+  const std::string page = PageOf({job});
+  EXPECT_THAT(page, HasSubstr("muster_job_step{job=\"a\"} 7\n"));
+  EXPECT_THAT(page, HasSubstr("muster_job_tokens_per_second{job=\"a\"} 15\n"));
+  EXPECT_THAT(page,
+              HasSubstr("muster_job_node_silence_seconds{job=\"a\"} 1.5\n"));
+}
+
+TEST(JobMetricsTest, WhatIsNotReportedHasNoSample) {
+  const std::string page = PageOf({JobOf("a", JobPhase::kGathering)});
+  for (const char* name :
+       {"muster_job_step{", "muster_job_tokens_per_second{",
+        "muster_job_node_silence_seconds{", "muster_job_exit_code{",
+        "muster_job_productive_ratio{"}) {
+    EXPECT_THAT(page, Not(HasSubstr(name)));
+  }
+  EXPECT_THAT(PageOf({}), Not(HasSubstr("muster_job_")));
+}
+
+TEST(JobMetricsTest, TheTimeAndItsLossesAreByActivityAndCause) {
+  JobStatus job = JobOf("a", JobPhase::kRunning);
+  job.time.spent_s[static_cast<size_t>(Activity::kProductive)] = 30;
+  job.time.spent_s[static_cast<size_t>(Activity::kStalled)] = 10;
+  job.time.by_cause[static_cast<size_t>(LossCause::kHang)] = {.incidents = 2,
+                                                              .pause_s = 4.5};
+  const std::string page = PageOf({job});
+  for (const char* line :
+       {"muster_job_time_seconds_total{job=\"a\",activity=\"productive\"} 30\n",
+        "muster_job_time_seconds_total{job=\"a\",activity=\"stalled\"} 10\n",
+        "muster_job_productive_ratio{job=\"a\"} 0.75\n",
+        "muster_job_interruptions_total{job=\"a\",cause=\"hang\"} 2\n",
+        "muster_job_interrupted_seconds_total{job=\"a\",cause=\"hang\"} 4.5\n",
+        "muster_job_interruptions_total{job=\"a\",cause=\"node\"} 0\n"}) {
+    EXPECT_THAT(page, HasSubstr(line));
+  }
+}
+
+// Prometheus rejects a page on which a family is announced twice, or a sample
+// stands outside of its family.
+TEST(JobMetricsTest, TheSamplesOfAFamilyStandTogether) {
+  JobStatus other = FullStatus();
+  other.run_id = "other";
+  std::istringstream page(PageOf({FullStatus(), other}));
+  std::set<std::string> families;
+  std::string family;
+  for (std::string line; std::getline(page, line);) {
+    if (line.rfind("# HELP ", 0) == 0) {
+      family = line.substr(7, line.find(' ', 7) - 7);
+      EXPECT_TRUE(families.insert(family).second) << line;
+    } else if (line.rfind("# TYPE ", 0) == 0) {
+      EXPECT_EQ(line.substr(7, line.find(' ', 7) - 7), family);
+    } else {
+      EXPECT_EQ(line.substr(0, line.find_first_of("{ ")), family) << line;
+    }
+  }
+  EXPECT_GT(families.size(), 15u);
+}
+
+}  // namespace
+}  // namespace muster::rendezvous

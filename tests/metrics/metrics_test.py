@@ -1,0 +1,196 @@
+#!/usr/bin/python3
+"""The metrics of a real job, as Prometheus' own programs read them."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.parse
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                                os.pardir, 'python'))
+
+import free_port
+import xml_main
+
+_LAUNCH = os.path.realpath('launcher/launch')
+_DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
+_TIMEOUT_S = 60
+
+# A worker that reports step 7, and ends with the code in the file `end`.
+_WORKER = r'''
+import os, socket, sys, time
+report = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+report.connect(os.environ['MUSTER_PROGRESS_SOCKET'])
+while not os.path.exists(sys.argv[1]):
+  report.send(b'STEP=7\nLOSS=2.5\nTOKENS_PER_S=100\n')
+  time.sleep(0.05)
+sys.exit(int(open(sys.argv[1]).read()))
+'''
+
+
+def fetch(url):
+  with urllib.request.urlopen(url, timeout=_TIMEOUT_S) as answer:
+    return answer.headers['Content-Type'], answer.read().decode()
+
+
+def until(what, look):
+  """Returns the first result of `look` that is true. Fails after a minute with
+  `what` and the newest result."""
+  deadline = time.monotonic() + _TIMEOUT_S
+  while True:
+    seen = look()
+    if seen:
+      return seen
+    if time.monotonic() > deadline:
+      raise AssertionError(f'{what}: {seen!r}')
+    time.sleep(0.05)
+
+
+class Metrics(unittest.TestCase):
+
+  def setUp(self):
+    folder = tempfile.TemporaryDirectory()
+    self.addCleanup(folder.cleanup)
+    self.folder = folder.name
+    self.end = os.path.join(self.folder, 'end')
+    self.worker = os.path.join(self.folder, 'worker.py')
+    with open(self.worker, 'w') as file:
+      file.write(_WORKER)
+
+  def start(self, *argv):
+    environment = dict(os.environ, NO_COLOR='1')
+    environment.pop('MUSTER_TOKEN', None)
+    program = subprocess.Popen(argv, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True,
+                               env=environment, cwd=self.folder)
+
+    def stop():
+      program.kill()
+      program.communicate()
+    self.addCleanup(stop)
+    return program
+
+  def page_when(self, url, *lines):
+    """Returns the page once it has all of `lines`, and checks its form."""
+    def look():
+      kind, text = fetch(url)
+      self.assertEqual(kind, 'text/plain; version=0.0.4; charset=utf-8')
+      missing = [line for line in lines if line + '\n' not in text]
+      return '' if missing else text
+    text = until(f'{url} lacks one of {lines}', look)
+    checked = subprocess.run(['promtool', 'check', 'metrics'], input=text,
+                             capture_output=True, text=True)
+    self.assertEqual((checked.returncode, checked.stdout + checked.stderr),
+                     (0, ''), text)
+    return text
+
+  def prometheus(self, *targets):
+    """Starts a Prometheus that scrapes the targets each second. Returns a
+    function that queries it."""
+    config = os.path.join(self.folder, 'prometheus.yml')
+    with open(config, 'w') as file:
+      json.dump({'global': {'scrape_interval': '1s'},
+                 'scrape_configs': [{
+                     'job_name': 'muster',
+                     'static_configs': [{'targets': list(targets)}]}]}, file)
+    address = f'127.0.0.1:{free_port.free_port()}'
+    self.start('prometheus', f'--config.file={config}',
+               f'--web.listen-address={address}',
+               '--storage.tsdb.path=' + os.path.join(self.folder, 'data'))
+
+    def query(expression):
+      question = urllib.parse.urlencode({'query': expression})
+      try:
+        _, answer = fetch(f'http://{address}/api/v1/query?{question}')
+      except OSError:  # it does not listen yet
+        return []
+      return [float(one['value'][1])
+              for one in json.loads(answer)['data']['result']]
+    return query
+
+  def test_a_real_prometheus_scrapes_a_job_of_two_nodes(self):
+    daemon = self.start(_DAEMON, '--listen=127.0.0.1:0',
+                        '--metrics-listen=127.0.0.1:0')
+    said = ''
+    while 'listening on' not in said:
+      line = daemon.stdout.readline()
+      self.assertNotEqual(line, '', said)
+      said += line
+    metrics = re.search(r'metrics on (http://(\S+)/metrics)', said)
+    endpoint = re.search(r'listening on ([^ ,]+)', said).group(1)
+    self.assertIn('muster_jobs{phase="running"} 0\n',
+                  self.page_when(metrics.group(1), 'muster_coordinator_leads 1'))
+    ports = [free_port.free_port() for _ in range(2)]
+    nodes = [
+        self.start(_LAUNCH, '--nnodes=2', '--nproc-per-node=2',
+                   '--rdzv-id=a-job', f'--rdzv-endpoint={endpoint}',
+                   f'--node-rank={rank}', '--no-python',
+                   f'--metrics-listen=127.0.0.1:{port}',
+                   sys.executable, self.worker, self.end)
+        for rank, port in enumerate(ports)]
+    job = 'job="a-job"'
+    self.page_when(metrics.group(1),
+                   f'muster_job_phase{{{job},phase="running"}} 1',
+                   f'muster_job_nodes{{{job},state="running"}} 2',
+                   f'muster_job_workers{{{job}}} 4',
+                   f'muster_job_step{{{job}}} 7',
+                   f'muster_job_tokens_per_second{{{job}}} 400')
+    for port in ports:
+      page = self.page_when(f'http://127.0.0.1:{port}/metrics',
+                            'muster_node_phase{phase="running"} 1',
+                            'muster_worker_step{local_rank="0"} 7',
+                            'muster_worker_loss{local_rank="1"} 2.5')
+      self.assertIn(f'muster_node_info{{{job},', page)
+      # The probes are there as well.
+      self.assertEqual(fetch(f'http://127.0.0.1:{port}/readyz')[1], 'ok\n')
+    query = self.prometheus(metrics.group(2),
+                            *[f'127.0.0.1:{port}' for port in ports])
+    until('all targets are up', lambda: query('sum(up)') == [3])
+    self.assertEqual(query('sum(muster_job_nodes)'), [2])
+    self.assertEqual(query('sum(muster_worker_step)'), [28])
+    with open(self.end + '.new', 'w') as file:
+      file.write('3')
+    os.rename(self.end + '.new', self.end)
+    for node in nodes:
+      node.communicate(timeout=_TIMEOUT_S)
+      self.assertEqual(node.returncode, 3)
+    self.page_when(metrics.group(1), f'muster_job_exit_code{{{job}}} 3',
+                   'muster_jobs{phase="finished"} 1')
+
+  def test_a_launch_that_hosts_its_job_shows_it(self):
+    port = free_port.free_port()
+    node = self.start(_LAUNCH, '--standalone', '--no-python',
+                      f'--metrics-listen=127.0.0.1:{port}',
+                      f'--probe-listen=127.0.0.1:{port}',
+                      sys.executable, self.worker, self.end)
+    url = f'http://127.0.0.1:{port}/metrics'
+    until('the page is served', lambda: _is_served(url))
+    page = self.page_when(url, 'muster_jobs{phase="running"} 1',
+                          'muster_worker_step{local_rank="0"} 7')
+    job = re.search(r'muster_node_info\{(job="[^"]+")', page).group(1)
+    self.page_when(url, f'muster_job_phase{{{job},phase="running"}} 1',
+                   f'muster_job_step{{{job}}} 7')
+    with open(self.end + '.new', 'w') as file:
+      file.write('0')
+    os.rename(self.end + '.new', self.end)
+    node.communicate(timeout=_TIMEOUT_S)
+    self.assertEqual(node.returncode, 0)
+
+
+def _is_served(url):
+  try:
+    fetch(url)
+  except OSError:
+    return False
+  return True
+
+
+if __name__ == '__main__':
+  xml_main.main()
