@@ -109,7 +109,7 @@ class SimNode {
   Duration backoff_ = Duration::zero();
   bool knows_round_ = false;
   bool has_met_elected_ = false;
-  // number of the state (Stage::memories) from which the newest directive came
+  // the value of Stage::memories for the epoch of the newest directive
   uint64_t told_epoch_ = 0;
   int nccl_ids_ = 0;  // number of NCCL ids that this slot has made
   std::string held_nccl_id_;
