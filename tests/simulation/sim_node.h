@@ -98,8 +98,9 @@ class SimNode {
   std::vector<int> standbys_;  // hosts of the newest LifecycleStep::standbys
   uint64_t redials_ = 0;       // number of requests to reconnect so far
   // `coming_up_`: streams whose LinkUp event the agent has not handled yet,
-  // with their hosts. `talking_on_`: the stream whose LinkUp it handled last;
-  // reports are sent on this one, since they answer its directives.
+  // with their hosts. `talking_on_`: the stream whose LinkUp the agent handled
+  // last; its reports are sent on this stream, since they answer the stream's
+  // directives.
   struct Up {
     rendezvous::StreamId stream = 0;
     int host = kOutside;
