@@ -187,7 +187,8 @@ absl::Status RotatingFile::WriteRotating(std::string_view* bytes) {
 
 absl::Status RotatingFile::Rotate() {
   rotation_due_ = false;
-  // Another process that writes to this path may have rotated the file already.
+  // Rotate only if no other process that writes to this path has rotated the
+  // file already.
   if (IsSameFile(fd_, path_)) {
     absl::Status shifted = ShiftFiles();
     if (!shifted.ok()) {
@@ -296,7 +297,8 @@ void RotatingFile::CloseFile(RemovedBy removed_by) {
   }
   int result = close(fd_);
   fd_ = -1;
-  // Network file systems report failures of earlier writes at close.
+  // Report a failed close, because network file systems report failures of
+  // earlier writes at close.
   if (result != 0 && errno != EINTR && !failing_) {
     on_trouble_(
         std::string(PathStatus("cannot finish", path_, errno).message()));

@@ -60,8 +60,8 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   if (plan.agent.spec.max_nodes == 1) {
     // In a job of one node, only operators connect to the coordinator.
     hosting.set_up = rendezvous::GrpcServer::SetUp::kWithFirstConnection;
-    // A job of one node gets a fresh token, so that no other user can control
-    // it.
+    // If the user gave no token, use a fresh one, so that no other user can
+    // control the job.
     if (token.empty()) hosting.token = rendezvous::FreshToken();
   }
   // The user does not know a token that `launch` made, so it is stored in a
@@ -120,7 +120,8 @@ int TellRecordedVerdict(const rendezvous::Verdict& verdict,
 }
 
 // Returns the options of the link to a coordinator that another process hosts.
-// If that process runs a job of one node, it may have made its own token.
+// The link needs a token even if the user gave none: a process that runs a job
+// of one node makes a token of its own.
 rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
                                      const rendezvous::TlsFiles& tls,
                                      const std::string& token) {
@@ -250,8 +251,9 @@ int RunCommand(const std::string& name, const RunOptions& options,
   }
 
   agent::AgentOptions agent = std::move(plan->agent);
-  // The `launch` that started this agent reads the output, and may have to wait
-  // for its own console. So wait for a long time before output is dropped.
+  // If another `launch` started this agent, that `launch` reads the output, and
+  // may have to wait for its own console. Then wait for a long time before
+  // output is dropped.
   if (verdict_fd >= 0) agent.logs.console.timeout = kStarterTimeout;
   std::unique_ptr<rendezvous::CoordinatorLink> link =
       MakeLink(plan->coordinator, *own, options.tls, node->token, agent);

@@ -30,7 +30,8 @@ class NcclLibrary {
   std::string VersionText() const;
   const std::string& name() const { return name_; }
 
-  // Whether the loaded library has features of newer versions.
+  // Whether the loaded library has a feature that NCCL 2.14 lacks: splitting a
+  // communicator, allocating memory, registering memory.
   bool can_split() const { return CommSplit != nullptr; }  // since 2.18
   bool can_allocate() const {                              // since 2.19
     return MemAlloc != nullptr && MemFree != nullptr;

@@ -89,8 +89,8 @@ SSL_SESSION* NewSession(SSL* ssl) {
 int OfferKey(SSL* ssl, const EVP_MD* hash, const unsigned char** identity,
              size_t* identity_bytes, SSL_SESSION** session) {
   *session = nullptr;
-  // OpenSSL gives the handshake's hash once the server has asked to retry the
-  // handshake; the key can be used with SHA-256 only.
+  // Offer no key if the handshake uses another hash than SHA-256, the only one
+  // that the key allows. OpenSSL passes null while the hash is not known.
   if (hash != nullptr && EVP_MD_get_type(hash) != NID_sha256) return 0;
   *session = NewSession(ssl);
   if (*session == nullptr) return 0;
@@ -329,8 +329,8 @@ ssize_t TlsStream::Failed(int result) {
       broken_ = socket_->error != 0 ? socket_->error : EPROTO;
       break;
     default:
-      // After a TLS error OpenSSL sends an alert. Sending may fail as well, so
-      // `error` is not necessarily the cause.
+      // After a TLS error OpenSSL sends an alert. Sending the alert may fail as
+      // well, so the socket's `error` is not necessarily the cause.
       if (socket_->ended || SSL_get_shutdown(ssl_) != 0) {
         ended_ = true;
         return 0;

@@ -352,7 +352,8 @@ bool RemoteJob::MayStart(uint32_t host, Instant now) {
 }
 
 void RemoteJob::StartAll(Instant now) {
-  // The agents need the coordinator's address.
+  // In a job of several hosts, start no agent until the coordinator's address
+  // is known: each agent needs the address.
   if (endpoints_.empty() && !plan_.alone) return;
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
     if (hosts_[i].phase != Phase::kUp || !MayStart(i, now)) continue;

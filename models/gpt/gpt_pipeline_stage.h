@@ -112,8 +112,9 @@ class GptPipelineStage : public PipelineStage {
   }
   void Read(const void* from);
   void Write(void* to) const;
-  // Calls `perform`, which reports complete gradients to the listener, between
-  // Begin and End of the listener.
+  // Calls the listener's Begin, then `perform`, then the listener's End.
+  // `perform` notifies the listener of each complete gradient. Without a
+  // listener, only calls `perform`.
   absl::Status Heard(const PipelinePass& pass,
                      const std::function<void(const GradientReady&)>& perform);
 

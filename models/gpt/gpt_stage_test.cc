@@ -108,8 +108,8 @@ TEST_P(AnyBiases, MemoryThatWasUsedBeforeChangesNoBit) {
     return std::vector<float>(first, first + weights.count());
   };
   const std::vector<float> fresh = pass();
-  // Two other micro-batches run in between, one with and one without a backward
-  // pass.
+  // Before the pass is repeated, two other micro-batches run, one with and one
+  // without a backward pass.
   for (const bool backward : {true, false}) {
     GptMicroBatch other = Tokens();
     std::swap(other.tokens, other.targets);

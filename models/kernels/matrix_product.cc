@@ -32,8 +32,9 @@ void CheckShapes(Form a_form, const MatrixView<const T>& a, Form b_form,
       << " x " << columns << " into " << c.rows << " x " << c.columns;
 }
 
-// The number of rows or columns of c for one thread is a multiple of this. It
-// is a multiple of the tile sizes of all kernels, our own and OpenBLAS's.
+// The number of rows or columns of c for one thread is a multiple of kGrain.
+// kGrain is a multiple of the tile sizes of all kernels, our own and
+// OpenBLAS's.
 constexpr int64_t kGrain = 96;
 // The minimum number of multiplications that are worth a further thread. Up to
 // 100^3 multiplications, OpenBLAS 0.3.21 uses kernels with other rounding

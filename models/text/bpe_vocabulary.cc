@@ -55,8 +55,9 @@ void BpeMerger::MergeShort(std::vector<int32_t>* tokens) {
     places_.push_back(table_.Find((*tokens)[i], (*tokens)[i + 1]));
   }
   while (!places_.empty()) {
-    // This is the merge with the highest priority, that is the smallest index.
-    // If it is possible at several positions, it is the leftmost one.
+    // The next merge is the one with the highest priority, that is the smallest
+    // index. If that merge is possible at several positions, `least` is the
+    // leftmost one.
     const auto least = std::min_element(places_.begin(), places_.end());
     if (*least == BpeMergeTable::kNone) return;
     const auto at = static_cast<size_t>(least - places_.begin());

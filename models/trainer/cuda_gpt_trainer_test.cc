@@ -316,10 +316,10 @@ TEST(CudaGptTrainerTest, NoStepIsMadeOfGradientsThatWereNotAveraged) {
   ExpectItIsTold(WhileTheGroupBreaks(1, OnGpu(), FirstStep));
 }
 
-// A step must fail in whichever of its six waits for the device the group
-// breaks: for the gradient's sum of squares on this rank and on all ranks,
-// twice for the confirmation of this sum, for the losses, and for the gathered
-// weights.
+// In a step the host waits six times for the device: twice for the gradient's
+// sum of squares (on this rank, and on all ranks), twice for the confirmation
+// of this sum, once for the losses, and once for the gathered weights. The step
+// must fail if the group breaks in any of these waits.
 TEST(CudaGptTrainerTest, NoStepEndsWithWeightsThatWereNotGathered) {
   GptTrainingOptions options = OnGpu();
   options.sharding = GptTrainingOptions::Sharding::kZero1;

@@ -45,8 +45,9 @@ bool IsOfTheDisk(const absl::Status& status) {
          status.code() == absl::StatusCode::kInternal;
 }
 
-// Saves a checkpoint. A full disk does not fail the training: the failure of a
-// checkpoint is reported when the next one is due, and then that one is saved.
+// Saves a checkpoint. A full disk does not fail the training: if the previous
+// checkpoint could not be written, prints a warning and saves this checkpoint
+// nevertheless.
 absl::Status Save(int64_t step, GptCheckpoints& checkpoints,
                   GptReporter& reporter) {
   absl::Status status = checkpoints.Save(step);

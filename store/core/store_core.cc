@@ -20,8 +20,9 @@ constexpr size_t kBytesPerEntry = 128;
 // deque allocates a block of 512 bytes.
 constexpr size_t kBytesPerQueue = 768;
 
-// Limit of the bytes that one change of a key sends to all its watchers: a
-// large value is sent once to each watcher.
+// Limit of the bytes that one change of a key sends to all its watchers
+// together, since each of them gets the old and the new value. The watchers
+// beyond the limit are disconnected.
 constexpr size_t kMaxToldBytes = size_t{64} << 20;
 
 size_t Cost(std::string_view key, std::string_view value) {
@@ -274,8 +275,8 @@ void StoreCore::OfferToNext(std::string_view queue, StoreEffects* effects) {
   if (waits_.empty() || !HasSpare(queue)) return;
   const std::optional<StoreClientId> waiter = waits_.ReadyForOne(queue);
   if (!waiter) return;
-  // The memory limit is not checked here: the wait that ends frees at least as
-  // much memory as the offer needs.
+  // The memory limit needs no check here: the client's wait has ended and has
+  // freed at least as much memory as its offer needs.
   static_assert(OfferList::kBytesPerOffer <= WaitingList::kBytesPerKey);
   offers_.Add(*waiter, queue);
   AppendInteger(kStoreStopWaiting,

@@ -234,8 +234,8 @@ TEST_F(StoreCoreTest, AWaitDuringAnOfferWaits) {
   EXPECT_THAT(Wait(2, {"q"}), IsEmpty());
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
   EXPECT_THAT(Push("q", "y"), ElementsAre("2<1" + Byte(0)));
-  // The same holds for an element ("z") that was in the queue before client 1
-  // sent its WAIT.
+  // The element "z" is in the queue before client 1 sends its WAIT. Client 3
+  // must not get it before client 1 disconnects.
   Push("q", "z");
   EXPECT_THAT(Wait(1, {"q"}), ElementsAre("1<1" + Byte(0)));
   EXPECT_THAT(Wait(3, {"q"}), IsEmpty());
@@ -523,8 +523,8 @@ TEST_F(StoreLimitsTest, AnOfferNeedsRoomToo) {
   core.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!the store is full")));
   EXPECT_EQ(core.bytes(), before);
-  // If the WAIT precedes the push, the offer never exceeds the limit: it uses
-  // the memory of the wait that ends.
+  // If the WAIT comes before the push, the memory limit is not exceeded: the
+  // offer uses the memory of the wait, which ends.
   StoreCore other(1300);
   other.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   other.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);

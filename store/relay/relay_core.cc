@@ -248,7 +248,7 @@ void RelayCore::ReadsReplied(ReadsByRequest::iterator reads,
   std::vector<StoreClientId> left;
   size_t sent = 0;
   for (const StoreClientId client : reads->second.asked) {
-    // A client that is not busy has disconnected since it asked.
+    // Skip a client that is not busy: it has disconnected since its request.
     if (!Busy(client)) continue;
     if (sent > 0 && sent + frame.bytes.size() > limits_.fan_out_bytes) {
       left.push_back(client);
@@ -276,9 +276,9 @@ void RelayCore::Refused(const Use& use, const RelayFrame& frame,
                         StoreEffects* effects) {
   if (use.client) {
     effects->AddClose(*use.client, frame.bytes);
-    // The client is about to be closed. The relay may have forwarded a further
-    // request of this client before the refusal arrived, and that request
-    // reopened the channel at the server. So the channel is dropped.
+    // The server has refused the client, which is about to be disconnected. The
+    // relay may have forwarded a further request of the client meanwhile, which
+    // reopened the channel at the server. So the relay drops the channel.
     own_channels_.erase(*use.client);
     Drop(frame.channel, effects);
   }

@@ -129,8 +129,8 @@ class RelayCore {
   uint32_t next_channel_ = 1;
   WaitsByRequest waits_;
   ReadsByRequest reads_;
-  // Keyed by client: the shared WAIT that the client takes part in, the channel
-  // of the client's offer, and the client's own channel.
+  // Three maps, keyed by client: the shared WAIT that the client takes part in;
+  // the channel of the client's offer; the client's own channel.
   std::map<StoreClientId, WaitsByRequest::iterator> waiting_;
   std::map<StoreClientId, uint32_t> offers_;
   std::map<StoreClientId, uint32_t> own_channels_;

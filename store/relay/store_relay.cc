@@ -29,9 +29,9 @@
 namespace muster::store {
 namespace {
 
-// Pauses between attempts to connect to all addresses: the store opens its port
-// when its node begins the round, which may be a moment after this relay
-// starts.
+// Shortest and longest pause between two attempts to connect to the store. The
+// store opens its port when its node begins the round, which may be a moment
+// after this relay starts.
 constexpr Duration kFirstRetryPause = std::chrono::milliseconds(2);
 constexpr Duration kLongestRetryPause = std::chrono::milliseconds(50);
 

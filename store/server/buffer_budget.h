@@ -64,9 +64,9 @@ class BufferBudget {
   const Duration timeout_;
   size_t bytes_ = 0;
   size_t outgoing_ = 0;
-  // A wait is a period in which RequestsWait. Start of the current wait, or a
-  // later time at which enough had been read; number of the current wait, from
-  // 1; bytes read since `wait_began_`.
+  // Three values of the current wait, which is a period in which RequestsWait:
+  // its start, or a later time at which enough had been read; its number, from
+  // 1; the bytes read since `wait_began_`.
   std::optional<Instant> wait_began_;
   uint64_t wait_ = 1;
   size_t read_ = 0;

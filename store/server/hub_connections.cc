@@ -93,8 +93,8 @@ std::vector<StoreConnection*> HubConnections::SendScheduled() {
     StoreConnection* const connection = TakeScheduled();
     if (connection == nullptr) continue;
     connections.push_back(connection);
-    // The crew's threads cannot encrypt, so the caller of this function sends
-    // to encrypted connections itself.
+    // The threads of the SendCrew cannot encrypt, so the caller of this
+    // function sends to encrypted connections itself.
     if (connection->socket.tls != nullptr) continue;
     sent_to.push_back(connection);
     jobs.push_back(

@@ -37,8 +37,8 @@ constexpr int kAcceptsPerEvent = 256;
 // resume, since other threads may have freed descriptors. While requests wait:
 // whether clients read.
 constexpr std::chrono::milliseconds kTick(100);
-// Minimum number of scheduled connections for which the crew's threads help to
-// send. A smaller number is sent before those threads have woken up.
+// Minimum number of scheduled connections for which the threads of the SendCrew
+// help to send. A smaller number is sent before those threads have woken up.
 constexpr size_t kCrewBatch = 64;
 
 }  // namespace

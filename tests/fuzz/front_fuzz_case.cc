@@ -2,9 +2,10 @@
 // of the input selects the part:
 //
 // * Connections that open, send pieces of bytes, make calls, join and end in
-//   any order, until JudgeFirstBytes and ConnectionPool decide. Aborts if a
-//   connection is handed over before it has sent the beginning of a session, if
-//   a node is closed, if a limit is exceeded, or if a deadline has passed.
+//   any order, until JudgeFirstBytes and ConnectionPool decide. Aborts if gRPC
+//   gets a connection that has not sent the beginning of a session, if the
+//   connection of a node is closed, if a limit is exceeded, or if a deadline
+//   has passed.
 // * HTTP requests, edited (edited_bytes.h) and cut in two, to a real
 //   ProbeServer. Aborts if an answer is not one whole HTTP response.
 // * Peers and endpoints as text. Aborts if an endpoint changes when it is

@@ -4,10 +4,10 @@
 // accepted message changes when it is written and read again, or if an error
 // message is not one line.
 //
-// Reports are also passed to a job with two honest nodes, between losses,
-// cancels and the passage of time. Aborts if the job then sends a directive
-// that a node would refuse, or a status that operators would refuse or that
-// moves the cursor of a terminal.
+// Reports are also passed to a job with two honest nodes. In between, streams
+// end, operators drain and cancel, and time passes. Aborts if the job then
+// sends a directive that a node would refuse, or a status that operators would
+// refuse or that moves the cursor of a terminal.
 
 #include <algorithm>
 #include <cstddef>

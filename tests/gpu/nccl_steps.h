@@ -33,7 +33,7 @@ absl::Status CheckCollectives(const NcclRank& rank);
 absl::Status CheckSplit(const NcclRank& rank);
 
 // Checks a process group over NCCL, created as a training program does, and a
-// mesh of it (with two columns if the number of ranks is even).
+// mesh of its ranks (with two columns if the number of ranks is even).
 absl::Status CheckMeshGroups(const NcclRank& rank);
 
 // Kills the last rank while the others wait for it in a barrier. In the job's

@@ -1,4 +1,5 @@
-// Tests of preemption with real launches, which get its notice as a signal.
+// Tests of preemption with real launches. They get the notice of the preemption
+// as a signal.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -119,8 +119,8 @@ TEST_F(DoctorNodes, APairSeparatedByAFirewallIsNamed) {
   for (const int code : Run()) EXPECT_EQ(code, 4);
   const std::string page = Output(2);
   EXPECT_THAT(page, HasSubstr("[nodes-unreachable]"));
-  // All hosts have the same host name, so the page names them by their node
-  // ids.
+  // All hosts have the same host name, so the output of `launch doctor` names
+  // them by their node ids.
   EXPECT_THAT(page, HasSubstr(absl::StrCat("n0 cannot connect to n1 (",
                                            hosts_->Address(1), ")")));
   EXPECT_THAT(page, HasSubstr(absl::StrCat("n1 cannot connect to n0 (",

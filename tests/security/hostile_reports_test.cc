@@ -130,7 +130,8 @@ TEST_F(HostileReports, ARoundThatNobodyBeganEndsNoJob) {
   TheJobGoesOn(a.get(), b.get());
 }
 
-// Otherwise the number of ranks of a job could overflow an int.
+// A report of a node with 65,536 workers is refused: without such a limit the
+// number of ranks of a job could overflow an int.
 TEST_F(HostileReports, ANodeWithMoreWorkersThanAMachineHasIsRefused) {
   auto a = Join("a");
   a->WaitFor(DirectiveKind::kWait);

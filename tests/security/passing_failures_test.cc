@@ -29,7 +29,8 @@ constexpr std::chrono::milliseconds kQuiet(100);
 
 bool SaysSomething(Guardian& guardian) {
   const Instant end = MonotonicNow() + kQuiet;
-  // Keep-alives of the guardian are readable, but are not events.
+  // A keep-alive of the guardian makes the descriptor readable, but Next
+  // returns no event for it.
   while (PollUntil(guardian.fd(), POLLIN, end)) {
     if (!guardian.Next().empty()) return true;
   }

@@ -239,7 +239,8 @@ TEST(StoreOfOneNode, MemoryIsBoundedByTheJobAndReturned) {
          member.Settle()) {
     ++keys;
   }
-  // The limit is 64 MiB for the job plus 8 MiB for each worker, here one.
+  // Each value has 1 MiB. The limit is 64 MiB for the job plus 8 MiB for each
+  // of its workers; this job has one worker.
   EXPECT_GT(keys, 64);
   EXPECT_LE(keys, 72);
   const size_t full = ResidentMiB(job->pid());

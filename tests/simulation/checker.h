@@ -33,7 +33,8 @@ struct CoordinatorStepped {
   // slot of the node that hosts the coordinator; -1: it runs outside of the
   // nodes
   int host = -1;
-  // coordinators that continue one state share this number (Stage::memories)
+  // The value of Stage::memories for the coordinator's epoch. It is the same
+  // for all coordinators that have continued one state.
   uint64_t epoch = 0;
   rendezvous::JobStatus status;  // the job's status after the step
   std::vector<rendezvous::Decision> decisions;
@@ -98,8 +99,8 @@ class Checker {
   virtual void OnWorkersGone(AgentName /*agent*/, uint64_t /*epoch*/,
                              int /*round*/) {}
   // --- faults
-  // A fault happened because of which the coordinator may consider this slot's
-  // agent lost.
+  // A fault has happened to this slot. Because of it, the coordinator may
+  // consider the slot's agent lost.
   virtual void OnTrouble(int /*slot*/) {}
   // The agent of this slot closes its connection, to try another coordinator.
   virtual void OnMovedOn(int /*slot*/) {}

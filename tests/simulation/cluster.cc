@@ -149,9 +149,9 @@ bool Cluster::Finished() const {
   return NewestJob() != nullptr && NewestJob()->finished();
 }
 
-// A founder may begin the job anew only while no node knows a round of it. In a
-// real cluster a restarted founder would have to learn this; the simulation
-// assumes that it does.
+// Only the coordinator of node 0 may begin the job, and only while no living
+// node knows a round of the job. In a real cluster a restarted coordinator
+// would have to ask the nodes; the simulation assumes that it knows.
 bool Cluster::MayFound(int host) const {
   return host == 0 &&
          std::none_of(nodes_.begin(), nodes_.end(),
@@ -160,8 +160,9 @@ bool Cluster::MayFound(int host) const {
 
 bool Cluster::LacksFounder() const {
   if (!stage_.plan.takeover) return false;
-  // A new founder would be useless while nodes have promised to obey an elected
-  // coordinator: they depose the founder until they give up.
+  // A coordinator that begins the job would be useless while nodes have
+  // promised to obey an elected coordinator: these nodes depose it until they
+  // give up.
   const bool would_yield =
       std::any_of(nodes_.begin(), nodes_.end(),
                   [](const auto& node) { return node->has_met_elected(); });

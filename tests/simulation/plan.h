@@ -40,28 +40,36 @@ struct Plan {
   int duplicate = 0;
   bool reorder = false;
   Duration max_delay = std::chrono::milliseconds(1);
-  int straggle = 0;  // messages that are delayed by up to max_straggle
+  // share (per mille) of the messages that are delayed by up to max_straggle
+  int straggle = 0;
   Duration max_straggle = Duration::zero();
 
   // --- faults of each node: probabilities per mille, drawn five times per
   // simulated second
   int break_stream = 0;
-  // share of the broken streams whose break the coordinator does not notice
+  // share (per mille) of the broken streams whose break the coordinator does
+  // not notice
   int half_open = 0;
   int kill = 0;
-  // share of the kills that are power losses: the stream stays silent
+  // share (per mille) of the kills that are power losses: the stream stays
+  // silent
   int power_loss = 0;
   int pause = 0;
   int guardian_death = 0;
   int cut = 0;
   int worker_crash = 0;
-  int hang = 0;  // a worker stops reporting but does not exit
-  // share of the crashes after which workers of other nodes crash as well
+  // probability (per mille): a worker stops reporting but does not exit
+  int hang = 0;
+  // share (per mille) of the crashes after which workers of other nodes crash
+  // as well
   int collateral = 0;
-  int signal = 0;  // SIGUSR1 to an agent, which forwards it to all workers
+  // probability (per mille): SIGUSR1 to an agent, which forwards it to all
+  // workers
+  int signal = 0;
   int leave = 0;
   int drain = 0;
-  int preempt = 0;  // SIGUSR2 to an agent: the notice of a preemption
+  // probability (per mille): SIGUSR2 to an agent, the notice of a preemption
+  int preempt = 0;
   // --- faults of several nodes or of the whole job: probabilities per mille,
   // drawn five times per simulated second; ctrl_c is drawn for each node
   int clog = 0;
@@ -71,9 +79,12 @@ struct Plan {
   // --- faults of workers: probabilities per mille for each worker or action
   int start_failure = 0;
   int ignores_term = 0;
-  int slow_to_die = 0;  // a worker takes seconds to die of SIGKILL
-  int orphan = 0;       // a worker leaves a child process behind
-  int stack_lost = 0;   // taking the worker's stack fails
+  // probability (per mille): a worker takes seconds to die of SIGKILL
+  int slow_to_die = 0;
+  // probability (per mille): a worker leaves a child process behind
+  int orphan = 0;
+  // probability (per mille): taking the worker's stack fails
+  int stack_lost = 0;
   // Interval at which workers report progress, if `hang` is positive. A worker
   // that is silent for longer than hang_timeout hangs.
   Duration report_every = Duration::zero();
@@ -85,10 +96,12 @@ struct Plan {
 
   // --- health checks and announcements of nodes; probabilities per mille
   bool checked = false;
-  int unhealthy = 0;  // share of the health checks that fail
+  // share (per mille) of the health checks that fail
+  int unhealthy = 0;
   Duration max_check = Duration::zero();
   Duration check_interval = Duration::zero();
-  // share of the announcement commands (--on-preempt) that never end
+  // share (per mille) of the announcement commands (--on-preempt) that never
+  // end
   int slow_hook = 0;
 
   // --- takeover

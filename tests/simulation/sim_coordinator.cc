@@ -407,8 +407,8 @@ void SimCoordinator::Told(uint64_t epoch, const std::string& endpoint) {
   Post([this, epoch, endpoint] {
     if (followed_.has_value() && followed_->endpoint == endpoint) return;
     if (job_ != nullptr) Step(rendezvous::CoordinatorTold{epoch});
-    // If this message deposes the job, pass it also to the standby that
-    // replaces the job.
+    // The announcement may have deposed the job, which a standby then replaces.
+    // This standby must get the announcement too.
     if (standby_ != nullptr) {
       Perform(standby_->Told(stage_->queue.now(), epoch, endpoint));
     }

@@ -84,7 +84,8 @@ class SimCoordinator {
   void SetStandbys(std::vector<std::string> standbys) {
     standbys_ = std::move(standbys);
   }
-  // Called when another standby announces its assembly.
+  // Called when another standby announces how many nodes without a coordinator
+  // have gathered at it.
   void Meet(const rendezvous::Standby::Assembly& other);
   // Called when another coordinator announces that it coordinates the job.
   void Told(uint64_t epoch, const std::string& endpoint);
@@ -143,14 +144,15 @@ class SimCoordinator {
   std::optional<Instant> armed_;
 
   // --- for coordinators in a node's process
-  // null while this process coordinates
+  // The standby in this process; null while the process coordinates the job.
   std::unique_ptr<rendezvous::Standby> standby_;
   uint64_t life_ = 0;  // number of starts and ends of the process
   // Whether nodes that knew another coordinator have elected this one.
   bool took_over_ = false;
   std::optional<rendezvous::Standby::Leader>
       followed_;  // newest coordinator of this process's agent
-  std::vector<std::string> standbys_;  // endpoints known to this agent
+  // endpoints of the standbys that this process's agent knows
+  std::vector<std::string> standbys_;
   bool paused_ = false;
   bool without_power_ = false;
   bool agent_left_ = false;

@@ -146,7 +146,7 @@ std::vector<int> SimNode::KnownHosts() const {
 }
 
 void SimNode::Reconnect(const agent::Reconnect& reconnect) {
-  // the agent has no stream, so it is connecting already
+  // an agent without a stream is connecting already
   if (stream_ == 0) return;
   stage_->Watch([&](Checker& c) { c.OnMovedOn(slot_); });
   network_->HangUp(std::exchange(stream_, 0));
@@ -164,8 +164,8 @@ void SimNode::Reconnect(const agent::Reconnect& reconnect) {
   });
 }
 
-// Updates which coordinator the agent has, for the coordinator in the same
-// process: that one must know of others.
+// Tells the coordinator in the same process which coordinator the agent has
+// after `step`. A coordinator must know of a newer one.
 void SimNode::Follow(const agent::LifecycleEvent& event,
                      const agent::LifecycleStep& step) {
   using rendezvous::DirectiveKind;

@@ -98,8 +98,9 @@ class SimNode {
   std::vector<int> standbys_;  // hosts of the newest LifecycleStep::standbys
   uint64_t redials_ = 0;       // number of requests to reconnect so far
   // `coming_up_`: streams whose LinkUp event the agent has not handled yet,
-  // with their hosts. `talking_on_`: the stream whose LinkUp it handled last;
-  // reports are sent on this one, since they answer its directives.
+  // with their hosts. `talking_on_`: the stream whose LinkUp the agent handled
+  // last; its reports are sent on this stream, since they answer the stream's
+  // directives.
   struct Up {
     rendezvous::StreamId stream = 0;
     int host = kOutside;
@@ -109,7 +110,7 @@ class SimNode {
   Duration backoff_ = Duration::zero();
   bool knows_round_ = false;
   bool has_met_elected_ = false;
-  // number of the state (Stage::memories) from which the newest directive came
+  // the value of Stage::memories for the epoch of the newest directive
   uint64_t told_epoch_ = 0;
   int nccl_ids_ = 0;  // number of NCCL ids that this slot has made
   std::string held_nccl_id_;

@@ -229,7 +229,7 @@ void WorkerModel::Deliver(const agent::SignalWorkers& order) {
     return;
   }
   for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
-    if (workers_[i] != State::kUp) continue;  // this worker is not running
+    if (workers_[i] != State::kUp) continue;  // skip if not running
     if (order.local_rank.value_or(i) != i) continue;
     const bool slow =
         !stage_->healed && random.Chance(stage_->plan.slow_to_die);

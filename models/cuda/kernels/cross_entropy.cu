@@ -10,8 +10,8 @@ constexpr int kWarps = kThreads / kWarp;
 // that the reads overlap; otherwise each read would wait for the memory.
 constexpr int kAtOnce = 4;
 
-// Reads the logits of the columns first, first + kThreads, …; the result is
-// -infinity for columns beyond the last class.
+// Reads the logits of kAtOnce columns of a row: `first`, `first` + kThreads,
+// and so on. The result for a column beyond the last class is -infinity.
 template <typename T>
 __device__ void ReadLogits(const T* row, int64_t first, int64_t classes,
                            float (&logits)[kAtOnce]) {

@@ -33,7 +33,8 @@ __device__ inline float WarpMax(float value) {
 }
 
 // Sums the `value` of all threads of a block, which must have `warps` warps in
-// x and size 1 in y. Every thread gets the sum. `line` may be reused at once.
+// x and size 1 in y. Every thread gets the sum. `line`: working memory; the
+// next call may use the same `line` at once.
 template <typename T, int warps>
 __device__ T BlockSum(T value, SharedArray<T, warps>& line) {
   value = WarpSum(value);
@@ -76,7 +77,8 @@ __device__ inline int64_t OwnColumn() {
   return static_cast<int64_t>(blockIdx.x) * kTileColumns + threadIdx.x;
 }
 
-// This thread handles FirstRow() and every kTileRows-th row before EndRow().
+// The rows that this thread sums are FirstRow() and every kTileRows-th row
+// after it, up to EndRow(rows) - 1.
 __device__ inline int64_t FirstRow() {
   return blockIdx.y * kRowsOfPart + threadIdx.y;
 }
@@ -88,7 +90,7 @@ __device__ inline int64_t EndRow(int64_t rows) {
 
 // Adds the `own` values of all threads of a column, in a fixed order. Each of
 // these threads gets the sum. All threads of the block must call TileSum.
-// `tile` may be reused at once.
+// `tile`: working memory; the next call may use the same `tile` at once.
 __device__ inline float TileSum(float own, ColumnTile& tile) {
   const int x = static_cast<int>(threadIdx.x);
   __syncthreads();

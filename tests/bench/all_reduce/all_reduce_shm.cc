@@ -1,6 +1,9 @@
 // Muster's shared-memory all_reduce, one process for each rank.
 //
 //   all_reduce_shm RANKS heap|private kept|written BYTES...
+//
+// heap: the data is in memory of the transport; private: in ordinary memory.
+// kept, written: the argument `contents` of MeasureAllReduce (measure.h).
 
 #include <chrono>
 #include <cstdio>

@@ -8,10 +8,8 @@
 
 namespace muster {
 
-// The measurement that the benchmarks of all libraries share.
-// Parses sizes in bytes from the command line, beginning with argument `first`.
-
-// Parses sizes in bytes from the command line.
+// Parses the sizes in bytes on the command line, from argument number `first`
+// to the last one.
 std::vector<int64_t> SizesOf(int argc, char** argv, int first);
 
 // The largest size in bytes: the memory that a rank needs. 0 if there is none.

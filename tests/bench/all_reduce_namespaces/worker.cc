@@ -1,6 +1,7 @@
 // One rank of one measurement of all_reduce:
 //   worker WHAT RANK SIZE OWN_ADDRESS STORE_HOST STORE_PORT
 //   worker store PORT_FILE          serves a store until it is killed
+// WHAT names the implementation, such as tcp or gloo_ring; Run lists the names.
 #include "tests/bench/all_reduce_namespaces/worker.h"
 
 #include <unistd.h>

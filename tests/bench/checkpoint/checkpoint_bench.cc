@@ -3,6 +3,8 @@
 //
 //   BLOCKED_MS WRITTEN_MS COMPARED_MS
 //
+// the members of CheckpointTimes, in milliseconds.
+//
 // usage: checkpoint_bench RANKS MIB SAVES FOLDER
 
 #include <cstdio>

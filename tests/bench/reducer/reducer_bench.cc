@@ -4,6 +4,9 @@
 //   BARE_MICROSECONDS REDUCED_MICROSECONDS EXPOSED_MICROSECONDS
 //
 // usage: reducer_bench RANKS block|tiny|large own|bucket STEPS
+//
+// block, tiny, large: the workload (workload.h). own, bucket: where gradients
+// are (GradientPlace).
 
 #include <cstdio>
 #include <cstdlib>

@@ -388,7 +388,8 @@ TEST_F(Hosting, AnotherJobsCoordinatorIsAskedAgainInAPod) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"--nnodes=1:2", "--rdzv-conf=last_call_timeout=0"},
        "belongs to job \"a\""},
-      // A job of one node creates a token for itself.
+      // The coordinator of a job of one node creates a token, so it refuses a
+      // pod without a token.
       {{"--nnodes=1"}, "asks for a job token"},
   };
   for (const auto& [flags, why] : cases) {

@@ -36,9 +36,9 @@ TEST_P(StorePaths, AllRanksOfAllNodesMeet) {
   EXPECT_THAT(two->Lines("met at 127.0.0.1 rank="), SizeIs(2));
 }
 
-// After a failure the store must release the workers that wait in it: SIGKILL
-// would follow only after ten minutes. The next round must find no key of the
-// first one.
+// After a failure the store must release the workers that wait in it: otherwise
+// they would wait for ten minutes, until they are killed (--shutdown-timeout).
+// The next round must find no key of the first one.
 TEST_P(StorePaths, AFailureReleasesWaitingWorkersAndLeavesNoKey) {
   const std::vector<std::string> flags = {"--max-restarts=1",
                                           "--shutdown-timeout=600"};

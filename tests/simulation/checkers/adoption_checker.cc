@@ -61,10 +61,10 @@ class AdoptionChecker : public Checker {
     int nodes = 0;
   };
 
-  // Checks that a majority of the nodes of the newest world has reported to
-  // this coordinator, counting only nodes that are admitted and not lost. With
-  // takeovers, worlds newer than the continued one are allowed: they may be
-  // void (rendezvous::IsVoid).
+  // Checks the decision to continue `round` after reports from `counted` of its
+  // nodes. They must be a majority of the nodes of the newest world that a node
+  // has reported. With takeovers an older world is allowed too, because newer
+  // worlds may be void (rendezvous::IsVoid).
   void Count(int round, int counted, const rendezvous::JobStatus& status) {
     std::map<rendezvous::WorldId, World> worlds;
     for (const rendezvous::NodeStatus& node : status.nodes) {

@@ -45,10 +45,10 @@ class AttributionChecker : public Checker {
       if (step.epoch > epoch_) trouble_[sent.to.slot] = now();
     }
   }
-  // A lease that ends within kMaxLate after the coordinator's suspension counts
-  // as a fault: the coordinator does not notice so short a delay
-  // (Job::ForgiveSilence), and the node's lease runs out although the node was
-  // not silent.
+  // The suspension of a coordinator counts as a fault for every lease that ends
+  // within kMaxLate after the suspension. Job::ForgiveSilence does not count
+  // so short a delay, so the lease may run out although the node was not
+  // silent.
   void OnCoordinatorResumed() override { resumed_ = now(); }
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
   void OnMovedOn(int slot) override { trouble_[slot] = now(); }
@@ -90,9 +90,9 @@ class AttributionChecker : public Checker {
     const std::string prefix =
         absl::StrCat("round ", decision.round, " is broken: ");
     const std::string why = WhyOf(decision);
-    // A coordinator that has adopted a round may break it for the reason that
-    // an earlier coordinator gave to the nodes. That may also be the reason for
-    // breaking a later round that these nodes never began.
+    // After an adoption the reason of a break may repeat an earlier reason: the
+    // nodes report the reason that an earlier coordinator gave them. This
+    // reason may even break a later round, which these nodes never began.
     const bool is_repeated = !reasons_.insert(why).second;
     if (is_adopted_ && is_repeated) return;
     if (decision.reason.compare(0, prefix.size(), prefix) != 0) {
@@ -118,7 +118,8 @@ class AttributionChecker : public Checker {
     } else if (is_adopted_ &&
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // An earlier coordinator told these nodes to stop, so no fault is needed.
+      // These reasons name nodes that an earlier coordinator told to stop. No
+      // fault is needed for that.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }
@@ -131,7 +132,8 @@ class AttributionChecker : public Checker {
       Fail("no such failure in this round: " + why);
     }
   }
-  // Checks the loss of the node whose process hosted an earlier coordinator.
+  // Checks that a fault happened to the node whose process hosted an earlier
+  // coordinator and which `why`, the reason for the end of `round`, calls lost.
   void CheckLostHost(const std::string& why, int round) {
     int rank = -1;
     std::sscanf(why.c_str(), "the node of group rank %d ", &rank);

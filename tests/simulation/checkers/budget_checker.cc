@@ -92,9 +92,10 @@ class BudgetChecker : public Checker {
   }
 
  private:
-  // Decides whether the failure that broke the adopted round has spent a
-  // restart. It may have spent none: a node that has missed a later directive
-  // may still report this failure, although another event has become the cause.
+  // Decides from the restarts that the job's status counts whether the failure
+  // that broke the adopted round has spent one. The failure may have spent
+  // none: a node that has missed a later directive still reports it, although
+  // another event has become the cause.
   void Settle(int restarts_used) {
     if (!std::exchange(is_unsettled_, false)) return;
     spent_ = std::clamp(restarts_used, spent_, spent_ + 1);

@@ -68,8 +68,8 @@ class HangChecker : public Checker {
         continue;
       }
       if (std::holds_alternative<agent::AnnouncePreemption>(action)) {
-        // From here on hangs of this agent's workers are not checked: a
-        // checkpoint may take long.
+        // After the notice of a preemption the workers write a checkpoint,
+        // which may take long, so their hangs are not checked any more.
         preempted_.insert(agent.incarnation);
         Forget(agent.slot);
       }
@@ -128,12 +128,11 @@ class HangChecker : public Checker {
     kill_by_.erase(slot);
     killed_.erase(slot);
   }
-  // The agent sends a signal to its workers, because of this hang or for
-  // another reason.
+  // Called when the agent sends a signal to its workers, for whatever reason.
   void Signalled(AgentName agent, const agent::SignalWorkers& order) {
-    // SIGUSR1 does not stop workers: the agent forwards it
+    // SIGUSR1, which the agent only forwards, does not stop workers
     if (order.signal == SIGUSR1) return;
-    // the signal is for one worker only
+    // ignore a signal to a single worker
     if (order.local_rank.has_value()) return;
     if (order.signal == SIGKILL || preempted_.contains(agent.incarnation)) {
       Forget(agent.slot);
@@ -156,7 +155,7 @@ class HangChecker : public Checker {
     ExcuseTrouble(slot, watched);
   }
   void Suspected(int slot, const agent::TakeStacks& take) {
-    // all faults are healed, so the worker may have recovered
+    // once all faults are healed, the worker may have recovered
     if (healed_) return;
     const auto found = watched_.find(slot);
     // No error if the agent was suspended recently: the worker may have ended,
@@ -180,8 +179,8 @@ class HangChecker : public Checker {
     const size_t at = decision.reason.find(": rank ");
     const size_t because = decision.reason.find(" because rank ");
     if (decision.reason.find(": hung: ") == std::string::npos) return;
-    // Skip the reason of a node that leaves because it found no coordinator: it
-    // names the failure that the node knows.
+    // Skip the decision about a node that leaves because it found no
+    // coordinator: its reason contains an older failure that the node knows.
     if (decision.reason.find(" goes: ") != std::string::npos) return;
     const std::string why = because != std::string::npos
                                 ? decision.reason.substr(because + 9)

@@ -65,7 +65,8 @@ class OwnerChecker : public Checker {
   // The epoch that each agent has promised to obey, by the agent's incarnation.
   // Without takeovers it is 0: agents make no promise.
   std::map<uint64_t, uint64_t> promised_;
-  std::map<int, Work> work_;  // slots on which processes of workers may run
+  // By slot: the agent and the round whose workers' processes may still run.
+  std::map<int, Work> work_;
   std::map<std::tuple<uint64_t, int, int>, std::pair<int, uint64_t>> owners_;
 };
 

@@ -12,8 +12,8 @@ namespace {
 
 using std::chrono::seconds;
 
-// Time in addition to the grace period. A job then ends without waiting for
-// members that have not stopped.
+// Time after the grace period at which a preempted job ends, without waiting
+// for members that have not stopped.
 constexpr Duration kStopMargin = seconds(5);
 // Additional time that a node waits for directives of a lost coordinator.
 constexpr Duration kOrderTimeout = seconds(5);

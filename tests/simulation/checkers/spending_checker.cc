@@ -29,7 +29,7 @@ class SpendingChecker : public Checker {
                         plan().spec.max_restarts));
     }
     const bool is_known = IsKnown();
-    // a newer world has replaced this one
+    // skip an outdated world, which a newer one has replaced
     if (id < newest_ && is_known) return;
     if (place.restart_count < spent_ && is_known) {
       Fail(absl::StrCat("restart ", place.restart_count, " in round ",
@@ -63,7 +63,8 @@ class SpendingChecker : public Checker {
                                 spec.takeover == rendezvous::Takeover::kAuto &&
                                 2 * spec.min_nodes > spec.max_nodes;
     if (count_suffices && witnesses <= spec.max_nodes - spec.min_nodes) {
-      // min_nodes agents without this knowledge may have elected a coordinator
+      // min_nodes agents that do not know the spent restarts may have elected a
+      // coordinator
       return false;
     }
     return 2 * witnesses > newest_nodes_;

@@ -33,7 +33,7 @@ class StickyChecker : public Checker {
       const auto after = ranks.find(id);
       if (after == ranks.end() || after->second == before) continue;
       const auto holder = holders.find(before);
-      // the new world is smaller and does not have this rank
+      // skip a rank that the new, smaller world does not have
       if (holder == holders.end()) continue;
       // A member may lose its rank only to a node with this explicit node rank,
       // or because it has itself an explicit node rank.

@@ -107,8 +107,8 @@ class TakeoverTimeChecker : public Checker {
     return 2 * here > found->second.nodes;
   }
   // Whether a living node has begun a world that is newer than the electorate's
-  // and whose nodes lack a majority. The other nodes cannot know whether all
-  // nodes began this world, so they elect no coordinator without its majority.
+  // world and lacks a majority of living nodes. The other nodes then elect no
+  // coordinator: they cannot know whether all nodes began the newer world.
   bool LacksNewerWorld() const {
     return std::ranges::any_of(places_, [this](const auto& one) {
       const rendezvous::WorldId world = one.second;
