@@ -12,6 +12,7 @@ import re
 
 PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'base/net/connection_crowd',
+                'rendezvous/metrics/', 'agent/metrics/',
                 'rendezvous/journal/pending_records',
                 'rendezvous/server/answer_cache',
                 'rendezvous/server/connection_pool',
