@@ -68,6 +68,7 @@ std::vector<Constituency> ConstituenciesOf(
     }
   }
   std::vector<Constituency> constituencies;
+  constituencies.reserve(found.size());
   for (const auto& [world, one] : found) constituencies.push_back(one);
   return constituencies;
 }

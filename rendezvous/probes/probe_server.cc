@@ -19,12 +19,27 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/monotonic_clock.h"
 #include "base/net/connection_crowd.h"
 #include "base/net/resolve.h"
 #include "base/net/socket_address.h"
 #include "rendezvous/metrics/exposition.h"
+#include "rendezvous/server/answer_cache.h"
 
 namespace muster::rendezvous {
+
+std::function<std::string()> CachedPage(std::function<std::string()> make,
+                                        std::function<Instant()> now) {
+  return [make = std::move(make), now = std::move(now),
+          cache = std::make_shared<AnswerCache<std::string>>()] {
+    const Instant asked = now();
+    if (auto page = cache->Find(asked, "")) return *std::move(page);
+    std::string page = make();
+    const Instant made = now();
+    cache->Keep(made, "", page, made - asked);
+    return page;
+  };
+}
 
 ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
                         const std::string& target) {
@@ -234,7 +249,10 @@ absl::StatusOr<std::unique_ptr<ProbeServer>> ProbeServer::Start(
       Resolve(listen.host, listen.port, {.timeout = kResolveTimeout});
   if (!addresses.ok()) {
     return absl::UnavailableError(absl::StrCat(
-        "probes: ", absl::string_view(addresses.status().message())));
+        "HTTP: ", absl::string_view(addresses.status().message())));
+  }
+  if (probes.metrics != nullptr) {
+    probes.metrics = CachedPage(std::move(probes.metrics), MonotonicNow);
   }
   auto impl = std::make_unique<Impl>(std::move(probes));
   error_code why = asio::error::host_not_found;
@@ -244,7 +262,7 @@ absl::StatusOr<std::unique_ptr<ProbeServer>> ProbeServer::Start(
   }
   if (why) {
     return absl::UnavailableError(
-        absl::StrCat("cannot answer probes at ", listen.ToString(), ": ",
+        absl::StrCat("cannot serve HTTP at ", listen.ToString(), ": ",
                      why.message(), "; choose another address or port"));
   }
   Endpoint address{listen.host, impl->port()};

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"
 
 namespace muster::rendezvous {
@@ -37,6 +38,12 @@ struct ProbeAnswer {
 // page. Other paths get 404, other methods 405.
 ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
                         const std::string& target);
+
+// Returns a function that returns what `make` returns, which is reused for a
+// time in proportion to the time that it took (AnswerCache): requests for a
+// page cannot keep a core busy. `now`: the clock. Not thread-safe.
+std::function<std::string()> CachedPage(std::function<std::string()> make,
+                                        std::function<Instant()> now);
 
 // Answers probes over HTTP/1.1 on its own thread. Needs no authentication,
 // since the answers contain no secrets and requests change nothing. A client

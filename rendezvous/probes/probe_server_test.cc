@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -144,6 +145,38 @@ TEST(ProbeServerTest, SaysWhyItCannotListen) {
   const auto nowhere = ProbeServer::Start({"192.0.2.1", 0}, Steady());
   EXPECT_THAT(std::string(nowhere.status().message()),
               HasSubstr("192.0.2.1:0: "));
+}
+
+TEST(ProbeServerTest, MetricsAreServedIfThereAreAny) {
+  EXPECT_THAT(Ask(*Serve(Steady()), "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"),
+              StartsWith("HTTP/1.1 404"));
+  Probes probes = Steady();
+  probes.metrics = [] { return std::string("muster_up 1\n"); };
+  const auto server = Serve(std::move(probes));
+  const std::string answer =
+      Ask(*server, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(answer, HasSubstr("Content-Type: text/plain; version=0.0.4; "
+                                "charset=utf-8\r\n"));
+  EXPECT_THAT(answer, EndsWith("\r\n\r\nmuster_up 1\n"));
+  EXPECT_THAT(Ask(*server, "POST /metrics HTTP/1.1\r\nHost: a\r\n\r\n"),
+              StartsWith("HTTP/1.1 405"));
+}
+
+TEST(CachedPageTest, APageIsReusedInProportionToItsCost) {
+  Instant now{std::chrono::hours(1)};
+  int made = 0;
+  const auto page = CachedPage(
+      [&] {
+        now += std::chrono::milliseconds(30);
+        return std::to_string(++made);
+      },
+      [&] { return now; });
+  EXPECT_EQ(page(), "1");
+  now += std::chrono::milliseconds(599);
+  EXPECT_EQ(page(), "1");
+  now += std::chrono::milliseconds(1);
+  EXPECT_EQ(page(), "2");
 }
 
 TEST(ProbeAnswerTest, EachPathIsItsQuestion) {
