@@ -28,8 +28,11 @@ absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json);
 // Reads the error file at `path`. NotFound: the worker wrote none.
 // InvalidArgument: as for ParseErrorFile, or not a regular file.
 // ResourceExhausted: longer than kMaxErrorFileBytes. Every message names the
-// path. Never blocks on a pipe or a device. @record writes whole seconds; the
-// file's modification time refines them if both agree.
+// path. Never blocks on a pipe or a device.
+//
+// @record writes the time of the error in whole seconds. If the file was
+// modified less than two seconds later, `unix_time` is the modification time,
+// which is more exact.
 absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path);
 
 }  // namespace muster::agent

@@ -89,8 +89,8 @@ TEST_F(ReadTreeTest, BridgesThatRedirect) {
   // redirection.
   EXPECT_FALSE(RedirectsPeers(Bridge(0x1c).substr(0, 64)));
   EXPECT_FALSE(RedirectsPeers(""));
-  // A chain of capabilities that contains a cycle does not make the search
-  // endless.
+  // RedirectsPeers returns even if the chain of PCI extended capabilities leads
+  // back to its start.
   std::string circle(512, '\0');
   circle.replace(0x100, 4, std::string("\x01\x00\x01\x10", 4));
   EXPECT_FALSE(RedirectsPeers(circle));

@@ -233,7 +233,9 @@ class Lifecycle {
   // All failures of workers in this round, hangs included, even those for which
   // `failures_` has no room.
   std::vector<rendezvous::Failure> ends_;
-  // why the root process of the NCCL id was lost; empty: it runs
+  // How the process on this node ended that created the round's NCCL id and
+  // through which the ranks connect (the NCCL root). Empty: it has not ended,
+  // or is on another node.
   std::string nccl_root_lost_;
   // number of restarts that the job has used, by the newest directive with it
   int restarts_used_ = 0;

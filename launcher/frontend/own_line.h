@@ -9,10 +9,12 @@
 
 namespace muster::launcher {
 
-// Translates the command line of the called launcher to one of `launch`. Reads
-// DeepSpeed's host file. If `called` is not kLaunch and the line starts a
-// program, the result begins with a flag, so that no word is taken for a
-// subcommand.
+// Translates a command line in the syntax of `called.frontend` (torchrun,
+// deepspeed) to the syntax of `launch`; a line for `launch` stays as it is.
+// Reads DeepSpeed's host file if the frontend is kDeepSpeed.
+//
+// If a translated line names a program to run, it begins with a flag, so that
+// `launch` does not take the program's name for one of its subcommands.
 absl::StatusOr<OwnLine> ReadOwnLine(const CalledAs& called,
                                     const std::vector<Flag>& flags);
 

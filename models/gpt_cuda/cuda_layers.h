@@ -16,8 +16,9 @@ struct LinearShape {
   int64_t out = 0;
 };
 
-// Computes output = input weight + bias + addend. Bias and addend may be null,
-// and the addend may be the same memory as the output. T: float, Bfloat16.
+// Computes a linear layer: output = input * weight + bias + addend, where * is
+// the matrix product. Bias and addend may be null, and the addend may be the
+// same memory as the output. T: float, Bfloat16.
 template <typename T>
 void LinearForward(Device& device, const LinearShape& shape, const T* input,
                    const T* weight, const T* bias, const T* addend, T* output);

@@ -9,7 +9,8 @@ namespace muster::models {
 
 // Returns term(0) + ... + term(count - 1), in eight interleaved sums. This is
 // faster and more exact than one sum, and the order is the same on every
-// machine. Static for the reason given in kernel_table.h.
+// machine. Static, because files compiled for AVX2 or AVX-512 include this
+// header: the linker could otherwise use their copy on any processor.
 template <typename Term>
 static inline auto SumOf(int64_t count, Term term) {
   constexpr int64_t kLanes = 8;

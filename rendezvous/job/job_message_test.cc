@@ -75,10 +75,10 @@ TEST(JobMessages, ANewerDirectiveHasAHigherRevision) {
   job.Runs("a");
   job.Runs("b");
   job.Fails("b", ExitedWith(2, 1));
-  expect_higher();  // a receives a stop directive
+  expect_higher();  // the stop directive to node "a"
   job.Idle("a");
   job.Idle("b");
-  expect_higher();  // a receives a run directive again
+  expect_higher();  // the next run directive to node "a"
   EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
 }
 

@@ -68,8 +68,10 @@ struct JobState {
   // the job may take over from it; empty: no takeover is possible.
   std::string own_endpoint;
   Electors electors;  // the newest world known to have begun
-  // Worlds that formed after that of `electors`; all nodes of such a world may
-  // have begun it although not all of their reports have arrived.
+  // The worlds that formed after that of `electors`, and of which it is unknown
+  // whether all nodes have begun them, because reports are missing. Until that
+  // is known, the nodes of each of them, too, may elect the coordinator's
+  // successor.
   std::vector<Electors> unsettled;
   // The values of Directive::standbys and Directive::host_rank for the newest
   // world.

@@ -99,7 +99,8 @@ class Journal : public RecordStore {
   // State that is shared with the thread of `queue_`, which outlives the
   // journal if the medium hangs.
   const std::shared_ptr<State> state_;
-  // The queue of the one thread that makes all calls to the medium.
+  // The queue of the one thread that reads and writes the journal's file, or
+  // the other medium that OpenOn has opened.
   FileQueue queue_;
   // The thread that calls the `done` callbacks and detects writes that hang.
   std::thread caller_;

@@ -84,8 +84,8 @@ TEST(FlightMessagesTest, RankThatAnsweredTheBatchIsNotBlamed) {
                     .findings,
                 ElementsAre(HasSubstr("rank 2 (node2, pid 102) did not")));
   }
-  // All operations that rank 0 could wait for were called, so all of its peers
-  // that are in no operation are named.
+  // Both peers of rank 0 have answered its batch, so it is unknown for which of
+  // them it waits. All of its peers that are in no operation are named.
   EXPECT_THAT(AnalyseFlight({RankLog(0, 3).Does(Swap({1, 2}), 3, State::kIn),
                              RankLog(1, 3).Does(Swap({0}), 3),
                              RankLog(2, 3).Does(Swap({0}), 3)})

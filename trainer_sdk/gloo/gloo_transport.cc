@@ -412,8 +412,10 @@ absl::Status GlooMesh::Wait(Ticket ticket) {
   return WaitFor(incoming.peer, incoming.buffer.get());
 }
 
-// Posts the receive of the data only after the note has arrived and been
-// compared. Until the receive is posted, Gloo keeps the data at the sender.
+// A note is a short text that the peer sends before the data: the length of the
+// data, or its type and count. The receive of the data is posted only after the
+// note has arrived and states what this rank expects. Until then Gloo keeps the
+// data at the sender.
 absl::Status GlooMesh::FollowNote(Incoming& incoming) {
   if (incoming.note == nullptr) return absl::OkStatus();
   absl::Status s = WaitFor(incoming.peer, incoming.buffer.get());

@@ -1,5 +1,7 @@
-// Tests that reductions add in rank order, bit for bit, however the data moves:
-// reduced whole or in shares, with or without staging, in one round or many.
+// Tests that reductions add in rank order, bit for bit, by whichever method the
+// transport works: each rank reduces all elements or only its share of them,
+// the buffers are read directly or copied through staging memory, and the data
+// is processed in one piece or in several.
 
 #include <chrono>
 #include <cstdint>

@@ -105,7 +105,8 @@ class BudgetChecker : public Checker {
   // Whether it is unknown if an earlier coordinator has already counted the
   // failure that broke the adopted round as a spent restart.
   bool is_unsettled_ = false;
-  // number of rounds that a failure broke, under all coordinators
+  // number of rounds that a failure broke, no matter which of the simulation's
+  // coordinators broke them
   int failures_ = 0;
   // Whether this coordinator has begun or adopted a round.
   bool begun_ = false;
