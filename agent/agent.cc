@@ -343,8 +343,8 @@ class Agent::Impl {
                           .health = health.health(),
                           .unhealthy = health.unhealthy(),
                           .leaving = lifecycle_.leaving(),
-                          .time = lifecycle_.time(MonotonicNow()),
-                          .progress = lifecycle_.progress(MonotonicNow()),
+                          .time = lifecycle_.TimeAt(MonotonicNow()),
+                          .progress = lifecycle_.ProgressAt(MonotonicNow()),
                           .turned = MonotonicNow()});
   }
 

@@ -72,10 +72,10 @@ class Lifecycle {
   bool reached() const { return ever_answered_; }
   bool leaving() const { return leave_.has_value() || leaving_.has_value(); }
   // The node's time by activity, and the progress of its workers, at `now`.
-  rendezvous::TimeLedger time(Instant now) const {
+  rendezvous::TimeLedger TimeAt(Instant now) const {
     return ledger_.Read(now).ledger;
   }
-  std::vector<rendezvous::WorkerProgress> progress(Instant now) const {
+  std::vector<rendezvous::WorkerProgress> ProgressAt(Instant now) const {
     return watch_.Progress(now);
   }
   const HealthWatch& health() const { return health_; }

@@ -45,17 +45,5 @@ TEST(AgentProbesTest, LivenessHasAFurtherCondition) {
   EXPECT_EQ(probes.live(), coordinator);
 }
 
-TEST(AgentProbesTest, AnErrorNamesTheFlag) {
-  AgentView view;
-  const auto nobody = ServeProbes(std::nullopt, &view);
-  ASSERT_TRUE(nobody.ok());
-  EXPECT_EQ(*nobody, nullptr);
-  const auto first = ServeProbes(rendezvous::Endpoint{"127.0.0.1", 0}, &view);
-  ASSERT_TRUE(first.ok()) << first.status();
-  const auto second = ServeProbes((*first)->address(), &view);
-  EXPECT_THAT(std::string(second.status().message()),
-              HasSubstr("--probe-listen: "));
-}
-
 }  // namespace
 }  // namespace muster::agent

@@ -143,7 +143,8 @@ class Health {
 };
 
 // Starts the servers of probes and metrics, none if neither was asked for. One
-// server is enough if both have the same address.
+// server is enough if both have the same address. Unavailable: a server cannot
+// listen on its address; the message names the flag.
 absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
     const DaemonOptions& options, Health* health) {
   std::vector<std::unique_ptr<ProbeServer>> servers;
@@ -151,22 +152,30 @@ absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
   pages.live = [health] { return health->Live(); };
   pages.started = [] { return absl::OkStatus(); };
   pages.ready = [health] { return health->Ready(); };
+  const auto serve = [&](const char* flag, const Endpoint& listen,
+                         const char* said, const char* path) -> absl::Status {
+    auto server = ProbeServer::Start(listen, pages);
+    if (!server.ok()) {
+      return absl::UnavailableError(
+          absl::StrCat(flag, ": ", server.status().message()));
+    }
+    std::printf("rendezvousd: %s%s%s\n", said,
+                (*server)->address().ToString().c_str(), path);
+    std::fflush(stdout);
+    servers.push_back(*std::move(server));
+    return absl::OkStatus();
+  };
+  absl::Status served;
   if (options.probe_listen && options.probe_listen != options.metrics_listen) {
-    auto probes = ProbeServer::Start(*options.probe_listen, pages);
-    if (!probes.ok()) return probes.status();
-    std::printf("rendezvousd: answering probes on %s\n",
-                (*probes)->address().ToString().c_str());
-    servers.push_back(*std::move(probes));
+    served = serve("--probe-listen", *options.probe_listen,
+                   "answering probes on ", "");
   }
-  if (options.metrics_listen) {
+  if (served.ok() && options.metrics_listen) {
     pages.metrics = [health] { return health->Metrics(); };
-    auto metrics = ProbeServer::Start(*options.metrics_listen, pages);
-    if (!metrics.ok()) return metrics.status();
-    std::printf("rendezvousd: metrics on http://%s/metrics\n",
-                (*metrics)->address().ToString().c_str());
-    servers.push_back(*std::move(metrics));
+    served = serve("--metrics-listen", *options.metrics_listen,
+                   "metrics on http://", "/metrics");
   }
-  std::fflush(stdout);
+  if (!served.ok()) return served;
   return servers;
 }
 

@@ -4,9 +4,11 @@
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.parse
@@ -21,15 +23,16 @@ import xml_main
 _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _TIMEOUT_S = 60
+_PAUSE = threading.Event()  # never set
 
 # A worker that reports step 7, and ends with the code in the file `end`.
 _WORKER = r'''
-import os, socket, sys, time
+import os, socket, sys, threading
 report = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 report.connect(os.environ['MUSTER_PROGRESS_SOCKET'])
 while not os.path.exists(sys.argv[1]):
   report.send(b'STEP=7\nLOSS=2.5\nTOKENS_PER_S=100\n')
-  time.sleep(0.05)
+  threading.Event().wait(0.05)
 sys.exit(int(open(sys.argv[1]).read()))
 '''
 
@@ -49,7 +52,7 @@ def until(what, look):
       return seen
     if time.monotonic() > deadline:
       raise AssertionError(f'{what}: {seen!r}')
-    time.sleep(0.05)
+    _PAUSE.wait(0.05)
 
 
 class Metrics(unittest.TestCase):
@@ -182,6 +185,17 @@ class Metrics(unittest.TestCase):
     os.rename(self.end + '.new', self.end)
     node.communicate(timeout=_TIMEOUT_S)
     self.assertEqual(node.returncode, 0)
+
+
+  def test_a_port_in_use_is_named_with_its_flag(self):
+    with socket.create_server(('127.0.0.1', 0)) as taken:
+      address = '127.0.0.1:%d' % taken.getsockname()[1]
+      for flag in ('--metrics-listen', '--probe-listen'):
+        for argv in ([_LAUNCH, '--standalone', f'{flag}={address}', '--no-python',
+                      'true'],
+                     [_DAEMON, '--listen=127.0.0.1:0', f'{flag}={address}']):
+          said, _ = self.start(*argv).communicate(timeout=_TIMEOUT_S)
+          self.assertIn(f'{flag}: cannot serve HTTP at {address}', said)
 
 
 def _is_served(url):
