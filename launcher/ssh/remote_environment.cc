@@ -19,7 +19,8 @@ const std::vector<std::string>& NeverSentVariables() {
       "MUSTER_VERDICT_FD",      "MUSTER_COORDINATOR",
       "MUSTER_NODE_ID",         "MUSTER_JOB_MESSAGES",
       "MUSTER_TOKEN_MADE",      "MUSTER_CALLED_AS",
-      "MUSTER_DOCTOR_TOKEN",    "MUSTER_CHANNEL_KEY_PIPE"};
+      "MUSTER_DOCTOR_TOKEN",    "MUSTER_CHANNEL_KEY_PIPE",
+      "MUSTER_NODE_ADDRESS",    "MUSTER_CPU_SET"};
   return names;
 }
 

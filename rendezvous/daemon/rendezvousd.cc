@@ -123,15 +123,17 @@ class Health {
 
   // The text of /metrics. A daemon that does not lead exposes no jobs.
   std::string Metrics() {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    std::optional<std::vector<JobStatus>> jobs;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (coordinator_ != nullptr) jobs = JobsWithNodes(*coordinator_);
+    }
     Exposition page;
     AddBuildInfo(page);
     page.Family("muster_coordinator_leads", Exposition::Type::kGauge,
                 "1 while this process coordinates jobs, else 0.");
-    page.Sample({}, coordinator_ != nullptr ? 1 : 0);
-    if (coordinator_ != nullptr) {
-      AddJobMetrics(JobsWithNodes(*coordinator_), page);
-    }
+    page.Sample({}, jobs.has_value() ? 1 : 0);
+    if (jobs.has_value()) AddJobMetrics(*jobs, page);
     return page.text();
   }
 

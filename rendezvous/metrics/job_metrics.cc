@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "rendezvous/protocol/state_names.h"
 #include "rendezvous/version.h"
@@ -193,18 +194,33 @@ void AddByCause(const std::vector<JobStatus>& jobs, const char* name,
   }
 }
 
+std::vector<JobStatus> Shown(std::vector<JobStatus> jobs) {
+  std::stable_sort(
+      jobs.begin(), jobs.end(), [](const JobStatus& a, const JobStatus& b) {
+        const bool a_is_over = a.phase == JobPhase::kFinished;
+        const bool b_is_over = b.phase == JobPhase::kFinished;
+        return std::tie(a_is_over, a.run_id) < std::tie(b_is_over, b.run_id);
+      });
+  if (jobs.size() > kMaxShownJobs) jobs.resize(kMaxShownJobs);
+  return jobs;
+}
+
 }  // namespace
 
-void AddJobMetrics(const std::vector<JobStatus>& jobs, Exposition& page) {
+void AddJobMetrics(const std::vector<JobStatus>& all, Exposition& page) {
   page.Family("muster_jobs", Type::kGauge,
               "Number of jobs that this coordinator knows, by phase.");
   for (const JobPhase phase : kJobPhases) {
     const auto count =
-        std::count_if(jobs.begin(), jobs.end(),
+        std::count_if(all.begin(), all.end(),
                       [&](const JobStatus& job) { return job.phase == phase; });
     const Label labels[] = {{"phase", PhaseText(phase)}};
     page.Sample(labels, static_cast<double>(count));
   }
+  const std::vector<JobStatus> jobs = Shown(all);
+  page.Family("muster_jobs_omitted", Type::kGauge,
+              "Number of jobs that have no metrics of their own.");
+  page.Sample({}, static_cast<double>(all.size() - jobs.size()));
   if (jobs.empty()) return;
   AddPhases(jobs, page);
   AddNodes(jobs, page);

@@ -10,6 +10,10 @@
 
 namespace muster::rendezvous {
 
+// Only this many jobs are shown, the first by run id that have not finished,
+// then finished ones: the page and the number of series are bounded.
+inline constexpr size_t kMaxShownJobs = 200;
+
 // Adds the metrics of a coordinator's jobs, named muster_job_*, each with the
 // label `job` (the run id). A metric of nodes has one sample for each state,
 // not one for each node. O(jobs + nodes). Pure.

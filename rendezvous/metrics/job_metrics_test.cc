@@ -122,6 +122,18 @@ TEST(JobMetricsTest, TheTimeAndItsLossesAreByActivityAndCause) {
   }
 }
 
+TEST(JobMetricsTest, TheNumberOfShownJobsIsBounded) {
+  std::vector<JobStatus> jobs = {JobOf("over", JobPhase::kFinished)};
+  for (size_t i = 0; i < kMaxShownJobs; ++i) {
+    jobs.push_back(JobOf("j" + std::to_string(i), JobPhase::kRunning));
+  }
+  const std::string page = PageOf(jobs);
+  EXPECT_THAT(page, HasSubstr("muster_jobs_omitted 1\n"));
+  EXPECT_THAT(page, HasSubstr("muster_job_workers{job=\"j199\"}"));
+  EXPECT_THAT(page, Not(HasSubstr("job=\"over\"")));
+  EXPECT_THAT(page, HasSubstr("muster_jobs{phase=\"finished\"} 1\n"));
+}
+
 // Prometheus rejects a page on which a family is announced twice, or a sample
 // stands outside of its family.
 TEST(JobMetricsTest, TheSamplesOfAFamilyStandTogether) {

@@ -47,6 +47,29 @@ uint64_t UnixMilliseconds() {
           .count());
 }
 
+// Returns why a report or an announcement with this epoch is refused; nullopt:
+// it is not. Epochs follow the clocks of coordinators, which may differ by ten
+// years. Without this limit, a single report with the highest epoch would leave
+// no epoch for any later coordinator. A clock that was never set is taken to
+// show the year 2026.
+std::optional<std::string> FutureEpoch(uint64_t epoch) {
+  constexpr uint64_t kYear = uint64_t{365} * 86'400'000;
+  constexpr uint64_t kEarliest = 56 * kYear;
+  const uint64_t latest = std::max(UnixMilliseconds(), kEarliest) + 10 * kYear;
+  if (epoch >> kJobBits <= latest) return std::nullopt;
+  return absl::StrCat("the epoch ", epoch,
+                      " lies more than ten years in the future of this "
+                      "machine's clock");
+}
+
+// The highest epoch in the report that a coordinator would act on.
+uint64_t HighestEpoch(const Report& report) {
+  const Electorate& electorate = report.electorate;
+  return std::max({report.promised_epoch, electorate.epoch,
+                   electorate.world.epoch,
+                   report.place.has_value() ? report.place->epoch : 0});
+}
+
 // Draws an epoch that is higher than those of earlier coordinators, if the
 // clocks agree, and different from those of simultaneous ones.
 uint64_t DrawEpoch() {
@@ -144,6 +167,9 @@ class Coordinator::Impl {
     std::shared_ptr<DrivenJob> job;
     std::function<void()> tell;
     Objection refusal{.told = Unsound(report).value_or("")};
+    if (refusal.told.empty()) {
+      refusal.told = FutureEpoch(HighestEpoch(report)).value_or("");
+    }
     {
       std::lock_guard<std::mutex> lock(mutex_);
       auto found = streams_.find(id);
@@ -289,6 +315,9 @@ class Coordinator::Impl {
 
   absl::Status Told(const std::string& run_id, uint64_t epoch,
                     const std::string& endpoint, Backing backing) {
+    if (const auto why = FutureEpoch(epoch)) {
+      return absl::InvalidArgumentError(*why);
+    }
     std::shared_ptr<DrivenJob> job;
     {
       std::lock_guard<std::mutex> lock(mutex_);

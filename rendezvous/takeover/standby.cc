@@ -42,7 +42,11 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     }
     const bool is_stale = other.node.incarnation == report.node.incarnation &&
                           other.sequence > report.sequence;
-    if (is_stale) return step;
+    // An agent keeps its key for life: a stranger claims to be this node.
+    const bool is_stranger =
+        other.node.incarnation == report.node.incarnation &&
+        other.place_key != report.place_key;
+    if (is_stale || is_stranger) return step;
     it = reports_.erase(it);
   }
   reports_[stream] = report;

@@ -152,6 +152,21 @@ TEST(StandbyTest, ANodeWithTwoStreamsVotesOnce) {
   EXPECT_EQ(nodes.told(again).epoch, kCandidate);
 }
 
+TEST(StandbyTest, AStrangerDoesNotTakeANodesVote) {
+  Cluster nodes(3);
+  nodes.report(1).place_key = "secret";
+  nodes.Come(1);
+  const int stranger = nodes.AddFresh();
+  nodes.report(stranger) = nodes.report(1);
+  nodes.report(stranger).place_key = "guessed";
+  nodes.report(stranger).sequence = 1'000'000;
+  nodes.Come(stranger);
+  ASSERT_EQ(nodes.standby().reports().size(), 1u);
+  EXPECT_EQ(nodes.standby().reports().begin()->second.place_key, "secret");
+  nodes.Come(2);
+  EXPECT_NE(nodes.told(1).epoch, 0u);
+}
+
 TEST(StandbyTest, ANodeThatLeavesDoesNotVote) {
   Cluster nodes(3);
   nodes.report(1).leave = "SIGTERM";

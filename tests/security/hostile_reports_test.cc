@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "base/net/socket_address.h"
 #include "proto/coordinator.grpc.pb.h"
 #include "rendezvous/client/channel.h"
@@ -115,6 +116,27 @@ class HostileReports : public ::testing::Test {
   Coordinator coordinator_{Coordinator::Options{}};
   std::unique_ptr<GrpcServer> server_;
 };
+
+TEST_F(HostileReports, AnEpochOfTheFarFutureDeposesNobody) {
+  // The highest epoch that a message can hold.
+  constexpr uint64_t kHighest = ~uint64_t{0} - (uint64_t{1} << 40);
+  auto a = Join("a");
+  auto b = Join("b");
+  for (int field = 0; field < 3; ++field) {
+    HostileStream hostile(Channel());
+    Report report = Stranger();
+    if (field == 0) report.promised_epoch = kHighest;
+    if (field == 1) report.electorate.epoch = kHighest;
+    if (field == 2) report.electorate.world.epoch = kHighest;
+    hostile.Send(report);
+    const v1::Directive refused = hostile.Read();
+    EXPECT_EQ(refused.kind(), v1::Directive::REFUSED) << field;
+    EXPECT_THAT(refused.reason(), HasSubstr("in the future")) << field;
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      coordinator_.Told("job", kHighest, "192.0.2.1:1")));
+  TheJobGoesOn(a.get(), b.get());
+}
 
 TEST_F(HostileReports, ARoundThatNobodyBeganEndsNoJob) {
   auto a = Join("a");
