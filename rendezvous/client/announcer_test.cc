@@ -135,10 +135,9 @@ TEST_F(AnnouncerTest, NodesAtTwoStandbysComeTogether) {
   goes->WaitFor(DirectiveKind::kStandBy);
   // The standby learns from its agent where the other one is.
   first->coordinator().SetStandbys({second->address().ToString()});
-  Announcer announcer(&first->coordinator(),
-                      {.endpoints = {first->address()},
-                       .token = "s3cret",
-                       .interval = milliseconds(10)});
+  Announcer announcer(&first->coordinator(), {.endpoints = {first->address()},
+                                              .token = "s3cret",
+                                              .interval = milliseconds(10)});
   EXPECT_EQ(goes->WaitFor(DirectiveKind::kMoved).standbys,
             std::vector<std::string>{first->address().ToString()});
   EXPECT_EQ(second->leader(), "");
