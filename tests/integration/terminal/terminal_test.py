@@ -72,11 +72,14 @@ class Stdin(unittest.TestCase):
     self.assertIn('round 2 read: two\n', ended.stdout)
 
   def test_under_torchruns_name_all_inherit_it(self):
+    # Each worker reads its line by one call: `read` takes single bytes, so that
+    # two workers may get parts of both lines.
     with tempfile.TemporaryDirectory() as folder:
       name = os.path.join(folder, 'torchrun')
       os.symlink(_LAUNCH, name)
       ended = piped([name, '--standalone', '--nproc-per-node=2', '--no-python',
-                     'sh', '-c', 'read line; echo "read: $line"'],
+                     'sh', '-c',
+                     'echo "read: $(dd bs=4 count=1 status=none)"'],
                     'one\ntwo\n')
     self.assertEqual(ended.returncode, 0, ended.stderr)
     self.assertIn('read: one\n', ended.stdout)
