@@ -143,8 +143,8 @@ Seats SeatByGpu(const MachineLayout& layout,
   const std::vector<int> nodes = NodesOf(layout.cpus);
   const std::vector<int> usable = NodesOf(allowed);
   std::vector<std::vector<int>> at;
-  // The number of GPUs for each set of NUMA nodes, if a GPU may be at any node
-  // of the set (two or more).
+  // For GPUs whose NUMA node is not known exactly. Key: the two or more NUMA
+  // nodes of which one is the GPU's. Value: the number of such GPUs.
   std::map<std::vector<int>, size_t> unsure;
   Seats result;
   for (const std::string& address : gpus) {

@@ -173,9 +173,8 @@ class Lifecycle {
   // for an order of the coordinator.
   std::optional<Instant> PreemptionLimit() const;
   void StopAtPreemptionLimit();
-  // Whether a user has cancelled the job. After a preemption notice SIGTERM
-  // does not count as a cancellation, because clusters send SIGTERM after their
-  // notice.
+  // Whether a user has cancelled the job. A SIGTERM after a preemption notice
+  // is not a user's cancellation: clusters send it themselves.
   bool Cancelled() const;
   // Whether workers may use the rest of their grace period although the verdict
   // has arrived. A restarted coordinator knows of the preemption but of no

@@ -13,8 +13,8 @@
 
 namespace muster::launcher {
 
-// The meeting point of the nodes, with the settings that depend on it. The
-// meeting point is decided before everything else in a run.
+// Where the nodes find their coordinator (the rendezvous endpoint), with the
+// settings that depend on it. Decided before everything else in a run.
 struct Meeting {
   // Whether this node is the job's only node and hosts the coordinator. Then no
   // name is resolved, and any port may be used.

@@ -23,9 +23,9 @@ namespace muster::launcher {
 std::string ShownLine(std::string_view line, const std::string& host,
                       const std::string& prefix);
 
-// The stdout and stderr of the starting `launch`: prints the lines of all
-// hosts, each to the stream that it came from. Only Finish blocks. Not
-// thread-safe.
+// Prints the output of all hosts on the terminal of the `launch --hostfile`
+// that started their agents: stdout's lines on stdout, stderr's on stderr. Only
+// Finish blocks. Not thread-safe.
 class HostConsole {
  public:
   // `prefix`: the beginning of the agents' own messages, "launch: ".

@@ -64,11 +64,12 @@ class Dialer {
   // others. A single address has gRPC's time limit, 5 s.
   //
   // Returns the status of the call that was answered. If no address answered:
-  // the error of the only endpoint (that of its first address, the preferred
-  // one); with several endpoints the first refusal (Unauthenticated,
-  // PermissionDenied), or one line with the reason of each endpoint, in the
-  // order of the list. The code of that line is the common code of all reasons,
-  // else Unavailable.
+  //  - with one endpoint, the error of its first address;
+  //  - with several endpoints, the first refusal (Unauthenticated or
+  //    PermissionDenied), if there is one;
+  //  - else one line with the error of each endpoint, in the order of the
+  //    cycle. Its status code is the code that all these errors have in
+  //    common, else Unavailable.
   absl::Status Dial(const ResolveLimits& limits, const Call& call);
 
   // Replaces the standbys' endpoints, which are called besides the configured

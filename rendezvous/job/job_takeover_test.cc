@@ -485,8 +485,8 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
     ASSERT_THAT(job.Decided("adopt"), HasSubstr("is given up"));
     job.AllStop();
     job.Wait(seconds(5));
-    // With Takeover::kAuto two nodes suffice, because two other nodes cannot
-    // exist.
+    // With Takeover::kAuto two nodes may begin a round: the job has at most
+    // three nodes, so that no two others can begin one elsewhere.
     EXPECT_EQ(job.phase() == JobPhase::kRunning, takeover == Takeover::kAuto);
     if (takeover == Takeover::kMajority) {
       EXPECT_TRUE(job.job().MayAsk());

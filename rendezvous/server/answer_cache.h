@@ -20,7 +20,7 @@ namespace muster::rendezvous {
 template <typename Answer>
 class AnswerCache {
  public:
-  // An answer is reused for this many times the duration of its making.
+  // An answer whose making took t is reused for kReuse * t.
   static constexpr int kReuse = 20;
   // Maximum number of answers in the cache.
   static constexpr size_t kMaxAnswers = 16;

@@ -124,8 +124,8 @@ class Coordinator {
 
   // Blocks until no agent is attached and either every job has finished and its
   // nodes have the verdict, or no agent has been attached for 2 s. Returns
-  // false after `timeout`. For the coordinator inside `launch`, which must exit
-  // last.
+  // false if that has not happened within `timeout`. A `launch` that hosts the
+  // coordinator calls this function, because it must be the last to exit.
   bool WaitUntilDeserted(Duration timeout);
 
   // The functions below are for Options::takeover.

@@ -56,7 +56,8 @@ class SimulatedStore {
   // Delivers the server's next frame to a relay.
   bool DeliverToRelay(size_t relay);
 
-  // Simulates one tick of the server, which may end offers.
+  // Simulates one tick of the server. A tick withdraws the queue elements that
+  // were offered to a relay and not taken in time.
   void AgeOffers();
 
   // Length of the queue, including offered elements.

@@ -171,9 +171,16 @@ def _rendezvous(bench, nodes, count):
     table = subprocess.run([bench.scale, str(nodes)], check=True, text=True,
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            timeout=_LIMIT_S).stdout
-    cells = table.splitlines()[-1].split('|')
-    samples.append(float(cells[4]) / 1000)
+    samples.append(_cell(table, 'clear text', 'last join to last place, ms') / 1000)
   return samples
+
+
+def _cell(table, row, column):
+  """The number in the column with this title, of the row with this cell."""
+  rows = [[cell.strip() for cell in line.split('|')]
+          for line in table.splitlines() if line.startswith('|')]
+  return float(next(cells for cells in rows[2:] if row in cells)
+               [rows[0].index(column)])
 
 
 def _c10d_rendezvous(nodes, count):

@@ -94,7 +94,7 @@ class GlooMesh final : public Mesh {
 
   struct Outgoing {
     int peer = 0;
-    std::unique_ptr<Note> note;  // the data to send, if it is a note; else null
+    std::unique_ptr<Note> note;  // null: `buffer` has data of the user
     GlooHandle buffer;
   };
   struct Incoming {

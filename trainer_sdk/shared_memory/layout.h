@@ -138,8 +138,9 @@ class Layout {
   }
 
   int64_t rank_page(int rank) const;
-  // The offset of the counts of a call: counts[size], followed by
-  // receive_counts[size], of the rank's call at calls[parity].
+  // The offset in bytes, from the start of the shared memory, of the two arrays
+  // counts[size] and receive_counts[size] that belong to calls[parity] of the
+  // rank.
   int64_t counts(int rank, int parity) const;
   int64_t channel(int from, int to) const;
 

@@ -72,9 +72,9 @@ class RecordedSpan {
 // recorder is null.
 class RecordedParts {
  public:
-  // Begins the backward pass.
+  // Records the start of the backward pass.
   explicit RecordedParts(TimelineRecorder* recorder);
-  // Ends the backward pass.
+  // Records the end of the backward pass.
   ~RecordedParts();
   RecordedParts(const RecordedParts&) = delete;
   RecordedParts& operator=(const RecordedParts&) = delete;

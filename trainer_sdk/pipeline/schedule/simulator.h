@@ -40,8 +40,8 @@ struct PipelineTimeline {
   // Indexed by rank: the rank's computations, in order.
   std::vector<std::vector<TimedAction>> ranks;
   int64_t makespan = 0;
-  // Indexed by rank: the total time that the rank computes, in the unit of
-  // `ranks`.
+  // Indexed by rank: the sum of the durations of the rank's computations, in
+  // the unit of TimedAction.
   std::vector<int64_t> busy;
   // Indexed by rank: the largest number of activations that the rank holds at
   // one time, counted as pairs of micro-batch and stage. They are held from the
