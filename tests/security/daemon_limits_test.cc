@@ -2,12 +2,10 @@
 // jobs that wait for ever.
 
 #include <gmock/gmock.h>
-#include <grpcpp/channel.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstdlib>
-#include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -32,15 +30,15 @@ class DaemonLimits : public ::testing::Test {
     const std::string serving = "listening on 127.0.0.1:";
     ASSERT_TRUE(daemon_.Printed(serving)) << daemon_.Output();
     const std::string line = daemon_.Lines(serving)[0];
-    const int port =
-        std::atoi(line.substr(line.find(serving) + serving.size()).c_str());
-    channel_ = OpenChannel(*NumericAddress("127.0.0.1", port),
-                           ClientCredentials({}, "", "127.0.0.1"));
+    port_ = std::atoi(line.substr(line.find(serving) + serving.size()).c_str());
   }
 
-  // Returns the answer to the first node of a new job.
+  // Returns the answer to the first node of a new job, whose connection then
+  // ends.
   v1::Directive Begin(const Report& report) {
-    HostileStream stream(channel_);
+    HostileStream stream(
+        OpenChannel(*NumericAddress("127.0.0.1", port_),
+                    ClientCredentials({}, "", "127.0.0.1")));
     stream.Send(report);
     return stream.Read();
   }
@@ -51,7 +49,7 @@ class DaemonLimits : public ::testing::Test {
   }
 
   Subprocess daemon_{{"rendezvous/daemon/rendezvousd", "--listen=127.0.0.1:0"}};
-  std::shared_ptr<grpc::Channel> channel_;
+  int port_ = 0;
 };
 
 TEST_F(DaemonLimits, OneAddressHasAtMost1000UnfinishedJobs) {
