@@ -1,6 +1,7 @@
 #include "base/bounded_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,14 +40,34 @@ int ReadInto(std::string& text, int fd, size_t max_bytes) {
   return 0;
 }
 
-}  // namespace
+// Whether only this user and root can have written the contents of the file.
+absl::Status CheckTrusted(int fd) {
+  struct stat info = {};
+  if (fstat(fd, &info) != 0) {
+    return absl::InvalidArgumentError(std::strerror(errno));
+  }
+  if (info.st_uid != geteuid() && info.st_uid != 0) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("user ", info.st_uid, " owns it"));
+  }
+  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return absl::PermissionDeniedError("other users can write it");
+  }
+  return absl::OkStatus();
+}
 
-absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
-                                            size_t max_bytes) {
+enum class Trust { kAnyFile, kOwnFile };
+
+absl::StatusOr<std::string> ReadWhole(const std::string& path, size_t max_bytes,
+                                      Trust trust) {
   const OwnedFd file = Open(path);
   if (!file.open()) {
     return errno == ENOENT ? absl::NotFoundError(std::strerror(errno))
                            : absl::InvalidArgumentError(std::strerror(errno));
+  }
+  if (trust == Trust::kOwnFile) {
+    const absl::Status trusted = CheckTrusted(file.get());
+    if (!trusted.ok()) return trusted;
   }
   absl::StatusOr<std::string> text = ReadAtMost(file.get(), max_bytes + 1);
   if (!text.ok() || text->size() <= max_bytes) return text;
@@ -54,6 +75,18 @@ absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
   return absl::InvalidArgumentError(
       absl::StrCat("is larger than ", max_bytes >> (in_mib ? 20 : 10),
                    in_mib ? " MiB" : " KiB"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
+                                            size_t max_bytes) {
+  return ReadWhole(path, max_bytes, Trust::kAnyFile);
+}
+
+absl::StatusOr<std::string> ReadTrustedFile(const std::string& path,
+                                            size_t max_bytes) {
+  return ReadWhole(path, max_bytes, Trust::kOwnFile);
 }
 
 absl::StatusOr<std::string> ReadAtMost(int fd, size_t max_bytes) {

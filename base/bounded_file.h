@@ -17,6 +17,14 @@ namespace muster {
 absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
                                             size_t max_bytes);
 
+// Like ReadBoundedFile, for a file that no person has named and that lies where
+// other users may have placed it. PermissionDenied: another user than this one
+// and root owns the file, or users other than the owner can write it. The
+// opened descriptor is checked, so that nobody can exchange the file in
+// between.
+absl::StatusOr<std::string> ReadTrustedFile(const std::string& path,
+                                            size_t max_bytes);
+
 // Like ReadBoundedFile, for a descriptor that was opened with O_NONBLOCK. If
 // the file is larger than `max_bytes`, the rest is left unread.
 absl::StatusOr<std::string> ReadAtMost(int fd, size_t max_bytes);

@@ -30,6 +30,33 @@ TEST(ReadBoundedFileTest, AFile) {
   EXPECT_TRUE(absl::IsNotFound(ReadBoundedFile(path, kMax).status()));
 }
 
+TEST(ReadTrustedFileTest, AFileThatOthersCanWriteIsRefused) {
+  const std::string path = At("trusted");
+  EXPECT_TRUE(absl::IsNotFound(ReadTrustedFile(path, kMax).status()));
+  std::ofstream(path) << "text";
+  for (const mode_t mode : {0600, 0644}) {
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+    EXPECT_EQ(ReadTrustedFile(path, kMax).value_or(""), "text") << mode;
+  }
+  for (const mode_t mode : {0620, 0602}) {
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+    const absl::Status refused = ReadTrustedFile(path, kMax).status();
+    EXPECT_TRUE(absl::IsPermissionDenied(refused)) << mode << refused;
+    EXPECT_EQ(ReadBoundedFile(path, kMax).value_or(""), "text") << mode;
+  }
+  unlink(path.c_str());
+}
+
+TEST(ReadTrustedFileTest, AFileOfAnotherUserIsRefused) {
+  const std::string path = At("others");
+  std::ofstream(path) << "text";
+  if (chown(path.c_str(), 65534, 65534) != 0) GTEST_SKIP() << "needs root";
+  const absl::Status refused = ReadTrustedFile(path, kMax).status();
+  EXPECT_TRUE(absl::IsPermissionDenied(refused)) << refused;
+  EXPECT_EQ(refused.message(), "user 65534 owns it");
+  unlink(path.c_str());
+}
+
 TEST(ReadBoundedFileTest, AFolderIsNoEmptyFile) {
   EXPECT_TRUE(absl::IsInvalidArgument(ReadBoundedFile("/", kMax).status()));
 }

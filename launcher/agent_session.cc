@@ -146,8 +146,6 @@ void TellLosses(const Voice& voice, agent::Console& console,
   }
 }
 
-using Pages = std::vector<std::unique_ptr<rendezvous::ProbeServer>>;
-
 // Returns the text of /metrics: this node, and the jobs that this process
 // coordinates.
 std::string MetricsText(
@@ -159,38 +157,6 @@ std::string MetricsText(
   agent::AddNodeMetrics(names, state, logs, page);
   if (jobs) rendezvous::AddJobMetrics(jobs(), page);
   return page.text();
-}
-
-// Serves probes and metrics on the addresses of `options`. One server is enough
-// if both have the same address. Unavailable: a server cannot listen on its
-// address; the message names the flag.
-absl::StatusOr<Pages> ServePages(const agent::HealthOptions& options,
-                                 const agent::AgentView* view,
-                                 std::function<std::string()> metrics,
-                                 const agent::AlsoLive& also_live) {
-  Pages servers;
-  rendezvous::Probes pages = agent::ProbesOf(view, also_live);
-  const auto serve = [&](const char* flag,
-                         const rendezvous::Endpoint& listen) -> absl::Status {
-    auto server = rendezvous::ProbeServer::Start(listen, pages);
-    if (!server.ok()) {
-      return absl::UnavailableError(
-          absl::StrCat(flag, ": ", server.status().message()));
-    }
-    servers.push_back(*std::move(server));
-    return absl::OkStatus();
-  };
-  if (options.probe_listen && options.probe_listen != options.metrics_listen) {
-    const absl::Status served = serve("--probe-listen", *options.probe_listen);
-    if (!served.ok()) return served;
-  }
-  if (options.metrics_listen) {
-    pages.metrics = std::move(metrics);
-    const absl::Status served =
-        serve("--metrics-listen", *options.metrics_listen);
-    if (!served.ok()) return served;
-  }
-  return servers;
 }
 
 }  // namespace
@@ -263,15 +229,17 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   }
   agent::AgentView view;
   const auto log_account = std::make_shared<agent::LogAccount>();
-  const absl::StatusOr<Pages> pages = ServePages(
-      options.health, &view,
+  const auto pages = rendezvous::ServePages(
+      {.probes = options.health.probe_listen,
+       .metrics = options.health.metrics_listen},
+      agent::ProbesOf(&view, own.live),
       [names = agent::NodeNames{.run_id = options.run_id,
                                 .node_id = options.node.node_id,
                                 .host = options.node.host},
        &view, log_account, jobs = own.jobs] {
         return MetricsText(names, view.Look(), log_account->sums(), jobs);
       },
-      own.live);
+      /*say=*/nullptr);
   if (!pages.ok()) {
     return {
         .exit_code = voice.Refuse(pages.status()), .verdict = {}, .reason = ""};

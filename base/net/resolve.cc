@@ -12,6 +12,7 @@
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 
@@ -55,6 +56,51 @@ absl::Status StartLookUp(const std::string& host, int port, LookUp look_up,
   return status;
 }
 
+// The addresses, if they are known without a look-up, or a running look-up.
+using LookUpOrAddresses = std::variant<Addresses, std::shared_ptr<Answer>>;
+
+LookUpOrAddresses Start(const HostAndPort& name, const ResolveLimits& limits) {
+  const std::optional<SocketAddress> numeric =
+      NumericAddress(name.host, name.port);
+  if (numeric.has_value()) {
+    return Addresses(std::vector<SocketAddress>{*numeric});
+  }
+  auto answer = std::make_shared<Answer>();
+  const absl::Status started =
+      StartLookUp(name.host, name.port, limits.look_up, answer);
+  if (!started.ok()) return Addresses(started);
+  return answer;
+}
+
+// Waits for a look-up for at most `left`, and takes the waiting time from
+// `left`. `timeout`: the time limit of all look-ups, for the message.
+Addresses Await(const std::string& host, Answer& answer,
+                const ResolveLimits& limits, Duration timeout, Duration& left) {
+  std::unique_lock<std::mutex> lock(answer.mutex);
+  while (!answer.addresses.has_value() && left > Duration::zero() &&
+         !(limits.given_up && limits.given_up())) {
+    const Duration slice = std::min(left, kGlance);
+    const bool has_come = answer.come.wait_for(
+        lock, slice, [&] { return answer.addresses.has_value(); });
+    if (!has_come) left -= slice;
+  }
+  if (!answer.addresses.has_value()) {
+    return absl::DeadlineExceededError(
+        absl::StrCat("the name ", host, " was not resolved within ",
+                     ToSeconds(timeout), " s; is the name server reachable?"));
+  }
+  Addresses& found = *answer.addresses;
+  if (!found.ok() || found->empty()) {
+    return absl::UnavailableError(absl::StrCat(
+        "the name ", host, " does not resolve: ",
+        found.ok() ? "no address" : std::string(found.status().message())));
+  }
+  std::stable_partition(
+      found->begin(), found->end(),
+      [](const SocketAddress& one) { return one.family() == AF_INET; });
+  return *std::move(found);
+}
+
 }  // namespace
 
 Addresses SystemLookUp(const std::string& host, int port) {
@@ -78,37 +124,28 @@ Addresses SystemLookUp(const std::string& host, int port) {
 }
 
 Addresses Resolve(const std::string& host, int port, ResolveLimits limits) {
-  const std::optional<SocketAddress> numeric = NumericAddress(host, port);
-  if (numeric.has_value()) return std::vector<SocketAddress>{*numeric};
-  const auto answer = std::make_shared<Answer>();
-  const absl::Status started =
-      StartLookUp(host, port, std::move(limits.look_up), answer);
-  if (!started.ok()) return started;
-  std::unique_lock<std::mutex> lock(answer->mutex);
-  limits.timeout = std::max(limits.timeout, Duration::zero());
-  Duration left = limits.timeout;
-  while (!answer->addresses.has_value() && left > Duration::zero() &&
-         !(limits.given_up && limits.given_up())) {
-    const Duration slice = std::min(left, kGlance);
-    answer->come.wait_for(lock, slice,
-                          [&] { return answer->addresses.has_value(); });
-    left -= slice;
+  return ResolveAll({{.host = host, .port = port}}, std::move(limits)).front();
+}
+
+std::vector<Addresses> ResolveAll(const std::vector<HostAndPort>& names,
+                                  ResolveLimits limits) {
+  std::vector<LookUpOrAddresses> started;
+  started.reserve(names.size());
+  for (const HostAndPort& name : names) started.push_back(Start(name, limits));
+  const Duration timeout = std::max(limits.timeout, Duration::zero());
+  Duration left = timeout;
+  std::vector<Addresses> found;
+  found.reserve(names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (auto* const addresses = std::get_if<Addresses>(&started[i])) {
+      found.push_back(*std::move(addresses));
+      continue;
+    }
+    found.push_back(Await(names[i].host,
+                          *std::get<std::shared_ptr<Answer>>(started[i]),
+                          limits, timeout, left));
   }
-  if (!answer->addresses.has_value()) {
-    return absl::DeadlineExceededError(absl::StrCat(
-        "the name ", host, " was not resolved within ",
-        ToSeconds(limits.timeout), " s; is the name server reachable?"));
-  }
-  Addresses& found = *answer->addresses;
-  if (!found.ok() || found->empty()) {
-    return absl::UnavailableError(absl::StrCat(
-        "the name ", host, " does not resolve: ",
-        found.ok() ? "no address" : std::string(found.status().message())));
-  }
-  std::stable_partition(
-      found->begin(), found->end(),
-      [](const SocketAddress& one) { return one.family() == AF_INET; });
-  return *std::move(found);
+  return found;
 }
 
 }  // namespace muster

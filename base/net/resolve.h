@@ -42,6 +42,18 @@ absl::StatusOr<std::vector<SocketAddress>> Resolve(const std::string& host,
                                                    int port,
                                                    ResolveLimits limits);
 
+// A host name or IP address, and a port.
+struct HostAndPort {
+  std::string host;
+  int port = 0;
+};
+
+// Like Resolve, for several names at the same time: a name that is not resolved
+// in time does not delay the others. Blocks for `limits.timeout` in all, and up
+// to 50 ms longer for each name. The results have the order of `names`.
+std::vector<absl::StatusOr<std::vector<SocketAddress>>> ResolveAll(
+    const std::vector<HostAndPort>& names, ResolveLimits limits);
+
 }  // namespace muster
 
 #endif  // MUSTER_BASE_NET_RESOLVE_H_

@@ -67,6 +67,30 @@ TEST(ResolveTest, ErrorQuotesTheResolver) {
               HasSubstr("no-host does not resolve: unknown here"));
 }
 
+TEST(ResolveTest, SeveralNamesAreLookedUpAtTheSameTime) {
+  std::promise<void> last_begun;
+  const auto found = ResolveAll(
+      {{"slow", 80}, {"10.0.0.1", 81}, {"none", 80}, {"last", 82}},
+      {.timeout = kResolveTimeout,
+       .look_up = [&, begun = last_begun.get_future().share()](
+                      const std::string& host,
+                      int port) -> absl::StatusOr<std::vector<SocketAddress>> {
+         if (host == "none") return absl::UnavailableError("unknown here");
+         if (host == "last") last_begun.set_value();
+         // A serial look-up of "slow" would end with its time-out.
+         begun.wait();
+         return std::vector<SocketAddress>{*NumericAddress("10.0.0.2", port)};
+       }});
+  ASSERT_EQ(found.size(), 4u);
+  ASSERT_TRUE(found[0].ok()) << found[0].status();
+  EXPECT_EQ(found[0]->front().Uri(), "ipv4:10.0.0.2:80");
+  ASSERT_TRUE(found[1].ok()) << found[1].status();
+  EXPECT_EQ(found[1]->front().Uri(), "ipv4:10.0.0.1:81");
+  EXPECT_TRUE(absl::IsUnavailable(found[2].status())) << found[2].status();
+  ASSERT_TRUE(found[3].ok()) << found[3].status();
+  EXPECT_EQ(found[3]->front().Uri(), "ipv4:10.0.0.2:82");
+}
+
 TEST(ResolveTest, ANameWithoutAddressDoesNotResolve) {
   const auto found = Resolve(
       "empty", 80,

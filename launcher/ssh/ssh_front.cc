@@ -81,9 +81,20 @@ absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
   }
   std::vector<Environment> files;
   for (const std::string& path : paths) {
+    // The variables decide which code the workers load (LD_PRELOAD), and
+    // another user may have placed a file into the working directory. The user
+    // has named an absolute path.
     const absl::StatusOr<std::string> text =
-        ReadBoundedFile(path, kMaxEnvironmentBytes);
+        path == name ? ReadBoundedFile(path, kMaxEnvironmentBytes)
+                     : ReadTrustedFile(path, kMaxEnvironmentBytes);
     if (absl::IsNotFound(text.status())) continue;
+    if (absl::IsPermissionDenied(text.status())) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          path, ": ", text.status().message(),
+          ", so that others may choose the workers' environment; remove it, "
+          "make it yours alone (chown, chmod go-w), or name it: DS_ENV_FILE=",
+          path));
+    }
     absl::StatusOr<Environment> read =
         text.ok() ? ParseEnvironmentFile(*text) : text.status();
     if (!read.ok()) {

@@ -18,9 +18,10 @@
 namespace muster::rendezvous {
 namespace {
 
-// Time limits of one name look-up and of one call; all calls run at the same
-// time.
+// Time limits of the name look-ups and of the calls. All look-ups run at the
+// same time, and then all calls.
 constexpr Duration kResolveTimeout = std::chrono::milliseconds(500);
+constexpr Duration kHangingPause = std::chrono::seconds(5);
 constexpr std::chrono::milliseconds kCallTimeout(700);
 
 // One call to one endpoint, kept until the call ends.
@@ -81,13 +82,17 @@ void Announcer::Announce(const Coordinator::Announcement& announcement) {
   message.set_endpoint(announcement.endpoint);
   message.set_lacks_majority(announcement.backing == Backing::kMinority);
   message.set_gathered(announcement.gathered);
+  std::erase_if(targets, [&](const Endpoint& target) {
+    return target.ToString() == own_endpoint;
+  });
+  Connect(targets);
   std::vector<std::unique_ptr<Call>> calls;
   for (const Endpoint& target : targets) {
-    if (target.ToString() == own_endpoint) continue;
+    const auto channel = channels_.find(target.ToString());
+    if (channel == channels_.end()) continue;
     auto call = std::make_unique<Call>();
-    call->endpoint = target.ToString();
-    call->channel = ChannelTo(target);
-    if (call->channel == nullptr) continue;
+    call->endpoint = channel->first;
+    call->channel = channel->second;
     call->stub = v1::Coordinator::NewStub(call->channel);
     const std::string bearer = BearerToken(options_.tls, options_.token);
     if (!bearer.empty()) {
@@ -117,15 +122,28 @@ void Announcer::Announce(const Coordinator::Announcement& announcement) {
   }
 }
 
-std::shared_ptr<grpc::Channel> Announcer::ChannelTo(const Endpoint& endpoint) {
-  const auto known = channels_.find(endpoint.ToString());
-  if (known != channels_.end()) return known->second;
-  const auto addresses =
-      Resolve(endpoint.host, endpoint.port, {.timeout = kResolveTimeout});
-  if (!addresses.ok()) return nullptr;
-  return OpenChannel(
-      addresses->front(),
-      ClientCredentials(options_.tls, options_.token, endpoint.host));
+void Announcer::Connect(const std::vector<Endpoint>& targets) {
+  const Instant now = MonotonicNow();
+  std::erase_if(hanging_, [&](const auto& one) { return now >= one.second; });
+  std::vector<Endpoint> missing;
+  std::vector<HostAndPort> names;
+  for (const Endpoint& target : targets) {
+    const std::string text = target.ToString();
+    if (channels_.contains(text) || hanging_.contains(text)) continue;
+    missing.push_back(target);
+    names.push_back({.host = target.host, .port = target.port});
+  }
+  const auto found = ResolveAll(
+      names, {.timeout = kResolveTimeout, .look_up = options_.look_up});
+  for (size_t i = 0; i < missing.size(); ++i) {
+    if (absl::IsDeadlineExceeded(found[i].status())) {
+      hanging_.emplace(missing[i].ToString(), now + kHangingPause);
+    }
+    if (!found[i].ok()) continue;
+    channels_[missing[i].ToString()] = OpenChannel(
+        found[i]->front(),
+        ClientCredentials(options_.tls, options_.token, missing[i].host));
+  }
 }
 
 }  // namespace muster::rendezvous

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/net/resolve.h"
 #include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/server/coordinator.h"
@@ -36,6 +37,7 @@ class Announcer {
     std::string token;
     // Time between two announcements; at most a third of Standby::kToldFor.
     Duration interval = std::chrono::seconds(1);
+    LookUp look_up = SystemLookUp;
   };
 
   // `coordinator` must outlive the announcer.
@@ -48,15 +50,20 @@ class Announcer {
  private:
   void Run();
   void Announce(const Coordinator::Announcement& announcement);
-  // Returns the connection to `endpoint`, and opens one if there is none. Null:
-  // the name of `endpoint` cannot be resolved.
-  std::shared_ptr<grpc::Channel> ChannelTo(const Endpoint& endpoint);
+  // Opens the missing ones of the connections to `targets`, at most
+  // kResolveTimeout for all look-ups of names. A name that the resolver does
+  // not answer in time is not looked up again for kHangingPause, because its
+  // look-up keeps a thread.
+  void Connect(const std::vector<Endpoint>& targets);
 
   Coordinator* const coordinator_;
   const Options options_;
   // The connections whose newest call succeeded, by HOST:PORT. Used by thread_
   // only.
   std::map<std::string, std::shared_ptr<grpc::Channel>> channels_;
+  // The endpoints whose names are not looked up for now, by HOST:PORT, and the
+  // end of this time. Used by thread_ only.
+  std::map<std::string, Instant> hanging_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ending_ = false;

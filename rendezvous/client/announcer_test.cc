@@ -6,10 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "rendezvous/client/following_link.h"
 #include "rendezvous/client/grpc_link.h"
@@ -166,6 +168,39 @@ TEST_F(AnnouncerTest, ACoordinatorThatLacksAMajorityAsks) {
   fresh->Tell([](Report*) {});
   fresh->WaitFor(DirectiveKind::kMoved);
   EXPECT_EQ(founder_.leader(), successor_.address().ToString());
+}
+
+TEST_F(AnnouncerTest, NamesThatHangDelayNoOtherAndAreNotLookedUpEachTime) {
+  std::promise<void> ending;
+  std::promise<void> repeated;
+  std::atomic<int> hanging = 0;
+  std::atomic<int> unknown = 0;
+  TakeOver();
+  {
+    Announcer announcer(
+        &successor_.coordinator(),
+        {.endpoints = {{"hangs", 1},
+                       {"also-hangs", 1},
+                       {"unknown", 1},
+                       founder_.address()},
+         .token = "s3cret",
+         .interval = milliseconds(10),
+         .look_up = [&, ended = ending.get_future().share()](
+                        const std::string& host,
+                        int) -> absl::StatusOr<std::vector<SocketAddress>> {
+           if (host != "unknown") {
+             ++hanging;
+             ended.wait();
+           } else if (++unknown == 5) {
+             repeated.set_value();
+           }
+           return absl::UnavailableError("unknown");
+         }});
+    repeated.get_future().wait();
+    EXPECT_EQ(founder_.leader(), successor_.address().ToString());
+    EXPECT_EQ(hanging, 2) << "one look-up for each name";
+  }
+  ending.set_value();
 }
 
 TEST_F(AnnouncerTest, AnnouncementsNeedTheToken) {

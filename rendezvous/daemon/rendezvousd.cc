@@ -144,43 +144,6 @@ class Health {
   std::string why_ = "the daemon is starting";
 };
 
-// Starts the servers of probes and metrics, none if neither was asked for. One
-// server is enough if both have the same address. Unavailable: a server cannot
-// listen on its address; the message names the flag.
-absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
-    const DaemonOptions& options, Health* health) {
-  std::vector<std::unique_ptr<ProbeServer>> servers;
-  Probes pages;
-  pages.live = [health] { return health->Live(); };
-  pages.started = [] { return absl::OkStatus(); };
-  pages.ready = [health] { return health->Ready(); };
-  const auto serve = [&](const char* flag, const Endpoint& listen,
-                         const char* said, const char* path) -> absl::Status {
-    auto server = ProbeServer::Start(listen, pages);
-    if (!server.ok()) {
-      return absl::UnavailableError(
-          absl::StrCat(flag, ": ", server.status().message()));
-    }
-    std::printf("rendezvousd: %s%s%s\n", said,
-                (*server)->address().ToString().c_str(), path);
-    std::fflush(stdout);
-    servers.push_back(*std::move(server));
-    return absl::OkStatus();
-  };
-  absl::Status served;
-  if (options.probe_listen && options.probe_listen != options.metrics_listen) {
-    served = serve("--probe-listen", *options.probe_listen,
-                   "answering probes on ", "");
-  }
-  if (served.ok() && options.metrics_listen) {
-    pages.metrics = [health] { return health->Metrics(); };
-    served = serve("--metrics-listen", *options.metrics_listen,
-                   "metrics on http://", "/metrics");
-  }
-  if (!served.ok()) return served;
-  return servers;
-}
-
 // The signals that this process handles. SIGHUP reopens the event log.
 class Signals {
  public:
@@ -375,6 +338,8 @@ int ServeInTurn(Daemon& daemon) {
       const absl::Status read =
           ReadEtcdUser(daemon.options.etcd_user_file, access);
       if (!read.ok()) return Fail(read, kBadUsage);
+      const std::string warning = ClearTextPassword(access);
+      if (is_first && !warning.empty()) Say(warning);
     }
     EtcdClient etcd(std::move(access));
     const std::string place = etcd.access().ToString();
@@ -431,7 +396,17 @@ int Serve(const DaemonOptions& options) {
     const absl::Status opened = daemon.log->Reopen();
     if (!opened.ok()) return Fail(opened, kBadUsage);
   }
-  auto pages = ServePages(options, &daemon.health);
+  Health* const health = &daemon.health;
+  auto pages = ServePages(
+      {.probes = options.probe_listen, .metrics = options.metrics_listen},
+      {.live = [health] { return health->Live(); },
+       .started = [] { return absl::OkStatus(); },
+       .ready = [health] { return health->Ready(); }},
+      [health] { return health->Metrics(); },
+      [](const std::string& sentence) {
+        std::printf("rendezvousd: %s\n", sentence.c_str());
+        std::fflush(stdout);
+      });
   if (!pages.ok()) return Fail(pages.status(), 1);
   daemon.pages = *std::move(pages);
   return options.etcd ? ServeInTurn(daemon) : ServeAlone(daemon);

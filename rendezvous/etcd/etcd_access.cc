@@ -1,7 +1,11 @@
 #include "rendezvous/etcd/etcd_access.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
-#include <fstream>
+#include <cerrno>
+#include <cstring>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -9,6 +13,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/bounded_file.h"
+#include "base/loopback.h"
+#include "base/owned_fd.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -16,6 +23,7 @@ namespace {
 constexpr int kEtcdPort = 2379;
 constexpr size_t kMaxMembers = 16;
 constexpr size_t kMaxPrefix = 200;
+constexpr size_t kMaxUserFileBytes = 4096;
 
 // Whether `text`, a host with or without a port, has a port.
 bool HasPort(absl::string_view text) {
@@ -23,6 +31,13 @@ bool HasPort(absl::string_view text) {
   if (colon == absl::string_view::npos) return false;
   if (text.front() == '[') return colon > text.rfind(']');
   return text.find(':') == colon;
+}
+
+// Whether users other than the owner can read a file with a secret. A group may
+// read a file of root: this is how Kubernetes hands a secret to a pod.
+bool OthersMayRead(const struct stat& info) {
+  const mode_t others = info.st_uid == 0 ? S_IROTH : S_IROTH | S_IRGRP;
+  return S_ISREG(info.st_mode) && (info.st_mode & others) != 0;
 }
 
 }  // namespace
@@ -35,6 +50,17 @@ std::string EtcdAccess::ToString() const {
                       absl::StrAppend(out, member.ToString());
                     }),
       absl::StripSuffix(prefix, "/"));
+}
+
+std::string ClearTextPassword(const EtcdAccess& access) {
+  if (access.user.empty() || access.tls.given()) return "";
+  const auto remote = std::find_if(
+      access.members.begin(), access.members.end(),
+      [](const Endpoint& member) { return !IsLoopback(member.host); });
+  if (remote == access.members.end()) return "";
+  return absl::StrCat("the password of ", access.user,
+                      " and the jobs' records go to etcd at ",
+                      remote->ToString(), " in clear text; give --etcd-ca");
 }
 
 absl::StatusOr<EtcdAccess> ParseEtcdUrl(const std::string& url) {
@@ -76,12 +102,24 @@ absl::StatusOr<EtcdAccess> ParseEtcdUrl(const std::string& url) {
 }
 
 absl::Status ReadEtcdUser(const std::string& path, EtcdAccess& access) {
-  std::ifstream file(path);
-  std::string line;
-  if (!file || !std::getline(file, line)) {
+  const OwnedFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info = {};
+  const bool is_open = file.open() && fstat(file.get(), &info) == 0;
+  if (is_open && OthersMayRead(info)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--etcd-user-file: cannot read a line of ", path));
+        absl::StrCat("--etcd-user-file: others on this machine can read the "
+                     "password in ",
+                     path, "; chmod 600 ", path));
   }
+  const absl::StatusOr<std::string> text =
+      is_open ? ReadAtMost(file.get(), kMaxUserFileBytes)
+              : absl::InvalidArgumentError(std::strerror(errno));
+  if (!text.ok() || text->empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--etcd-user-file: cannot read a line of ", path, ": ",
+        text.ok() ? "it is empty" : std::string(text.status().message())));
+  }
+  const std::string line = text->substr(0, text->find('\n'));
   const size_t colon = line.find(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == line.size()) {
     return absl::InvalidArgumentError(absl::StrCat(

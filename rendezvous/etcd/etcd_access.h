@@ -29,8 +29,13 @@ struct EtcdAccess {
 absl::StatusOr<EtcdAccess> ParseEtcdUrl(const std::string& url);
 
 // Reads user and password from a file with the line "NAME:PASSWORD" into
-// `access`. InvalidArgument: a sentence that names the file.
+// `access`. InvalidArgument: a sentence that names the file: it cannot be read,
+// users other than its owner can read it, or it has another form.
 absl::Status ReadEtcdUser(const std::string& path, EtcdAccess& access);
+
+// Returns a warning if the password would cross a network in clear text; "" if
+// there is no password, TLS is used, or all members are on this host. Pure.
+std::string ClearTextPassword(const EtcdAccess& access);
 
 }  // namespace muster::rendezvous
 

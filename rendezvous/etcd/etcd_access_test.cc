@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <string>
@@ -42,6 +44,7 @@ TEST(EtcdAccessTest, ReadsTheUser) {
   const std::string path = testing::TempDir() + "/user";
   const auto read = [&](const std::string& text) {
     std::ofstream(path) << text;
+    chmod(path.c_str(), 0600);
     EtcdAccess access;
     const absl::Status status = ReadEtcdUser(path, access);
     return status.ok() ? access.user + " " + access.password
@@ -52,6 +55,38 @@ TEST(EtcdAccessTest, ReadsTheUser) {
   EXPECT_THAT(read(":p"), HasSubstr("is not NAME:PASSWORD"));
   EXPECT_THAT(read("root:\n"), HasSubstr("is not NAME:PASSWORD"));
   EXPECT_THAT(read(""), HasSubstr("cannot read a line"));
+}
+
+TEST(EtcdAccessTest, AUserFileThatOthersCanReadIsRefused) {
+  const std::string path = testing::TempDir() + "/readable";
+  std::ofstream(path) << "root:secret\n";
+  EtcdAccess access;
+  ASSERT_EQ(chmod(path.c_str(), 0604), 0);
+  const absl::Status refused = ReadEtcdUser(path, access);
+  EXPECT_TRUE(absl::IsInvalidArgument(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("chmod 600 " + path));
+  EXPECT_EQ(access.password, "");
+  // Kubernetes hands a secret to a pod as a file of root, with the pod's group.
+  ASSERT_EQ(chmod(path.c_str(), 0440), 0);
+  EXPECT_EQ(ReadEtcdUser(path, access).ok(), geteuid() == 0);
+  if (chown(path.c_str(), 65534, 65534) != 0) GTEST_SKIP() << "needs root";
+  EXPECT_FALSE(ReadEtcdUser(path, access).ok());
+  ASSERT_EQ(chmod(path.c_str(), 0400), 0);
+  EXPECT_TRUE(ReadEtcdUser(path, access).ok());
+}
+
+TEST(EtcdAccessTest, APasswordInClearTextIsSaid) {
+  EtcdAccess access = *ParseEtcdUrl("etcd://127.0.0.1,e2:2380");
+  EXPECT_EQ(ClearTextPassword(access), "") << "no user";
+  access.user = "root";
+  EXPECT_THAT(ClearTextPassword(access),
+              HasSubstr("the password of root and the jobs' records go to etcd "
+                        "at e2:2380 in clear text"));
+  access.tls.authority = "ca.crt";
+  EXPECT_EQ(ClearTextPassword(access), "");
+  access = *ParseEtcdUrl("etcd://127.0.0.1,localhost:2380");
+  access.user = "root";
+  EXPECT_EQ(ClearTextPassword(access), "");
 }
 
 }  // namespace

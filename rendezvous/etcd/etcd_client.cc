@@ -30,9 +30,10 @@ namespace {
 
 namespace pb = ::etcdserverpb;
 
-// Maximum number of keys in one answer to Read; one value is 1.5 MiB at most.
+// Maximum number of keys in one answer to Read; one value is 4 MiB at most
+// (EtcdRecords::kMaxRecordBytes).
 constexpr int kKeysPerRead = 32;
-constexpr int kMaxAnswerBytes = 64 << 20;
+constexpr int kMaxAnswerBytes = (kKeysPerRead * 4 + 1) << 20;
 constexpr int kConnectTimeoutMs = 5000;
 // The shortest and the longest pause between attempts to connect to a member
 // that does not answer.
@@ -152,6 +153,11 @@ absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
       }
       return error(absl::StatusCode::kUnavailable, said);
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
+      // gRPC's text if a request exceeds the limit of etcd's server: "grpc:
+      // received message larger than max (… vs. …)"
+      if (absl::StrContains(said, "larger than max")) {
+        return error(absl::StatusCode::kOutOfRange, said);
+      }
       return error(absl::StatusCode::kResourceExhausted, said);
     case grpc::StatusCode::UNAUTHENTICATED:
       return error(absl::StatusCode::kUnauthenticated, said);
@@ -159,7 +165,7 @@ absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
       return error(absl::StatusCode::kPermissionDenied, said);
     case grpc::StatusCode::INVALID_ARGUMENT:
       if (absl::StrContains(said, "too large")) {
-        return error(absl::StatusCode::kResourceExhausted, said);
+        return error(absl::StatusCode::kOutOfRange, said);
       }
       // etcd's texts: "user name is empty", "authentication failed, …"
       return error(absl::StatusCode::kUnauthenticated, said);

@@ -22,7 +22,7 @@ namespace muster::rendezvous {
 // member cannot be reached, does not answer in time, or has no majority, and
 // the call may have been carried out; or a TLS file cannot be used),
 // Unauthenticated and PermissionDenied (user, password or certificate),
-// ResourceExhausted (etcd is full, or the request is too large),
+// ResourceExhausted (etcd is full), OutOfRange (the request is too large),
 // FailedPrecondition (the server is no etcd of version 3).
 class EtcdClient {
  public:

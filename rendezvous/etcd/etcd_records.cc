@@ -18,6 +18,23 @@ constexpr size_t kMaxBytes = 1 << 20;
 
 }  // namespace
 
+std::vector<PendingRecords::Batch> SplitBatch(
+    const PendingRecords::Batch& batch) {
+  std::vector<PendingRecords::Batch> pieces;
+  size_t bytes = 0;
+  for (const auto& [run_id, record] : batch) {
+    const size_t size = run_id.size() + (record ? record->size() : 0);
+    if (pieces.empty() || pieces.back().size() == kMaxChanges ||
+        bytes + size > kMaxBytes) {
+      pieces.emplace_back();
+      bytes = 0;
+    }
+    bytes += size;
+    pieces.back().emplace(run_id, record);
+  }
+  return pieces;
+}
+
 absl::StatusOr<std::unique_ptr<EtcdRecords>> EtcdRecords::Open(
     EtcdClient* client, EtcdTerm term) {
   std::unique_ptr<EtcdRecords> records(new EtcdRecords(client, term));
@@ -40,27 +57,50 @@ std::map<std::string, std::string> EtcdRecords::TakeRecords() {
   return std::exchange(records_, {});
 }
 
-absl::Status EtcdRecords::Write(const PendingRecords::Batch& batch) {
-  EtcdClient::Transaction transaction;
-  size_t bytes = 0;
-  for (const auto& [run_id, record] : batch) {
-    const size_t size = run_id.size() + (record ? record->size() : 0);
-    if (!transaction.changes.empty() &&
-        (transaction.changes.size() == kMaxChanges ||
-         bytes + size > kMaxBytes)) {
-      absl::Status written =
-          Commit(std::exchange(transaction, EtcdClient::Transaction()));
-      if (!written.ok()) return written;
-      bytes = 0;
+absl::StatusOr<PendingRecords::Refused> EtcdRecords::Write(
+    const PendingRecords::Batch& batch) {
+  PendingRecords::Refused refused;
+  for (const PendingRecords::Batch& piece : SplitBatch(batch)) {
+    const absl::Status written = WritePiece(piece, refused);
+    if (!written.ok()) return written;
+  }
+  return refused;
+}
+
+absl::Status EtcdRecords::WritePiece(const PendingRecords::Batch& batch,
+                                     PendingRecords::Refused& refused) {
+  const auto& [run_id, record] = *batch.begin();
+  const bool is_too_large = batch.size() == 1 && record.has_value() &&
+                            record->size() > kMaxRecordBytes;
+  const absl::Status written =
+      is_too_large ? absl::OutOfRangeError(absl::StrCat(
+                         "its limit is ", kMaxRecordBytes, " bytes"))
+                   : Commit(batch);
+  if (!absl::IsOutOfRange(written)) return written;
+  if (batch.size() > 1) {
+    // The limit of this etcd is lower than the default one: find the records
+    // that exceed it.
+    for (const auto& change : batch) {
+      const absl::Status alone = WritePiece({change}, refused);
+      if (!alone.ok()) return alone;
     }
-    bytes += size;
+    return absl::OkStatus();
+  }
+  if (!record.has_value()) return written;
+  refused[run_id] = absl::StrCat(
+      "the job's record of ", record->size(), " bytes is too large for ",
+      client_->access().ToString(), " (", std::string(written.message()),
+      "): raise --max-request-bytes of etcd; until then, the next coordinator "
+      "will know the job from its nodes alone");
+  return Commit({{run_id, std::nullopt}});
+}
+
+absl::Status EtcdRecords::Commit(const PendingRecords::Batch& batch) {
+  EtcdClient::Transaction transaction;
+  for (const auto& [run_id, record] : batch) {
     transaction.changes.emplace(
         absl::StrCat(client_->access().prefix, kJobsFolder, run_id), record);
   }
-  return Commit(std::move(transaction));
-}
-
-absl::Status EtcdRecords::Commit(EtcdClient::Transaction transaction) {
   transaction.expected[absl::StrCat(client_->access().prefix, kLeaderKey)] =
       term_.revision;
   const auto committed =

@@ -1,10 +1,12 @@
 #ifndef MUSTER_RENDEZVOUS_ETCD_ETCD_RECORDS_H_
 #define MUSTER_RENDEZVOUS_ETCD_ETCD_RECORDS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -21,6 +23,13 @@ struct EtcdTerm {
   uint64_t epoch = 0;  // greater than the epochs of all earlier leaders
 };
 
+// Splits a batch into pieces, each of which fits into one transaction of an
+// etcd with default limits (--max-txn-ops 128, --max-request-bytes 1.5 MiB),
+// unless a single record does not. The pieces have the order of the batch.
+// Pure.
+std::vector<PendingRecords::Batch> SplitBatch(
+    const PendingRecords::Batch& batch);
+
 // The job records of a leader in etcd, one key PREFIXjobs/RUN_ID each. Each
 // write succeeds only while this process is the leader of its term, so no
 // former leader can change a record after its successor has read it.
@@ -31,16 +40,26 @@ class EtcdRecords : public JournalBackend {
   static absl::StatusOr<std::unique_ptr<EtcdRecords>> Open(EtcdClient* client,
                                                            EtcdTerm term);
 
+  // Maximum size of a record. etcd itself refuses requests of more than
+  // --max-request-bytes, by default 1.5 MiB.
+  static constexpr size_t kMaxRecordBytes = 4 << 20;
+
   // Writes the batch in transactions. FailedPrecondition: another process
   // leads.
-  absl::Status Write(const PendingRecords::Batch& batch) override;
+  absl::StatusOr<PendingRecords::Refused> Write(
+      const PendingRecords::Batch& batch) override;
   std::map<std::string, std::string> TakeRecords() override;
   uint64_t epoch() const override { return term_.epoch; }
 
  private:
   EtcdRecords(EtcdClient* client, EtcdTerm term)
       : client_(client), term_(term) {}
-  absl::Status Commit(EtcdClient::Transaction transaction);
+  // Writes `batch`, whose changes fit into one transaction if etcd has its
+  // default limits. Adds the records that are too large for etcd to `refused`.
+  absl::Status WritePiece(const PendingRecords::Batch& batch,
+                          PendingRecords::Refused& refused);
+  // Writes `batch` in one transaction. OutOfRange: it is too large for etcd.
+  absl::Status Commit(const PendingRecords::Batch& batch);
 
   EtcdClient* const client_;
   const EtcdTerm term_;

@@ -46,6 +46,23 @@ std::optional<std::string> BadPlace(const Report& report, const Place& place) {
   return std::nullopt;
 }
 
+std::optional<std::string> BadElectorate(const Report& report,
+                                         const Electorate& electorate) {
+  const int nodes = electorate.nodes;
+  if (nodes < 0 || nodes > report.spec.max_nodes || electorate.rank < -1 ||
+      electorate.rank >= std::max(nodes, 0)) {
+    return absl::StrCat("group rank ", electorate.rank, " in an electorate of ",
+                        nodes, " nodes; the job has at most ",
+                        report.spec.max_nodes);
+  }
+  if (!electorate.members.empty() &&
+      (nodes > kMaxListedElectors || std::ssize(electorate.members) != nodes)) {
+    return absl::StrCat("an electorate of ", nodes, " nodes lists ",
+                        electorate.members.size());
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> Unsound(const Report& report) {
@@ -99,6 +116,7 @@ std::optional<std::string> Unsound(const Report& report) {
   }
   absl::Status spec = report.spec.Validate();
   if (!spec.ok()) return std::string(spec.message());
+  if (auto bad = BadElectorate(report, report.electorate)) return bad;
   if (report.place.has_value()) return BadPlace(report, *report.place);
   return std::nullopt;
 }

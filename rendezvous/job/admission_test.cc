@@ -70,6 +70,30 @@ TEST(Admission, BoundsTheNumbers) {
   EXPECT_THAT(Unsound(report), Optional(HasSubstr("port is 65536")));
 }
 
+TEST(Admission, AnElectorateIsOneOfTheJobsNodes) {
+  Report report = Sound();
+  report.spec.min_nodes = report.spec.max_nodes = 4;
+  report.electorate = {.epoch = 1, .nodes = 4, .rank = 3};
+  EXPECT_EQ(Unsound(report), std::nullopt);
+  report.electorate.rank = -1;
+  EXPECT_EQ(Unsound(report), std::nullopt);
+  report.electorate = {.epoch = 1, .nodes = 2, .rank = 1, .members = {"a", ""}};
+  EXPECT_EQ(Unsound(report), std::nullopt);
+  for (const Electorate& bad :
+       {Electorate{.nodes = 5, .rank = 0}, Electorate{.nodes = -1},
+        Electorate{.nodes = 4, .rank = 4}, Electorate{.nodes = 4, .rank = -2},
+        Electorate{.nodes = 0, .rank = 0}}) {
+    report.electorate = bad;
+    EXPECT_THAT(Unsound(report), Optional(HasSubstr("in an electorate of")))
+        << bad.rank << " of " << bad.nodes;
+  }
+  report.electorate = {.nodes = 2, .members = {"a", "b", "c"}};
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("of 2 nodes lists 3")));
+  report.spec.min_nodes = report.spec.max_nodes = 9;
+  report.electorate = {.nodes = 9, .members = std::vector<std::string>(9)};
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("of 9 nodes lists 9")));
+}
+
 TEST(Admission, ProgressIsThatOfTheNodesOwnWorkers) {
   Report report = Sound();
   report.node.slots = 2;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <vector>
 
 namespace muster::rendezvous {
 
@@ -48,24 +49,43 @@ std::vector<Constituency> ConstituenciesOf(
         world,
         Constituency{.world = world, .nodes = report->place->group_world_size});
   }
+  // Sorted, so that among the votes for a rank that of a node which remembers
+  // comes first.
+  struct Vote {
+    WorldId world;
+    int rank = 0;
+    bool has_forgotten = false;
+    auto operator<=>(const Vote&) const = default;
+  };
+  std::vector<Vote> votes;
   for (const Report* report : voting) {
     std::optional<WorldId> place;
-    if (report->place.has_value()) place = IdOf(*report->place);
-    if (place.has_value()) {
-      if (const auto it = found.find(*place); it != found.end()) {
-        ++it->second.voters;
-      }
+    if (report->place.has_value()) {
+      place = IdOf(*report->place);
+      votes.push_back({.world = *place, .rank = report->place->group_rank});
     }
     const Electorate& electorate = report->electorate;
     const bool has_forgotten = !place.has_value() && electorate.epoch == 0 &&
                                report->spec.takeover == Takeover::kAuto;
-    if (has_forgotten && RankIn(newest.members, report->node.node_id) >= 0) {
-      ++found.at(newest.world).returned;
+    if (has_forgotten) {
+      votes.push_back({.world = newest.world,
+                       .rank = RankIn(newest.members, report->node.node_id),
+                       .has_forgotten = true});
     }
-    if (electorate.rank < 0 || electorate.world == place) continue;
-    if (const auto it = found.find(electorate.world); it != found.end()) {
-      ++it->second.voters;
-    }
+    if (electorate.world == place) continue;
+    votes.push_back({.world = electorate.world, .rank = electorate.rank});
+  }
+  std::ranges::sort(votes);
+  const Vote* last = nullptr;
+  for (const Vote& vote : votes) {
+    const bool is_counted =
+        last != nullptr && last->world == vote.world && last->rank == vote.rank;
+    last = &vote;
+    const auto world = found.find(vote.world);
+    if (is_counted || world == found.end()) continue;
+    Constituency& one = world->second;
+    if (vote.rank < 0 || vote.rank >= one.nodes) continue;
+    ++(vote.has_forgotten ? one.returned : one.voters);
   }
   std::vector<Constituency> constituencies;
   constituencies.reserve(found.size());

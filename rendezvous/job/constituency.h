@@ -42,6 +42,7 @@ struct Constituency {
 // which a report of `known` has a place and that is not void, because it may
 // have begun on all of its nodes. `voting`: the reports of the nodes that vote.
 // With Takeover::kAuto, restarted nodes vote in the electorate that lists them.
+// Of several nodes that report the same rank of a world, one counts.
 // O(n log n).
 std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,

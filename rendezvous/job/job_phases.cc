@@ -194,14 +194,10 @@ void Job::KeepElectors(const std::map<std::string, Report>& reports) {
     return;
   }
   Electors& electors = state_.electors;
-  electors.world = constituencies.back().world;
-  electors.nodes = constituencies.back().nodes;
-  electors.known.clear();
-  electors.gone = 0;
+  electors = {.world = constituencies.back().world,
+              .nodes = constituencies.back().nodes};
   const Electorate newest = NewestElectorate(all);
-  electors.members = newest.world == electors.world
-                         ? newest.members
-                         : std::vector<std::string>();
+  if (newest.world == electors.world) electors.members = newest.members;
 }
 
 void Job::JoinElectors(Node& node, const Report& report) {
@@ -215,9 +211,10 @@ void Job::JoinElectors(Node& node, const Report& report) {
              IdOf(*report.place) == electors.world) {
     rank = report.place->group_rank;
   }
-  if (rank < 0) return;
-  electors.known[node.identity.node_id] = {
-      .rank = rank, .incarnation = node.identity.incarnation};
+  if (!electors.Add(node.identity.node_id,
+                    {.rank = rank, .incarnation = node.identity.incarnation})) {
+    return;
+  }
   state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
 }
 
@@ -239,19 +236,16 @@ void Job::CountAsGone(Node& node) {
 void Job::Elect() {
   state_.unsettled.clear();
   Electors& electors = state_.electors;
-  electors.world = {.epoch = state_.world.epoch, .round = state_.round};
-  electors.nodes = state_.world.size();
-  electors.known.clear();
-  electors.gone = 0;
-  electors.members.clear();
+  electors = {.world = {.epoch = state_.world.epoch, .round = state_.round},
+              .nodes = state_.world.size()};
   const bool lists = electors.nodes <= kMaxListedElectors;
   for (int rank = 0; rank < state_.world.size(); ++rank) {
     const std::string& id = state_.world.members[rank].node_id;
     if (lists) electors.members.push_back(id);
     const Node* const node = state_.nodes.Find(id);
     if (node == nullptr) continue;
-    electors.known[node->identity.node_id] = {
-        .rank = rank, .incarnation = node->identity.incarnation};
+    electors.Add(node->identity.node_id,
+                 {.rank = rank, .incarnation = node->identity.incarnation});
   }
   for (auto& [id, node] : state_.nodes.nodes()) {
     const int rank = electors.RankOf(node.identity, state_.spec.takeover);
@@ -495,8 +489,8 @@ void Job::FormWorld() {
     unsettled.nodes = state_.world.size();
     for (size_t rank = 0; rank < assignment.order.size(); ++rank) {
       const NodeIdentity& node = nodes[assignment.order[rank]]->identity;
-      unsettled.known[node.node_id] = {.rank = static_cast<int>(rank),
-                                       .incarnation = node.incarnation};
+      unsettled.Add(node.node_id, {.rank = static_cast<int>(rank),
+                                   .incarnation = node.incarnation});
     }
   }
 }

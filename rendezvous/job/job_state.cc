@@ -83,6 +83,15 @@ void JobState::Enter(JobPhase next) {
   clock = PhaseClock{.since = now};
 }
 
+bool Electors::Add(const std::string& node_id, const Elector& elector) {
+  if (elector.rank < 0 || elector.rank >= nodes ||
+      !ranks.insert(elector.rank).second) {
+    return false;
+  }
+  known[node_id] = elector;
+  return true;
+}
+
 int Electors::RankOf(const NodeIdentity& node, Takeover takeover) const {
   const auto found = known.find(node.node_id);
   if (found == known.end() || found->second.is_gone) return -1;

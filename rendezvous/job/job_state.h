@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,10 +50,14 @@ struct Electors {
     // for a coordinator any more.
     bool is_gone = false;
   };
-  std::map<std::string, Elector> known;  // by node id
+  std::map<std::string, Elector> known;  // by node id; added by Add
+  std::set<int> ranks;                   // group ranks of `known`
   int gone = 0;                          // number of electors that are gone
   std::vector<std::string> members;      // node ids by group rank, or empty
 
+  // Adds an elector. Returns false if its rank is out of range, or is that of
+  // another elector: one of the two reports is false. O(log n).
+  bool Add(const std::string& node_id, const Elector& elector);
   // Returns the agent's group rank if it is an elector; else -1. A restarted
   // agent has forgotten its promises to coordinators, so it is no elector,
   // except with Takeover::kAuto.

@@ -103,12 +103,13 @@ void Journal::State::Schedule() {
 }
 
 void Journal::State::Write() {
-  const absl::Status written = medium->Write(pending.batch());
+  const absl::StatusOr<PendingRecords::Refused> written =
+      medium->Write(pending.batch());
   std::lock_guard<std::mutex> lock(mutex);
   if (written.ok()) {
-    pending.Succeeded();
+    pending.Succeeded(*written);
   } else {
-    pending.Failed(MonotonicNow(), std::string(written.message()));
+    pending.Failed(MonotonicNow(), std::string(written.status().message()));
     if (closing_since) last_attempt_failed = true;
   }
   Schedule();
@@ -251,6 +252,12 @@ void Journal::Remove(const std::string& run_id) {
 std::optional<Journal::Trouble> Journal::trouble() const {
   std::lock_guard<std::mutex> lock(state_->mutex);
   return state_->pending.trouble();
+}
+
+std::optional<Journal::Trouble> Journal::TroubleOf(
+    const std::string& run_id) const {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  return state_->pending.TroubleOf(run_id);
 }
 
 }  // namespace muster::rendezvous

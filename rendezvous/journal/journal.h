@@ -83,9 +83,13 @@ class Journal : public RecordStore {
            std::function<void()> done) override;
   void Remove(const std::string& run_id) override;
 
-  // The reason why records are not durable; nullopt: each record whose `done`
-  // was called is durable.
+  // The reason why no records are durable; nullopt: each record whose `done`
+  // was called is durable, or TroubleOf has a value for its job.
   std::optional<Trouble> trouble() const;
+  // The reason why records of the job are not durable: trouble(), or that the
+  // medium cannot store the job's newest record (JournalBackend::Write), so
+  // that the next coordinator will know the job from its nodes' reports alone.
+  std::optional<Trouble> TroubleOf(const std::string& run_id) const;
 
  private:
   struct State;

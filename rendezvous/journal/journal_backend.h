@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "rendezvous/journal/pending_records.h"
 
 namespace muster::rendezvous {
@@ -16,10 +16,14 @@ class JournalBackend {
  public:
   virtual ~JournalBackend() = default;
 
-  // Writes `batch`. OK: all changes are durable. An error is a clause that
+  // Writes `batch`. OK: all changes are durable, except the records in the
+  // result, which the medium can never store, because they are too large.
+  // The former record of such a job is removed durably, so that no later
+  // coordinator continues the job from an old state. An error is a clause that
   // names the medium: "cannot write …: the disk is full"; the changes may or
   // may not be durable, and the caller writes them again.
-  virtual absl::Status Write(const PendingRecords::Batch& batch) = 0;
+  virtual absl::StatusOr<PendingRecords::Refused> Write(
+      const PendingRecords::Batch& batch) = 0;
   // Returns the records found when the medium was opened, by run id; empty
   // after the first call.
   virtual std::map<std::string, std::string> TakeRecords() = 0;

@@ -342,7 +342,20 @@ absl::Status JournalFile::ReadRecords() {
   return code == SQLITE_OK ? absl::OkStatus() : CannotOpen(code);
 }
 
-absl::Status JournalFile::Write(const PendingRecords::Batch& batch) {
+PendingRecords::Refused JournalFile::RefusedIn(
+    const PendingRecords::Batch& batch) const {
+  PendingRecords::Refused refused;
+  for (const auto& [run_id, record] : batch) {
+    if (!record || record->size() <= kMaxRecordBytes) continue;
+    refused[run_id] = "cannot write " + path_ + ": the job's record has " +
+                      std::to_string(record->size()) + " bytes; at most " +
+                      std::to_string(kMaxRecordBytes) + " are kept";
+  }
+  return refused;
+}
+
+absl::StatusOr<PendingRecords::Refused> JournalFile::Write(
+    const PendingRecords::Batch& batch) {
   int moved = 0;
   sqlite3_file_control(connection_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (moved != 0) {
@@ -350,7 +363,7 @@ absl::Status JournalFile::Write(const PendingRecords::Batch& batch) {
                                ": it was removed or replaced");
   }
   const int code = WriteChanges(batch);
-  if (code == SQLITE_OK) return absl::OkStatus();
+  if (code == SQLITE_OK) return RefusedIn(batch);
   const std::string cause = Cause(code);
   // After some errors SQLite has already rolled the transaction back itself.
   if (sqlite3_get_autocommit(connection_) == 0) Run(rollback_);
@@ -361,10 +374,11 @@ int JournalFile::WriteChanges(const PendingRecords::Batch& batch) {
   int code = Run(begin_);
   for (const auto& [run_id, record] : batch) {
     if (code != SQLITE_OK) return code;
-    sqlite3_stmt* const change = record ? put_ : remove_;
+    const bool is_kept = record && record->size() <= kMaxRecordBytes;
+    sqlite3_stmt* const change = is_kept ? put_ : remove_;
     code = sqlite3_bind_text64(change, 1, run_id.data(), run_id.size(),
                                SQLITE_STATIC, SQLITE_UTF8);
-    if (code == SQLITE_OK && record) {
+    if (code == SQLITE_OK && is_kept) {
       code = sqlite3_bind_blob64(change, 2, record->data(), record->size(),
                                  SQLITE_STATIC);
     }

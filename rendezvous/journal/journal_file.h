@@ -29,6 +29,9 @@ namespace muster::rendezvous {
 // file: the close would release the lock.
 class JournalFile : public JournalBackend {
  public:
+  // Maximum size of a record; SQLite refuses values of more than 10^9 bytes.
+  static constexpr size_t kMaxRecordBytes = 256 << 20;
+
   // Returns the path of the journal in `folder`.
   static std::string PathIn(const std::string& folder);
 
@@ -54,7 +57,8 @@ class JournalFile : public JournalBackend {
   // Writes `batch` in one transaction. OK: the batch is durable. After an error
   // the file is unchanged; the message is a clause with the path: "cannot write
   // …: the disk is full".
-  absl::Status Write(const PendingRecords::Batch& batch) override;
+  absl::StatusOr<PendingRecords::Refused> Write(
+      const PendingRecords::Batch& batch) override;
   std::map<std::string, std::string> TakeRecords() override {
     return std::move(records_);
   }
@@ -82,6 +86,8 @@ class JournalFile : public JournalBackend {
   // Runs a prepared statement that returns no rows.
   int Run(sqlite3_stmt* statement);
   int WriteChanges(const PendingRecords::Batch& batch);
+  // The records of `batch` that exceed kMaxRecordBytes.
+  PendingRecords::Refused RefusedIn(const PendingRecords::Batch& batch) const;
 
   // Returns the cause of the SQLite error `code` as text, such as "the disk is
   // full".

@@ -27,8 +27,17 @@ void PendingRecords::Begin(Instant now) {
   hangs_ = false;
 }
 
-void PendingRecords::Succeeded() {
+void PendingRecords::Succeeded(const Refused& refused) {
   MUSTER_CHECK(writing_since_.has_value());
+  for (const auto& [run_id, record] : batch_) {
+    const auto found = refused.find(run_id);
+    if (found == refused.end()) {
+      refused_.erase(run_id);
+    } else {
+      refused_.try_emplace(run_id, JournalTrouble{.since = *writing_since_})
+          .first->second.why = found->second;
+    }
+  }
   writing_since_.reset();
   batch_.clear();
   failing_ = false;
@@ -48,6 +57,14 @@ void PendingRecords::Failed(Instant now, std::string why) {
   batch_.clear();
   retry_at_ = now + limits_.retry_after;
   NoteTrouble(since, std::move(why));
+}
+
+std::optional<JournalTrouble> PendingRecords::TroubleOf(
+    const std::string& run_id) const {
+  if (trouble_.has_value()) return trouble_;
+  const auto found = refused_.find(run_id);
+  if (found == refused_.end()) return std::nullopt;
+  return found->second;
 }
 
 void PendingRecords::Look(Instant now) {

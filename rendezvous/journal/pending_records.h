@@ -47,6 +47,8 @@ class PendingRecords {
   };
   // Records by run id; nullopt: the job's record is to be removed.
   using Batch = std::map<std::string, std::optional<std::string>>;
+  // Records that the medium can never store: the reason by run id, a clause.
+  using Refused = std::map<std::string, std::string>;
 
   // `path`: the name of the journal's medium, for messages.
   PendingRecords(std::string path, const Limits& limits)
@@ -62,8 +64,11 @@ class PendingRecords {
   // The changes of the current write. They do not change until Succeeded or
   // Failed, so that another thread can read them meanwhile.
   const Batch& batch() const { return batch_; }
-  // Record how the current write ended. `why`: one clause with the path.
-  void Succeeded();
+  // Record how the current write ended. `refused`: the records of the batch
+  // that the medium cannot store. They are released like the others, so that
+  // they hold up neither other jobs nor their own. `why`: one clause with the
+  // path.
+  void Succeeded(const Refused& refused = {});
   void Failed(Instant now, std::string why);
   // Allows the write that follows a failed one to start at once.
   void RetryNow() { retry_at_ = Instant(); }
@@ -82,6 +87,9 @@ class PendingRecords {
   // The reason why changes are not durable; nullopt: all released changes are
   // durable.
   const std::optional<JournalTrouble>& trouble() const { return trouble_; }
+  // The same for the changes of one job: trouble(), or else the reason why the
+  // medium refuses the job's record.
+  std::optional<JournalTrouble> TroubleOf(const std::string& run_id) const;
   // Start time of the current write; nullopt: no write is in progress.
   std::optional<Instant> writing_since() const { return writing_since_; }
   // Whether all changes are durable and no write is in progress.
@@ -107,6 +115,8 @@ class PendingRecords {
   bool failing_ = false;
   Instant retry_at_;  // earliest time of the next write
   std::optional<JournalTrouble> trouble_;
+  // The jobs whose newest written record the medium has refused, by run id.
+  std::map<std::string, JournalTrouble> refused_;
 };
 
 }  // namespace muster::rendezvous

@@ -54,6 +54,56 @@ TEST_F(PendingRecordsTest, ABatchHasTheNewestChangeOfEachJob) {
   EXPECT_EQ(pending_.NextLook(), std::nullopt);
 }
 
+TEST(HeldRecordsTest, ARefusedRecordHoldsUpNoJob) {
+  PendingRecords pending("etcd://e",
+                         {.on_trouble = PendingRecords::OnTrouble::kHold,
+                          .hung_after = kHungAfter,
+                          .retry_after = kRetryAfter});
+  pending.Add("large", "1");
+  pending.Add("small", "2");
+  pending.Begin(kBegin);
+  pending.Succeeded({{"large", "too large"}});
+  EXPECT_EQ(pending.released(), 2u);
+  EXPECT_TRUE(pending.IsIdle());
+  EXPECT_FALSE(pending.trouble().has_value());
+  EXPECT_FALSE(pending.TroubleOf("small").has_value());
+  ASSERT_TRUE(pending.TroubleOf("large").has_value());
+  EXPECT_EQ(pending.TroubleOf("large")->why, "too large");
+  EXPECT_EQ(pending.TroubleOf("large")->since, kBegin);
+}
+
+TEST_F(PendingRecordsTest, ARefusalLastsUntilARecordOfTheJobIsStored) {
+  pending_.Add("a", "1");
+  pending_.Begin(kBegin);
+  pending_.Succeeded({{"a", "9 bytes"}});
+  pending_.Add("a", "2");
+  pending_.Begin(kBegin + kMoment);
+  pending_.Succeeded({{"a", "10 bytes"}});
+  ASSERT_TRUE(pending_.TroubleOf("a").has_value());
+  EXPECT_EQ(pending_.TroubleOf("a")->why, "10 bytes");
+  EXPECT_EQ(pending_.TroubleOf("a")->since, kBegin) << "of the first refusal";
+  pending_.Add("b", "3");
+  pending_.Begin(kBegin);
+  pending_.Succeeded();
+  EXPECT_TRUE(pending_.TroubleOf("a").has_value()) << "b is another job";
+  pending_.Add("a", "4");
+  pending_.Begin(kBegin);
+  pending_.Succeeded();
+  EXPECT_FALSE(pending_.TroubleOf("a").has_value());
+}
+
+TEST_F(PendingRecordsTest, TheTroubleOfAllJobsIsThatOfEach) {
+  pending_.Add("a", "1");
+  pending_.Begin(kBegin);
+  pending_.Succeeded({{"a", "too large"}});
+  pending_.Add("b", "2");
+  pending_.Begin(kBegin);
+  pending_.Failed(kBegin, "no answer");
+  ASSERT_TRUE(pending_.TroubleOf("a").has_value());
+  EXPECT_EQ(pending_.TroubleOf("a")->why, "no answer");
+  EXPECT_EQ(pending_.TroubleOf("c")->why, "no answer");
+}
+
 TEST(HeldRecordsTest, NothingIsReleasedBeforeItIsDurable) {
   PendingRecords pending("etcd://e",
                          {.on_trouble = PendingRecords::OnTrouble::kHold,

@@ -28,13 +28,22 @@
 
 namespace muster::rendezvous {
 
-std::function<std::string()> CachedPage(std::function<std::string()> make,
-                                        std::function<Instant()> now) {
+namespace {
+
+ProbeAnswer Text(int status, std::string text) {
+  return {.status = status,
+          .body = std::make_shared<const std::string>(std::move(text))};
+}
+
+}  // namespace
+
+std::function<Page()> CachedPage(std::function<std::string()> make,
+                                 std::function<Instant()> now) {
   return [make = std::move(make), now = std::move(now),
-          cache = std::make_shared<AnswerCache<std::string>>()] {
+          cache = std::make_shared<AnswerCache<Page>>()] {
     const Instant asked = now();
     if (auto page = cache->Find(asked, "")) return *std::move(page);
-    std::string page = make();
+    const Page page = std::make_shared<const std::string>(make());
     const Instant made = now();
     cache->Keep(made, "", page, made - asked);
     return page;
@@ -50,15 +59,19 @@ ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
   if (path == "/readyz") probe = &probes.ready;
   const bool is_metrics = path == "/metrics" && probes.metrics != nullptr;
   if (probe == nullptr && !is_metrics) {
-    return {404, probes.metrics != nullptr
-                     ? "there are /livez, /startupz, /readyz and /metrics\n"
-                     : "there are /livez, /startupz and /readyz\n"};
+    return Text(404, probes.metrics != nullptr
+                         ? "there are /livez, /startupz, /readyz and /metrics\n"
+                         : "there are /livez, /startupz and /readyz\n");
   }
-  if (method != "GET" && method != "HEAD") return {405, "GET and HEAD only\n"};
-  if (is_metrics) return {200, probes.metrics(), kExpositionType};
+  if (method != "GET" && method != "HEAD") {
+    return Text(405, "GET and HEAD only\n");
+  }
+  if (is_metrics) {
+    return {.body = probes.metrics(), .content_type = kExpositionType};
+  }
   const absl::Status status = (*probe)();
-  if (status.ok()) return {200, "ok\n"};
-  return {503, absl::StrCat(status.message(), "\n")};
+  if (status.ok()) return Text(200, "ok\n");
+  return Text(503, absl::StrCat(status.message(), "\n"));
 }
 
 namespace {
@@ -109,9 +122,10 @@ class Peer : public std::enable_shared_from_this<Peer> {
     response_.set(http::field::content_type, answer.content_type);
     response_.set(http::field::cache_control, "no-store");
     response_.keep_alive(false);
-    response_.body() = answer.body;
+    page_ = answer.body;
+    response_.body() = {page_->data(), page_->size()};
     response_.prepare_payload();
-    if (request.method() == http::verb::head) response_.body().clear();
+    if (request.method() == http::verb::head) response_.body() = {};
     http::async_write(
         stream_, response_, [self = shared_from_this()](error_code, size_t) {
           error_code ignored;
@@ -125,7 +139,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
   const std::function<void()> on_end_;
   beast::flat_buffer buffer_;
   http::request_parser<http::string_body> parser_;
-  http::response<http::string_body> response_;
+  Page page_;  // the body of response_, which does not copy it
+  http::response<http::span_body<const char>> response_;
 };
 
 // The open connections. If there are more than kMaxPeers, the oldest connection
@@ -251,9 +266,6 @@ absl::StatusOr<std::unique_ptr<ProbeServer>> ProbeServer::Start(
     return absl::UnavailableError(absl::StrCat(
         "HTTP: ", absl::string_view(addresses.status().message())));
   }
-  if (probes.metrics != nullptr) {
-    probes.metrics = CachedPage(std::move(probes.metrics), MonotonicNow);
-  }
   auto impl = std::make_unique<Impl>(std::move(probes));
   error_code why = asio::error::host_not_found;
   for (const tcp::endpoint& where : Candidates(listen, *addresses)) {
@@ -275,5 +287,35 @@ ProbeServer::ProbeServer(std::unique_ptr<Impl> impl, Endpoint address)
     : impl_(std::move(impl)), address_(std::move(address)) {}
 
 ProbeServer::~ProbeServer() = default;
+
+absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
+    const PageAddresses& addresses, Probes probes,
+    std::function<std::string()> metrics,
+    const std::function<void(const std::string&)>& say) {
+  std::vector<std::unique_ptr<ProbeServer>> servers;
+  const auto serve = [&](const char* flag, const Endpoint& listen,
+                         const char* said, const char* path) -> absl::Status {
+    auto server = ProbeServer::Start(listen, probes);
+    if (!server.ok()) {
+      return absl::UnavailableError(
+          absl::StrCat(flag, ": ", server.status().message()));
+    }
+    if (say) say(absl::StrCat(said, (*server)->address().ToString(), path));
+    servers.push_back(*std::move(server));
+    return absl::OkStatus();
+  };
+  absl::Status served;
+  if (addresses.probes && addresses.probes != addresses.metrics) {
+    served =
+        serve("--probe-listen", *addresses.probes, "answering probes on ", "");
+  }
+  if (served.ok() && addresses.metrics) {
+    probes.metrics = CachedPage(std::move(metrics), MonotonicNow);
+    served = serve("--metrics-listen", *addresses.metrics, "metrics on http://",
+                   "/metrics");
+  }
+  if (!served.ok()) return served;
+  return servers;
+}
 
 }  // namespace muster::rendezvous

@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -11,6 +13,9 @@
 #include "rendezvous/endpoint/endpoint.h"
 
 namespace muster::rendezvous {
+
+// A page that several answers share.
+using Page = std::shared_ptr<const std::string>;
 
 // The three probes of Kubernetes. Each function returns OK or a one-line
 // reason. They must not block, and must be callable from any thread.
@@ -22,14 +27,15 @@ struct Probes {
   // readiness probe: OK while the program accepts work; otherwise Kubernetes
   // sends it no traffic
   std::function<absl::Status()> ready;
-  // The text of /metrics (Exposition); empty: there is no such page.
-  std::function<std::string()> metrics;
+  // The text of /metrics (Exposition), from CachedPage; empty: there is no such
+  // page.
+  std::function<Page()> metrics;
 };
 
 // An HTTP response without its headers.
 struct ProbeAnswer {
   int status = 200;
-  std::string body;
+  Page body;
   std::string content_type = "text/plain; charset=utf-8";
 };
 
@@ -41,9 +47,10 @@ ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
 
 // Returns a function that returns what `make` returns, which is reused for a
 // time in proportion to the time that it took (AnswerCache): requests for a
-// page cannot keep a core busy. `now`: the clock. Not thread-safe.
-std::function<std::string()> CachedPage(std::function<std::string()> make,
-                                        std::function<Instant()> now);
+// page cannot keep a core busy, and slow clients do not each keep a copy in
+// memory. `now`: the clock. Not thread-safe.
+std::function<Page()> CachedPage(std::function<std::string()> make,
+                                 std::function<Instant()> now);
 
 // Answers probes over HTTP/1.1 on its own thread. Needs no authentication,
 // since the answers contain no secrets and requests change nothing. A client
@@ -75,6 +82,23 @@ class ProbeServer {
   const std::unique_ptr<Impl> impl_;
   const Endpoint address_;
 };
+
+// The addresses of a process's pages.
+struct PageAddresses {
+  std::optional<Endpoint> probes;
+  std::optional<Endpoint> metrics;
+};
+
+// Starts the servers of probes and metrics, none if `addresses` is empty. One
+// server is enough if both have the same address; the server of the metrics
+// answers probes, too. `metrics`: the text of /metrics, called from a server's
+// thread. `say` is called for each server, with its address; may be empty.
+// Unavailable: a server cannot listen on its address; the message names the
+// flag, --probe-listen or --metrics-listen.
+absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
+    const PageAddresses& addresses, Probes probes,
+    std::function<std::string()> metrics,
+    const std::function<void(const std::string&)>& say);
 
 }  // namespace muster::rendezvous
 

@@ -151,7 +151,8 @@ TEST(ProbeServerTest, MetricsAreServedIfThereAreAny) {
   EXPECT_THAT(Ask(*Serve(Steady()), "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"),
               StartsWith("HTTP/1.1 404"));
   Probes probes = Steady();
-  probes.metrics = [] { return std::string("muster_up 1\n"); };
+  const Page page = std::make_shared<const std::string>("muster_up 1\n");
+  probes.metrics = [&] { return page; };
   const auto server = Serve(std::move(probes));
   const std::string answer =
       Ask(*server, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -163,6 +164,57 @@ TEST(ProbeServerTest, MetricsAreServedIfThereAreAny) {
               StartsWith("HTTP/1.1 405"));
 }
 
+TEST(ProbeServerTest, SlowPeersShareOneCopyOfThePage) {
+  Probes probes = Steady();
+  // Larger than the buffers of a connection.
+  const Page page = std::make_shared<const std::string>(32 << 20, 'x');
+  probes.metrics = [&] { return page; };
+  const auto server = Serve(std::move(probes));
+  std::vector<OwnedFd> slow;
+  for (int i = 0; i < 4; ++i) {
+    slow.push_back(Dial(*server));
+    const std::string request = "GET /metrics HTTP/1.1\r\n\r\n";
+    ASSERT_EQ(send(slow.back().get(), request.data(), request.size(), 0),
+              static_cast<ssize_t>(request.size()));
+    char first = 0;
+    ASSERT_EQ(read(slow.back().get(), &first, 1), 1);
+  }
+  // One reference is the test's, and one that of each answer.
+  EXPECT_GE(page.use_count(), 1 + 4);
+  const std::string answer = ReadAll(slow[0]);
+  EXPECT_EQ(answer.size() - answer.find("\r\n\r\n") - 4, page->size());
+}
+
+TEST(ServePagesTest, OneServerIsEnoughForOneAddress) {
+  const auto metrics = [] { return std::string("muster_up 1\n"); };
+  const Endpoint any = {"127.0.0.1", 0};
+  std::vector<std::string> said;
+  const auto say = [&](const std::string& line) { said.push_back(line); };
+  const auto none = ServePages({}, Steady(), metrics, say);
+  ASSERT_TRUE(none.ok()) << none.status();
+  EXPECT_TRUE(none->empty());
+  EXPECT_TRUE(said.empty());
+  const auto one =
+      ServePages({.probes = any, .metrics = any}, Steady(), metrics, say);
+  ASSERT_TRUE(one.ok()) << one.status();
+  ASSERT_EQ(one->size(), 1u);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0], "metrics on http://" + one->front()->address().ToString() +
+                         "/metrics");
+  EXPECT_THAT(Ask(*one->front(), "GET /metrics HTTP/1.1\r\n\r\n"),
+              EndsWith("muster_up 1\n"));
+  EXPECT_THAT(Ask(*one->front(), "GET /livez HTTP/1.1\r\n\r\n"),
+              StartsWith("HTTP/1.1 200"));
+  const auto two = ServePages({.probes = {{"127.0.0.2", 0}}, .metrics = any},
+                              Steady(), metrics, nullptr);
+  ASSERT_TRUE(two.ok()) << two.status();
+  ASSERT_EQ(two->size(), 2u);
+  const auto taken = ServePages({.probes = one->front()->address()}, Steady(),
+                                metrics, nullptr);
+  EXPECT_THAT(std::string(taken.status().message()),
+              StartsWith("--probe-listen: "));
+}
+
 TEST(CachedPageTest, APageIsReusedInProportionToItsCost) {
   Instant now{std::chrono::hours(1)};
   int made = 0;
@@ -172,11 +224,12 @@ TEST(CachedPageTest, APageIsReusedInProportionToItsCost) {
         return std::to_string(++made);
       },
       [&] { return now; });
-  EXPECT_EQ(page(), "1");
+  const Page first = page();
+  EXPECT_EQ(*first, "1");
   now += std::chrono::milliseconds(599);
-  EXPECT_EQ(page(), "1");
+  EXPECT_EQ(page(), first) << "no copy";
   now += std::chrono::milliseconds(1);
-  EXPECT_EQ(page(), "2");
+  EXPECT_EQ(*page(), "2");
 }
 
 TEST(ProbeAnswerTest, EachPathIsItsQuestion) {
@@ -203,7 +256,7 @@ TEST(ProbeAnswerTest, EachPathIsItsQuestion) {
   for (const auto& c : cases) {
     const ProbeAnswer answer = AnswerProbe(probes, c.method, c.target);
     EXPECT_EQ(answer.status, c.status) << c.method << " " << c.target;
-    EXPECT_EQ(answer.body, c.body) << c.method << " " << c.target;
+    EXPECT_EQ(*answer.body, c.body) << c.method << " " << c.target;
   }
 }
 

@@ -87,6 +87,19 @@ class Places {
   std::map<std::string, int> taken_by_;
 };
 
+// Checks that a client may speak for the node of `claim`. `names`: the names in
+// the client's certificate, one of which must be the node's host or address;
+// nullopt: no check.
+absl::Status CheckNode(const Principal& principal,
+                       const std::optional<CertificateNames>& names,
+                       const NodeClaim& claim) {
+  absl::Status allowed = CheckAccess(principal, Role::kJoin, claim.run_id);
+  // A certificate that names jobs is valid for all nodes of these jobs.
+  const bool is_jobs = !principal.jobs.empty();
+  if (!allowed.ok() || !names.has_value() || is_jobs) return allowed;
+  return CheckClaim(*names, claim);
+}
+
 // One agent's stream. gRPC calls OnRead… and OnWrite… of one stream from
 // several threads at once, but never from within StartWrite, so StartWrite may
 // be called with the lock held.
@@ -96,8 +109,7 @@ class Places {
 // stream that is no node within kFirstReportTimeout is ended.
 class AgentStream : public AttachReactor, private DirectiveSink {
  public:
-  // `names`: the names in the peer's certificate, one of which must be the
-  // node's host or address; nullopt: no check.
+  // `names`: as for CheckNode.
   AgentStream(Coordinator* coordinator, ConnectionEvents* connections,
               Places* places, Principal principal,
               std::optional<CertificateNames> names,
@@ -239,12 +251,8 @@ class AgentStream : public AttachReactor, private DirectiveSink {
 
   // Checks that the peer may report for this node.
   absl::Status CheckIdentity(const Report& report) const {
-    absl::Status allowed = CheckAccess(principal_, Role::kJoin, report.run_id);
-    // A certificate that names jobs is valid for all nodes of these jobs.
-    const bool is_jobs = !principal_.jobs.empty();
-    if (!allowed.ok() || !names_.has_value() || is_jobs) return allowed;
-    return CheckClaim(
-        *names_,
+    return CheckNode(
+        principal_, names_,
         {.run_id = report.run_id, .host = report.node.host, .ip = peer_ip_});
   }
 
@@ -341,14 +349,14 @@ class AttachService : public v1::Coordinator::CallbackService {
     if (!principal.ok()) return new TurnedAway(ToGrpc(principal.status()));
     // A certificate proves the connection valid; without one, only the first
     // report shows that the caller is an agent.
-    std::optional<CertificateNames> names = PeerNames(*context->auth_context());
-    if (names.has_value()) connections_->Proved(context->peer());
+    if (PeerNames(*context->auth_context()).has_value()) {
+      connections_->Proved(context->peer());
+    }
     const grpc::Status place = places_.Check(principal->name);
     if (!place.ok()) return new TurnedAway(place);
-    if (host_names_ == HostNames::kAny) names.reset();
     auto stream = std::make_shared<AgentStream>(coordinator_, connections_,
                                                 &places_, *std::move(principal),
-                                                std::move(names), context);
+                                                NamesOf(*context), context);
     stream->Start(stream);
     return stream.get();
   }
@@ -369,16 +377,29 @@ class AttachService : public v1::Coordinator::CallbackService {
   }
 
  private:
+  // Returns the names of which one must be the caller's host or address;
+  // nullopt: the caller may be any node.
+  std::optional<CertificateNames> NamesOf(
+      const grpc::CallbackServerContext& context) const {
+    if (host_names_ == HostNames::kAny) return std::nullopt;
+    return PeerNames(*context.auth_context());
+  }
+
   absl::Status Take(const grpc::CallbackServerContext& context,
                     const v1::Announcement& announcement) {
     const absl::StatusOr<Principal> principal = check_->Identify(context);
     if (!principal.ok()) return principal.status();
     connections_->Proved(context.peer());
-    absl::Status status = CheckAnnouncement(announcement);
-    if (status.ok()) {
-      status = CheckAccess(*principal, Role::kJoin, announcement.run_id());
-    }
+    const absl::Status status = CheckAnnouncement(announcement);
     if (!status.ok()) return status;
+    // The nodes will be sent to the announced endpoint, so the caller must be
+    // the node at this endpoint, or come from an address of its certificate.
+    const absl::Status allowed =
+        CheckNode(*principal, NamesOf(context),
+                  {.run_id = announcement.run_id(),
+                   .host = ParseEndpoint(announcement.endpoint())->host,
+                   .ip = PeerIp(context.peer())});
+    if (!allowed.ok()) return allowed;
     if (announcement.gathered() > 0) {
       return coordinator_->Meet(announcement.run_id(),
                                 {.endpoint = announcement.endpoint(),

@@ -219,10 +219,11 @@ class Coordinator::Impl {
     return list;
   }
 
-  // Adds the reason why the journal is not durable, if there is one.
+  // Adds the reason why the job's records are not durable, if there is one.
   JobStatus WithTrouble(JobStatus status) const {
     if (options_.journal == nullptr) return status;
-    if (const auto trouble = options_.journal->trouble(); trouble.has_value()) {
+    if (const auto trouble = options_.journal->TroubleOf(status.run_id);
+        trouble.has_value()) {
       status.not_durable = trouble->why;
       status.not_durable_for = MonotonicNow() - trouble->since;
     }
@@ -333,17 +334,20 @@ class Coordinator::Impl {
       }
       const auto found = jobs_.find(run_id);
       if (found != jobs_.end()) job = found->second;
-      if (backing == Backing::kMajority) successor_ = {endpoint, epoch};
+      if (backing == Backing::kMajority) successors_.emplace(epoch, endpoint);
     }
     // If the announcement deposes the job, OnDeposed creates a standby, which
-    // learns from successor_ which coordinator has announced itself.
+    // learns from successors_ which coordinator has announced itself.
     if (job != nullptr) {
       job->OnCoordinatorTold({.epoch = epoch, .backing = backing});
     }
     std::function<void()> tell;
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      successor_.reset();
+      if (const auto own = successors_.find({epoch, endpoint});
+          backing == Backing::kMajority && own != successors_.end()) {
+        successors_.erase(own);
+      }
       if (standby_ == nullptr) return absl::OkStatus();
       tell = Perform(standby_->Told(MonotonicNow(), epoch, endpoint, backing));
     }
@@ -514,9 +518,10 @@ class Coordinator::Impl {
       // known here. The others would promise a new epoch to this standby, which
       // cannot win the election without them, and would then no longer obey the
       // successor.
-      if (successor_.has_value()) {
-        tell.push_back(Perform(standby_->Told(MonotonicNow(), successor_->epoch,
-                                              successor_->endpoint)));
+      if (!successors_.empty()) {
+        const auto& [epoch, endpoint] = *successors_.rbegin();
+        tell.push_back(
+            Perform(standby_->Told(MonotonicNow(), epoch, endpoint)));
       }
       for (auto& [id, stream] : streams_) {
         if (stream.job != job) continue;
@@ -790,8 +795,11 @@ class Coordinator::Impl {
   mutable std::mutex mutex_;
   // With Options::takeover: not null while there is no job.
   std::unique_ptr<Standby> standby_;
-  // The coordinator whose announcement is being handled, if it has a majority.
-  std::optional<Standby::Leader> successor_;
+  // The coordinators with a majority whose announcements are being handled:
+  // epoch and endpoint. Several threads may run Told at the same time. The
+  // highest epoch is that of the job's newest coordinator, whichever of the
+  // announcements deposes the job here.
+  std::multiset<std::pair<uint64_t, std::string>> successors_;
   // The coordinator to which this process's agent is connected; nullopt: none,
   // or this one.
   std::optional<Standby::Leader> followed_;

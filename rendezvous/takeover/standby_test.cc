@@ -113,6 +113,32 @@ TEST(StandbyTest, IsElectedOnceAMajorityHasPromised) {
   EXPECT_EQ(nodes.standby().reports().size(), 2u);
 }
 
+// A stranger may connect as any number of nodes.
+TEST(StandbyTest, NodesThatReportTheSameRankAreOneVoter) {
+  for (const bool has_place : {false, true}) {
+    Cluster nodes(5);
+    for (const int stranger : {1, 2, 3, 4}) {
+      Report& report = nodes.report(stranger);
+      report.electorate.rank = 1;
+      report.place->group_rank = 1;
+      if (!has_place) report.place.reset();
+      nodes.Come(stranger);
+    }
+    EXPECT_EQ(nodes.told(4).epoch, 0u);
+    EXPECT_THAT(nodes.told(4).reason, HasSubstr("1 of the 5 nodes"));
+  }
+}
+
+TEST(StandbyTest, ARankBeyondTheWorldIsNoVoter) {
+  Cluster nodes(3);
+  for (const int stranger : {1, 2}) {
+    nodes.report(stranger).place.reset();
+    nodes.report(stranger).electorate.rank = 2 + stranger;
+    nodes.Come(stranger);
+  }
+  EXPECT_EQ(nodes.told(2).epoch, 0u);
+}
+
 TEST(StandbyTest, HalfIsNoMajority) {
   Cluster nodes(4);
   nodes.Come(1);
@@ -354,6 +380,17 @@ TEST(StandbyTest, ANodeThatWasStartedAgainVotesBesideHalfOfItsWorld) {
     EXPECT_EQ(nodes.told(1).epoch != 0, one.is_majority)
         << one.remembering << " of " << one.world;
   }
+}
+
+TEST(StandbyTest, AReturnedNodeWhoseRankHasVotedIsNoVoter) {
+  Cluster nodes = WithAReturnedNode(4, 1, Takeover::kAuto);
+  Report& stranger = nodes.report(2);
+  stranger.place.reset();
+  stranger.electorate.rank = 0;
+  nodes.Come(2);
+  // Without the check these would be 2 nodes that remember and 1 that has
+  // returned, of 4.
+  EXPECT_EQ(nodes.told(2).epoch, 0u);
 }
 
 TEST(StandbyTest, ANodeOfNoListDoesNotVote) {

@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 #include <grpcpp/channel.h>
-#include <grpcpp/client_context.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -23,48 +22,12 @@
 #include "rendezvous/server/grpc_server.h"
 #include "rendezvous/testing/loopback.h"
 #include "rendezvous/testing/scripted_node.h"
-#include "rendezvous/wire/report_wire.h"
+#include "tests/security/hostile_stream.h"
 
 namespace muster::rendezvous {
 namespace {
 
 using ::testing::HasSubstr;
-
-// A client that sends reports that no agent would send.
-class HostileStream {
- public:
-  explicit HostileStream(const std::shared_ptr<grpc::Channel>& channel)
-      : stub_(v1::Coordinator::NewStub(channel)) {
-    context_.set_deadline(std::chrono::system_clock::now() +
-                          std::chrono::seconds(60));
-    stream_ = stub_->Attach(&context_);
-  }
-
-  void Send(const Report& report) {
-    v1::Report wire;
-    ToWire(report, &wire);
-    stream_->Write(wire);
-  }
-  // Returns the next directive; its kind is KIND_UNSPECIFIED if the stream has
-  // ended.
-  v1::Directive Read() {
-    v1::Directive directive;
-    stream_->Read(&directive);
-    return directive;
-  }
-  // Reads the stream to its end.
-  grpc::Status End() {
-    v1::Directive directive;
-    while (stream_->Read(&directive)) {
-    }
-    return stream_->Finish();
-  }
-
- private:
-  const std::unique_ptr<v1::Coordinator::Stub> stub_;
-  grpc::ClientContext context_;
-  std::unique_ptr<grpc::ClientReaderWriter<v1::Report, v1::Directive>> stream_;
-};
 
 class HostileReports : public ::testing::Test {
  protected:
@@ -135,6 +98,20 @@ TEST_F(HostileReports, AnEpochOfTheFarFutureDeposesNobody) {
   }
   EXPECT_TRUE(absl::IsInvalidArgument(
       coordinator_.Told("job", kHighest, "192.0.2.1:1")));
+  TheJobGoesOn(a.get(), b.get());
+}
+
+TEST_F(HostileReports, AnElectorateLargerThanTheJobIsRefused) {
+  auto a = Join("a");
+  a->WaitFor(DirectiveKind::kWait);
+  HostileStream stranger(Channel());
+  Report report = Stranger();
+  report.electorate = {.epoch = 1, .nodes = 100'000, .rank = 99'999};
+  stranger.Send(report);
+  const v1::Directive answer = stranger.Read();
+  EXPECT_EQ(answer.kind(), v1::Directive::REFUSED);
+  EXPECT_THAT(answer.reason(), HasSubstr("an electorate of 100000 nodes"));
+  auto b = Join("b");
   TheJobGoesOn(a.get(), b.get());
 }
 

@@ -8,6 +8,7 @@ PREFACE = b'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 _SETTINGS = 4
 _HEADERS = 1
 _END_HEADERS = 4
+_ACK = 1
 
 
 def frame(kind, flags, stream, payload=b''):
@@ -17,6 +18,8 @@ def frame(kind, flags, stream, payload=b''):
 
 # The first bytes of every client: the preface and an empty SETTINGS frame.
 HELLO = PREFACE + frame(_SETTINGS, 0, 0)
+# Accepts the limits that the server has announced.
+SETTINGS_ACK = frame(_SETTINGS, _ACK, 0)
 
 
 def call(stream, method, token=''):
@@ -32,6 +35,20 @@ def call(stream, method, token=''):
     # HPACK: a literal without indexing, whose name is a literal too.
     block += b'\0' + _text(name) + _text(value)
   return frame(_HEADERS, _END_HEADERS, stream, block)
+
+
+def answered(data):
+  """Returns the streams with a HEADERS frame in what a server has sent, and the
+  bytes of the last, incomplete frame."""
+  streams = set()
+  while len(data) >= 9:
+    size = int.from_bytes(data[:3], 'big')
+    if len(data) < 9 + size:
+      break
+    if data[3] == _HEADERS:
+      streams.add(int.from_bytes(data[5:9], 'big'))
+    data = data[9 + size:]
+  return streams, data
 
 
 def _text(text):

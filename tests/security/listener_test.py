@@ -223,6 +223,34 @@ class Connections(ListenerTest):
           one.recv(1)
         self.assert_a_job_runs(port, token=token)
 
+  # Attack: more streams on one connection than the coordinator has announced.
+  # gRPC closes the connection, and others are served.
+  def test_a_connection_has_at_most_8_streams(self):
+    _, port, _ = self.daemon()
+    connection = self.dial(port, http2.HELLO, http2.SETTINGS_ACK)
+    self.assertEqual(self.answered_streams(connection, range(8)), set(range(8)))
+    connection.sendall(http2.call(17, _ATTACH))
+    self.assertTrue(
+        is_hung_up_on(connection, time.monotonic() + _PATIENCE_S))
+    self.assert_status_works(port)
+
+  def answered_streams(self, connection, numbers):
+    """Opens calls, and returns the numbers of those whose first answer comes.
+    """
+    for number in numbers:
+      connection.sendall(http2.call(2 * number + 1, _ATTACH))
+    connection.settimeout(_PATIENCE_S)
+    data = b''
+    answered = set()
+    while len(answered) < len(numbers):
+      came = connection.recv(65536)
+      if not came:
+        break
+      data += came
+      streams, data = http2.answered(data)
+      answered |= {(stream - 1) // 2 for stream in streams}
+    return answered
+
   def test_a_flood_from_the_address_of_the_nodes(self):
     _, port, _ = self.daemon()
     flood = self.start(sys.executable, os.path.realpath(__file__), '--flood',

@@ -143,6 +143,16 @@ class Ssh(over_ssh.OverSsh):
     self.assertEqual(len(front.lines('A=1')), 1, front.text())
     self.assertEqual(front.lines('DS_ENV_FILE'), [], front.text())
 
+  def test_an_environment_file_that_others_can_write_is_refused(self):
+    self.write(self.work, '.deepspeed_env', 'A=1\n')
+    path = os.path.join(self.work, '.deepspeed_env')
+    os.chmod(path, 0o666)
+    front = self.finish(['127.0.0.1'], [], ['print', 'A'], code=2)
+    self.assertEqual(len(front.lines(
+        'launch: %s: other users can write it' % path)), 1, front.text())
+    front = self.finish(['127.0.0.1'], [], ['print', 'A'], DS_ENV_FILE=path)
+    self.assertEqual(len(front.lines('A=1')), 1, front.text())
+
   def check_no_command_line_has(self, secret):
     for pid in filter(str.isdigit, os.listdir('/proc')):
       try:

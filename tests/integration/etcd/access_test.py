@@ -30,6 +30,7 @@ class Access(processes.EtcdCase):
     path = os.path.join(self.folder, name)
     with open(path, 'w', encoding='ascii') as file:
       file.write(text)
+    os.chmod(path, 0o600)
     return path
 
   def assert_refused(self, daemon, *words):
@@ -55,6 +56,11 @@ class Access(processes.EtcdCase):
         self.start_daemon(etcd, '--etcd-user-file', wrong),
         'invalid user ID or password')
     right = self.write('right', 'root:secret\n')
+    os.chmod(right, 0o644)
+    refused = self.start_daemon(etcd, '--etcd-user-file', right)
+    self.assertEqual(refused.exit_code(), 2, refused.output)
+    self.assertIn('can read the password in ' + right, refused.output)
+    os.chmod(right, 0o600)
     self.start_daemon(etcd, '--etcd-user-file', right).wait_for(_LEADS)
 
   def test_tls(self):
