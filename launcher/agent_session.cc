@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,6 +33,8 @@
 #include "launcher/report/text_layout.h"
 #include "launcher/report/verdict_text.h"
 #include "launcher/temporary_folder.h"
+#include "rendezvous/dashboard/dashboard.h"
+#include "rendezvous/dashboard/dashboard_access.h"
 #include "rendezvous/metrics/exposition.h"
 #include "rendezvous/metrics/job_metrics.h"
 #include "rendezvous/probes/probe_server.h"
@@ -161,13 +164,44 @@ std::string MetricsText(
   return page.text();
 }
 
-// Serves probes and metrics on the addresses of `options`. One server is enough
-// if both have the same address. Unavailable: a server cannot listen on its
-// address; the message names the flag.
-absl::StatusOr<Pages> ServePages(const agent::HealthOptions& options,
-                                 const agent::AgentView* view,
-                                 std::function<std::string()> metrics,
-                                 const agent::AlsoLive& also_live) {
+// Returns the dashboard of this process; null if none is asked for.
+// InvalidArgument: it may not listen at its address.
+absl::StatusOr<std::shared_ptr<rendezvous::Dashboard>> MakeDashboard(
+    const agent::AgentOptions& options, const CoordinatorPages& own) {
+  const auto& listen = options.health.dashboard_listen;
+  if (!listen.has_value()) return nullptr;
+  const absl::Status may =
+      rendezvous::CheckDashboard(*listen, own.tokens, own.certificates);
+  if (!may.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--dashboard-listen: ", may.message()));
+  }
+  const std::string there = absl::StrCat(
+      "This process is node ", options.node.node_id, " of job ", options.run_id,
+      "; the job is coordinated at ", options.coordinator_endpoint, ".");
+  auto read = [jobs = own.jobs, elsewhere = own.elsewhere, there] {
+    rendezvous::CoordinatedJobs read;
+    read.elsewhere = elsewhere == nullptr ? there : elsewhere();
+    if (read.elsewhere.empty() && jobs) read.jobs = jobs();
+    return read;
+  };
+  return std::make_shared<rendezvous::Dashboard>(
+      std::move(read),
+      rendezvous::DashboardAccess{
+          .tokens = own.tokens,
+          .host_names = {listen->host, options.node.host}},
+      rendezvous::Dashboard::Clock{.now = MonotonicNow,
+                                   .unix_time = [] { return std::time({}); }});
+}
+
+// Serves probes, metrics and the dashboard on the addresses of `options`. One
+// server is enough if they have the same address. `dashboard`: null if there is
+// none. Unavailable: a server cannot listen on its address; the message names
+// the flag.
+absl::StatusOr<Pages> ServePages(
+    const agent::HealthOptions& options, const agent::AgentView* view,
+    std::function<std::string()> metrics, const agent::AlsoLive& also_live,
+    std::shared_ptr<rendezvous::Dashboard> dashboard) {
   Pages servers;
   rendezvous::Probes pages = agent::ProbesOf(view, also_live);
   const auto serve = [&](const char* flag,
@@ -184,10 +218,19 @@ absl::StatusOr<Pages> ServePages(const agent::HealthOptions& options,
     const absl::Status served = serve("--probe-listen", *options.probe_listen);
     if (!served.ok()) return served;
   }
+  const bool shares = options.dashboard_listen == options.metrics_listen;
   if (options.metrics_listen) {
     pages.metrics = std::move(metrics);
+    if (shares) AddDashboard(dashboard, pages);
     const absl::Status served =
         serve("--metrics-listen", *options.metrics_listen);
+    if (!served.ok()) return served;
+  }
+  if (options.dashboard_listen && !shares) {
+    pages.metrics = nullptr;
+    AddDashboard(dashboard, pages);
+    const absl::Status served =
+        serve("--dashboard-listen", *options.dashboard_listen);
     if (!served.ok()) return served;
   }
   return servers;
@@ -263,6 +306,12 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   }
   agent::AgentView view;
   const auto log_account = std::make_shared<agent::LogAccount>();
+  auto dashboard = MakeDashboard(options, own);
+  if (!dashboard.ok()) {
+    return {.exit_code = voice.Refuse(dashboard.status()),
+            .verdict = {},
+            .reason = ""};
+  }
   const absl::StatusOr<Pages> pages = ServePages(
       options.health, &view,
       [names = agent::NodeNames{.run_id = options.run_id,
@@ -271,10 +320,16 @@ agent::AgentResult RunAgentSession(const Voice& voice,
        &view, log_account, jobs = own.jobs] {
         return MetricsText(names, view.Look(), log_account->sums(), jobs);
       },
-      own.live);
+      own.live, *dashboard);
   if (!pages.ok()) {
     return {
         .exit_code = voice.Refuse(pages.status()), .verdict = {}, .reason = ""};
+  }
+  if (*dashboard != nullptr) {
+    // The dashboard's server is the last one.
+    voice.Notice(absl::StrCat(
+        "the dashboard is at http://", pages->back()->address().ToString(), "/",
+        own.tokens.empty() ? "" : ", for those with a token"));
   }
   const agent::LogPlan& logs = options.logs;
   const auto console = std::make_shared<agent::Console>(

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,12 +21,15 @@
 #include "base/counted.h"
 #include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
+#include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
 #include "base/poll.h"
 #include "base/process_secrets.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
 #include "rendezvous/daemon/daemon_options.h"
+#include "rendezvous/dashboard/dashboard.h"
+#include "rendezvous/dashboard/dashboard_access.h"
 #include "rendezvous/etcd/etcd_access.h"
 #include "rendezvous/etcd/etcd_client.h"
 #include "rendezvous/etcd/etcd_records.h"
@@ -121,6 +125,16 @@ class Health {
                                    : absl::OkStatus();
   }
 
+  // The jobs for the dashboard.
+  CoordinatedJobs Jobs() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (coordinator_ == nullptr) {
+      return {.jobs = {},
+              .elsewhere = absl::StrCat("This daemon serves no jobs: ", why_)};
+    }
+    return {.jobs = JobsWithNodes(*coordinator_), .elsewhere = ""};
+  }
+
   // The text of /metrics. A daemon that does not lead exposes no jobs.
   std::string Metrics() {
     std::optional<std::vector<JobStatus>> jobs;
@@ -144,11 +158,14 @@ class Health {
   std::string why_ = "the daemon is starting";
 };
 
-// Starts the servers of probes and metrics, none if neither was asked for. One
-// server is enough if both have the same address. Unavailable: a server cannot
-// listen on its address; the message names the flag.
+// Starts the servers of probes, metrics and the dashboard, none if none was
+// asked for. One server is enough if they have the same address. `tokens`: the
+// daemon's. InvalidArgument: the dashboard may not listen at its address.
+// Unavailable: a server cannot listen on its address; the message names the
+// flag.
 absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
-    const DaemonOptions& options, Health* health) {
+    const DaemonOptions& options, const std::vector<std::string>& tokens,
+    Health* health) {
   std::vector<std::unique_ptr<ProbeServer>> servers;
   Probes pages;
   pages.live = [health] { return health->Live(); };
@@ -168,14 +185,40 @@ absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
     return absl::OkStatus();
   };
   absl::Status served;
+  std::shared_ptr<Dashboard> dashboard;
+  if (options.dashboard_listen) {
+    const absl::Status may =
+        CheckDashboard(*options.dashboard_listen, tokens,
+                       options.tls.given() ? CallerCertificates::kRequired
+                                           : CallerCertificates::kNotRequired);
+    if (!may.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--dashboard-listen: ", may.message()));
+    }
+    dashboard = std::make_shared<Dashboard>(
+        [health] { return health->Jobs(); },
+        DashboardAccess{
+            .tokens = tokens,
+            .host_names = {options.dashboard_listen->host, HostName()}},
+        Dashboard::Clock{.now = MonotonicNow,
+                         .unix_time = [] { return std::time({}); }});
+  }
+  const bool shares = options.dashboard_listen == options.metrics_listen;
   if (options.probe_listen && options.probe_listen != options.metrics_listen) {
     served = serve("--probe-listen", *options.probe_listen,
                    "answering probes on ", "");
   }
   if (served.ok() && options.metrics_listen) {
     pages.metrics = [health] { return health->Metrics(); };
+    if (shares) AddDashboard(dashboard, pages);
     served = serve("--metrics-listen", *options.metrics_listen,
                    "metrics on http://", "/metrics");
+  }
+  if (served.ok() && options.dashboard_listen && !shares) {
+    pages.metrics = nullptr;
+    AddDashboard(dashboard, pages);
+    served = serve("--dashboard-listen", *options.dashboard_listen,
+                   "dashboard on http://", "/");
   }
   if (!served.ok()) return served;
   return servers;
@@ -431,8 +474,8 @@ int Serve(const DaemonOptions& options) {
     const absl::Status opened = daemon.log->Reopen();
     if (!opened.ok()) return Fail(opened, kBadUsage);
   }
-  auto pages = ServePages(options, &daemon.health);
-  if (!pages.ok()) return Fail(pages.status(), 1);
+  auto pages = ServePages(options, daemon.tokens, &daemon.health);
+  if (!pages.ok()) return Fail(pages.status(), CodeOf(pages.status()));
   daemon.pages = *std::move(pages);
   return options.etcd ? ServeInTurn(daemon) : ServeAlone(daemon);
 }

@@ -6,6 +6,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
@@ -13,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -71,9 +73,17 @@ using boost::system::error_code;
 
 constexpr auto kPeersTime = std::chrono::seconds(5);
 constexpr auto kWithoutDescriptors = std::chrono::milliseconds(500);
+constexpr auto kTick = std::chrono::seconds(1);
+// For responses without an end: how often more is asked for, and how long a
+// client may take to read a piece.
+constexpr auto kMorePause = std::chrono::milliseconds(100);
+constexpr auto kPieceTime = std::chrono::seconds(10);
 constexpr size_t kMaxPeers = 64;
 constexpr size_t kMaxHeaderBytes = 8 << 10;
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
+
+using Pieces =
+    std::function<std::optional<std::shared_ptr<const std::string>>()>;
 
 // A connection of one HTTP client, which is closed after one request.
 class Peer : public std::enable_shared_from_this<Peer> {
@@ -82,7 +92,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
   Peer(tcp::socket socket, const Probes* probes, std::function<void()> on_end)
       : stream_(std::move(socket)),
         probes_(probes),
-        on_end_(std::move(on_end)) {
+        on_end_(std::move(on_end)),
+        pause_(stream_.get_executor()) {
     parser_.header_limit(kMaxHeaderBytes);
     parser_.body_limit(0);
   }
@@ -102,14 +113,16 @@ class Peer : public std::enable_shared_from_this<Peer> {
  private:
   void Answer() {
     const auto& request = parser_.get();
-    const ProbeAnswer answer =
-        AnswerProbe(*probes_, std::string(request.method_string()),
-                    std::string(request.target()));
+    ProbeAnswer answer = Find(request);
     response_.result(static_cast<unsigned>(answer.status));
     response_.set(http::field::content_type, answer.content_type);
     response_.set(http::field::cache_control, "no-store");
+    for (const auto& [name, value] : answer.headers) response_.set(name, value);
     response_.keep_alive(false);
-    response_.body() = answer.body;
+    if (answer.more != nullptr && request.method() != http::verb::head) {
+      return Stream(std::move(answer));
+    }
+    response_.body() = std::move(answer.body);
     response_.prepare_payload();
     if (request.method() == http::verb::head) response_.body().clear();
     http::async_write(
@@ -119,6 +132,52 @@ class Peer : public std::enable_shared_from_this<Peer> {
         });
   }
 
+  ProbeAnswer Find(const http::request<http::string_body>& request) const {
+    PageRequest asked{
+        .method = std::string(request.method_string()),
+        .target = std::string(request.target()),
+        .host = std::string(request[http::field::host]),
+        .authorization = std::string(request[http::field::authorization])};
+    if (probes_->pages != nullptr) {
+      std::optional<ProbeAnswer> page = probes_->pages(asked);
+      if (page.has_value()) return *std::move(page);
+    }
+    return AnswerProbe(*probes_, asked.method, asked.target);
+  }
+
+  // Sends the headers without a length, then pieces until the client leaves.
+  void Stream(ProbeAnswer answer) {
+    more_ = std::move(answer.more);
+    piece_ = std::make_shared<const std::string>(std::move(answer.body));
+    headers_.emplace(response_);
+    http::async_write_header(
+        stream_, *headers_,
+        [self = shared_from_this()](error_code error, size_t) {
+          if (!error) self->WritePiece();
+        });
+  }
+
+  void WritePiece() {
+    stream_.expires_after(kPieceTime);
+    asio::async_write(stream_, asio::buffer(*piece_),
+                      [self = shared_from_this()](error_code error, size_t) {
+                        if (!error) self->WaitForPiece();
+                      });
+  }
+
+  void WaitForPiece() {
+    std::optional<std::shared_ptr<const std::string>> next = more_();
+    if (!next.has_value()) return;
+    if (*next != nullptr) {
+      piece_ = *std::move(next);
+      return WritePiece();
+    }
+    pause_.expires_after(kMorePause);
+    pause_.async_wait([self = shared_from_this()](error_code stopped) {
+      if (!stopped && self->stream_.socket().is_open()) self->WaitForPiece();
+    });
+  }
+
   // All members are used by the server's thread only.
   beast::tcp_stream stream_;
   const Probes* const probes_;
@@ -126,6 +185,11 @@ class Peer : public std::enable_shared_from_this<Peer> {
   beast::flat_buffer buffer_;
   http::request_parser<http::string_body> parser_;
   http::response<http::string_body> response_;
+  // For a response without an end.
+  std::optional<http::response_serializer<http::string_body>> headers_;
+  Pieces more_;
+  std::shared_ptr<const std::string> piece_;  // being written
+  asio::steady_timer pause_;
 };
 
 // The open connections. If there are more than kMaxPeers, the oldest connection
@@ -208,6 +272,7 @@ class ProbeServer::Impl {
 
   void Serve() {
     Accept();
+    if (probes_.tick != nullptr) Tick();
     // Start the server's thread with all signals blocked, so that other threads
     // handle them.
     sigset_t all, before;
@@ -218,6 +283,15 @@ class ProbeServer::Impl {
   }
 
  private:
+  void Tick() {
+    tick_.expires_after(kTick);
+    tick_.async_wait([this](error_code stopped) {
+      if (stopped) return;
+      probes_.tick();
+      Tick();
+    });
+  }
+
   void Accept() {
     acceptor_.async_accept([this](error_code error, tcp::socket socket) {
       if (!error) {
@@ -240,6 +314,7 @@ class ProbeServer::Impl {
   asio::io_context context_{1};
   tcp::acceptor acceptor_{context_};
   asio::steady_timer later_{context_};
+  asio::steady_timer tick_{context_};
   std::thread thread_;
 };
 

@@ -3,7 +3,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -11,6 +14,27 @@
 #include "rendezvous/endpoint/endpoint.h"
 
 namespace muster::rendezvous {
+
+// The parts of an HTTP request that a page reads.
+struct PageRequest {
+  std::string method;
+  std::string target;         // path and query string
+  std::string host;           // the header Host
+  std::string authorization;  // the header Authorization; empty: none
+};
+
+// An HTTP response without the headers that all responses have.
+struct ProbeAnswer {
+  int status = 200;
+  std::string body;
+  std::string content_type = "text/plain; charset=utf-8";
+  std::vector<std::pair<std::string, std::string>> headers;
+  // If set, the response goes on after `body` until the client leaves. Returns
+  // the bytes that come next; null: none at this time; nullopt: the response
+  // is over. The server's thread calls it several times a second. A client that
+  // does not read for 10 s is dropped.
+  std::function<std::optional<std::shared_ptr<const std::string>>()> more;
+};
 
 // The three probes of Kubernetes. Each function returns OK or a one-line
 // reason. They must not block, and must be callable from any thread.
@@ -24,13 +48,10 @@ struct Probes {
   std::function<absl::Status()> ready;
   // The text of /metrics (Exposition); empty: there is no such page.
   std::function<std::string()> metrics;
-};
-
-// An HTTP response without its headers.
-struct ProbeAnswer {
-  int status = 200;
-  std::string body;
-  std::string content_type = "text/plain; charset=utf-8";
+  // Further pages, asked first; nullopt: no such page. Null: there are none.
+  std::function<std::optional<ProbeAnswer>(const PageRequest&)> pages;
+  // Called once a second by the server's thread. Null: not called.
+  std::function<void()> tick;
 };
 
 // Answers GET and HEAD of /livez, /startupz and /readyz (ignoring a query
