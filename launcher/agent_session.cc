@@ -180,10 +180,10 @@ absl::StatusOr<std::shared_ptr<rendezvous::Dashboard>> MakeDashboard(
       "This process is node ", options.node.node_id, " of job ", options.run_id,
       "; the job is coordinated at ", options.coordinator_endpoint, ".");
   auto read = [jobs = own.jobs, elsewhere = own.elsewhere, there] {
-    rendezvous::CoordinatedJobs read;
-    read.elsewhere = elsewhere == nullptr ? there : elsewhere();
-    if (read.elsewhere.empty() && jobs) read.jobs = jobs();
-    return read;
+    rendezvous::CoordinatedJobs now;
+    now.elsewhere = elsewhere == nullptr ? there : elsewhere();
+    if (now.elsewhere.empty() && jobs) now.jobs = jobs();
+    return now;
   };
   return std::make_shared<rendezvous::Dashboard>(
       std::move(read),

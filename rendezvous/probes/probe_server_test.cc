@@ -215,26 +215,48 @@ TEST(ProbeServerTest, AStreamSendsItsPiecesAndEnds) {
   EXPECT_THAT(answer, EndsWith("\r\n\r\nfirst second third"));
 }
 
-TEST(ProbeServerTest, AStreamWhoseClientLeavesIsDestroyed) {
-  std::promise<void> ended;
+// Serves a stream that always has another mebibyte, and fulfils `ended` when
+// the stream is destroyed.
+Probes EndlessStream(std::promise<void>* ended) {
   Probes probes = Steady();
-  probes.pages = [&](const PageRequest&) -> std::optional<ProbeAnswer> {
-    const std::shared_ptr<void> end(nullptr, [&](void*) { ended.set_value(); });
+  probes.pages =
+      [ended](const PageRequest& request) -> std::optional<ProbeAnswer> {
+    if (request.target != "/") return std::nullopt;
+    const std::shared_ptr<void> end(nullptr,
+                                    [ended](void*) { ended->set_value(); });
     const auto piece =
         std::make_shared<const std::string>(std::string(1 << 20, 'x'));
     return ProbeAnswer{.headers = {},
                        .more = [end, piece] { return std::optional(piece); }};
   };
-  const auto server = Serve(std::move(probes));
-  {
-    const OwnedFd fd = Dial(*server);
-    const std::string request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-    EXPECT_EQ(send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(request.size()));
-    char first = 0;
-    EXPECT_EQ(read(fd.get(), &first, 1), 1);
-  }
+  return probes;
+}
+
+OwnedFd DialForStream(const ProbeServer& server) {
+  OwnedFd fd = Dial(server);
+  const std::string request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+  EXPECT_EQ(send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(request.size()));
+  char first = 0;
+  EXPECT_EQ(read(fd.get(), &first, 1), 1);
+  return fd;
+}
+
+TEST(ProbeServerTest, AStreamWhoseClientLeavesIsDestroyed) {
+  std::promise<void> ended;
+  const auto server = Serve(EndlessStream(&ended));
+  DialForStream(*server);
   EXPECT_EQ(ended.get_future().wait_for(std::chrono::seconds(30)),
+            std::future_status::ready);
+}
+
+TEST(ProbeServerTest, AClientThatDoesNotReadIsDroppedAfterTenSeconds) {
+  std::promise<void> ended;
+  const auto server = Serve(EndlessStream(&ended));
+  const OwnedFd fd = DialForStream(*server);
+  EXPECT_THAT(Ask(*server, "GET /livez HTTP/1.1\r\n\r\n"),
+              StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(ended.get_future().wait_for(std::chrono::seconds(40)),
             std::future_status::ready);
 }
 

@@ -149,7 +149,7 @@ const grid = {
   layout: '',
   cells: [],
   ranks: [],
-  chosen: 0,
+  chosen: null,  // index in ranks; null: the person has not chosen yet
 
   show(job) {
     this.ranks = ranksOf(job);
@@ -158,7 +158,6 @@ const grid = {
     byId('ranks').classList.toggle('many', this.ranks.length > 128);
     const layout = this.ranks.map((one) => one.node.node_id + one.local).join();
     if (layout !== this.layout) this.build(layout);
-    this.chosen = Math.min(this.chosen, this.ranks.length - 1);
     this.update();
   },
 
@@ -186,7 +185,21 @@ const grid = {
     byId('grid').replaceChildren(...groups);
   },
 
+  // The index of the rank whose details are shown: the chosen one, or else the
+  // one that needs attention most.
+  shown() {
+    if (this.chosen !== null) {
+      return Math.min(this.chosen, this.ranks.length - 1);
+    }
+    const urgent = ['failed', 'lost', 'silent'].map((state) =>
+      this.ranks.findIndex((one) => one.state === state)).find((i) => i >= 0);
+    if (urgent !== undefined) return urgent;
+    return this.ranks.reduce((worst, one, i) =>
+      (one.behind || 0) > (this.ranks[worst].behind || 0) ? i : worst, 0);
+  },
+
   update() {
+    const shown = this.shown();
     const isLag = document.querySelector('#views input:checked').value === 'lag';
     const isMany = this.ranks.length > 128;
     this.ranks.forEach((one, i) => {
@@ -198,9 +211,9 @@ const grid = {
           : isMany ? String(level) : numberText(one.behind);
       }
       const className = 'cell ' + (isLag ? 'lag' : one.state) +
-        (i === this.chosen ? ' chosen' : '');
+        (i === shown ? ' chosen' : '');
       const tint = isLag && level !== null
-        ? `rgba(var(--lag), ${0.08 + 0.08 * level})` : '';
+        ? `rgba(var(--lag), ${0.06 + 0.09 * level})` : '';
       if (cell.textContent !== text) cell.textContent = text;
       if (cell.className !== className) cell.className = className;
       if (cell.style.background !== tint) cell.style.background = tint;
@@ -208,12 +221,12 @@ const grid = {
       const label = `rank ${one.rank}: ${kStates[one.state][1]}` +
         (one.behind > 0 ? `, ${one.behind} steps behind` : '');
       if (cell.ariaLabel !== label) cell.ariaLabel = label;
-      cell.ariaSelected = i === this.chosen ? 'true' : 'false';
+      cell.ariaSelected = i === shown ? 'true' : 'false';
     });
     byId('grid').setAttribute('aria-activedescendant',
-                              `rank-${this.ranks[this.chosen].rank}`);
+                              `rank-${this.ranks[shown].rank}`);
     this.showLegend(isLag, isMany);
-    this.showRank();
+    this.showRank(this.ranks[shown]);
   },
 
   showLegend(isLag, isMany) {
@@ -239,8 +252,7 @@ const grid = {
       }));
   },
 
-  showRank() {
-    const one = this.ranks[this.chosen];
+  showRank(one) {
     const said = one.progress || {};
     showFacts(byId('rank'), [
       ['rank', String(one.rank)],
@@ -265,8 +277,8 @@ const grid = {
 
   // Returns the nearest rank in the row above (-1) or below (1).
   inRow(direction) {
-    const here = this.cells[this.chosen].getBoundingClientRect();
-    let best = this.chosen;
+    let best = this.shown();
+    const here = this.cells[best].getBoundingClientRect();
     let least = Infinity;
     this.cells.forEach((cell, i) => {
       const there = cell.getBoundingClientRect();
@@ -280,7 +292,7 @@ const grid = {
 
   onKey(event) {
     const targets = {
-      ArrowRight: () => this.chosen + 1, ArrowLeft: () => this.chosen - 1,
+      ArrowRight: () => this.shown() + 1, ArrowLeft: () => this.shown() - 1,
       ArrowDown: () => this.inRow(1), ArrowUp: () => this.inRow(-1),
       Home: () => 0, End: () => this.ranks.length - 1,
     };
@@ -327,7 +339,8 @@ function timeAxis(svg, x, end, width, bottom) {
   }
 }
 
-function lineChart(holder, times, values, title) {
+// `floor`: values that the axis includes besides the points'.
+function lineChart(holder, times, values, title, floor) {
   const points = times.map((at, i) => [at, values[i]])
     .filter(([, value]) => typeof value === 'number');
   if (points.length === 0) {
@@ -337,7 +350,7 @@ function lineChart(holder, times, values, title) {
   const width = Math.max(240, holder.clientWidth), height = 150;
   const svg = drawn('svg', {viewBox: `0 0 ${width} ${height}`, height,
                             role: 'img'});
-  let low = Math.min(...points.map(([, v]) => v));
+  let low = Math.min(...points.map(([, v]) => v), ...floor);
   let high = Math.max(...points.map(([, v]) => v));
   if (low === high) [low, high] = [low - (Math.abs(low) || 1) * .1,
                                    high + (Math.abs(high) || 1) * .1];
@@ -554,6 +567,7 @@ const view = {
     byId('state').className = `pill ${toneOf(state)}`;
     byId('state').dataset.state = state;
     byId('reason').textContent = job.reason;
+    byId('reason').hidden = job.verdict !== null;  // the verdict has it
     showFactsOf(job);
     showVerdict(job.verdict);
     grid.show(job);
@@ -566,10 +580,10 @@ const view = {
   showHistory(history) {
     this.history = history;
     if (!history) return;
-    lineChart(byId('loss'), history.at_seconds, history.loss, 'loss');
+    lineChart(byId('loss'), history.at_seconds, history.loss, 'loss', []);
     lineChart(byId('rate'), history.at_seconds, history.tokens_per_s,
-              'tokens per second');
-    lineChart(byId('step'), history.at_seconds, history.step, 'step');
+              'tokens per second', [0]);
+    lineChart(byId('step'), history.at_seconds, history.step, 'step', [0]);
     if (this.job) showTimeline(this.job, history);
   },
 
@@ -722,7 +736,7 @@ async function open() {
   const signal = following.signal;
   takeToken();
   view.job = view.history = null;
-  grid.chosen = 0;
+  grid.chosen = null;
   let jobId = new URLSearchParams(location.hash.slice(1)).get('job');
   while (!signal.aborted) {
     try {
