@@ -29,6 +29,7 @@ _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _TIMEOUT_S = 60
 _MAX_STREAMS = 16
+_STATUS = '<img src=x onerror="document.title=3">'  # of each worker
 _PAUSE = threading.Event()  # never set
 
 # A worker that reports a step of its own, and ends with the code in the file
@@ -39,7 +40,8 @@ rank = int(os.environ['RANK'])
 report = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 report.connect(os.environ['MUSTER_PROGRESS_SOCKET'])
 while not (rank == 1 and os.path.exists(sys.argv[1])):
-  report.send(b'STEP=%d\nLOSS=2.5\nTOKENS_PER_S=100\n' % (70 + rank))
+  report.send(b'STEP=%d\nLOSS=2.5\nTOKENS_PER_S=100\n'
+              b'STATUS=%s\n' % (70 + rank, os.fsencode(sys.argv[2])))
   threading.Event().wait(0.05)
 sys.exit(int(open(sys.argv[1]).read()))
 '''
@@ -124,6 +126,7 @@ class Dashboard(unittest.TestCase):
       file.write(_WORKER)
     # Forget the token and the page of the last test.
     self.browser.driver.get('about:blank')
+    self.browser.complaints()
 
   def environment(self, token=None):
     environment = dict(os.environ, NO_COLOR='1')
@@ -166,7 +169,8 @@ class Dashboard(unittest.TestCase):
     return [self.start(_LAUNCH, f'--nnodes={count}', '--nproc-per-node=2',
                        f'--rdzv-id={job}', f'--rdzv-endpoint={endpoint}',
                        f'--node-rank={rank}', '--no-python', *flags,
-                       sys.executable, self.worker, self.end_file, token=token)
+                       sys.executable, self.worker, self.end_file, _STATUS,
+                       token=token)
             for rank in range(count)]
 
   def status(self, endpoint, job, token=None):
@@ -257,9 +261,11 @@ class Dashboard(unittest.TestCase):
 
   def test_a_hostile_name_is_only_text(self):
     url, endpoint = self.daemon()
-    name = '<img src=x onerror="document.title=1"><script>document.title=2'
+    name = '"><b><script>document.title=2'
     self.nodes(endpoint, name, count=1)
     self.nodes(endpoint, 'another', count=1)
+    until('both jobs are there',
+          lambda: self.ask(url, '/api/jobs')[1].count('"run_id"') == 2)
     browser = self.browser
     self.show(url)
     row = until('both jobs are listed', lambda: [
@@ -268,6 +274,8 @@ class Dashboard(unittest.TestCase):
     self.assertEqual(row[0][0], name)
     browser.driver.find_element(By.LINK_TEXT, name).click()
     until('its page is shown', lambda: browser.text('run-id') == name)
+    until('the status of a rank is shown',
+          lambda: browser.field('rank', 'status') == _STATUS)
     self.assertIn(name, browser.driver.title)
     self.assertEqual(browser.driver.execute_script(
         'return document.querySelectorAll("img, main script").length'), 0)
@@ -278,7 +286,7 @@ class Dashboard(unittest.TestCase):
     launch = self.start(_LAUNCH, '--nnodes=1', f'--rdzv-endpoint={endpoint}',
                         '--nproc-per-node=2', '--no-python',
                         '--dashboard-listen=0', sys.executable, self.worker,
-                        self.end_file)
+                        self.end_file, _STATUS)
     url = self.said(launch, r'dashboard is at (http://[^ ,]+)')
     browser = self.browser
     self.show(url)
@@ -312,7 +320,7 @@ class Dashboard(unittest.TestCase):
     for given, expected in (('', '401'), ('Authorization: Bearer x\r\n', '401'),
                             (f'Authorization: Bearer {join}\r\n', '403')):
       self.assertIn(expected, self.ask(url, '/api/jobs', headers=given)[0])
-    self.end(0)
+    self.end(3)
     rest, _ = launch.communicate(timeout=_TIMEOUT_S)
     self.assertNotIn('muster1', rest)
 

@@ -496,7 +496,10 @@ function showVerdict(verdict) {
          `pid ${cause.pid}`] : null,
     ['why', verdict.reason, 'wide'],
   ]);
-  const message = cause ? [cause.message, ...cause.stack].join('\n') : '';
+  // The reason has the message of most causes already.
+  const message = !cause ? '' : [
+    verdict.reason.includes(cause.message) ? '' : cause.message,
+    ...cause.stack].join('\n').trim();
   byId('verdict-message').hidden = message === '';
   byId('verdict-message').textContent = message;
 }
