@@ -29,6 +29,7 @@
 #include "launcher/slurm/slurm_steps.h"
 #include "rendezvous/client/admin_client.h"
 #include "rendezvous/events/event_log.h"
+#include "rendezvous/events/status_json.h"
 #include "rendezvous/tls/tls_files.h"
 #include "rendezvous/tls/token_identity.h"
 #include "rendezvous/token/token.h"
@@ -101,7 +102,7 @@ absl::Status Status(rendezvous::AdminClient& client,
     if (json) {
       jobs = WithNodes(client, *jobs);
       if (!jobs.ok()) return jobs.status();
-      Print(JobListJson(*jobs));
+      Print(rendezvous::JobListJson(*jobs));
       return absl::OkStatus();
     }
     if (jobs->size() != 1) {
@@ -112,7 +113,7 @@ absl::Status Status(rendezvous::AdminClient& client,
   }
   absl::StatusOr<rendezvous::JobStatus> job = client.GetJob(run_id);
   if (!job.ok()) return job.status();
-  Print(json ? StatusJson(*job) : StatusTable(*job, target));
+  Print(json ? rendezvous::StatusJson(*job) : StatusTable(*job, target));
   return absl::OkStatus();
 }
 

@@ -73,10 +73,15 @@ int Run(const RunOptions& options, const Environment& environment) {
   PrepareSignals(*plan);
   rendezvous::GrpcLink link(
       {.endpoints = *coordinator, .tls = options.tls, .token = node->token});
+  CoordinatorPages shown;
+  if (!node->token.empty()) shown.tokens = {node->token};
+  if (options.tls.given()) {
+    shown.certificates = rendezvous::CallerCertificates::kRequired;
+  }
   return RunAgentSession(voice, *std::move(plan), options.program[0],
                          options.log_dir.empty() ? LogFolder::kTemporary
                                                  : LogFolder::kGiven,
-                         node->guardian.get(), &link)
+                         node->guardian.get(), &link, shown)
       .exit_code;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,6 +33,8 @@
 #include "launcher/report/text_layout.h"
 #include "launcher/report/verdict_text.h"
 #include "launcher/temporary_folder.h"
+#include "rendezvous/dashboard/dashboard.h"
+#include "rendezvous/dashboard/dashboard_access.h"
 #include "rendezvous/metrics/exposition.h"
 #include "rendezvous/metrics/job_metrics.h"
 #include "rendezvous/probes/probe_server.h"
@@ -159,6 +162,36 @@ std::string MetricsText(
   return page.text();
 }
 
+// Returns the dashboard of this process; null if none is asked for.
+// InvalidArgument: it may not listen at its address.
+absl::StatusOr<std::shared_ptr<rendezvous::Dashboard>> MakeDashboard(
+    const agent::AgentOptions& options, const CoordinatorPages& own) {
+  const auto& listen = options.health.dashboard_listen;
+  if (!listen.has_value()) return nullptr;
+  const absl::Status may =
+      rendezvous::CheckDashboard(*listen, own.tokens, own.certificates);
+  if (!may.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--dashboard-listen: ", may.message()));
+  }
+  const std::string there = absl::StrCat(
+      "This process is node ", options.node.node_id, " of job ", options.run_id,
+      "; the job is coordinated at ", options.coordinator_endpoint, ".");
+  auto read = [jobs = own.jobs, elsewhere = own.elsewhere, there] {
+    rendezvous::CoordinatedJobs now;
+    now.elsewhere = elsewhere == nullptr ? there : elsewhere();
+    if (now.elsewhere.empty() && jobs) now.jobs = jobs();
+    return now;
+  };
+  return std::make_shared<rendezvous::Dashboard>(
+      std::move(read),
+      rendezvous::DashboardAccess{
+          .tokens = own.tokens,
+          .host_names = {listen->host, options.node.host}},
+      rendezvous::Dashboard::Clock{.now = MonotonicNow,
+                                   .unix_time = [] { return std::time({}); }});
+}
+
 }  // namespace
 
 void PointLatestInTime(const std::string& directory,
@@ -229,10 +262,19 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   }
   agent::AgentView view;
   const auto log_account = std::make_shared<agent::LogAccount>();
+  auto dashboard = MakeDashboard(options, own);
+  if (!dashboard.ok()) {
+    return {.exit_code = voice.Refuse(dashboard.status()),
+            .verdict = {},
+            .reason = ""};
+  }
+  rendezvous::Probes probes = agent::ProbesOf(&view, own.live);
+  AddDashboard(*dashboard, probes);
   const auto pages = rendezvous::ServePages(
       {.probes = options.health.probe_listen,
-       .metrics = options.health.metrics_listen},
-      agent::ProbesOf(&view, own.live),
+       .metrics = options.health.metrics_listen,
+       .dashboard = options.health.dashboard_listen},
+      probes,
       [names = agent::NodeNames{.run_id = options.run_id,
                                 .node_id = options.node.node_id,
                                 .host = options.node.host},
@@ -243,6 +285,12 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   if (!pages.ok()) {
     return {
         .exit_code = voice.Refuse(pages.status()), .verdict = {}, .reason = ""};
+  }
+  if (*dashboard != nullptr) {
+    // The dashboard's server is the last one.
+    voice.Notice(absl::StrCat(
+        "the dashboard is at http://", pages->back()->address().ToString(), "/",
+        own.tokens.empty() ? "" : ", for those with a token"));
   }
   const agent::LogPlan& logs = options.logs;
   const auto console = std::make_shared<agent::Console>(

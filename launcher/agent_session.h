@@ -11,6 +11,7 @@
 #include "agent/probes/agent_probes.h"
 #include "launcher/voice.h"
 #include "rendezvous/client/coordinator_link.h"
+#include "rendezvous/dashboard/dashboard_access.h"
 #include "rendezvous/protocol/job_status.h"
 
 namespace muster::launcher {
@@ -27,6 +28,14 @@ struct CoordinatorPages {
   // Returns the jobs that it coordinates now; empty: there is no coordinator in
   // this process.
   std::function<std::vector<rendezvous::JobStatus>()> jobs;
+  // Returns where the job is coordinated, a sentence; empty: in this process.
+  // Null: not in this process.
+  std::function<std::string()> elsewhere;
+  // The tokens of the coordinator or, without one in this process, of its node:
+  // readers of the dashboard show one of them. Empty: there is none.
+  std::vector<std::string> tokens;
+  rendezvous::CallerCertificates certificates =
+      rendezvous::CallerCertificates::kNotRequired;
 };
 
 // Runs an agent. Prints notices while the agent runs, and at the end the

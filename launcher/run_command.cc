@@ -201,6 +201,16 @@ std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
                                                      own.here->coordinator());
 }
 
+// Returns where the job is coordinated if not by `here`, as a sentence for the
+// dashboard; empty: here.
+std::string ElsewhereText(const rendezvous::Coordinator& here) {
+  const auto elsewhere = here.WhereElse();
+  if (!elsewhere.has_value()) return "";
+  return absl::StrCat(elsewhere->why.message(),
+                      elsewhere->endpoint.empty() ? "" : ", at ",
+                      elsewhere->endpoint);
+}
+
 }  // namespace
 
 int RunCommand(const std::string& name, const RunOptions& options,
@@ -263,6 +273,12 @@ int RunCommand(const std::string& name, const RunOptions& options,
     shown.jobs = [here] {
       return rendezvous::JobsWithNodes(*here->coordinator());
     };
+    shown.elsewhere = [here] { return ElsewhereText(*here->coordinator()); };
+  }
+  const std::string& token = here == nullptr ? node->token : hosting.token;
+  if (!token.empty()) shown.tokens = {token};
+  if (hosting.tls.given()) {
+    shown.certificates = rendezvous::CallerCertificates::kRequired;
   }
   const agent::AgentResult result = RunAgentSession(
       voice, std::move(agent), options.program[0],

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "launcher/local_token.h"
 #include "launcher/options/command_line.h"
 #include "launcher/options/option_values.h"
 #include "rendezvous/token/token.h"
@@ -78,6 +79,24 @@ std::string UserName() {
              : absl::StrCat("uid-", geteuid());
 }
 
+// Returns the secret from which the token is derived; "": none was given.
+// NotFound: no coordinator of this user listens at the request's endpoint, or
+// its token was given by the user.
+absl::StatusOr<std::string> ReadSecret(const TokenRequest& request,
+                                       const Voice& voice) {
+  if (!request.endpoint.has_value()) {
+    return rendezvous::ReadToken(
+        request.token_file,
+        [&](const std::string& sentence) { voice.Error(sentence); });
+  }
+  std::optional<LocalCoordinator> local =
+      FindLocalCoordinator(*request.endpoint, LocalTokenParents());
+  if (local.has_value()) return std::move(local->token);
+  return absl::NotFoundError(absl::StrCat(
+      "token: no job of yours on this machine has its coordinator at ",
+      request.endpoint->ToString(), " with a secret that `launch` made"));
+}
+
 }  // namespace
 
 std::vector<Flag> TokenFlags() {
@@ -111,6 +130,11 @@ std::vector<Flag> TokenFlags() {
            "environment does the same.",
        .completions = "<file>",
        .pet = kNone},
+      {.name = "endpoint",
+       .value = "HOST:PORT",
+       .help = "The coordinator of your own job on this machine, from whose "
+               "secret the token is derived: `launch` made that secret itself.",
+       .pet = kNone},
       {.name = "help", .letter = 'h', .help = "Show this text.", .pet = kNone},
   };
 }
@@ -135,6 +159,9 @@ absl::StatusOr<TokenRequest> ParseTokenRequest(
   if (values.Given().empty()) return request;
   request.way = TokenRequest::Way::kDerived;
   request.token_file = values.Text("token-file");
+  if (values.IsGiven("endpoint")) {
+    values.Into("endpoint", ReadOptionalEndpoint, request.endpoint);
+  }
   request.grant = {.name = user, .roles = rendezvous::AllRoles()};
   if (values.IsGiven("role"))
     values.Into("role", ReadRoles, request.grant.roles);
@@ -161,9 +188,7 @@ int TokenCommand(const std::vector<std::string>& args,
   if (request->way == TokenRequest::Way::kSecret) {
     return Print(absl::StrCat(rendezvous::FreshToken(), "\n"));
   }
-  const absl::StatusOr<std::string> secret = rendezvous::ReadToken(
-      request->token_file,
-      [&](const std::string& sentence) { voice.Error(sentence); });
+  const absl::StatusOr<std::string> secret = ReadSecret(*request, voice);
   if (!secret.ok()) {
     return voice.Refuse(absl::InvalidArgumentError(secret.status().message()),
                         "token");

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "launcher/options/flag.h"
 #include "launcher/voice.h"
+#include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/tls/token_identity.h"
 
 namespace muster::launcher {
@@ -18,7 +19,10 @@ namespace muster::launcher {
 struct TokenRequest {
   enum class Way { kHelp, kSecret, kDerived };
   Way way = Way::kSecret;
-  std::string token_file;        // of kDerived
+  std::string token_file;  // of kDerived
+  // Of kDerived: the coordinator of this user on this host that has the secret;
+  // nullopt: the secret is in token_file or in MUSTER_TOKEN.
+  std::optional<rendezvous::Endpoint> endpoint;
   rendezvous::TokenGrant grant;  // of kDerived
 };
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "rendezvous/dashboard/dashboard_access.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/signal_names.h"
 
@@ -101,6 +102,15 @@ absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadOptionalEndpoint(
   if (text.empty()) return std::nullopt;
   absl::StatusOr<rendezvous::Endpoint> endpoint =
       rendezvous::ParseEndpoint(text);
+  if (!endpoint.ok()) return endpoint.status();
+  return *std::move(endpoint);
+}
+
+absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadDashboardEndpoint(
+    const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  absl::StatusOr<rendezvous::Endpoint> endpoint =
+      rendezvous::ParseDashboardEndpoint(text);
   if (!endpoint.ok()) return endpoint.status();
   return *std::move(endpoint);
 }

@@ -46,6 +46,11 @@ absl::StatusOr<std::string> ReadName(const std::string& text);
 absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadOptionalEndpoint(
     const std::string& text);
 
+// Reads HOST[:PORT], or a port of 127.0.0.1; returns nullopt if `text` is
+// empty.
+absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadDashboardEndpoint(
+    const std::string& text);
+
 // Reads HOST[:PORT],HOST[:PORT],…; returns no endpoint if `text` is empty.
 absl::StatusOr<std::vector<rendezvous::Endpoint>> ReadEndpoints(
     const std::string& text);

@@ -385,6 +385,16 @@ constexpr Flag kFlags[] = {
          [](Text t, RunOptions& o) {
            return Set(o.health.metrics_listen, ReadOptionalEndpoint(t));
          }},
+    {.name = "dashboard-listen",
+     .value = "[HOST:]PORT",
+     .group = FlagGroup::kHealth,
+     .help = "Serve a page about the job over HTTP here, for a browser; "
+             "without a host on 127.0.0.1. A job with a token asks its "
+             "readers for it.",
+     .read =
+         [](Text t, RunOptions& o) {
+           return Set(o.health.dashboard_listen, ReadDashboardEndpoint(t));
+         }},
 };
 
 }  // namespace

@@ -6,9 +6,13 @@
 #include <tuple>
 
 #include "launcher/report/text_layout.h"
+#include "rendezvous/protocol/job_progress.h"
 
 namespace muster::launcher {
 namespace {
+
+using rendezvous::ProgressSummary;
+using rendezvous::RankProgress;
 
 // Maximum number of ranks for which ProgressTable shows every rank.
 constexpr size_t kMaxRanks = 16;
@@ -123,60 +127,8 @@ std::vector<std::string> Cells(const RankProgress& rank,
 
 }  // namespace
 
-std::vector<RankProgress> RanksOf(const rendezvous::JobStatus& job) {
-  std::vector<RankProgress> ranks;
-  // The rank of the first worker of the node in the loop. Nodes are in the
-  // order of their group rank.
-  int first_rank = 0;
-  for (const rendezvous::NodeStatus& node : job.nodes) {
-    if (!node.group_rank) continue;
-    for (const rendezvous::WorkerProgress& said : node.progress) {
-      ranks.push_back({.rank = first_rank + said.local_rank,
-                       .host = node.node.host,
-                       .said = said});
-    }
-    first_rank += node.node.slots;
-  }
-  return ranks;
-}
-
-ProgressSummary Summarize(const std::vector<RankProgress>& ranks) {
-  ProgressSummary summary;
-  std::vector<int64_t> steps;
-  double losses = 0;
-  int told_loss = 0;
-  for (const RankProgress& rank : ranks) {
-    const rendezvous::WorkerProgress& said = rank.said;
-    ++summary.reporting;
-    if (said.step) {
-      if (!summary.least_step || *said.step < *summary.least_step) {
-        summary.least_step = said.step;
-        summary.slowest_rank = rank.rank;
-      }
-      steps.push_back(*said.step);
-    }
-    if (said.loss) {
-      losses += *said.loss;
-      ++told_loss;
-    }
-    if (said.tokens_per_s) summary.tokens_per_s += *said.tokens_per_s;
-    if (summary.most_silent_rank < 0 ||
-        said.silent_for > summary.longest_silence) {
-      summary.most_silent_rank = rank.rank;
-      summary.longest_silence = said.silent_for;
-    }
-  }
-  if (told_loss > 0) summary.loss = losses / told_loss;
-  if (!steps.empty()) {
-    std::sort(steps.begin(), steps.end());
-    summary.median_step = steps[steps.size() / 2];
-    summary.max_step = steps.back();
-  }
-  return summary;
-}
-
 std::string ProgressLine(const rendezvous::JobStatus& job) {
-  const ProgressSummary summary = Summarize(RanksOf(job));
+  const ProgressSummary summary = Summarize(rendezvous::RanksOf(job));
   if (summary.reporting == 0) return "";
   std::string line;
   const auto add = [&line](const std::string& part) {
@@ -200,7 +152,7 @@ std::string ProgressLine(const rendezvous::JobStatus& job) {
 
 std::string RankLines(const rendezvous::JobStatus& job,
                       const TextTarget& target) {
-  const std::vector<RankProgress> ranks = RanksOf(job);
+  const std::vector<RankProgress> ranks = rendezvous::RanksOf(job);
   if (ranks.empty()) return "";
   const ProgressSummary summary = Summarize(ranks);
   std::vector<std::vector<std::string>> rows;
@@ -236,7 +188,7 @@ std::string RankLines(const rendezvous::JobStatus& job,
 
 std::string ProgressTable(const rendezvous::JobStatus& job,
                           const TextTarget& target) {
-  const std::vector<RankProgress> ranks = RanksOf(job);
+  const std::vector<RankProgress> ranks = rendezvous::RanksOf(job);
   if (ranks.empty()) return "";
   const ProgressSummary summary = Summarize(ranks);
   std::vector<const RankProgress*> shown;

@@ -2,10 +2,7 @@
 #define MUSTER_LAUNCHER_REPORT_PROGRESS_TEXT_H_
 
 #include <chrono>
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "launcher/report/text_layout.h"
 #include "rendezvous/protocol/job_status.h"
@@ -15,32 +12,9 @@ namespace muster::launcher {
 // This header formats, for people, the progress that a job's workers report.
 // All its functions are pure.
 
-// The last progress report of one rank, with the rank's host.
-struct RankProgress {
-  int rank = 0;
-  std::string host;
-  rendezvous::WorkerProgress said;
-};
-// The ranks of the current round that have reported progress, in the order of
-// their rank.
-std::vector<RankProgress> RanksOf(const rendezvous::JobStatus& job);
-
 // Minimum time of silence for which RankLines shows how long a rank has been
 // silent.
 inline constexpr Duration kLongSilence = std::chrono::seconds(10);
-
-struct ProgressSummary {
-  int reporting = 0;                  // number of ranks that have reported
-  std::optional<int64_t> least_step;  // smallest step that a rank reported
-  std::optional<int64_t> median_step;
-  std::optional<int64_t> max_step;
-  int slowest_rank = -1;       // lowest rank at least_step; -1: none
-  std::optional<double> loss;  // mean of the ranks' losses
-  double tokens_per_s = 0;     // sum over all ranks that report it
-  int most_silent_rank = -1;
-  Duration longest_silence = Duration::zero();
-};
-ProgressSummary Summarize(const std::vector<RankProgress>& ranks);
 
 // One line about the job's progress, "steps 1180 to 1200 (median 1199), rank 3
 // is the last; loss 2.31; 408k tokens/s; 7 of 8 ranks report". Empty if no rank

@@ -26,13 +26,6 @@ std::string StatusTable(const rendezvous::JobStatus& job,
 std::string JobListTable(const std::vector<rendezvous::JobStatus>& jobs,
                          const TextTarget& target);
 
-// One job as a JSON object on several lines, for programs. Durations are in
-// seconds; unknown values are null. Ends with a newline. Pure.
-std::string StatusJson(const rendezvous::JobStatus& job);
-
-// Several jobs as a JSON array of the objects of StatusJson.
-std::string JobListJson(const std::vector<rendezvous::JobStatus>& jobs);
-
 }  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_REPORT_STATUS_TEXT_H_

@@ -6,6 +6,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "rendezvous/events/status_json.h"
+
 namespace muster::launcher {
 namespace {
 
@@ -97,7 +99,7 @@ TEST(StatusTableTest, BoundWorkersShowTheirCores) {
   EXPECT_THAT(table, HasSubstr("0.49s ago  exclusive: 111"));
   EXPECT_THAT(table, Not(HasSubstr(std::string(60, '1'))));
   EXPECT_THAT(table, HasSubstr("0.49s ago  -  "));
-  const auto json = nlohmann::json::parse(StatusJson(job));
+  const auto json = nlohmann::json::parse(rendezvous::StatusJson(job));
   EXPECT_EQ(json["nodes"][0]["binding"], "node: 0-15 | 16-31");
   EXPECT_EQ(json["nodes"][0]["topology"],
             nlohmann::json({"block=b1", "rack=r7"}));
@@ -172,7 +174,8 @@ TEST(StatusJsonTest, HasTheFieldsOfTheTable) {
                             .loss = std::numeric_limits<double>::quiet_NaN(),
                             .silent_for = std::chrono::seconds(2),
                             .deadline = std::chrono::seconds(30)}};
-  nlohmann::json json = nlohmann::json::parse(StatusJson(job));
+  nlohmann::json json = nlohmann::json::parse(rendezvous::StatusJson(job));
+  EXPECT_EQ(json, nlohmann::json::parse(rendezvous::StatusJsonLine(job)));
   EXPECT_EQ(json["run_id"], "exp-7");
   EXPECT_EQ(json["phase"], "running");
   EXPECT_EQ(json["phase_age_seconds"], 754.0);
@@ -198,7 +201,8 @@ TEST(StatusJsonTest, HasTheFieldsOfTheTable) {
   job.verdict->outcome = rendezvous::Outcome::kTimedOut;
   job.verdict->cause.emplace();
   job.verdict->cause->rank = 3;
-  nlohmann::json list = nlohmann::json::parse(JobListJson({job, Running()}));
+  nlohmann::json list =
+      nlohmann::json::parse(rendezvous::JobListJson({job, Running()}));
   ASSERT_EQ(list.size(), 2u);
   EXPECT_EQ(list[0]["verdict"]["outcome"], "timed out");
   EXPECT_EQ(list[0]["verdict"]["cause"]["rank"], 3);
@@ -213,7 +217,7 @@ TEST(StatusTableTest, ShowsUnhealthyNodesAndThePreemption) {
   const std::string table = StatusTable(job, {});
   EXPECT_THAT(table, HasSubstr("unhealthy: GPU 3 has fallen"));
   EXPECT_THAT(table, HasSubstr("preempted    SIGUSR1 at host-b, 1m 58s left"));
-  const auto json = nlohmann::json::parse(StatusJson(job));
+  const auto json = nlohmann::json::parse(rendezvous::StatusJson(job));
   EXPECT_EQ(json["nodes"][0]["health"], "healthy");
   EXPECT_TRUE(json["nodes"][0]["unhealthy"].is_null());
   EXPECT_EQ(json["nodes"][2]["health"], "unhealthy");

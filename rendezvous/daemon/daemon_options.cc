@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "rendezvous/dashboard/dashboard_access.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/version.h"
 
@@ -73,6 +74,7 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
   std::string listen = options.listen.ToString();
   std::string probe_listen;
   std::string metrics_listen;
+  std::string dashboard_listen;
   std::string state;
   double keep_seconds = ToSeconds(options.keep_finished);
 
@@ -156,6 +158,12 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
                  "Prometheus' text format, and the probes as well. It shows "
                  "the names of jobs to everybody who can connect")
       ->type_name("HOST:PORT");
+  app.add_option("--dashboard-listen", dashboard_listen,
+                 "Address and port of a page about the jobs, over HTTP, for a "
+                 "browser; without a host on 127.0.0.1. With a job token, "
+                 "readers need a token with the role view, and the address "
+                 "must be a loopback address")
+      ->type_name("[HOST:]PORT");
   app.add_option("--port-file", options.port_file,
                  "File to write the port to once it is open")
       ->type_name("FILE");
@@ -190,6 +198,14 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
           absl::StrCat(name, ": ", parsed.status().message()));
     }
     *listens = *std::move(parsed);
+  }
+  if (!dashboard_listen.empty()) {
+    absl::StatusOr<Endpoint> parsed = ParseDashboardEndpoint(dashboard_listen);
+    if (!parsed.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--dashboard-listen: ", parsed.status().message()));
+    }
+    options.dashboard_listen = *std::move(parsed);
   }
   if (!(keep_seconds >= 0 && keep_seconds <= kLongestKeepSeconds)) {
     return absl::InvalidArgumentError(absl::StrCat(

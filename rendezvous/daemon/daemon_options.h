@@ -40,6 +40,8 @@ struct DaemonOptions {
   std::optional<Endpoint> probe_listen;
   // Address for metrics and probes; nullopt: no metrics.
   std::optional<Endpoint> metrics_listen;
+  // Address of the dashboard; nullopt: none.
+  std::optional<Endpoint> dashboard_listen;
 };
 
 // Parses the command line. InvalidArgument: one line that names the option and

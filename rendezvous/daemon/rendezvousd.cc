@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,12 +21,15 @@
 #include "base/counted.h"
 #include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
+#include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
 #include "base/poll.h"
 #include "base/process_secrets.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
 #include "rendezvous/daemon/daemon_options.h"
+#include "rendezvous/dashboard/dashboard.h"
+#include "rendezvous/dashboard/dashboard_access.h"
 #include "rendezvous/etcd/etcd_access.h"
 #include "rendezvous/etcd/etcd_client.h"
 #include "rendezvous/etcd/etcd_records.h"
@@ -121,6 +125,16 @@ class Health {
                                    : absl::OkStatus();
   }
 
+  // The jobs for the dashboard.
+  CoordinatedJobs Jobs() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (coordinator_ == nullptr) {
+      return {.jobs = {},
+              .elsewhere = absl::StrCat("This daemon serves no jobs: ", why_)};
+    }
+    return {.jobs = JobsWithNodes(*coordinator_), .elsewhere = ""};
+  }
+
   // The text of /metrics. A daemon that does not lead exposes no jobs.
   std::string Metrics() {
     std::optional<std::vector<JobStatus>> jobs;
@@ -143,6 +157,29 @@ class Health {
   GrpcServer* server_ = nullptr;
   std::string why_ = "the daemon is starting";
 };
+
+// Returns the dashboard of the daemon; null if none is asked for. `tokens`: the
+// daemon's. InvalidArgument: it may not listen at its address.
+absl::StatusOr<std::shared_ptr<Dashboard>> MakeDashboard(
+    const DaemonOptions& options, const std::vector<std::string>& tokens,
+    Health* health) {
+  const auto& listen = options.dashboard_listen;
+  if (!listen) return nullptr;
+  const absl::Status may =
+      CheckDashboard(*listen, tokens,
+                     options.tls.given() ? CallerCertificates::kRequired
+                                         : CallerCertificates::kNotRequired);
+  if (!may.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--dashboard-listen: ", may.message()));
+  }
+  return std::make_shared<Dashboard>(
+      [health] { return health->Jobs(); },
+      DashboardAccess{.tokens = tokens,
+                      .host_names = {listen->host, HostName()}},
+      Dashboard::Clock{.now = MonotonicNow,
+                       .unix_time = [] { return std::time({}); }});
+}
 
 // The signals that this process handles. SIGHUP reopens the event log.
 class Signals {
@@ -397,12 +434,22 @@ int Serve(const DaemonOptions& options) {
     if (!opened.ok()) return Fail(opened, kBadUsage);
   }
   Health* const health = &daemon.health;
+  auto dashboard = MakeDashboard(options, daemon.tokens, health);
+  if (!dashboard.ok()) {
+    return Fail(dashboard.status(), CodeOf(dashboard.status()));
+  }
+  Probes probes = {.live = [health] { return health->Live(); },
+                   .started = [] { return absl::OkStatus(); },
+                   .ready = [health] { return health->Ready(); },
+                   .metrics = nullptr,
+                   .pages = nullptr,
+                   .tick = nullptr};
+  AddDashboard(*dashboard, probes);
   auto pages = ServePages(
-      {.probes = options.probe_listen, .metrics = options.metrics_listen},
-      {.live = [health] { return health->Live(); },
-       .started = [] { return absl::OkStatus(); },
-       .ready = [health] { return health->Ready(); }},
-      [health] { return health->Metrics(); },
+      {.probes = options.probe_listen,
+       .metrics = options.metrics_listen,
+       .dashboard = options.dashboard_listen},
+      probes, [health] { return health->Metrics(); },
       [](const std::string& sentence) {
         std::printf("rendezvousd: %s\n", sentence.c_str());
         std::fflush(stdout);

@@ -6,6 +6,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
@@ -13,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -84,9 +86,16 @@ using boost::system::error_code;
 
 constexpr auto kPeersTime = std::chrono::seconds(5);
 constexpr auto kWithoutDescriptors = std::chrono::milliseconds(500);
+constexpr auto kTick = std::chrono::seconds(1);
+// For responses without an end: how often more is asked for, and how long a
+// client may take to read a piece.
+constexpr auto kMorePause = std::chrono::milliseconds(100);
+constexpr auto kPieceTime = std::chrono::seconds(10);
 constexpr size_t kMaxPeers = 64;
 constexpr size_t kMaxHeaderBytes = 8 << 10;
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
+
+using Pieces = std::function<std::optional<Page>()>;
 
 // A connection of one HTTP client, which is closed after one request.
 class Peer : public std::enable_shared_from_this<Peer> {
@@ -95,7 +104,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
   Peer(tcp::socket socket, const Probes* probes, std::function<void()> on_end)
       : stream_(std::move(socket)),
         probes_(probes),
-        on_end_(std::move(on_end)) {
+        on_end_(std::move(on_end)),
+        pause_(stream_.get_executor()) {
     parser_.header_limit(kMaxHeaderBytes);
     parser_.body_limit(0);
   }
@@ -115,13 +125,15 @@ class Peer : public std::enable_shared_from_this<Peer> {
  private:
   void Answer() {
     const auto& request = parser_.get();
-    const ProbeAnswer answer =
-        AnswerProbe(*probes_, std::string(request.method_string()),
-                    std::string(request.target()));
+    ProbeAnswer answer = Find(request);
     response_.result(static_cast<unsigned>(answer.status));
     response_.set(http::field::content_type, answer.content_type);
     response_.set(http::field::cache_control, "no-store");
+    for (const auto& [name, value] : answer.headers) response_.set(name, value);
     response_.keep_alive(false);
+    if (answer.more != nullptr && request.method() != http::verb::head) {
+      return Stream(std::move(answer));
+    }
     page_ = answer.body;
     response_.body() = {page_->data(), page_->size()};
     response_.prepare_payload();
@@ -133,14 +145,66 @@ class Peer : public std::enable_shared_from_this<Peer> {
         });
   }
 
+  ProbeAnswer Find(const http::request<http::string_body>& request) const {
+    PageRequest asked{
+        .method = std::string(request.method_string()),
+        .target = std::string(request.target()),
+        .host = std::string(request[http::field::host]),
+        .authorization = std::string(request[http::field::authorization])};
+    if (probes_->pages != nullptr) {
+      std::optional<ProbeAnswer> page = probes_->pages(asked);
+      if (page.has_value()) return *std::move(page);
+    }
+    return AnswerProbe(*probes_, asked.method, asked.target);
+  }
+
+  // Sends the headers without a length, then pieces until the client leaves.
+  void Stream(ProbeAnswer answer) {
+    more_ = std::move(answer.more);
+    page_ = answer.body;
+    headers_.emplace(response_);
+    http::async_write_header(
+        stream_, *headers_,
+        [self = shared_from_this()](error_code error, size_t) {
+          if (!error) self->WritePiece();
+        });
+  }
+
+  void WritePiece() {
+    stream_.expires_after(kPieceTime);
+    asio::async_write(stream_, asio::buffer(*page_),
+                      [self = shared_from_this()](error_code error, size_t) {
+                        if (!error) self->WaitForPiece();
+                      });
+  }
+
+  void WaitForPiece() {
+    std::optional<Page> next = more_();
+    if (!next.has_value()) return;
+    if (*next != nullptr) {
+      page_ = *std::move(next);
+      return WritePiece();
+    }
+    pause_.expires_after(kMorePause);
+    pause_.async_wait([self = shared_from_this()](error_code stopped) {
+      if (!stopped && self->stream_.socket().is_open()) self->WaitForPiece();
+    });
+  }
+
   // All members are used by the server's thread only.
   beast::tcp_stream stream_;
   const Probes* const probes_;
   const std::function<void()> on_end_;
   beast::flat_buffer buffer_;
   http::request_parser<http::string_body> parser_;
-  Page page_;  // the body of response_, which does not copy it
+  // The body of response_ or the newest piece of a stream, which is not copied.
+  Page page_;
   http::response<http::span_body<const char>> response_;
+  // For a response without an end.
+  std::optional<http::response_serializer<http::span_body<const char>>>
+      headers_;
+  Pieces more_;
+  asio::steady_timer pause_;
 };
 
 // The open connections. If there are more than kMaxPeers, the oldest connection
@@ -223,6 +287,7 @@ class ProbeServer::Impl {
 
   void Serve() {
     Accept();
+    if (probes_.tick != nullptr) Tick();
     // Start the server's thread with all signals blocked, so that other threads
     // handle them.
     sigset_t all, before;
@@ -233,6 +298,15 @@ class ProbeServer::Impl {
   }
 
  private:
+  void Tick() {
+    tick_.expires_after(kTick);
+    tick_.async_wait([this](error_code stopped) {
+      if (stopped) return;
+      probes_.tick();
+      Tick();
+    });
+  }
+
   void Accept() {
     acceptor_.async_accept([this](error_code error, tcp::socket socket) {
       if (!error) {
@@ -255,6 +329,7 @@ class ProbeServer::Impl {
   asio::io_context context_{1};
   tcp::acceptor acceptor_{context_};
   asio::steady_timer later_{context_};
+  asio::steady_timer tick_{context_};
   std::thread thread_;
 };
 
@@ -265,6 +340,9 @@ absl::StatusOr<std::unique_ptr<ProbeServer>> ProbeServer::Start(
   if (!addresses.ok()) {
     return absl::UnavailableError(absl::StrCat(
         "HTTP: ", absl::string_view(addresses.status().message())));
+  }
+  if (probes.metrics != nullptr) {
+    probes.metrics = CachedPage(std::move(probes.metrics), MonotonicNow);
   }
   auto impl = std::make_unique<Impl>(std::move(probes));
   error_code why = asio::error::host_not_found;
@@ -289,13 +367,22 @@ ProbeServer::ProbeServer(std::unique_ptr<Impl> impl, Endpoint address)
 ProbeServer::~ProbeServer() = default;
 
 absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
-    const PageAddresses& addresses, Probes probes,
+    const PageAddresses& addresses, const Probes& pages,
     std::function<std::string()> metrics,
     const std::function<void(const std::string&)>& say) {
   std::vector<std::unique_ptr<ProbeServer>> servers;
-  const auto serve = [&](const char* flag, const Endpoint& listen,
+  // Starts a server, unless it was started for an earlier page.
+  const auto serve = [&](const char* flag,
+                         const std::optional<Endpoint>& listen,
                          const char* said, const char* path) -> absl::Status {
-    auto server = ProbeServer::Start(listen, probes);
+    if (!listen) return absl::OkStatus();
+    Probes served = pages;
+    if (listen == addresses.metrics) {
+      served.metrics = CachedPage(metrics, MonotonicNow);
+    }
+    if (listen != addresses.dashboard) served.pages = nullptr;
+    if (listen != addresses.dashboard) served.tick = nullptr;
+    auto server = ProbeServer::Start(*listen, std::move(served));
     if (!server.ok()) {
       return absl::UnavailableError(
           absl::StrCat(flag, ": ", server.status().message()));
@@ -305,14 +392,18 @@ absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
     return absl::OkStatus();
   };
   absl::Status served;
-  if (addresses.probes && addresses.probes != addresses.metrics) {
+  if (addresses.probes != addresses.metrics &&
+      addresses.probes != addresses.dashboard) {
     served =
-        serve("--probe-listen", *addresses.probes, "answering probes on ", "");
+        serve("--probe-listen", addresses.probes, "answering probes on ", "");
   }
-  if (served.ok() && addresses.metrics) {
-    probes.metrics = CachedPage(std::move(metrics), MonotonicNow);
-    served = serve("--metrics-listen", *addresses.metrics, "metrics on http://",
+  if (served.ok()) {
+    served = serve("--metrics-listen", addresses.metrics, "metrics on http://",
                    "/metrics");
+  }
+  if (served.ok() && addresses.dashboard != addresses.metrics) {
+    served = serve("--dashboard-listen", addresses.dashboard,
+                   "dashboard on http://", "/");
   }
   if (!served.ok()) return served;
   return servers;

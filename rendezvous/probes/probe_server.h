@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,6 +17,27 @@ namespace muster::rendezvous {
 
 // A page that several answers share.
 using Page = std::shared_ptr<const std::string>;
+
+// The parts of an HTTP request that a page reads.
+struct PageRequest {
+  std::string method;
+  std::string target;         // path and query string
+  std::string host;           // the header Host
+  std::string authorization;  // the header Authorization; empty: none
+};
+
+// An HTTP response without the headers that all responses have.
+struct ProbeAnswer {
+  int status = 200;
+  Page body;
+  std::string content_type = "text/plain; charset=utf-8";
+  std::vector<std::pair<std::string, std::string>> headers;
+  // If set, the response goes on after `body` until the client leaves. Returns
+  // the bytes that come next; null: none at this time; nullopt: the response
+  // is over. The server's thread calls it several times a second. A client that
+  // does not read for 10 s is dropped.
+  std::function<std::optional<Page>()> more;
+};
 
 // The three probes of Kubernetes. Each function returns OK or a one-line
 // reason. They must not block, and must be callable from any thread.
@@ -30,13 +52,10 @@ struct Probes {
   // The text of /metrics (Exposition), from CachedPage; empty: there is no such
   // page.
   std::function<Page()> metrics;
-};
-
-// An HTTP response without its headers.
-struct ProbeAnswer {
-  int status = 200;
-  Page body;
-  std::string content_type = "text/plain; charset=utf-8";
+  // Further pages, asked first; nullopt: no such page. Null: there are none.
+  std::function<std::optional<ProbeAnswer>(const PageRequest&)> pages;
+  // Called once a second by the server's thread. Null: not called.
+  std::function<void()> tick;
 };
 
 // Answers GET and HEAD of /livez, /startupz and /readyz (ignoring a query
@@ -83,20 +102,22 @@ class ProbeServer {
   const Endpoint address_;
 };
 
-// The addresses of a process's pages.
+// The addresses of a process's pages; nullopt: not served.
 struct PageAddresses {
   std::optional<Endpoint> probes;
   std::optional<Endpoint> metrics;
+  std::optional<Endpoint> dashboard;
 };
 
-// Starts the servers of probes and metrics, none if `addresses` is empty. One
-// server is enough if both have the same address; the server of the metrics
-// answers probes, too. `metrics`: the text of /metrics, called from a server's
-// thread. `say` is called for each server, with its address; may be empty.
-// Unavailable: a server cannot listen on its address; the message names the
-// flag, --probe-listen or --metrics-listen.
+// Starts the servers of a process's pages, none if `addresses` is empty. Every
+// server answers probes; one server is enough for pages with the same address.
+// `pages`: the probes, and the dashboard's `pages` and `tick`, which only the
+// dashboard's server gets. `metrics`: the text of /metrics, called from a
+// server's thread. `say` is called for each server, with its address; may be
+// empty. Unavailable: a server cannot listen on its address; the message names
+// the flag, --probe-listen, --metrics-listen or --dashboard-listen.
 absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
-    const PageAddresses& addresses, Probes probes,
+    const PageAddresses& addresses, const Probes& pages,
     std::function<std::string()> metrics,
     const std::function<void(const std::string&)>& say);
 

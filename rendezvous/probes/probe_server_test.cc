@@ -9,6 +9,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +23,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 Probes Steady() {
@@ -209,10 +213,110 @@ TEST(ServePagesTest, OneServerIsEnoughForOneAddress) {
                               Steady(), metrics, nullptr);
   ASSERT_TRUE(two.ok()) << two.status();
   ASSERT_EQ(two->size(), 2u);
+  const auto three = ServePages(
+      {.probes = {{"127.0.0.2", 0}}, .metrics = any, .dashboard = any},
+      Steady(), metrics, nullptr);
+  ASSERT_TRUE(three.ok()) << three.status();
+  EXPECT_EQ(three->size(), 2u);
   const auto taken = ServePages({.probes = one->front()->address()}, Steady(),
                                 metrics, nullptr);
   EXPECT_THAT(std::string(taken.status().message()),
               StartsWith("--probe-listen: "));
+}
+
+TEST(ProbeServerTest, FurtherPagesAreAskedFirstAndSeeTheRequest) {
+  Probes probes = Steady();
+  probes.pages = [](const PageRequest& request) -> std::optional<ProbeAnswer> {
+    if (request.target != "/api?x=1") return std::nullopt;
+    return ProbeAnswer{
+        .body = std::make_shared<const std::string>(
+            request.method + " " + request.host + " " + request.authorization),
+        .headers = {{"X-Content-Type-Options", "nosniff"}},
+        .more = nullptr};
+  };
+  const auto server = Serve(std::move(probes));
+  const std::string answer =
+      Ask(*server,
+          "GET /api?x=1 HTTP/1.1\r\nHost: a:1\r\nAuthorization: Bearer "
+          "b\r\n\r\n");
+  EXPECT_THAT(answer, HasSubstr("X-Content-Type-Options: nosniff\r\n"));
+  EXPECT_THAT(answer, EndsWith("\r\n\r\nGET a:1 Bearer b"));
+  EXPECT_THAT(Ask(*server, "GET /livez HTTP/1.1\r\n\r\n"),
+              EndsWith("\r\n\r\nok\n"));
+}
+
+TEST(ProbeServerTest, AStreamSendsItsPiecesAndEnds) {
+  Probes probes = Steady();
+  probes.pages = [](const PageRequest&) -> std::optional<ProbeAnswer> {
+    using Piece = std::shared_ptr<const std::string>;
+    const auto calls = std::make_shared<int>(0);
+    return ProbeAnswer{
+        .body = std::make_shared<const std::string>("first "),
+        .content_type = "text/event-stream",
+        .headers = {},
+        .more = [calls]() -> std::optional<Piece> {
+          switch (++*calls) {
+            case 1:
+              return std::make_shared<const std::string>("second ");
+            case 2:
+              return Piece();  // nothing now
+            case 3:
+              return std::make_shared<const std::string>("third");
+            default:
+              return std::nullopt;
+          }
+        }};
+  };
+  const auto server = Serve(std::move(probes));
+  const std::string answer = Ask(*server, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_THAT(answer, Not(HasSubstr("Content-Length")));
+  EXPECT_THAT(answer, EndsWith("\r\n\r\nfirst second third"));
+}
+
+// Serves a stream that always has another mebibyte, and fulfils `ended` when
+// the stream is destroyed.
+Probes EndlessStream(std::promise<void>* ended) {
+  Probes probes = Steady();
+  probes.pages =
+      [ended](const PageRequest& request) -> std::optional<ProbeAnswer> {
+    if (request.target != "/") return std::nullopt;
+    const std::shared_ptr<void> end(nullptr,
+                                    [ended](void*) { ended->set_value(); });
+    const auto piece =
+        std::make_shared<const std::string>(std::string(1 << 20, 'x'));
+    return ProbeAnswer{.body = std::make_shared<const std::string>(),
+                       .headers = {},
+                       .more = [end, piece] { return std::optional(piece); }};
+  };
+  return probes;
+}
+
+OwnedFd DialForStream(const ProbeServer& server) {
+  OwnedFd fd = Dial(server);
+  const std::string request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+  EXPECT_EQ(send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(request.size()));
+  char first = 0;
+  EXPECT_EQ(read(fd.get(), &first, 1), 1);
+  return fd;
+}
+
+TEST(ProbeServerTest, AStreamWhoseClientLeavesIsDestroyed) {
+  std::promise<void> ended;
+  const auto server = Serve(EndlessStream(&ended));
+  DialForStream(*server);
+  EXPECT_EQ(ended.get_future().wait_for(std::chrono::seconds(30)),
+            std::future_status::ready);
+}
+
+TEST(ProbeServerTest, AClientThatDoesNotReadIsDroppedAfterTenSeconds) {
+  std::promise<void> ended;
+  const auto server = Serve(EndlessStream(&ended));
+  const OwnedFd fd = DialForStream(*server);
+  EXPECT_THAT(Ask(*server, "GET /livez HTTP/1.1\r\n\r\n"),
+              StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(ended.get_future().wait_for(std::chrono::seconds(40)),
+            std::future_status::ready);
 }
 
 TEST(CachedPageTest, APageIsReusedInProportionToItsCost) {

@@ -267,6 +267,35 @@ absl::StatusOr<Derived> ReadDerived(const std::string& token) {
 
 }  // namespace
 
+absl::StatusOr<Principal> TokenPrincipal(
+    const std::string& given, const std::vector<std::string>& secrets,
+    std::time_t now) {
+  int matches = 0;
+  for (const std::string& one : secrets) matches += IsToken(given, one) ? 1 : 0;
+  if (matches > 0) return Principal();
+  if (!IsDerivedToken(given)) return absl::UnauthenticatedError("wrong token");
+  absl::StatusOr<Derived> derived = ReadDerived(given);
+  if (!derived.ok()) {
+    return absl::UnauthenticatedError(derived.status().message());
+  }
+  std::vector<Certificate> authorities;
+  for (const std::string& one : secrets) {
+    const PrivateKey key = AuthorityKey(one);
+    authorities.push_back(AuthorityCertificate(key.get(), key.get()));
+  }
+  std::vector<Certificate> chain;
+  chain.push_back(std::move(derived->certificate));
+  if (!WhyNotTrusted(chain, authorities).empty()) {
+    return absl::UnauthenticatedError(
+        "the token was derived from another secret than this coordinator's");
+  }
+  const std::string invalid = WhyNotValid(chain[0].get(), now);
+  if (!invalid.empty()) {
+    return absl::UnauthenticatedError(absl::StrCat("the token ", invalid));
+  }
+  return PrincipalOf(NamesOf(chain[0].get()), CommonNameOf(chain[0].get()));
+}
+
 bool IsDerivedToken(const std::string& token) {
   return absl::StartsWith(token, kDerivedPrefix);
 }

@@ -68,6 +68,15 @@ struct TokenGrant {
 absl::StatusOr<std::string> DeriveToken(const std::string& secret,
                                         const TokenGrant& grant);
 
+// Returns the principal that shows the token `given` itself, instead of a
+// certificate, to a coordinator with `secrets`. `now`: the time, which a
+// derived token may have passed. Unauthenticated: `given` is none of the
+// secrets, and no valid token that was derived from one of them. Secrets are
+// compared in constant time.
+absl::StatusOr<Principal> TokenPrincipal(
+    const std::string& given, const std::vector<std::string>& secrets,
+    std::time_t now);
+
 // Whether `token` has the form of a derived token.
 bool IsDerivedToken(const std::string& token);
 

@@ -146,6 +146,31 @@ TEST(TokenIdentityTest, TokenThatIsBeingReplacedStillCounts) {
   EXPECT_FALSE(Shake(coordinator, *CallerIdentity("older")).accepted);
 }
 
+TEST(TokenIdentityTest, ATokenThatIsShownProvesNameRolesAndJobs) {
+  const auto code = [](const std::string& given) {
+    return TokenPrincipal(given, {"another", kSecret}, std::time(nullptr))
+        .status()
+        .code();
+  };
+  EXPECT_EQ(code(kSecret), absl::StatusCode::kOk);
+  EXPECT_EQ(code("another"), absl::StatusCode::kOk);
+  const std::string derived =
+      Derive({.name = "ada", .roles = {Role::kView}, .jobs = {"a-*"}});
+  const auto principal =
+      TokenPrincipal(derived, {"another", kSecret}, std::time(nullptr));
+  ASSERT_TRUE(principal.ok()) << principal.status();
+  EXPECT_EQ(principal->name, "ada");
+  EXPECT_EQ(principal->roles, std::set<Role>{Role::kView});
+  EXPECT_EQ(principal->jobs, std::vector<std::string>{"a-*"});
+  for (const std::string& wrong :
+       {std::string(), std::string("wrong"), derived.substr(0, 40),
+        derived + "A",
+        Derive({.name = "a", .roles = AllRoles(), .expires = 1000}),
+        *DeriveToken("a third", {.name = "a", .roles = AllRoles()})}) {
+    EXPECT_EQ(code(wrong), absl::StatusCode::kUnauthenticated) << wrong;
+  }
+}
+
 TEST(TokenIdentityTest, DerivedTokenMakesNeitherCoordinatorNorTokens) {
   const std::string derived = Derive({.name = "a", .roles = AllRoles()});
   EXPECT_TRUE(CheckCoordinatorTokens({kSecret, "another"}).ok());

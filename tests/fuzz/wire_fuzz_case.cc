@@ -22,6 +22,7 @@
 #include "launcher/report/status_text.h"
 #include "proto/admin.pb.h"
 #include "proto/coordinator.pb.h"
+#include "rendezvous/events/status_json.h"
 #include "rendezvous/job/admission.h"
 #include "rendezvous/job/job.h"
 #include "rendezvous/wire/directive_wire.h"
@@ -81,7 +82,7 @@ void CheckTexts(const JobStatus& status) {
   MUSTER_CHECK(std::none_of(text.begin(), text.end(), [](unsigned char c) {
     return (c < ' ' && c != '\n') || c == 0x7f;
   })) << text;
-  MUSTER_CHECK(nlohmann::json::accept(launcher::StatusJson(status)));
+  MUSTER_CHECK(nlohmann::json::accept(StatusJson(status)));
 }
 
 void CheckText(const Decision& decision) {

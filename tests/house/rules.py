@@ -12,6 +12,8 @@ import re
 
 PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'base/net/connection_crowd',
+                'rendezvous/dashboard/job_history',
+                'rendezvous/dashboard/dashboard_access',
                 'rendezvous/metrics/', 'agent/metrics/',
                 'rendezvous/journal/pending_records',
                 'rendezvous/server/answer_cache',

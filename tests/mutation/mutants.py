@@ -9,6 +9,7 @@ statement may be edited and moved between the files of its folder.
 import bounds_mutants
 import cluster_mutants
 import connection_mutants
+import dashboard_mutants
 import etcd_mutants
 import file_mutants
 import inspect_mutants
@@ -28,4 +29,4 @@ ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + store_mutants.ALL + relay_mutants.ALL + inspect_mutants.ALL
        + bounds_mutants.ALL + file_mutants.ALL + connection_mutants.ALL
        + journal_mutants.ALL + etcd_mutants.ALL
-       + takeover_mutants.ALL + time_mutants.ALL)
+       + dashboard_mutants.ALL + takeover_mutants.ALL + time_mutants.ALL)

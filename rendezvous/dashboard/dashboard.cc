@@ -1,0 +1,307 @@
+#include "rendezvous/dashboard/dashboard.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "rendezvous/dashboard/page_files.h"
+#include "rendezvous/events/status_json.h"
+#include "rendezvous/protocol/state_names.h"
+
+namespace muster::rendezvous {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr Duration kReadInterval = std::chrono::milliseconds(900);
+// Reading and formatting takes at most 1 / (kRest + 1) of the time.
+constexpr int kRest = 20;
+constexpr size_t kMaxShared = 64;
+constexpr char kJsonType[] = "application/json";
+
+// The page loads nothing from elsewhere, runs only its own script, and is shown
+// in no frame.
+constexpr char kPolicy[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src "
+    "'self'; img-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'";
+
+ProbeAnswer WithHeaders(ProbeAnswer answer) {
+  answer.headers = {{"Content-Security-Policy", kPolicy},
+                    {"X-Content-Type-Options", "nosniff"},
+                    {"Referrer-Policy", "no-referrer"},
+                    {"Cross-Origin-Resource-Policy", "same-origin"}};
+  return answer;
+}
+
+ProbeAnswer Refusal(int status, absl::string_view why) {
+  return WithHeaders(
+      {.status = status,
+       .body = std::make_shared<const std::string>(absl::StrCat(why, "\n")),
+       .more = nullptr});
+}
+
+ProbeAnswer Document(Page text, std::string type) {
+  return WithHeaders({.body = std::move(text),
+                      .content_type = std::move(type),
+                      .more = nullptr});
+}
+
+// Decodes %XX. A malformed sequence stays as it is.
+std::string Unescaped(absl::string_view text) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size() &&
+        absl::ascii_isxdigit(static_cast<unsigned char>(text[i + 1])) &&
+        absl::ascii_isxdigit(static_cast<unsigned char>(text[i + 2]))) {
+      unsigned int byte = 0;
+      // Two hexadecimal digits are always a number.
+      (void)absl::SimpleHexAtoi(text.substr(i + 1, 2), &byte);
+      result += static_cast<char>(byte);
+      i += 2;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
+// Returns the parameter `id` of the request's query string; empty: none.
+std::string JobIdOf(const std::string& target) {
+  const size_t at = target.find("?id=");
+  if (at == std::string::npos) return "";
+  return Unescaped(absl::string_view(target).substr(at + 4));
+}
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', /*ensure_ascii=*/true,
+                   Json::error_handler_t::replace);
+}
+
+template <typename T>
+Json OrNull(const std::optional<T>& value) {
+  return value.has_value() ? Json(*value) : Json();
+}
+
+std::string HistoryJson(const JobHistory* history) {
+  if (history == nullptr) return "null";
+  Json at = Json::array(), step = Json::array(), loss = Json::array(),
+       rate = Json::array(), spans = Json::array();
+  for (const JobHistory::Sample& sample : history->samples()) {
+    at.push_back(sample.at_s);
+    step.push_back(OrNull(sample.step));
+    loss.push_back(OrNull(sample.loss));  // null also if it is not finite
+    rate.push_back(OrNull(sample.tokens_per_s));
+  }
+  for (const JobHistory::Span& span : history->spans()) {
+    spans.push_back(
+        {span.round, PhaseText(span.phase), span.from_s, span.to_s});
+  }
+  return Dump({{"at_seconds", at},
+               {"step", step},
+               {"loss", loss},
+               {"tokens_per_s", rate},
+               {"spans", spans},
+               {"spans_dropped", history->spans_dropped()}});
+}
+
+std::string Event(absl::string_view name, absl::string_view data) {
+  return absl::StrCat("event: ", name, "\ndata: ", data, "\n\n");
+}
+
+}  // namespace
+
+// One client's stream of events.
+class Dashboard::Stream {
+ public:
+  Stream(Dashboard* dashboard, std::string job, Principal principal)
+      : dashboard_(dashboard),
+        job_(std::move(job)),
+        principal_(std::move(principal)),
+        end_(dashboard->clock_.now() + kStreamTime) {
+    ++dashboard_->streams_;
+  }
+  ~Stream() { --dashboard_->streams_; }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  std::optional<Text> Next() {
+    if (is_over_ || dashboard_->clock_.now() >= end_) return std::nullopt;
+    if (seen_ == dashboard_->generation_) return Text();
+    seen_ = dashboard_->generation_;
+    if (job_.empty()) return dashboard_->JobsEvent(principal_);
+    const JobStatus* const job = dashboard_->FindJob(job_);
+    if (job == nullptr) {
+      is_over_ = true;
+      return std::make_shared<const std::string>(Event("gone", "{}"));
+    }
+    const uint64_t seen_history = seen_history_;
+    const JobHistory* const history = dashboard_->histories_.Find(job_);
+    if (history != nullptr) seen_history_ = history->version();
+    return dashboard_->JobEvent(*job, seen_history);
+  }
+
+ private:
+  Dashboard* const dashboard_;
+  const std::string job_;  // empty: the list of jobs
+  const Principal principal_;
+  const Instant end_;
+  uint64_t seen_ = 0;          // newest generation that was sent
+  uint64_t seen_history_ = 0;  // newest version of the history that was sent
+  bool is_over_ = false;
+};
+
+Dashboard::Dashboard(std::function<CoordinatedJobs()> read,
+                     DashboardAccess access, Clock clock)
+    : read_(std::move(read)),
+      access_(std::move(access)),
+      clock_(std::move(clock)) {}
+
+Dashboard::~Dashboard() = default;
+
+void Dashboard::Tick() {
+  if (clock_.now() >= next_read_) Read();
+}
+
+void Dashboard::Read() {
+  const Instant began = clock_.now();
+  jobs_ = read_();
+  histories_.Add(jobs_.jobs);
+  shared_.clear();
+  ++generation_;
+  // The time that requests spent on formatting the last state counts as well.
+  const Duration cost = clock_.now() - began + std::exchange(spent_, {});
+  next_read_ = began + std::max<Duration>(kReadInterval, kRest * cost);
+}
+
+const JobStatus* Dashboard::FindJob(const std::string& run_id) const {
+  const auto found =
+      std::find_if(jobs_.jobs.begin(), jobs_.jobs.end(),
+                   [&](const JobStatus& job) { return job.run_id == run_id; });
+  return found == jobs_.jobs.end() ? nullptr : &*found;
+}
+
+Dashboard::Text Dashboard::Shared(const std::string& key,
+                                  const std::function<std::string()>& make) {
+  const auto found = shared_.find(key);
+  if (found != shared_.end()) return found->second;
+  const Instant began = clock_.now();
+  Text text = std::make_shared<const std::string>(make());
+  spent_ += clock_.now() - began;
+  if (shared_.size() < kMaxShared) shared_.emplace(key, text);
+  return text;
+}
+
+Dashboard::Text Dashboard::JobText(const JobStatus& job) {
+  return Shared("job " + job.run_id, [&] {
+    return absl::StrCat("{\"job\":", StatusJsonLine(job), ",\"history\":",
+                        HistoryJson(histories_.Find(job.run_id)), "}\n");
+  });
+}
+
+Dashboard::Text Dashboard::JobEvent(const JobStatus& job,
+                                    uint64_t seen_history) {
+  const JobHistory* const history = histories_.Find(job.run_id);
+  const bool is_new = history != nullptr && history->version() != seen_history;
+  return Shared(absl::StrCat(is_new ? "event+history " : "event ", job.run_id),
+                [&] {
+                  std::string text = Event("job", StatusJsonLine(job));
+                  if (is_new) text += Event("history", HistoryJson(history));
+                  return text;
+                });
+}
+
+Dashboard::Text Dashboard::JobsText(const Principal& principal) {
+  return Shared("jobs " + absl::StrJoin(principal.jobs, "\n"), [&] {
+    std::string list;
+    for (const JobStatus& job : jobs_.jobs) {
+      if (!IncludesJob(principal, job.run_id)) continue;
+      JobStatus summary = job;
+      summary.nodes.clear();
+      absl::StrAppend(&list, list.empty() ? "" : ",", StatusJsonLine(summary));
+    }
+    return absl::StrCat("{\"jobs\":[", list,
+                        "],\"elsewhere\":", Dump(Json(jobs_.elsewhere)), "}");
+  });
+}
+
+Dashboard::Text Dashboard::JobsEvent(const Principal& principal) {
+  return Shared("jobs event " + absl::StrJoin(principal.jobs, "\n"),
+                [&] { return Event("jobs", *JobsText(principal)); });
+}
+
+ProbeAnswer Dashboard::OpenStream(const std::string& job,
+                                  const Principal& principal) {
+  if (streams_ >= kMaxStreams) {
+    return Refusal(503, "too many pages are open; ask /api/job instead");
+  }
+  auto stream = std::make_shared<Stream>(this, job, principal);
+  ProbeAnswer answer = WithHeaders(
+      {.body = std::make_shared<const std::string>("retry: 2000\n\n"),
+       .content_type = "text/event-stream",
+       .more = nullptr});
+  answer.more = [stream] { return stream->Next(); };
+  return answer;
+}
+
+ProbeAnswer Dashboard::AnswerForCaller(const std::string& path,
+                                       const std::string& job,
+                                       const Principal& principal) {
+  if (generation_ == 0) Read();
+  if (path == "/api/jobs") return Document(JobsText(principal), kJsonType);
+  if (path == "/api/events" && job.empty()) return OpenStream("", principal);
+  const JobStatus* const found =
+      IncludesJob(principal, job) ? FindJob(job) : nullptr;
+  if (found == nullptr) return Refusal(404, "no such job");
+  if (path == "/api/events") return OpenStream(job, principal);
+  return Document(JobText(*found), kJsonType);
+}
+
+std::optional<ProbeAnswer> Dashboard::Answer(const PageRequest& request) {
+  const std::string path = request.target.substr(0, request.target.find('?'));
+  const bool is_state =
+      path == "/api/jobs" || path == "/api/job" || path == "/api/events";
+  const bool is_page =
+      path == "/" || path == "/dashboard.css" || path == "/dashboard.js";
+  if (!is_state && !is_page) return std::nullopt;
+  if (!IsOwnHost(request.host, access_.host_names)) {
+    return Refusal(421,
+                   "this host does not answer to that name; use its IP "
+                   "address, localhost, or the name in --dashboard-listen");
+  }
+  if (request.method != "GET" && request.method != "HEAD") {
+    return Refusal(405, "GET and HEAD only");
+  }
+  if (path == "/")
+    return Document(std::make_shared<const std::string>(kPageHtml),
+                    "text/html; charset=utf-8");
+  if (path == "/dashboard.css")
+    return Document(std::make_shared<const std::string>(kPageCss), "text/css");
+  if (path == "/dashboard.js")
+    return Document(std::make_shared<const std::string>(kPageScript),
+                    "text/javascript");
+  const absl::StatusOr<Principal> caller =
+      DashboardCaller(request.authorization, access_, clock_.unix_time());
+  if (!caller.ok()) {
+    const bool is_unknown = absl::IsUnauthenticated(caller.status());
+    return Refusal(is_unknown ? 401 : 403,
+                   absl::string_view(caller.status().message()));
+  }
+  return AnswerForCaller(path, JobIdOf(request.target), *caller);
+}
+
+void AddDashboard(std::shared_ptr<Dashboard> dashboard, Probes& pages) {
+  if (dashboard == nullptr) return;
+  pages.pages = [dashboard](const PageRequest& request) {
+    return dashboard->Answer(request);
+  };
+  pages.tick = [dashboard] { dashboard->Tick(); };
+}
+
+}  // namespace muster::rendezvous

@@ -1,0 +1,106 @@
+#ifndef MUSTER_RENDEZVOUS_DASHBOARD_DASHBOARD_H_
+#define MUSTER_RENDEZVOUS_DASHBOARD_DASHBOARD_H_
+
+#include <cstdint>
+#include <ctime>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "base/time.h"
+#include "rendezvous/dashboard/dashboard_access.h"
+#include "rendezvous/dashboard/job_history.h"
+#include "rendezvous/probes/probe_server.h"
+#include "rendezvous/protocol/job_status.h"
+
+namespace muster::rendezvous {
+
+// The jobs that a process coordinates at one moment.
+struct CoordinatedJobs {
+  std::vector<JobStatus> jobs;  // with their nodes
+  // Where the jobs are coordinated, a sentence; empty: in this process.
+  std::string elsewhere;
+};
+
+// The pages of the dashboard: a page for people, and the states of jobs as
+// JSON, once or as a stream of server-sent events. Read-only.
+//
+//   /               the page, with /dashboard.css and /dashboard.js
+//   /api/jobs       all jobs without their nodes
+//   /api/job?id=ID  a job as `launch status --json` prints it, and its history
+//   /api/events     a stream of what /api/jobs returns
+//   /api/events?id=ID  a stream of the job's states
+//
+// The page and its files are the same for everybody; the states need a token
+// (DashboardAccess). The state is read at most once a second, and less often if
+// reading and formatting it takes more than a twentieth of that time. All
+// clients get the same text.
+//
+// Used by the thread of one ProbeServer only.
+class Dashboard {
+ public:
+  // Maximum number of streams at a time; a page that gets none asks again
+  // every few seconds instead.
+  static constexpr int kMaxStreams = 16;
+  // A stream ends after this time, and the page opens another one: so a token
+  // that has expired is noticed.
+  static constexpr Duration kStreamTime = std::chrono::minutes(10);
+
+  struct Clock {
+    std::function<Instant()> now;
+    std::function<std::time_t()> unix_time;
+  };
+
+  // `read`: returns the jobs now; must not block.
+  Dashboard(std::function<CoordinatedJobs()> read, DashboardAccess access,
+            Clock clock);
+  ~Dashboard();
+  Dashboard(const Dashboard&) = delete;
+  Dashboard& operator=(const Dashboard&) = delete;
+
+  // Returns the answer to a request; nullopt: the dashboard has no such page.
+  std::optional<ProbeAnswer> Answer(const PageRequest& request);
+
+  // Reads the jobs, if that is due. Must be called about once a second.
+  void Tick();
+
+ private:
+  using Text = std::shared_ptr<const std::string>;
+  class Stream;
+
+  void Read();
+  ProbeAnswer AnswerForCaller(const std::string& path, const std::string& job,
+                              const Principal& principal);
+  ProbeAnswer OpenStream(const std::string& job, const Principal& principal);
+  const JobStatus* FindJob(const std::string& run_id) const;
+  // Returns the text with this key that the newest state gives. Makes it by
+  // `make` if no request has made it since the state was read.
+  Text Shared(const std::string& key, const std::function<std::string()>& make);
+  Text JobText(const JobStatus& job);
+  Text JobEvent(const JobStatus& job, uint64_t seen_history);
+  Text JobsText(const Principal& principal);
+  Text JobsEvent(const Principal& principal);
+
+  const std::function<CoordinatedJobs()> read_;
+  const DashboardAccess access_;
+  const Clock clock_;
+  CoordinatedJobs jobs_;
+  JobHistories histories_;
+  uint64_t generation_ = 0;  // of jobs_; 0: nothing was read yet
+  Instant next_read_{};
+  Duration spent_ = Duration::zero();  // on the newest generation
+  std::map<std::string, Text> shared_;
+  int streams_ = 0;
+};
+
+// Adds the dashboard to the pages of a server. `dashboard`: null if there is
+// none.
+void AddDashboard(std::shared_ptr<Dashboard> dashboard, Probes& pages);
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_DASHBOARD_DASHBOARD_H_

@@ -1,0 +1,57 @@
+#ifndef MUSTER_RENDEZVOUS_DASHBOARD_DASHBOARD_ACCESS_H_
+#define MUSTER_RENDEZVOUS_DASHBOARD_DASHBOARD_ACCESS_H_
+
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rendezvous/endpoint/endpoint.h"
+#include "rendezvous/tls/principal.h"
+
+namespace muster::rendezvous {
+
+// Who may read the dashboard. All functions are pure.
+
+struct DashboardAccess {
+  // Secrets of the coordinator. A request must carry one of them, or a token
+  // that was derived from one and has the role `view`. Empty: everybody who
+  // can connect may read.
+  std::vector<std::string> tokens;
+  // Names of this host that a request may be addressed to, besides IP addresses
+  // and "localhost".
+  std::vector<std::string> host_names;
+};
+
+// Parses the address of a dashboard. In addition to the forms of ParseEndpoint,
+// a port alone means 127.0.0.1:PORT. InvalidArgument: `text` is malformed.
+absl::StatusOr<Endpoint> ParseDashboardEndpoint(const std::string& text);
+
+// Whether callers of a coordinator show a certificate from files (--tls-cert).
+enum class CallerCertificates { kNotRequired, kRequired };
+
+// Checks that the dashboard of a coordinator may listen at `listen`, because it
+// is served in clear text. InvalidArgument, one sentence: it has a token, and
+// the address can be reached from other hosts; or it requires certificates and
+// has no token, so that a browser could not show who asks.
+absl::Status CheckDashboard(const Endpoint& listen,
+                            const std::vector<std::string>& tokens,
+                            CallerCertificates certificates);
+
+// Whether the header Host of a request names this host: an IP address,
+// "localhost", or one of `names`, with or without a port. A page of another
+// site whose name was made to resolve to this host's address (DNS rebinding)
+// has the other site's name in it.
+bool IsOwnHost(const std::string& host, const std::vector<std::string>& names);
+
+// Returns the caller that a request's header Authorization proves.
+// Unauthenticated: there is no valid token. PermissionDenied: the token does
+// not have the role `view`.
+absl::StatusOr<Principal> DashboardCaller(const std::string& authorization,
+                                          const DashboardAccess& access,
+                                          std::time_t now);
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_DASHBOARD_DASHBOARD_ACCESS_H_

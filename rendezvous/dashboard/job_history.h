@@ -1,0 +1,82 @@
+#ifndef MUSTER_RENDEZVOUS_DASHBOARD_JOB_HISTORY_H_
+#define MUSTER_RENDEZVOUS_DASHBOARD_JOB_HISTORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rendezvous/protocol/job_status.h"
+
+namespace muster::rendezvous {
+
+// The past of one job, for charts: samples of its progress, and its phases. The
+// size is bounded whatever the job's age: when all places are taken, every
+// second sample is dropped, and from then on samples are twice as far apart.
+// Times are ages of the job in seconds. Pure.
+class JobHistory {
+ public:
+  static constexpr size_t kMaxSamples = 600;
+  static constexpr size_t kMaxSpans = 200;
+
+  struct Sample {
+    double at_s = 0;
+    std::optional<int64_t> step;         // smallest step of a rank
+    std::optional<double> loss;          // mean of the ranks' losses
+    std::optional<double> tokens_per_s;  // sum over the ranks that report it
+  };
+  // A time during which the job was in one phase of one round.
+  struct Span {
+    int round = 0;
+    JobPhase phase = JobPhase::kGathering;
+    double from_s = 0;
+    double to_s = 0;
+  };
+
+  // Adds the state `job`. Nothing is sampled in a finished job, nor if the
+  // newest sample is younger than the distance between two samples. A job that
+  // is younger than the newest sample is another run: its history begins anew.
+  void Add(const JobStatus& job);
+
+  const std::vector<Sample>& samples() const { return samples_; }
+  const std::vector<Span>& spans() const { return spans_; }
+  // Number of spans that were dropped because there were more than kMaxSpans.
+  int spans_dropped() const { return spans_dropped_; }
+  // Changes whenever a sample or a span is added or changed.
+  uint64_t version() const { return version_; }
+
+ private:
+  void AddSpan(const JobStatus& job, double at_s);
+  void AddSample(const JobStatus& job, double at_s);
+
+  std::vector<Sample> samples_;
+  std::vector<Span> spans_;
+  int spans_dropped_ = 0;
+  // Minimum distance between two samples; less than the distance at which the
+  // states come, so that jitter drops none of them.
+  double distance_s_ = 0.75;
+  uint64_t version_ = 0;
+};
+
+// The histories of a coordinator's jobs. Pure.
+class JobHistories {
+ public:
+  // Maximum number of jobs with a history; those that have not finished take
+  // the places of those that have.
+  static constexpr size_t kMaxJobs = 200;
+
+  // Adds the state of each job, and forgets the jobs that are not in `jobs`.
+  void Add(const std::vector<JobStatus>& jobs);
+
+  // Returns the history of a job; null: there is none.
+  const JobHistory* Find(const std::string& run_id) const;
+
+ private:
+  std::map<std::string, JobHistory> by_job_;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_DASHBOARD_JOB_HISTORY_H_

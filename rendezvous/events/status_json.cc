@@ -1,0 +1,195 @@
+#include "rendezvous/events/status_json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "rendezvous/protocol/signal_names.h"
+#include "rendezvous/protocol/state_names.h"
+
+namespace muster::rendezvous {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json OrNull(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+// NaN and infinity become strings, because JSON has no such numbers. null would
+// look like a rank that reports no loss.
+Json Number(const std::optional<double>& value) {
+  if (!value || std::isfinite(*value)) return OrNull(value);
+  if (std::isnan(*value)) return "nan";
+  return *value > 0 ? "inf" : "-inf";
+}
+
+Json ToJson(const WorkerProgress& said, std::optional<int> first_rank) {
+  const bool watched = said.deadline > Duration::zero();
+  return {
+      {"rank", first_rank ? Json(*first_rank + said.local_rank) : Json()},
+      {"local_rank", said.local_rank},
+      {"step", OrNull(said.step)},
+      {"loss", Number(said.loss)},
+      {"tokens_per_s", Number(said.tokens_per_s)},
+      {"status", said.status},
+      {"silent_seconds", ToSeconds(said.silent_for)},
+      {"deadline_seconds", watched ? Json(ToSeconds(said.deadline)) : Json()}};
+}
+
+Json ToJson(const JobTime& time) {
+  Json json = {{"productive_ratio", time.ratio()},
+               {"node_seconds", Json::object()},
+               {"interruptions", Json::object()},
+               {"newest_interruptions", Json::array()}};
+  for (size_t i = 0; i < kActivities; ++i) {
+    json["node_seconds"][NameOf(static_cast<Activity>(i))] = time.spent_s[i];
+  }
+  for (size_t i = 0; i < kLossCauses; ++i) {
+    json["interruptions"][NameOf(static_cast<LossCause>(i))] = {
+        {"count", time.by_cause[i].incidents},
+        {"lost_seconds", time.by_cause[i].pause_s}};
+  }
+  for (const Incident& incident : time.newest) {
+    json["newest_interruptions"].push_back(
+        {{"round", incident.round},
+         {"cause", NameOf(incident.cause)},
+         {"host", incident.host},
+         {"reason", incident.why},
+         {"lost_seconds", incident.pause_s()},
+         {"lost_node_seconds", incident.lost_s}});
+  }
+  return json;
+}
+
+Json ToJson(const TimeLedger& ledger) {
+  Json json = Json::object();
+  for (size_t i = 0; i < kActivities; ++i) {
+    json[NameOf(static_cast<Activity>(i))] = ToSeconds(ledger.spent[i]);
+  }
+  return json;
+}
+
+// `first_rank`: the rank of the node's first worker; nullopt for a spare node.
+Json ToJson(const NodeStatus& status, std::optional<int> first_rank) {
+  const NodeIdentity& node = status.node;
+  Json progress = Json::array();
+  for (const WorkerProgress& said : status.progress) {
+    progress.push_back(ToJson(said, first_rank));
+  }
+  return {
+      {"node_id", node.node_id},
+      {"host", node.host},
+      {"address", node.address},
+      {"pid", node.pid},
+      // As a string, because many JSON readers limit numbers to 53 bits.
+      {"incarnation", std::to_string(node.incarnation)},
+      {"role", node.role},
+      {"slots", node.slots},
+      {"topology", node.topology},
+      {"binding", node.binding},
+      {"group_rank", OrNull(status.group_rank)},
+      {"phase", PhaseText(status.phase)},
+      {"round", status.round},
+      {"connected", status.connected},
+      {"draining", status.draining},
+      {"health", HealthText(status.health)},
+      {"unhealthy",
+       status.health == Health::kUnhealthy ? Json(status.unhealthy) : Json()},
+      {"silent_seconds", ToSeconds(status.silent_for)},
+      {"seconds", ToJson(status.time.ledger)},
+      {"progress", progress}};
+}
+
+Json ToJson(const Verdict& verdict) {
+  Json json = {{"outcome", OutcomeText(verdict.outcome)},
+               {"exit_code", verdict.exit_code},
+               {"reason", verdict.reason},
+               {"restarts_used", verdict.restarts_used},
+               {"rounds", verdict.rounds},
+               {"seconds", ToSeconds(verdict.lasted)},
+               {"time", ToJson(verdict.time)}};
+  if (verdict.cause) {
+    json["cause"] = {{"host", verdict.cause->host},
+                     {"node_id", verdict.cause->node_id},
+                     {"rank", verdict.cause->rank},
+                     {"local_rank", verdict.cause->local_rank},
+                     {"pid", verdict.cause->pid},
+                     {"exit_code", verdict.cause->exit_code},
+                     {"signal", verdict.cause->signal},
+                     {"message", verdict.cause->message},
+                     {"stack", verdict.cause->stack}};
+  }
+  return json;
+}
+
+Json ToJson(const PreemptionNotice& notice) {
+  return {{"signal", SignalName(notice.signal)},
+          {"host", notice.host},
+          {"seconds_left", ToSeconds(notice.left)}};
+}
+
+Json ToJson(const JobStatus& job) {
+  Json json = {
+      {"run_id", job.run_id},
+      {"phase", PhaseText(job.phase)},
+      {"reason", job.reason},
+      {"round", job.round},
+      {"world_size", job.world_size},
+      {"min_nodes", job.spec.min_nodes},
+      {"max_nodes", job.spec.max_nodes},
+      {"restarts_used", job.restarts_used},
+      {"max_restarts", job.spec.max_restarts},
+      {"master_address", job.master_address},
+      {"master_port", job.master_port},
+      {"age_seconds", ToSeconds(job.age)},
+      {"phase_age_seconds", ToSeconds(job.phase_age)},
+      {"preemption", job.preemption ? ToJson(*job.preemption) : Json()},
+      {"time", ToJson(job.time)},
+      {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
+  if (!job.not_durable.empty()) {
+    json["not_durable"] = {{"reason", job.not_durable},
+                           {"seconds", ToSeconds(job.not_durable_for)}};
+  }
+  json["nodes"] = Json::array();
+  // The rank of the first worker of the node in the loop. Nodes are in the
+  // order of their group rank.
+  int first_rank = 0;
+  for (const NodeStatus& node : job.nodes) {
+    json["nodes"].push_back(ToJson(
+        node, node.group_rank ? std::optional(first_rank) : std::nullopt));
+    if (node.group_rank) first_rank += node.node.slots;
+  }
+  return json;
+}
+
+// Values of `indent`: blanks for each level, or no line breaks at all.
+constexpr int kIndent = 2;
+constexpr int kOneLine = -1;
+
+// Names of hosts and nodes may be invalid UTF-8. The invalid bytes are
+// replaced, because the JSON library would otherwise throw an exception.
+std::string Dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', /*ensure_ascii=*/true,
+                   Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string StatusJson(const JobStatus& job) {
+  return Dump(ToJson(job), kIndent) + "\n";
+}
+
+std::string StatusJsonLine(const JobStatus& job) {
+  return Dump(ToJson(job), kOneLine);
+}
+
+std::string JobListJson(const std::vector<JobStatus>& jobs) {
+  Json list = Json::array();
+  for (const JobStatus& job : jobs) list.push_back(ToJson(job));
+  return Dump(list, kIndent) + "\n";
+}
+
+}  // namespace muster::rendezvous

@@ -1,0 +1,383 @@
+#!/usr/bin/python3
+"""The dashboard of real jobs in Chromium: it shows what `launch status --json`
+prints, and nothing to strangers."""
+
+import contextlib
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                                os.pardir, 'python'))
+
+import free_port
+import xml_main
+
+_LAUNCH = os.path.realpath('launcher/launch')
+_DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
+_TIMEOUT_S = 60
+_MAX_STREAMS = 16
+_STATUS = '<img src=x onerror="document.title=3">'  # of each worker
+_PAUSE = threading.Event()  # never set
+
+# A worker that reports a step of its own, and ends with the code in the file
+# `end` if it is rank 1, else when it is stopped.
+_WORKER = r'''
+import os, socket, sys, threading
+rank = int(os.environ['RANK'])
+report = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+report.connect(os.environ['MUSTER_PROGRESS_SOCKET'])
+while not (rank == 1 and os.path.exists(sys.argv[1])):
+  report.send(b'STEP=%d\nLOSS=2.5\nTOKENS_PER_S=100\n'
+              b'STATUS=%s\n' % (70 + rank, os.fsencode(sys.argv[2])))
+  threading.Event().wait(0.05)
+sys.exit(int(open(sys.argv[1]).read()))
+'''
+
+
+def until(what, look):
+  """Returns the first result of `look` that is true. Fails after a minute with
+  `what` and the newest result."""
+  deadline = time.monotonic() + _TIMEOUT_S
+  while True:
+    seen = look()
+    if seen:
+      return seen
+    if time.monotonic() > deadline:
+      raise AssertionError(f'{what}: {seen!r}')
+    _PAUSE.wait(0.05)
+
+
+class Browser:
+  """A Chromium, driven by chromedriver."""
+
+  def __init__(self):
+    options = webdriver.ChromeOptions()
+    options.binary_location = '/usr/bin/chromium'
+    # Chromium's sandbox refuses to run as root; the pages are our own.
+    for flag in ('--headless=new', '--no-sandbox', '--disable-dev-shm-usage',
+                 '--disable-gpu', '--window-size=1280,1000'):
+      options.add_argument(flag)
+    options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
+    self.driver = webdriver.Chrome(service=Service('/usr/bin/chromedriver'),
+                                   options=options)
+
+  def text(self, element_id):
+    return self.driver.find_element(By.ID, element_id).text
+
+  def is_shown(self, element_id):
+    return self.driver.find_element(By.ID, element_id).is_displayed()
+
+  def field(self, list_id, name):
+    """The value of a fact; None if the page does not have it."""
+    return self.driver.execute_script(
+        'return [...document.querySelectorAll(`#${arguments[0]} dd`)]'
+        '.filter((one) => one.dataset.field === arguments[1])'
+        '.map((one) => one.textContent)[0]', list_id, name)
+
+  def rows(self, body_id):
+    return self.driver.execute_script(
+        'return [...document.querySelectorAll(`#${arguments[0]} tr`)].map('
+        '(row) => [...row.cells].map((cell) => cell.textContent))', body_id)
+
+  def states(self):
+    """The state of each rank."""
+    return self.driver.execute_script(
+        'return [...document.querySelectorAll("#grid .cell")].map('
+        '(cell) => cell.dataset.state)')
+
+  def press(self, key):
+    self.driver.find_element(By.ID, 'grid').send_keys(key)
+
+  def complaints(self):
+    """What the console says, without answers that a test provokes and the icon
+    that the page does not have."""
+    return [line['message'] for line in self.driver.get_log('browser')
+            if 'favicon.ico' not in line['message']
+            and 'status of 401' not in line['message']]
+
+
+class Dashboard(unittest.TestCase):
+
+  @classmethod
+  def setUpClass(cls):
+    cls.browser = Browser()
+    cls.addClassCleanup(cls.browser.driver.quit)
+
+  def setUp(self):
+    folder = tempfile.TemporaryDirectory()
+    self.addCleanup(folder.cleanup)
+    self.folder = folder.name
+    self.end_file = os.path.join(self.folder, 'end')
+    self.worker = os.path.join(self.folder, 'worker.py')
+    with open(self.worker, 'w') as file:
+      file.write(_WORKER)
+    # Forget the token and the page of the last test.
+    self.browser.driver.get('about:blank')
+    self.browser.complaints()
+
+  def environment(self, token=None):
+    environment = dict(os.environ, NO_COLOR='1')
+    environment.pop('MUSTER_TOKEN', None)
+    if token:
+      environment['MUSTER_TOKEN'] = token
+    return environment
+
+  def start(self, *argv, token=None):
+    program = subprocess.Popen(argv, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True,
+                               env=self.environment(token), cwd=self.folder)
+
+    def stop():
+      program.kill()
+      program.communicate()
+    self.addCleanup(stop)
+    return program
+
+  def said(self, program, pattern):
+    """Returns the first group of `pattern` in a line of the program."""
+    lines = ''
+    while True:
+      line = program.stdout.readline()
+      self.assertNotEqual(line, '', lines)
+      lines += line
+      found = re.search(pattern, line)
+      if found:
+        return found.group(1)
+
+  def daemon(self, token=None):
+    """Starts a daemon. Returns its dashboard's URL and its endpoint."""
+    daemon = self.start(_DAEMON, '--listen=127.0.0.1:0', '--dashboard-listen=0',
+                        token=token)
+    url = self.said(daemon, r'dashboard on (http://\S+)')
+    return url, self.said(daemon, r'listening on ([^ ,]+)')
+
+  def nodes(self, endpoint, job, *flags, token=None, count=2):
+    return [self.start(_LAUNCH, f'--nnodes={count}', '--nproc-per-node=2',
+                       f'--rdzv-id={job}', f'--rdzv-endpoint={endpoint}',
+                       f'--node-rank={rank}', '--no-python', *flags,
+                       sys.executable, self.worker, self.end_file, _STATUS,
+                       token=token)
+            for rank in range(count)]
+
+  def status(self, endpoint, job, token=None):
+    printed = subprocess.run(
+        [_LAUNCH, 'status', f'--endpoint={endpoint}', f'--run-id={job}',
+         '--json'], env=self.environment(token), capture_output=True,
+        text=True, timeout=_TIMEOUT_S)
+    self.assertEqual(printed.returncode, 0, printed.stderr)
+    return json.loads(printed.stdout)
+
+  def end(self, code):
+    with open(self.end_file + '.new', 'w') as file:
+      file.write(str(code))
+    os.rename(self.end_file + '.new', self.end_file)
+
+  def connect(self, url):
+    host, port = re.match(r'http://([^:]+):(\d+)', url).groups()
+    client = socket.create_connection((host, int(port)), timeout=_TIMEOUT_S)
+    self.addCleanup(client.close)
+    return client
+
+  def ask(self, url, path, host='127.0.0.1', headers=''):
+    """Returns the status line of the answer, and the answer."""
+    with contextlib.closing(self.connect(url)) as client:
+      client.sendall(f'GET {path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n'
+                     .encode())
+      answer = b''
+      while part := client.recv(65536):
+        answer += part
+    return answer.split(b'\r\n')[0].decode(), answer.decode()
+
+  def show(self, url):
+    self.browser.driver.get(url)
+
+  def test_the_page_shows_what_the_status_prints(self):
+    url, endpoint = self.daemon()
+    nodes = self.nodes(endpoint, 'a-job')
+    browser = self.browser
+    self.show(url)
+    until('the list has the job or its page is shown', lambda: (
+        'a-job' in browser.text('job-rows') or browser.is_shown('job')))
+    self.show(url + '#job=a-job')
+    until('all ranks run',
+          lambda: browser.states() == ['running'] * 4)
+    status = self.status(endpoint, 'a-job')
+    self.assertEqual(browser.text('run-id'), status['run_id'])
+    self.assertIn(status['phase'], browser.text('state'))
+    self.assertEqual(browser.text('reason'), status['reason'])
+    for name, value in (
+        ('round', status['round']), ('workers', status['world_size']),
+        ('nodes', f"{len(status['nodes'])} of {status['max_nodes']}"),
+        ('restarts',
+         f"{status['restarts_used']} of {status['max_restarts']}"),
+        ('master', f"{status['master_address']}:{status['master_port']}")):
+      self.assertEqual(browser.field('facts', name), str(value), name)
+    rows = browser.rows('node-rows')
+    self.assertEqual(
+        [[row[0], row[2], row[3], row[4], row[5]] for row in rows],
+        [[str(node['group_rank']), node['node_id'], node['address'],
+          node['phase'], node['health']] for node in status['nodes']])
+    self.assertEqual([row[1] for row in rows], ['0–1', '2–3'])
+    # The arrow keys go through the ranks.
+    said = [one for node in status['nodes'] for one in node['progress']]
+    browser.press(Keys.HOME)
+    for rank, one in enumerate(said):
+      self.assertEqual(one['rank'], rank)
+      self.assertEqual(browser.field('rank', 'rank'), str(rank))
+      self.assertEqual(browser.field('rank', 'step'), str(one['step']))
+      self.assertEqual(browser.field('rank', 'steps behind'), str(3 - rank))
+      self.assertEqual(browser.field('rank', 'loss'), '2.5')
+      self.assertEqual(browser.field('rank', 'tokens/s'), '100')
+      browser.press(Keys.ARROW_RIGHT)
+    until('the charts are drawn', lambda: browser.driver.execute_script(
+        'return document.querySelectorAll("#charts svg path.line").length') == 3)
+    self.end(3)
+    for node in nodes:
+      node.communicate(timeout=_TIMEOUT_S)
+      self.assertEqual(node.returncode, 3)
+    until('the verdict is shown', lambda: browser.is_shown('verdict'))
+    verdict = self.status(endpoint, 'a-job')['verdict']
+    self.assertEqual(verdict['outcome'], 'failed')
+    self.assertIn('failed', browser.text('state'))
+    self.assertEqual(browser.field('verdict-facts', 'exit code'), '3')
+    self.assertEqual(browser.field('verdict-facts', 'why'), verdict['reason'])
+    self.assertTrue(browser.field('verdict-facts', 'failed rank').startswith(
+        f"{verdict['cause']['rank']} (local {verdict['cause']['local_rank']})"))
+    self.assertEqual(browser.complaints(), [])
+
+  def test_a_hostile_name_is_only_text(self):
+    url, endpoint = self.daemon()
+    name = '"><b><script>document.title=2'
+    self.nodes(endpoint, name, count=1)
+    self.nodes(endpoint, 'another', count=1)
+    until('both jobs are there',
+          lambda: self.ask(url, '/api/jobs')[1].count('"run_id"') == 2)
+    browser = self.browser
+    self.show(url)
+    row = until('both jobs are listed', lambda: [
+        row for row in browser.rows('job-rows') if row[0] == name
+        and len(browser.rows('job-rows')) == 2])
+    self.assertEqual(row[0][0], name)
+    browser.driver.find_element(By.LINK_TEXT, name).click()
+    until('its page is shown', lambda: browser.text('run-id') == name)
+    until('the status of a rank is shown',
+          lambda: browser.field('rank', 'status') == _STATUS)
+    self.assertIn(name, browser.driver.title)
+    self.assertEqual(browser.driver.execute_script(
+        'return document.querySelectorAll("img, main script").length'), 0)
+    self.assertEqual(browser.complaints(), [])
+
+  def test_a_job_of_one_node_asks_for_its_token(self):
+    endpoint = f'127.0.0.1:{free_port.free_port()}'
+    launch = self.start(_LAUNCH, '--nnodes=1', f'--rdzv-endpoint={endpoint}',
+                        '--nproc-per-node=2', '--no-python',
+                        '--dashboard-listen=0', sys.executable, self.worker,
+                        self.end_file, _STATUS)
+    url = self.said(launch, r'dashboard is at (http://[^ ,]+)')
+    browser = self.browser
+    self.show(url)
+    until('it asks for a token', lambda: browser.is_shown('sign-in'))
+    self.assertFalse(browser.is_shown('job'))
+
+    def sign_in(token):
+      browser.driver.find_element(By.ID, 'token').send_keys(token + '\n')
+    sign_in('wrong')
+    until('it is refused', lambda: 'wrong token' in browser.text('refusal'))
+    token = subprocess.run(
+        [_LAUNCH, 'token', '--role=view', f'--endpoint={endpoint}'],
+        env=self.environment(), capture_output=True, text=True,
+        timeout=_TIMEOUT_S)
+    self.assertEqual(token.returncode, 0, token.stderr)
+    sign_in(token.stdout.strip())
+    until('the job is shown', lambda: browser.states() == ['running'] * 2)
+    # The token is in no place that other pages or servers see.
+    self.assertNotIn('muster1', browser.driver.current_url)
+    self.assertEqual(browser.driver.get_cookies(), [])
+    browser.driver.execute_script('sessionStorage.clear()')
+    self.show('about:blank')
+    self.show(f'{url}#token={token.stdout.strip()}')
+    until('the token of the address is taken',
+          lambda: browser.states() == ['running'] * 2)
+    self.assertNotIn('muster1', browser.driver.current_url)
+    join = subprocess.run(
+        [_LAUNCH, 'token', '--role=join', f'--endpoint={endpoint}'],
+        env=self.environment(), capture_output=True, text=True,
+        timeout=_TIMEOUT_S).stdout.strip()
+    for given, expected in (('', '401'), ('Authorization: Bearer x\r\n', '401'),
+                            (f'Authorization: Bearer {join}\r\n', '403')):
+      self.assertIn(expected, self.ask(url, '/api/jobs', headers=given)[0])
+    self.end(3)
+    rest, _ = launch.communicate(timeout=_TIMEOUT_S)
+    self.assertNotIn('muster1', rest)
+
+  def test_a_node_that_does_not_coordinate_says_who_does(self):
+    _, endpoint = self.daemon()
+    node = self.nodes(endpoint, 'a-job', '--dashboard-listen=0', count=1)[0]
+    url = self.said(node, r'dashboard is at (http://[^ ,]+)')
+    self.show(url)
+    until('the coordinator is named',
+          lambda: endpoint in self.browser.text('elsewhere'))
+
+  def test_a_token_keeps_the_page_on_this_host(self):
+    token = 'a token of more than sixteen characters'.replace(' ', '-')
+    for argv in ([_LAUNCH, '--nnodes=1', '--rdzv-endpoint=127.0.0.1:0',
+                  '--dashboard-listen=0.0.0.0:0', '--no-python', 'true'],
+                 [_DAEMON, '--listen=127.0.0.1:0',
+                  '--dashboard-listen=0.0.0.0:0']):
+      program = self.start(*argv, token=token)
+      said, _ = program.communicate(timeout=_TIMEOUT_S)
+      self.assertIn('--dashboard-listen: the dashboard of a job with a token '
+                    'listens on this host only', said)
+      self.assertEqual(program.returncode, 2, said)
+
+  def test_strangers(self):
+    url, endpoint = self.daemon()
+    self.nodes(endpoint, 'a-job', count=1)
+    until('the job is there',
+          lambda: '"a-job"' in self.ask(url, '/api/jobs')[1])
+    # A name that another site made resolve to this host.
+    for path in ('/', '/api/jobs', '/api/events'):
+      status, answer = self.ask(url, path, host='evil.example')
+      self.assertIn('421', status)
+      self.assertNotIn('a-job', answer)
+    # A flood of headers: the connection is closed without an answer.
+    with self.assertRaises((OSError, AssertionError)):
+      status, _ = self.ask(url, '/api/jobs', headers='X: y\r\n' * 20_000)
+      self.assertIn('200', status)
+    # Streams that nobody reads take all places for streams, and no others.
+    streams = []
+    for _ in range(_MAX_STREAMS):
+      client = self.connect(url)
+      client.sendall(b'GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+      self.assertIn(b'200 OK', client.recv(4096))
+      streams.append(client)
+    self.assertIn('503', self.ask(url, '/api/events')[0])
+    self.assertIn('200', self.ask(url, '/api/jobs')[0])
+    self.show(url + '#job=a-job')
+    until('the page asks again and again instead',
+          lambda: self.browser.text('live') == 'live, every 5 s')
+    streams.pop().close()
+
+    def has_place():
+      client = self.connect(url)
+      client.sendall(b'GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+      return b'200 OK' in client.recv(4096)
+    until('a stream that has ended leaves its place', has_place)
+
+
+if __name__ == '__main__':
+  xml_main.main()
