@@ -7,6 +7,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -851,11 +852,14 @@ TEST(TakeoverRaceTest, NodesGoToTheSuccessorWhateverElseIsAnnounced) {
     Attached a(&coordinator, FirstReport("job", "node-a", 3));
     a.WaitFor(DirectiveKind::kWait);
     std::atomic<bool> ended = false;
+    std::promise<void> begun;
     std::thread old([&] {
-      while (!ended) {
+      for (bool is_first = true; !ended; is_first = false) {
         EXPECT_EQ(coordinator.Told("job", 1, "node-x:1"), absl::OkStatus());
+        if (is_first) begun.set_value();
       }
     });
+    begun.get_future().wait();
     EXPECT_EQ(coordinator.Told("job", kDrawnEpochMask + 1, "node-c:1"),
               absl::OkStatus());
     const Directive moved = a.WaitFor(DirectiveKind::kMoved);
