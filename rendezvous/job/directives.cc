@@ -294,6 +294,8 @@ JobStatus SummaryOf(const JobState& state, Instant now) {
   status.phase_age = now - state.clock.since;
   status.verdict = state.verdict;
   status.time = state.ledger.Read(state.round);
+  status.rendezvous_times = state.rendezvous_times;
+  status.recovery_times = state.recovery_times;
   return status;
 }
 

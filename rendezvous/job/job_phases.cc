@@ -461,6 +461,7 @@ void Job::FormWorld() {
   state_.signals.clear();
   state_.lost_host.reset();
   ChooseStandbys();
+  state_.rendezvous_times.Add(state_.now - state_.clock.since);
   state_.Enter(JobPhase::kRunning);
   state_.why = absl::StrCat(Counted(state_.world.size(), "node"), ", ",
                             Counted(state_.world.world_size, "worker"));
@@ -498,6 +499,10 @@ void Job::FormWorld() {
 void Job::ConsiderRunning() {
   const bool has_begun =
       state_.world.unstarted == 0 && state_.world.unknown == 0;
+  if (has_begun && state_.broken_at.has_value()) {
+    state_.recovery_times.Add(state_.now - *state_.broken_at);
+    state_.broken_at.reset();
+  }
   if (!state_.own_endpoint.empty() && has_begun &&
       state_.electors.world !=
           WorldId{.epoch = state_.world.epoch, .round = state_.round}) {
@@ -579,6 +584,7 @@ void Job::BreakRound(const std::string& why, Stopping stopping,
   ++state_.changes;
   state_.blame.Break(state_.now, outbox_.revision(), why, failure);
   state_.stopping = std::move(stopping);
+  if (!state_.broken_at.has_value()) state_.broken_at = state_.now;
   state_.Enter(JobPhase::kStopping);
   state_.why = why;
   state_.speaker = ChooseSpeaker(state_);

@@ -18,6 +18,7 @@
 #include "rendezvous/job/stopping.h"
 #include "rendezvous/job/world.h"
 #include "rendezvous/protocol/directive.h"
+#include "rendezvous/protocol/duration_histogram.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/job_status.h"
 
@@ -108,6 +109,11 @@ struct JobState {
   std::optional<Preemption> preemption;
   std::optional<Verdict> verdict;  // set once the job has finished
   JobLedger ledger;
+  DurationHistogram rendezvous_times;  // JobStatus::rendezvous_times
+  DurationHistogram recovery_times;    // JobStatus::recovery_times
+  // When a round broke after which no round has begun on all of its nodes yet;
+  // nullopt: no such round.
+  std::optional<Instant> broken_at;
   // The highest training step that any worker has reported, here or (as the
   // nodes report it) to an earlier coordinator; -1: none.
   int64_t reached_step = -1;

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <numeric>
 #include <string>
 
 #include "rendezvous/job/job_fixture.h"
@@ -53,6 +55,39 @@ TEST(JobTime, TheTimesOfNodesThatAreGoneStay) {
   job.Restart("b");
   Spend(&job, "b", 1);
   EXPECT_EQ(job.status().time.productive_s(), 36);
+}
+
+int64_t CountOf(const DurationHistogram& histogram) {
+  return std::accumulate(histogram.counts.begin(), histogram.counts.end(),
+                         int64_t{0});
+}
+
+TEST(JobTime, ARecoveryEndsOnceAllNodesRunALaterRound) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Join("a");
+  job.Wait(seconds(3));
+  job.Join("b");
+  EXPECT_EQ(CountOf(job.status().rendezvous_times), 1);
+  EXPECT_EQ(job.status().rendezvous_times.sum_s, 3);
+  job.Runs("a");
+  job.Runs("b");
+  job.Wait(seconds(100));
+  EXPECT_EQ(CountOf(job.status().recovery_times), 0);
+  for (int broken = 0; broken < 2; ++broken) {
+    job.Fails("b", ExitedWith(1, 3));
+    job.Wait(seconds(2));
+    job.Idle("a");
+    job.Idle("b");
+    ASSERT_EQ(job.status().round, broken + 2);
+    job.Runs("a");
+    EXPECT_EQ(CountOf(job.status().recovery_times), 0) << "b starts";
+  }
+  job.Runs("b");
+  EXPECT_EQ(CountOf(job.status().recovery_times), 1);
+  EXPECT_EQ(job.status().recovery_times.sum_s, 4);
+  EXPECT_EQ(CountOf(job.status().rendezvous_times), 3);
+  job.Runs("b");
+  EXPECT_EQ(CountOf(job.status().recovery_times), 1);
 }
 
 TEST(JobTime, AnInterruptionHasItsCause) {

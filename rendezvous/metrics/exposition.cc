@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "absl/strings/str_cat.h"
+#include "base/check.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -29,6 +29,18 @@ std::string Number(double value) {
   return text;
 }
 
+const char* NameOf(Exposition::Type type) {
+  switch (type) {
+    case Exposition::Type::kGauge:
+      return " gauge\n";
+    case Exposition::Type::kCounter:
+      return " counter\n";
+    case Exposition::Type::kHistogram:
+      return " histogram\n";
+  }
+  return "";
+}
+
 }  // namespace
 
 void Exposition::Family(std::string_view name, Type type,
@@ -37,11 +49,33 @@ void Exposition::Family(std::string_view name, Type type,
   text_ += "# HELP " + name_ + " ";
   text_ += help;
   text_ += "\n# TYPE " + name_;
-  text_ += type == Type::kCounter ? " counter\n" : " gauge\n";
+  text_ += NameOf(type);
 }
 
 void Exposition::Sample(std::span<const Label> labels, double value) {
+  Line("", labels, value);
+}
+
+void Exposition::Histogram(std::span<const Label> labels,
+                           std::span<const double> bounds,
+                           std::span<const int64_t> counts, double sum) {
+  MUSTER_CHECK(counts.size() == bounds.size() + 1);
+  std::vector<Label> with_bound(labels.begin(), labels.end());
+  with_bound.emplace_back("le", "");
+  int64_t count = 0;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    count += counts[i];
+    with_bound.back().second = i < bounds.size() ? Number(bounds[i]) : "+Inf";
+    Line("_bucket", with_bound, static_cast<double>(count));
+  }
+  Line("_sum", labels, sum);
+  Line("_count", labels, static_cast<double>(count));
+}
+
+void Exposition::Line(std::string_view suffix, std::span<const Label> labels,
+                      double value) {
   text_ += name_;
+  text_ += suffix;
   char before = '{';
   for (const Label& label : labels) {
     text_ += before;

@@ -1,6 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_METRICS_EXPOSITION_H_
 #define MUSTER_RENDEZVOUS_METRICS_EXPOSITION_H_
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@ using Label = std::pair<std::string_view, std::string>;
 // only, and the programs are single files that need only the C library.
 class Exposition {
  public:
-  enum class Type { kGauge, kCounter };
+  enum class Type { kGauge, kCounter, kHistogram };
 
   // Begins a metric family. The samples that follow belong to it; all samples
   // of a family must stand together. `name`: with its unit, and with `_total`
@@ -30,10 +31,20 @@ class Exposition {
   // bytes that are no valid UTF-8 become U+FFFD.
   void Sample(std::span<const Label> labels, double value);
 
+  // Adds a histogram to the newest family, which has the type kHistogram.
+  // `bounds`: ascending upper bounds of the buckets, inclusive. `counts`: the
+  // number of values in each bucket, and last of those above all bounds; not
+  // cumulative. `sum`: of all values.
+  void Histogram(std::span<const Label> labels, std::span<const double> bounds,
+                 std::span<const int64_t> counts, double sum);
+
   // The text so far.
   const std::string& text() const { return text_; }
 
  private:
+  void Line(std::string_view suffix, std::span<const Label> labels,
+            double value);
+
   std::string name_;  // name of the newest family
   std::string text_;
 };

@@ -23,6 +23,23 @@ TEST(ExpositionTest, AFamilyHasHelpTypeAndSamples) {
             "muster_ends_total{job=\"a\",cause=\"hang\"} 0.1\n");
 }
 
+TEST(ExpositionTest, AHistogramHasCumulativeBucketsSumAndCount) {
+  Exposition page;
+  page.Family("muster_wait_seconds", Exposition::Type::kHistogram, "Waits.");
+  const Label labels[] = {{"job", "a"}};
+  const double bounds[] = {0.5, 10};
+  const int64_t counts[] = {2, 0, 3};
+  page.Histogram(labels, bounds, counts, 91.5);
+  EXPECT_EQ(page.text(),
+            "# HELP muster_wait_seconds Waits.\n"
+            "# TYPE muster_wait_seconds histogram\n"
+            "muster_wait_seconds_bucket{job=\"a\",le=\"0.5\"} 2\n"
+            "muster_wait_seconds_bucket{job=\"a\",le=\"10\"} 2\n"
+            "muster_wait_seconds_bucket{job=\"a\",le=\"+Inf\"} 5\n"
+            "muster_wait_seconds_sum{job=\"a\"} 91.5\n"
+            "muster_wait_seconds_count{job=\"a\"} 5\n");
+}
+
 // Returns the part of a sample's line that follows its name.
 std::string SampleOf(const std::string& label, double value) {
   Exposition page;

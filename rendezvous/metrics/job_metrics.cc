@@ -194,6 +194,19 @@ void AddByCause(const std::vector<JobStatus>& jobs, const char* name,
   }
 }
 
+// `read`: the histogram of one job.
+void AddHistogram(const std::vector<JobStatus>& jobs, const char* name,
+                  const char* help, DurationHistogram JobStatus::*read,
+                  Exposition& page) {
+  page.Family(name, Type::kHistogram, help);
+  for (const JobStatus& job : jobs) {
+    const Label labels[] = {{"job", job.run_id}};
+    const DurationHistogram& histogram = job.*read;
+    page.Histogram(labels, DurationHistogram::kBounds, histogram.counts,
+                   histogram.sum_s);
+  }
+}
+
 std::vector<JobStatus> Shown(std::vector<JobStatus> jobs) {
   std::stable_sort(
       jobs.begin(), jobs.end(), [](const JobStatus& a, const JobStatus& b) {
@@ -241,6 +254,13 @@ void AddJobMetrics(const std::vector<JobStatus>& all, Exposition& page) {
       jobs, "muster_job_interrupted_seconds_total",
       "Time without progress because of early ends of rounds, by cause.",
       [](const JobTime::Sum& sum) { return sum.pause_s; }, page);
+  AddHistogram(jobs, "muster_job_rendezvous_seconds",
+               "Time in which nodes gathered before a round.",
+               &JobStatus::rendezvous_times, page);
+  AddHistogram(jobs, "muster_job_recovery_seconds",
+               "Time from the early end of a round until all nodes run a later "
+               "one.",
+               &JobStatus::recovery_times, page);
 }
 
 void AddActivitySamples(const std::vector<Label>& labels,

@@ -13,6 +13,7 @@
 namespace muster::rendezvous {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -51,6 +52,25 @@ TEST(JobMetricsTest, CountsJobsByPhase) {
               HasSubstr("muster_job_phase{job=\"c\",phase=\"running\"} 0\n"));
   EXPECT_THAT(page, HasSubstr("muster_job_rounds_total{job=\"a\"} 2\n"));
   EXPECT_THAT(page, HasSubstr("muster_job_restarts_total{job=\"b\"} 1\n"));
+}
+
+TEST(JobMetricsTest, TimesAreCountedInBuckets) {
+  JobStatus job = JobOf("a", JobPhase::kRunning);
+  for (const int milliseconds : {100, 101, 2'000'000}) {
+    job.recovery_times.Add(std::chrono::milliseconds(milliseconds));
+  }
+  const std::string page = PageOf({job});
+  for (const char* line :
+       {"# TYPE muster_job_recovery_seconds histogram\n",
+        "muster_job_recovery_seconds_bucket{job=\"a\",le=\"0.1\"} 1\n",
+        "muster_job_recovery_seconds_bucket{job=\"a\",le=\"0.25\"} 2\n",
+        "muster_job_recovery_seconds_bucket{job=\"a\",le=\"1800\"} 2\n",
+        "muster_job_recovery_seconds_bucket{job=\"a\",le=\"+Inf\"} 3\n",
+        "muster_job_recovery_seconds_sum{job=\"a\"} 2000.201\n",
+        "muster_job_recovery_seconds_count{job=\"a\"} 3\n",
+        "muster_job_rendezvous_seconds_count{job=\"a\"} 0\n"}) {
+    EXPECT_THAT(page, HasSubstr(line));
+  }
 }
 
 TEST(JobMetricsTest, ANodeIsCountedInOneState) {
@@ -149,7 +169,11 @@ TEST(JobMetricsTest, TheSamplesOfAFamilyStandTogether) {
     } else if (line.rfind("# TYPE ", 0) == 0) {
       EXPECT_EQ(line.substr(7, line.find(' ', 7) - 7), family);
     } else {
-      EXPECT_EQ(line.substr(0, line.find_first_of("{ ")), family) << line;
+      const std::string name = line.substr(0, line.find_first_of("{ "));
+      // The samples of a histogram have suffixes.
+      EXPECT_THAT(name, AnyOf(family, family + "_bucket", family + "_sum",
+                              family + "_count"))
+          << line;
     }
   }
   EXPECT_GT(families.size(), 15u);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "rendezvous/protocol/duration_histogram.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/progress.h"
 #include "rendezvous/protocol/report.h"
@@ -53,6 +54,11 @@ struct JobStatus {
   std::string not_durable;
   Duration not_durable_for = Duration::zero();
   JobTime time;
+  // Since this coordinator has known the job; not sent to operators. Time in
+  // which nodes gathered before a round, and time from the early end of a round
+  // until all nodes run a later one.
+  DurationHistogram rendezvous_times;
+  DurationHistogram recovery_times;
   std::vector<NodeStatus> nodes;   // members by group rank, then spares
   std::optional<Verdict> verdict;  // set once the job has finished
 };

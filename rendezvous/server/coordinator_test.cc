@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -837,6 +839,34 @@ TEST_F(FounderTest, ANewJobGivesWayToASuccessorThatAnnouncesItself) {
   const Directive moved = a.WaitFor(DirectiveKind::kMoved);
   ASSERT_THAT(moved.standbys, SizeIs(1));
   EXPECT_EQ(moved.standbys[0], "node-c:1");
+}
+
+// The announcement of an old coordinator that arrives at the same time must not
+// be taken for that of the successor.
+TEST(TakeoverRaceTest, NodesGoToTheSuccessorWhateverElseIsAnnounced) {
+  for (int i = 0; i < 50; ++i) {
+    Coordinator coordinator(
+        {.only_run_id = "job",
+         .takeover = Coordinator::Options::Takeover{
+             .kind = Standby::Kind::kFounder, .own_endpoint = "node-b:1"}});
+    Attached a(&coordinator, FirstReport("job", "node-a", 3));
+    a.WaitFor(DirectiveKind::kWait);
+    std::atomic<bool> ended = false;
+    std::promise<void> begun;
+    std::thread old([&] {
+      for (bool is_first = true; !ended; is_first = false) {
+        EXPECT_EQ(coordinator.Told("job", 1, "node-x:1"), absl::OkStatus());
+        if (is_first) begun.set_value();
+      }
+    });
+    begun.get_future().wait();
+    EXPECT_EQ(coordinator.Told("job", kDrawnEpochMask + 1, "node-c:1"),
+              absl::OkStatus());
+    const Directive moved = a.WaitFor(DirectiveKind::kMoved);
+    ended = true;
+    old.join();
+    EXPECT_EQ(moved.standbys, std::vector<std::string>{"node-c:1"});
+  }
 }
 
 // This coordinator was cut off from nodes that have moved to their new

@@ -129,7 +129,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('takeover: ready nodes and others are one', _JOB, 'NodesHere',
      'do counts ready', TRUE),
     ('takeover: a world elects before it has begun', _JOB,
-     'Job::ConsiderRunning', 'if has_begun', without('has_begun')),
+     'Job::ConsiderRunning', 'if has_begun own_endpoint', without('has_begun')),
     ('takeover: a deposed coordinator goes on', _JOB, 'Job::Step',
      'if deposed', FALSE),
     ('takeover: nobody deposes', _JOB, 'Job::On', 'if promised_epoch is_founding',

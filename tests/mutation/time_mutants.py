@@ -1,6 +1,6 @@
 """Mutants of the code that says where the time went; see mutants.py."""
 
-from mutant import DROP, FALSE, TRUE, Mutant, swap
+from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 
 _JOB = 'rendezvous/job'
 _LIFECYCLE = 'agent/lifecycle'
@@ -81,4 +81,10 @@ ALL = [Mutant(*mutant) for mutant in (
     ('steps told to an earlier coordinator are new', _JOB, 'Job::FollowTime',
      'if place', FALSE),
     ('a spare waits for nodes', _JOB, 'DirectiveFor', 'do waits_for', DROP),
+    ('a recovery ends before all nodes run', _JOB, 'Job::ConsiderRunning',
+     'if has_begun broken_at', without('has_begun')),
+    ('a second break begins the recovery anew', _JOB, 'Job::BreakRound',
+     'if broken_at', TRUE),
+    ('a recovery has no end', _JOB, 'Job::ConsiderRunning',
+     'do broken_at reset', DROP),
 )]

@@ -36,14 +36,14 @@ class DaemonLimits : public ::testing::Test {
   // Returns the answer to the first node of a new job, whose connection then
   // ends.
   v1::Directive Begin(const Report& report) {
-    HostileStream stream(
-        OpenChannel(*NumericAddress("127.0.0.1", port_),
-                    ClientCredentials({}, "", "127.0.0.1")));
+    HostileStream stream(OpenChannel(*NumericAddress("127.0.0.1", port_),
+                                     ClientCredentials({}, "", "127.0.0.1")));
     stream.Send(report);
     return stream.Read();
   }
-  static Report Of(const std::string& run_id) {
-    Report report = FirstReport(run_id, "stranger", 2);
+  static Report Of(const std::string& run_id,
+                   const std::string& host = "stranger") {
+    Report report = FirstReport(run_id, host, 2);
     report.sequence = 1;
     return report;
   }
@@ -60,7 +60,8 @@ TEST_F(DaemonLimits, OneAddressHasAtMost1000UnfinishedJobs) {
   const v1::Directive refused = Begin(Of("one-more"));
   EXPECT_EQ(refused.kind(), v1::Directive::REFUSED);
   EXPECT_THAT(refused.reason(), HasSubstr("1000 unfinished jobs were begun"));
-  EXPECT_EQ(Begin(Of("job7")).kind(), v1::Directive::WAIT) << "a known job";
+  EXPECT_EQ(Begin(Of("job7", "another")).kind(), v1::Directive::WAIT)
+      << "a known job";
 }
 
 TEST_F(DaemonLimits, AJoinTimeoutIsAtMostADay) {
