@@ -126,6 +126,8 @@ DUMPS are files, or directories of them: rank_N.ring, which a worker writes as
 it goes where MUSTER_FLIGHT_RECORDER_DIR says so; rank_N.json, which it writes
 when an operation fails; and workers.N.json, in which the agent of each node
 leaves how its workers ended. They lie in LOG_DIR/RUN/attempt_N.
+Dumps of PyTorch's flight recorder are read as well, if their names end with
+the rank (nccl_trace_rank_3); code in these pickles is never run.
 
 While a job runs ranks wait for each other all the time: until something has
 failed, only a wait of more than a second counts.

@@ -41,6 +41,7 @@
 #include "trainer_sdk/flight_recorder/flight_analysis.h"
 #include "trainer_sdk/flight_recorder/flight_files.h"
 #include "trainer_sdk/flight_recorder/flight_ring.h"
+#include "trainer_sdk/flight_recorder/torch_flight.h"
 
 namespace muster {
 namespace {
@@ -303,6 +304,42 @@ void FuzzFlightRing(std::string_view input) {
   if (log.ok()) CheckFlight(*std::move(log));
 }
 
+// A dump of PyTorch's flight recorder with one operation: a pickle of protocol
+// 2, whose texts are short.
+const std::string& SoundTorchDump() {
+  static const std::string& dump = *[] {
+    const auto text = [](std::string_view value) {
+      return absl::StrCat("\x8c",
+                          std::string(1, static_cast<char>(value.size())),
+                          absl::string_view(value.data(), value.size()));
+    };
+    const std::string record = absl::StrCat(
+        "}(", text("record_id"), "K\x07", text("collective_seq_id"), "K\x03",
+        text("process_group"), text("0"), text("default_pg"), "\x86",
+        text("profiling_name"), text("nccl:all_reduce"), text("state"),
+        text("started"), text("input_sizes"),
+        "](](K\x08K\x02"
+        "ee",
+        text("input_dtypes"), "](", text("Float"), "e", text("output_sizes"),
+        "]", text("output_dtypes"), "]", text("retired"), "\x89",
+        text("time_created_ns"), "J\x01\x02\x03\x04u");
+    return new std::string(absl::StrCat(
+        "\x80\x02}(", text("version"), text("2.10"), text("pg_config"), "}(",
+        text("0"), "}(", text("ranks"), text("[0, 1]"), "uu", text("entries"),
+        "](", record, "eu."));
+  }();
+  return dump;
+}
+
+void FuzzTorchFlight(std::string_view input) {
+  auto log = ParseTorchFlight(EditedBytes(SoundTorchDump(), input), 0);
+  if (!log.ok()) {
+    MUSTER_CHECK(log.status().message().find('\n') == std::string::npos);
+    return;
+  }
+  CheckFlight(*std::move(log));
+}
+
 rendezvous::Failure SoundEnd() {
   rendezvous::Failure end;
   end.rank = 1;
@@ -344,7 +381,7 @@ void FuzzKernel(std::string_view input) {
 
 void RunFuzzCase(std::string_view input) {
   if (input.empty()) return;
-  const int kind = static_cast<unsigned char>(input[0]) % 13;
+  const int kind = static_cast<unsigned char>(input[0]) % 14;
   input.remove_prefix(1);
   switch (kind) {
     case 0:
@@ -376,6 +413,8 @@ void RunFuzzCase(std::string_view input) {
       return FuzzFlightRing(input);
     case 11:
       return FuzzKernel(input);
+    case 12:
+      return FuzzTorchFlight(input);
     default:
       return FuzzFlightEnds(input);
   }

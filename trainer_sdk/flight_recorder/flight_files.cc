@@ -23,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/owned_fd.h"
 #include "trainer_sdk/flight_recorder/flight_ring.h"
+#include "trainer_sdk/flight_recorder/torch_flight.h"
 #include "trainer_sdk/process_group/operation.h"
 
 namespace muster {
@@ -260,7 +261,12 @@ absl::StatusOr<Contents> ContentsOf(const std::string& path) {
 }
 
 bool IsDump(const std::string& name) {
-  return (absl::StartsWith(name, "rank_") &&
+  // Names of PyTorch's dumps: nccl_trace_rank_3, or another prefix of the
+  // user's choice.
+  const size_t digits = name.find_last_not_of("0123456789") + 1;
+  return (digits < name.size() &&
+          absl::EndsWith(name.substr(0, digits), "rank_")) ||
+         (absl::StartsWith(name, "rank_") &&
           (absl::EndsWith(name, ".ring") || absl::EndsWith(name, ".json"))) ||
          (absl::StartsWith(name, "workers.") && absl::EndsWith(name, ".json"));
 }
@@ -310,11 +316,22 @@ absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
     return Bad(
         path,
         absl::StrCat(
-            "holds no rank_N.ring, rank_N.json or workers.N.json",
+            "holds no rank_N.ring, rank_N.json, workers.N.json or *rank_N",
             below.empty() ? "" : absl::StrCat("; the latest are in ", below)));
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+absl::StatusOr<FlightLog> TorchLog(const std::string& path,
+                                   const std::string& bytes) {
+  const int rank = RankInName(path);
+  if (rank < 0) {
+    return absl::InvalidArgumentError(
+        "a dump of PyTorch, whose name must end with its rank, as in "
+        "nccl_trace_rank_3");
+  }
+  return ParseTorchFlight(bytes, rank);
 }
 
 // Collects the contents of the files that are read, with the latest log of each
@@ -323,7 +340,7 @@ class Collection {
  public:
   // Adds the contents of one file. InvalidArgument: they are invalid; the
   // message says why.
-  absl::Status Add(const Contents& contents) {
+  absl::Status Add(const std::string& path, const Contents& contents) {
     const std::string& bytes = contents.bytes;
     if (bytes.empty()) return absl::InvalidArgumentError("is empty");
     if (AreFlightEnds(bytes)) {
@@ -335,9 +352,15 @@ class Collection {
       Merge(*std::move(ends));
       return absl::OkStatus();
     }
-    absl::StatusOr<FlightLog> log = ParseFlight(bytes);
+    const bool is_of_torch = IsTorchFlight(bytes);
+    absl::StatusOr<FlightLog> log =
+        is_of_torch ? TorchLog(path, bytes) : ParseFlight(bytes);
     if (!log.ok()) return log.status();
-    if (absl::Status of_one = OfOneWorld(log->world_size); !of_one.ok()) {
+    if (is_of_torch) {
+      // PyTorch's dumps give a lower bound.
+      world_size_ = std::max(world_size_, log->world_size);
+    } else if (absl::Status of_one = OfOneWorld(log->world_size);
+               !of_one.ok()) {
       return of_one;
     }
     running_ = running_ || (contents.locked && !log->closed);
@@ -350,7 +373,10 @@ class Collection {
     if (world_size_ == 0) return absl::InvalidArgumentError("no dumps given");
     Flight flight;
     flight.running = running_;
-    for (auto& [rank, log] : logs_) flight.logs.push_back(std::move(log));
+    for (auto& [rank, log] : logs_) {
+      log.world_size = world_size_;
+      flight.logs.push_back(std::move(log));
+    }
     for (auto& [rank, end] : ends_) flight.ends.push_back(std::move(end));
     return flight;
   }
@@ -419,7 +445,7 @@ absl::StatusOr<Flight> ReadFlight(const std::vector<std::string>& paths) {
     for (const std::string& file : *files) {
       const absl::StatusOr<Contents> contents = ContentsOf(file);
       if (!contents.ok()) return contents.status();
-      const absl::Status added = collection.Add(*contents);
+      const absl::Status added = collection.Add(file, *contents);
       if (!added.ok()) return Bad(file, std::string(added.message()));
     }
   }

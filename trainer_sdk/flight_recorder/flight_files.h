@@ -32,8 +32,9 @@ struct Flight {
 };
 
 // Reads flight recorder files. Each of `paths` is a file, or a directory with
-// files rank_N.ring, rank_N.json and workers.N.json. If a directory has no such
-// file, the error names a subdirectory that has some.
+// files rank_N.ring, rank_N.json and workers.N.json, or PyTorch's dumps, whose
+// names end with rank_N. If a directory has no such file, the error names a
+// subdirectory that has some.
 //
 // InvalidArgument: a file is unreadable, larger than 64 MiB or not a dump;
 // there is no dump at all; or dumps are of worlds of different sizes, or of

@@ -206,8 +206,8 @@ TEST_F(FlightFilesTest, OfAFolderOfLogsTheLatestAttemptIsNamed) {
   attempt("job2/attempt_2/deeper", "rank_0.ring", 0);
   EXPECT_EQ(Complaint({directory_}),
             directory_ +
-                ": holds no rank_N.ring, rank_N.json or "
-                "workers.N.json; the latest are in " +
+                ": holds no rank_N.ring, rank_N.json, "
+                "workers.N.json or *rank_N; the latest are in " +
                 directory_ + "/job2/attempt_0");
   EXPECT_THAT(Complaint({directory_ + "/job1"}),
               HasSubstr("the latest are in " + directory_ + "/job1/attempt_0"));

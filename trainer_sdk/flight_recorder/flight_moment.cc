@@ -70,6 +70,7 @@ std::string GroupName(const FlightLog& log, const FlightRecord& record) {
 }
 
 std::string RankName(const FlightLog& log) {
+  if (log.host.empty()) return absl::StrCat("rank ", log.rank);
   return absl::StrCat("rank ", log.rank, " (", log.host, ", pid ", log.pid,
                       ")");
 }

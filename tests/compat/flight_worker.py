@@ -1,0 +1,30 @@
+"""A worker of PyTorch whose rank 1 never calls the collective that the others
+wait in. Each rank writes its flight recorder to FOLDER/nccl_trace_rank_N.
+
+usage: flight_worker.py FOLDER
+"""
+
+import os
+import sys
+
+import torch
+import torch.distributed as dist
+from torch._C._distributed_c10d import _dump_fr_trace
+
+dist.init_process_group('gloo')
+rank = dist.get_rank()
+values = torch.ones(8)
+dist.all_reduce(values)
+dist.barrier()
+odd = dist.new_group([1, 2])
+if rank != 0:
+  dist.broadcast(values, 1, group=odd)
+if rank != 1:
+  waits = dist.all_reduce(values, async_op=True)
+with open(os.path.join(sys.argv[1], 'nccl_trace_rank_%d' % rank), 'wb') as file:
+  file.write(_dump_fr_trace())
+# The store is a barrier that involves no collective.
+store = dist.distributed_c10d._get_default_store()
+store.set('dumped by %d' % rank, '')
+store.wait(['dumped by %d' % other for other in range(3)])
+os._exit(0)

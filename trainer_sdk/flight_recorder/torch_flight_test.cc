@@ -1,0 +1,178 @@
+#include "trainer_sdk/flight_recorder/torch_flight.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trainer_sdk/flight_recorder/flight_analysis.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+// Pickles a value as PyTorch does, in protocol 2.
+std::string Pickled(const Json& value) {
+  const auto number = [](uint64_t n, int bytes) {
+    std::string text;
+    for (int i = 0; i < bytes; i++) text += static_cast<char>(n >> (8 * i));
+    return text;
+  };
+  if (value.is_null()) return "N";
+  if (value.is_boolean()) return value.get<bool>() ? "\x88" : "\x89";
+  if (value.is_number()) {
+    return "\x8a\x08" + number(static_cast<uint64_t>(value.get<int64_t>()), 8);
+  }
+  if (value.is_string()) {
+    const std::string text = value.get<std::string>();
+    return "X" + number(text.size(), 4) + text;
+  }
+  std::string inner;
+  for (const auto& [key, item] : value.items()) {
+    if (value.is_object()) inner += Pickled(key);
+    inner += Pickled(item);
+  }
+  return value.is_object() ? "}(" + inner + "u" : "](" + inner + "e";
+}
+
+std::string Dump(const Json& value) {
+  return "\x80\x02" + Pickled(value) + ".";
+}
+
+Json Entry(const std::string& name, int sequence, const std::string& state,
+           const Json& group = {"0", "default_pg"}) {
+  return {{"record_id", sequence - 1},
+          {"process_group", group},
+          {"profiling_name", name},
+          {"collective_seq_id", sequence},
+          {"input_sizes", {{2, 3}}},
+          {"input_dtypes", {"Float"}},
+          {"output_sizes", {{2, 3}}},
+          {"output_dtypes", {"Float"}},
+          {"state", state},
+          {"retired", state == "completed"},
+          {"time_created_ns", 1000000000 * int64_t{sequence}},
+          {"time_discovered_started_ns", nullptr},
+          {"time_discovered_completed_ns", nullptr}};
+}
+
+Json OfTwoRanks(const std::vector<Json>& entries) {
+  return {{"version", "2.10"},
+          {"pg_config",
+           {{"0", {{"name", "0"}, {"desc", "default_pg"}, {"ranks", "[0, 1]"}}},
+            {"1", {{"name", "1"}, {"desc", "undefined"}, {"ranks", "[1]"}}}}},
+          {"pg_status", Json::object()},
+          {"entries", Json(entries)}};
+}
+
+FlightLog Log(const std::vector<Json>& entries, int rank = 0) {
+  auto log = ParseTorchFlight(Dump(OfTwoRanks(entries)), rank);
+  EXPECT_TRUE(log.ok()) << log.status();
+  return log.ok() ? *log : FlightLog();
+}
+
+std::string Refusal(const Json& dump) {
+  const auto log = ParseTorchFlight(Dump(dump), 0);
+  EXPECT_FALSE(log.ok());
+  return std::string(log.status().message());
+}
+
+TEST(TorchFlightTest, AnOperationHasItsKindTypeSizeAndTimes) {
+  const FlightLog log = Log({Entry("nccl:all_reduce", 1, "completed"),
+                             Entry("nccl:all_reduce", 2, "started")});
+  EXPECT_EQ(log.world_size, 2);
+  ASSERT_EQ(log.groups.size(), 1);
+  EXPECT_EQ(log.groups[0].name, "default_pg");
+  EXPECT_THAT(log.groups[0].members, ElementsAre(0, 1));
+  ASSERT_EQ(log.records.size(), 2);
+  const FlightRecord& first = log.records[0];
+  EXPECT_EQ(Describe(first.signature),
+            "all_reduce #1 of 6 float32 (24 bytes), sum");
+  EXPECT_EQ(first.bytes, 24);
+  EXPECT_EQ(first.queued, 1);
+  EXPECT_EQ(first.started, 1);
+  EXPECT_EQ(first.ended, 1);
+  EXPECT_TRUE(log.records[1].in_progress());
+  EXPECT_EQ(log.written, 2);
+}
+
+TEST(TorchFlightTest, NamesOfPyTorchAreKinds) {
+  const std::pair<const char*, OperationKind> names[] = {
+      {"nccl:all_reduce", OperationKind::kAllReduce},
+      {"nccl:all_reduce_barrier", OperationKind::kBarrier},
+      {"gloo:barrier", OperationKind::kBarrier},
+      {"nccl:_all_gather_base", OperationKind::kAllGather},
+      {"nccl:ALLGATHER_coalesced", OperationKind::kAllGather},
+      {"nccl:_reduce_scatter_base", OperationKind::kReduceScatter},
+      {"nccl:_reduce_oop", OperationKind::kReduce},
+      {"nccl:_broadcast_oop", OperationKind::kBroadcast},
+      {"nccl:all_to_all", OperationKind::kAllToAll},
+      {"nccl:gather", OperationKind::kGather},
+      {"nccl:scatter", OperationKind::kScatter},
+      {"nccl:send 0->1", OperationKind::kSend},
+      {"nccl:recv 0<-1", OperationKind::kReceive},
+      {"nccl:coalesced", OperationKind::kBatch},
+  };
+  for (const auto& [name, kind] : names) {
+    const FlightLog log = Log({Entry(name, 1, "completed")});
+    ASSERT_EQ(log.records.size(), 1);
+    EXPECT_EQ(log.records[0].signature.kind, kind) << name;
+  }
+  EXPECT_EQ(
+      Log({Entry("nccl:send 0->1", 1, "started")}).records[0].signature.root,
+      1);
+  EXPECT_THAT(Refusal(OfTwoRanks({Entry("nccl:dance", 1, "started")})),
+              HasSubstr("an unknown operation, \"nccl:dance\""));
+}
+
+TEST(TorchFlightTest, ARankThatDoesNotCallWhatOthersWaitInIsFound) {
+  const Json first = Entry("nccl:all_reduce", 1, "completed");
+  const FlightAnalysis analysis =
+      AnalyseFlight({Log({first, Entry("nccl:all_reduce", 2, "scheduled")}, 0),
+                     Log({first}, 1)});
+  ASSERT_EQ(analysis.findings.size(), 1);
+  EXPECT_THAT(analysis.findings[0], HasSubstr("rank 1"));
+  EXPECT_THAT(analysis.findings[0], HasSubstr("all_reduce #2"));
+}
+
+TEST(TorchFlightTest, AGroupWithoutADescriptionHasItsName) {
+  const FlightLog log =
+      Log({Entry("gloo:barrier", 1, "completed", {"1", "undefined"}),
+           Entry("gloo:barrier", 2, "completed", {"2", "mesh_tp"})},
+          1);
+  ASSERT_EQ(log.groups.size(), 2);
+  EXPECT_EQ(log.groups[0].name, "1");
+  EXPECT_THAT(log.groups[0].members, ElementsAre(1));
+  EXPECT_EQ(log.groups[0].rank, 0);
+  EXPECT_EQ(log.groups[1].name, "mesh_tp (2)");
+  EXPECT_TRUE(log.groups[1].members.empty());
+}
+
+TEST(TorchFlightTest, OtherPicklesAreRefused) {
+  EXPECT_THAT(Refusal({{"a", 1}}), HasSubstr("no dump of PyTorch's"));
+  Json dump = OfTwoRanks({});
+  dump["version"] = "3.0";
+  EXPECT_THAT(Refusal(dump), HasSubstr("known are 2.x"));
+  dump = OfTwoRanks({});
+  dump["pg_config"]["0"]["ranks"] = "[0, 1";
+  EXPECT_THAT(Refusal(dump), HasSubstr("has no list of ranks"));
+  dump["pg_config"]["0"]["ranks"] = "[0, 1000000]";
+  EXPECT_THAT(Refusal(dump), HasSubstr("has no list of ranks"));
+}
+
+TEST(TorchFlightTest, TheRankIsTheNumberAtTheEndOfTheName) {
+  EXPECT_EQ(RankInName("/tmp/nccl_trace_rank_12"), 12);
+  EXPECT_EQ(RankInName("7"), 7);
+  EXPECT_EQ(RankInName("/tmp/trace"), -1);
+  EXPECT_EQ(RankInName("/tmp/trace_1000000"), -1);
+  EXPECT_EQ(RankInName(""), -1);
+}
+
+}  // namespace
+}  // namespace muster
