@@ -27,6 +27,7 @@
 #include "launcher/report/status_text.h"
 #include "launcher/report/text_layout.h"
 #include "launcher/slurm/slurm_steps.h"
+#include "launcher/top_screen.h"
 #include "rendezvous/client/admin_client.h"
 #include "rendezvous/events/event_log.h"
 #include "rendezvous/events/status_json.h"
@@ -169,6 +170,17 @@ absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
       });
 }
 
+// Shows the job until the person ends it. Without a terminal prints it once.
+absl::Status Top(rendezvous::AdminClient& client, const std::string& run_id) {
+  const auto read = [&] { return client.GetJob(run_id); };
+  const absl::Status shown = ShowTop(read);
+  if (!absl::IsFailedPrecondition(shown)) return shown;
+  const absl::StatusOr<rendezvous::JobStatus> job = read();
+  if (!job.ok()) return job.status();
+  Print(StatusTable(*job, TargetOf(STDOUT_FILENO)));
+  return absl::OkStatus();
+}
+
 absl::Status Perform(rendezvous::AdminClient& client,
                      const AdminRequest& request) {
   if (request.verb == AdminVerb::kStatus) return Status(client, request);
@@ -177,6 +189,7 @@ absl::Status Perform(rendezvous::AdminClient& client,
   if (request.verb == AdminVerb::kWatch) {
     return Watch(client, request, *run_id);
   }
+  if (request.verb == AdminVerb::kTop) return Top(client, *run_id);
   absl::Status status;
   if (request.verb == AdminVerb::kCancel) {
     status = client.CancelJob(

@@ -15,6 +15,7 @@ constexpr char kDefaultEndpoint[] = "127.0.0.1:29400";
 
 AdminVerb VerbOf(const std::string& name) {
   if (name == "watch") return AdminVerb::kWatch;
+  if (name == "top") return AdminVerb::kTop;
   if (name == "cancel") return AdminVerb::kCancel;
   if (name == "drain") return AdminVerb::kDrain;
   return AdminVerb::kStatus;

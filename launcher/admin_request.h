@@ -13,10 +13,10 @@
 
 namespace muster::launcher {
 
-enum class AdminVerb { kHelp, kStatus, kWatch, kCancel, kDrain };
+enum class AdminVerb { kHelp, kStatus, kWatch, kTop, kCancel, kDrain };
 enum class AdminFormat { kText, kJson };
 
-// The parsed command line of `launch status|watch|cancel|drain`.
+// The parsed command line of `launch status|watch|top|cancel|drain`.
 struct AdminRequest {
   AdminVerb verb = AdminVerb::kStatus;
   // Possible endpoints of the coordinator, at least one unless `slurm_job` is

@@ -36,7 +36,7 @@ std::string SubcommandWords() {
 }
 
 // Joins the names of the subcommands whose kind of flags is `flags`:
-// "status|watch|cancel|drain". If `flags` is kNone, joins the names of all
+// "status|watch|top|cancel|drain". If `flags` is kNone, joins the names of all
 // subcommands that have flags.
 std::string NamesWith(SubcommandFlags flags, const char* separator) {
   std::string names;

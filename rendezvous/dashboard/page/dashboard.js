@@ -649,7 +649,10 @@ function showSignIn(why) {
   tell('signed out', false);
 }
 
+let seen = Date.now();  // when the newest state came
+
 function onEvent(name, data) {
+  seen = Date.now();
   tell('live', false);
   if (name === 'job') view.showJob(JSON.parse(data));
   if (name === 'history') view.showHistory(JSON.parse(data));
@@ -703,11 +706,9 @@ async function follow(jobId, signal) {
   const path = '/api/events' +
     (jobId === null ? '' : `?id=${encodeURIComponent(jobId)}`);
   let pause = 1;
-  let seen = Date.now();
   while (!signal.aborted) {
     try {
       await readEvents(path, signal);
-      seen = Date.now();
       pause = 1;
     } catch (error) {
       if (signal.aborted) return;
@@ -724,7 +725,8 @@ async function follow(jobId, signal) {
         await wait(5, signal);
         continue;
       }
-      tell(`no connection since ${new Date(seen).toLocaleTimeString()}`, true);
+      tell('no connection; last state of ' +
+           new Date(seen).toLocaleTimeString(), true);
       pause = Math.min(10, pause * 2);
     }
     await wait(pause, signal);

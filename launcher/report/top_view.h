@@ -1,0 +1,54 @@
+#ifndef MUSTER_LAUNCHER_REPORT_TOP_VIEW_H_
+#define MUSTER_LAUNCHER_REPORT_TOP_VIEW_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rendezvous/protocol/job_status.h"
+
+namespace muster::launcher {
+
+// The screen of `launch top`: a job, and a table with one line for each rank.
+// All functions are pure.
+
+enum class TopSort { kRank, kStep, kSilence, kRate };
+
+enum class TopKey {
+  kUp,
+  kDown,
+  kPageUp,
+  kPageDown,
+  kOpen,    // show the chosen rank alone, or the table again
+  kRank,    // sort by rank
+  kStep,    // sort by step, the slowest first
+  kSilent,  // sort by silence, the longest first
+  kRate,    // sort by tokens per second, the lowest first
+};
+
+// What a person has chosen.
+struct TopChoice {
+  TopSort sort = TopSort::kStep;
+  std::optional<int> rank;  // nullopt: the first line of the table
+  bool is_open = false;     // whether the rank is shown alone
+};
+
+// The choice after a key. `rows`: number of lines of the screen, for kPageUp
+// and kPageDown.
+TopChoice AfterKey(const TopChoice& choice, TopKey key,
+                   const rendezvous::JobStatus& job, size_t rows);
+
+struct TopScreen {
+  std::vector<std::string> lines;  // at most `rows`, each of at most `columns`
+  std::optional<size_t> chosen;    // index of the chosen rank's line
+};
+
+// The screen of a terminal with `rows` lines of `columns`. The table is
+// scrolled so that the chosen rank is visible.
+TopScreen ScreenOf(const rendezvous::JobStatus& job, const TopChoice& choice,
+                   size_t rows, int columns);
+
+}  // namespace muster::launcher
+
+#endif  // MUSTER_LAUNCHER_REPORT_TOP_VIEW_H_

@@ -1,0 +1,132 @@
+#include "launcher/report/top_view.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace muster::launcher {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+rendezvous::JobStatus Job(int nodes) {
+  rendezvous::JobStatus job;
+  job.run_id = "exp-7";
+  job.phase = rendezvous::JobPhase::kRunning;
+  job.reason = "all nodes run";
+  job.round = 2;
+  job.world_size = 2 * nodes;
+  for (int i = 0; i < nodes; ++i) {
+    rendezvous::NodeStatus node;
+    node.node.node_id = node.node.host = "host-" + std::to_string(i);
+    node.node.slots = 2;
+    node.group_rank = i;
+    node.phase = rendezvous::NodePhase::kRunning;
+    // Rank 2 i is i steps ahead of rank 0; rank 2 i + 1 reports nothing.
+    node.progress = {{.local_rank = 0,
+                      .step = 100 + i,
+                      .loss = 2.5,
+                      .tokens_per_s = 100.0 - i,
+                      .silent_for = std::chrono::seconds(i)}};
+    job.nodes.push_back(node);
+  }
+  return job;
+}
+
+// The ranks of the table's lines, from the top.
+std::vector<std::string> Ranks(const TopScreen& screen) {
+  std::vector<std::string> ranks;
+  bool in_table = false;
+  for (const std::string& line : screen.lines) {
+    if (in_table && line[0] >= '0' && line[0] <= '9') {
+      ranks.push_back(line.substr(0, line.find(' ')));
+    }
+    in_table = in_table || line.rfind("RANK", 0) == 0;
+  }
+  return ranks;
+}
+
+std::vector<std::string> RanksBy(TopSort sort) {
+  return Ranks(ScreenOf(Job(2), {.sort = sort}, 30, 120));
+}
+
+using Names = std::vector<std::string>;
+
+TEST(TopViewTest, ShowsTheJobAndItsRanks) {
+  const TopScreen screen = ScreenOf(Job(2), {}, 30, 120);
+  EXPECT_THAT(screen.lines[0],
+              StartsWith("job exp-7: running, round 2, 4 workers"));
+  EXPECT_EQ(screen.lines[1], "all nodes run");
+  EXPECT_THAT(screen.lines[2], HasSubstr("2 of 4 ranks report"));
+  EXPECT_EQ(Ranks(screen).size(), 4u);
+}
+
+TEST(TopViewTest, SortsByEachColumnWithSilentRanksLast) {
+  EXPECT_EQ(RanksBy(TopSort::kRank), (Names{"0", "1", "2", "3"}));
+  EXPECT_EQ(RanksBy(TopSort::kStep), (Names{"0", "2", "1", "3"}));
+  EXPECT_EQ(RanksBy(TopSort::kSilence), (Names{"2", "0", "1", "3"}));
+  EXPECT_EQ(RanksBy(TopSort::kRate), (Names{"2", "0", "1", "3"}));
+}
+
+TEST(TopViewTest, KeysChooseTheOrder) {
+  const rendezvous::JobStatus job = Job(2);
+  EXPECT_EQ(AfterKey({}, TopKey::kRank, job, 30).sort, TopSort::kRank);
+  EXPECT_EQ(AfterKey({}, TopKey::kSilent, job, 30).sort, TopSort::kSilence);
+  EXPECT_EQ(AfterKey({}, TopKey::kRate, job, 30).sort, TopSort::kRate);
+  EXPECT_EQ(AfterKey({.sort = TopSort::kRate}, TopKey::kStep, job, 30).sort,
+            TopSort::kStep);
+}
+
+TEST(TopViewTest, ArrowsMoveInTheShownOrderAndStopAtTheEnds) {
+  const rendezvous::JobStatus job = Job(2);
+  TopChoice choice;
+  choice = AfterKey(choice, TopKey::kDown, job, 30);
+  EXPECT_EQ(choice.rank, 2);
+  choice = AfterKey(choice, TopKey::kUp, job, 30);
+  choice = AfterKey(choice, TopKey::kUp, job, 30);
+  EXPECT_EQ(choice.rank, 0);
+  choice = AfterKey(choice, TopKey::kPageDown, job, 30);
+  EXPECT_EQ(choice.rank, 3);
+  choice = AfterKey(choice, TopKey::kPageUp, job, 30);
+  EXPECT_EQ(choice.rank, 0);
+}
+
+TEST(TopViewTest, ALongTableIsScrolledToTheChosenRank) {
+  const rendezvous::JobStatus job = Job(50);
+  const TopChoice choice = {.sort = TopSort::kRank, .rank = 70};
+  const TopScreen screen = ScreenOf(job, choice, 24, 120);
+  EXPECT_EQ(screen.lines.size(), 24u);
+  ASSERT_TRUE(screen.chosen.has_value());
+  EXPECT_THAT(screen.lines[*screen.chosen], StartsWith("70 "));
+}
+
+TEST(TopViewTest, AnOpenRankIsShownAlone) {
+  const rendezvous::JobStatus job = Job(2);
+  TopChoice choice = {.sort = TopSort::kRank, .rank = 2};
+  choice = AfterKey(choice, TopKey::kOpen, job, 30);
+  const TopScreen screen = ScreenOf(job, choice, 30, 120);
+  EXPECT_TRUE(Ranks(screen).empty());
+  EXPECT_THAT(screen.lines, ::testing::Contains("node         host-1"));
+  EXPECT_THAT(screen.lines, ::testing::Contains("step         101"));
+  EXPECT_FALSE(AfterKey(choice, TopKey::kOpen, job, 30).is_open);
+}
+
+TEST(TopViewTest, FitsEveryTerminal) {
+  const rendezvous::JobStatus job = Job(5);
+  for (size_t rows = 0; rows < 12; ++rows) {
+    for (const int columns : {1, 10, 300}) {
+      const TopScreen screen = ScreenOf(job, {}, rows, columns);
+      EXPECT_LE(screen.lines.size(), rows);
+      if (screen.chosen.has_value()) {
+        EXPECT_LT(*screen.chosen, screen.lines.size());
+      }
+    }
+  }
+  EXPECT_FALSE(ScreenOf({}, {}, 24, 80).chosen.has_value());
+  EXPECT_FALSE(AfterKey({}, TopKey::kDown, {}, 24).rank.has_value());
+}
+
+}  // namespace
+}  // namespace muster::launcher

@@ -1,0 +1,128 @@
+#include "launcher/top_screen.h"
+
+#include <curses.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <clocale>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/monotonic_clock.h"
+#include "base/time.h"
+#include "launcher/report/text_layout.h"
+#include "launcher/report/top_view.h"
+
+namespace muster::launcher {
+namespace {
+
+constexpr Duration kInterval = std::chrono::seconds(1);
+constexpr int kIntervalMs = 1000;
+constexpr int kEscape = 27;
+
+// The terminal, in ncurses' mode until the destructor. ncurses itself restores
+// the terminal when a signal ends the process.
+class Terminal {
+ public:
+  Terminal() {
+    if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) return;
+    // For UTF-8; a name of a locale that is not installed changes nothing.
+    std::setlocale(LC_CTYPE, "");
+    screen_ = newterm(nullptr, stdout, stdin);
+    if (screen_ == nullptr) return;
+    cbreak();
+    noecho();
+    keypad(stdscr, TRUE);
+    set_escdelay(25);
+    curs_set(0);
+    timeout(kIntervalMs);
+  }
+  ~Terminal() {
+    if (screen_ == nullptr) return;
+    endwin();
+    delscreen(screen_);
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  bool is_usable() const { return screen_ != nullptr; }
+
+  void Show(const TopScreen& screen) {
+    erase();
+    for (size_t i = 0; i < screen.lines.size(); ++i) {
+      const bool is_chosen = i == screen.chosen;
+      if (is_chosen) attron(A_REVERSE);
+      mvaddstr(static_cast<int>(i), 0, screen.lines[i].c_str());
+      if (is_chosen) attroff(A_REVERSE);
+    }
+    refresh();
+  }
+
+ private:
+  SCREEN* screen_ = nullptr;
+};
+
+std::optional<TopKey> KeyOf(int code) {
+  switch (code) {
+    case KEY_UP:
+      return TopKey::kUp;
+    case KEY_DOWN:
+      return TopKey::kDown;
+    case KEY_PPAGE:
+      return TopKey::kPageUp;
+    case KEY_NPAGE:
+      return TopKey::kPageDown;
+    case '\n':
+    case '\r':
+    case KEY_ENTER:
+    case kEscape:
+      return TopKey::kOpen;
+    case 'r':
+      return TopKey::kRank;
+    case 's':
+      return TopKey::kStep;
+    case 'h':
+      return TopKey::kSilent;
+    case 't':
+      return TopKey::kRate;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+absl::Status ShowTop(
+    const std::function<absl::StatusOr<rendezvous::JobStatus>()>& read) {
+  absl::StatusOr<rendezvous::JobStatus> job = read();
+  if (!job.ok()) return job.status();
+  Terminal terminal;
+  if (!terminal.is_usable()) {
+    return absl::FailedPreconditionError("stdout is no usable terminal");
+  }
+  Instant newest = MonotonicNow();
+  std::string trouble;
+  TopChoice choice;
+  while (true) {
+    TopScreen screen = ScreenOf(*job, choice, static_cast<size_t>(LINES), COLS);
+    if (!trouble.empty() && !screen.lines.empty()) {
+      screen.lines[0] = Shorten("not up to date: " + trouble, COLS);
+    }
+    terminal.Show(screen);
+    const int code = getch();
+    if (code == 'q' || code == 'Q') return absl::OkStatus();
+    if (const std::optional<TopKey> key = KeyOf(code)) {
+      choice = AfterKey(choice, *key, *job, static_cast<size_t>(LINES));
+    }
+    if (MonotonicNow() - newest < kInterval) continue;
+    absl::StatusOr<rendezvous::JobStatus> now = read();
+    newest = MonotonicNow();
+    trouble =
+        now.ok() ? "" : PrintableLine(std::string(now.status().message()));
+    if (now.ok()) job = std::move(now);
+  }
+}
+
+}  // namespace muster::launcher

@@ -1,0 +1,139 @@
+#!/usr/bin/python3
+"""`launch top` in a pseudo-terminal."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                                os.pardir, 'python'))
+
+import free_port
+import xml_main
+
+_LAUNCH = os.path.realpath('launcher/launch')
+_TIMEOUT_S = 60
+
+_WORKER = r'''
+import os, socket, threading
+report = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+report.connect(os.environ['MUSTER_PROGRESS_SOCKET'])
+while True:
+  report.send(b'STEP=%d\n' % (700 + int(os.environ['RANK'])))
+  threading.Event().wait(0.05)
+'''
+
+
+class Terminal:
+  """A program in a pseudo-terminal of 40 lines and 120 columns."""
+
+  def __init__(self, argv, environment):
+    self.master, self.slave = pty.openpty()
+    fcntl.ioctl(self.slave, termios.TIOCSWINSZ,
+                struct.pack('HHHH', 40, 120, 0, 0))
+    self.before = termios.tcgetattr(self.slave)
+    self.program = subprocess.Popen(
+        argv, stdin=self.slave, stdout=self.slave, stderr=self.slave,
+        env=dict(environment, TERM='xterm', LC_ALL='C.UTF-8'))
+    self.seen = ''
+
+  def close(self):
+    self.program.kill()
+    self.program.wait()
+    os.close(self.master)
+    os.close(self.slave)
+
+  def until(self, pattern):
+    """Reads until the output since the last call matches."""
+    deadline = time.monotonic() + _TIMEOUT_S
+    while not re.search(pattern, self.seen):
+      left = deadline - time.monotonic()
+      if not select.select([self.master], [], [], max(0, left))[0]:
+        raise AssertionError(f'{pattern} is not in {self.seen!r}')
+      self.seen += os.read(self.master, 65536).decode(errors='replace')
+    self.seen = ''
+
+  def press(self, keys):
+    os.write(self.master, keys)
+
+
+class Top(unittest.TestCase):
+
+  @classmethod
+  def setUpClass(cls):
+    folder = tempfile.TemporaryDirectory()
+    cls.addClassCleanup(folder.cleanup)
+    worker = os.path.join(folder.name, 'worker.py')
+    with open(worker, 'w') as file:
+      file.write(_WORKER)
+    cls.environment = dict(os.environ)
+    cls.environment.pop('MUSTER_TOKEN', None)
+    cls.endpoint = f'127.0.0.1:{free_port.free_port()}'
+    launch = subprocess.Popen(
+        [_LAUNCH, '--nnodes=1', '--nproc-per-node=4', '--rdzv-id=a-job',
+         f'--rdzv-endpoint={cls.endpoint}', '--no-python', sys.executable,
+         worker], env=cls.environment, cwd=folder.name,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL)
+
+    def stop():
+      launch.terminate()
+      launch.wait(timeout=_TIMEOUT_S)
+    cls.addClassCleanup(stop)
+    deadline = time.monotonic() + _TIMEOUT_S
+    while cls.text('status') is None or '703' not in cls.text('status'):
+      if time.monotonic() > deadline:
+        raise AssertionError('the job does not run')
+
+  @classmethod
+  def text(cls, command):
+    printed = subprocess.run(
+        [_LAUNCH, command, f'--endpoint={cls.endpoint}'], env=cls.environment,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=_TIMEOUT_S)
+    return printed.stdout if printed.returncode == 0 else None
+
+  def top(self):
+    terminal = Terminal([_LAUNCH, 'top', f'--endpoint={self.endpoint}'],
+                        self.environment)
+    self.addCleanup(terminal.close)
+    return terminal
+
+  def test_shows_the_ranks_and_one_alone_until_q(self):
+    top = self.top()
+    top.until(r'job a-job: running(.|\n)*RANK(.|\n)*703(.|\n)*q quit')
+    top.press(b'\n')
+    top.until('last report')
+    top.press(b'\n')
+    top.until('RANK')
+    top.press(b'q')
+    self.assertEqual(top.program.wait(timeout=_TIMEOUT_S), 0)
+    self.assertEqual(termios.tcgetattr(top.slave), top.before)
+
+  def test_a_signal_leaves_the_terminal_as_it_was(self):
+    top = self.top()
+    top.until('q quit')
+    self.assertNotEqual(termios.tcgetattr(top.slave), top.before)
+    top.program.send_signal(signal.SIGINT)
+    self.assertNotEqual(top.program.wait(timeout=_TIMEOUT_S), 0)
+    self.assertEqual(termios.tcgetattr(top.slave), top.before)
+
+  def test_without_a_terminal_it_prints_the_status_once(self):
+    printed = self.text('top')
+    self.assertIn('job a-job: running', printed)
+    self.assertIn('703', printed)
+    self.assertNotIn('\x1b', printed)
+
+
+if __name__ == '__main__':
+  xml_main.main()
