@@ -97,8 +97,8 @@ struct InquiryAnswers::Work {
   rendezvous::CoordinatorLink* link = nullptr;  // used before `sender` is set
   std::shared_ptr<RecentOutput> output;
   std::vector<std::pair<int, int64_t>> workers;  // rank and process id
-  std::shared_ptr<OwnedFd> cancel = std::make_shared<OwnedFd>(
-      eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  std::shared_ptr<OwnedFd> cancel =
+      std::make_shared<OwnedFd>(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 
   std::mutex mutex;  // guards the fields below
   std::condition_variable changed;

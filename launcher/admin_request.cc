@@ -38,8 +38,9 @@ absl::StatusOr<std::vector<int>> ReadRanks(const std::string& text) {
     const absl::StatusOr<int64_t> first =
         ReadNumber(part.substr(0, dash), 0, kMaxRank);
     const absl::StatusOr<int64_t> last =
-        dash == std::string::npos ? first
-                                  : ReadNumber(part.substr(dash + 1), 0, kMaxRank);
+        dash == std::string::npos
+            ? first
+            : ReadNumber(part.substr(dash + 1), 0, kMaxRank);
     if (!first.ok() || !last.ok() || *last < *first) return wrong;
     if (static_cast<size_t>(*last - *first) + ranks.size() >=
         rendezvous::kMaxInquiredRanks) {
@@ -95,8 +96,8 @@ absl::StatusOr<std::string> ReadPattern(const std::string& text) {
   options.set_log_errors(false);
   const RE2 pattern(text, options);
   if (pattern.ok()) return text;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "is no regular expression of RE2: ", pattern.error()));
+  return absl::InvalidArgumentError(
+      absl::StrCat("is no regular expression of RE2: ", pattern.error()));
 }
 
 // The flags that only some subcommands take, with these subcommands.
@@ -121,9 +122,9 @@ absl::Status CheckVerbFlags(const FlagValues& values, AdminVerb verb,
   for (const VerbFlag& flag : table) {
     if (!values.IsGiven(flag.name)) continue;
     if (std::ranges::find(flag.verbs, verb) != flag.verbs.end()) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, ": --", flag.name, " is a flag of launch ",
-                     flag.takers, " only"));
+    return absl::InvalidArgumentError(absl::StrCat(name, ": --", flag.name,
+                                                   " is a flag of launch ",
+                                                   flag.takers, " only"));
   }
   return absl::OkStatus();
 }

@@ -133,9 +133,8 @@ bool RecentOutput::closed() {
 
 void RecentOutput::WaitForMore(uint64_t version, Instant deadline) {
   std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait_until(lock, ToSteady(deadline), [&] {
-    return closed_ || version_ != version;
-  });
+  changed_.wait_until(lock, ToSteady(deadline),
+                      [&] { return closed_ || version_ != version; });
 }
 
 void RecentOutput::Wake() {
@@ -218,11 +217,10 @@ void OutputReader::ReadSource(int local_rank, Instant now,
     }
   }
   const size_t lines = found->size() - before;
-  const bool wants_more = question_.lines < 0 ||
-                          lines < static_cast<size_t>(question_.lines);
-  const bool reaches_back =
-      question_.since == Duration::zero() ||
-      blocks.front().time > begin_ - question_.since;
+  const bool wants_more =
+      question_.lines < 0 || lines < static_cast<size_t>(question_.lines);
+  const bool reaches_back = question_.since == Duration::zero() ||
+                            blocks.front().time > begin_ - question_.since;
   if (first_ && skipped > 0 && wants_more && reaches_back &&
       Wants(worker.rank)) {
     notes->push_back(absl::StrCat(

@@ -82,8 +82,8 @@ class RecentOutput {
   };
 
   enum class Ends { kNo, kYes };
-  void AppendLocked(const Worker& worker, Stream stream,
-                    std::string_view bytes, Instant now, Ends ends);
+  void AppendLocked(const Worker& worker, Stream stream, std::string_view bytes,
+                    Instant now, Ends ends);
 
   std::mutex mutex_;  // guards the fields below
   std::condition_variable changed_;

@@ -92,9 +92,9 @@ TEST_F(RecentOutputTest, OtherRoundsKeepTheirNumber) {
 TEST_F(RecentOutputTest, SinceSelectsByTheTimeOfArrival) {
   Write(4, "old\n", kStart);
   Write(4, "new\n", kStart + seconds(50));
-  EXPECT_THAT(Texts(Read({.lines = -1, .since = seconds(20)},
-                         kStart + seconds(60))),
-              ElementsAre("4:new"));
+  EXPECT_THAT(
+      Texts(Read({.lines = -1, .since = seconds(20)}, kStart + seconds(60))),
+      ElementsAre("4:new"));
 }
 
 TEST_F(RecentOutputTest, PatternSelectsBeforeLinesAreCounted) {
@@ -111,7 +111,8 @@ TEST_F(RecentOutputTest, PatternThatCannotBeReadIsSaid) {
 }
 
 TEST_F(RecentOutputTest, MemoryIsBoundedAndTheLossIsSaid) {
-  for (int i = 0; i < 100'000; ++i) Write(4, "line " + std::to_string(i) + "\n");
+  for (int i = 0; i < 100'000; ++i)
+    Write(4, "line " + std::to_string(i) + "\n");
   size_t bytes = 0;
   for (const auto& block : output_->Read(0, 0)) bytes += block.bytes.size();
   EXPECT_LE(bytes, RecentOutput::kMaxBytesPerWorker);

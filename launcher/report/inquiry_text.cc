@@ -24,8 +24,8 @@ bool IsKernelLine(std::string_view line) { return line.starts_with(kThread); }
 std::string WithoutThreadId(std::string_view line) {
   if (!IsKernelLine(line)) return std::string(line);
   std::string_view rest = line.substr(kThread.size());
-  rest.remove_prefix(std::min(rest.find_first_not_of("0123456789"),
-                              rest.size()));
+  rest.remove_prefix(
+      std::min(rest.find_first_not_of("0123456789"), rest.size()));
   rest.remove_prefix(rest.starts_with(" ") ? 1 : 0);
   return std::string(kThread) + std::string(rest);
 }
@@ -85,9 +85,8 @@ std::string RankList(const std::vector<int>& ranks) {
 
 std::vector<StackGroup> FoldStacks(const std::vector<HostStack>& stacks) {
   std::vector<HostStack> by_rank = stacks;
-  std::ranges::stable_sort(by_rank, {}, [](const HostStack& one) {
-    return one.stack.rank;
-  });
+  std::ranges::stable_sort(by_rank, {},
+                           [](const HostStack& one) { return one.stack.rank; });
   std::map<std::vector<std::string>, StackGroup> by_key;
   for (const HostStack& one : by_rank) {
     std::vector<std::string> key = KeyOf(one.stack.lines);
@@ -136,11 +135,10 @@ std::string OutputText::Format(const rendezvous::InquiryUpdate& update) {
     const std::string prefix = absl::StrCat("[", host, ":", line.rank, "] ");
     int& round = rounds_[line.rank];
     if (round != 0 && round != line.round) {
-      absl::StrAppend(
-          &text, prefix,
-          Inked(absl::StrCat("--- round ", line.round, " ---"), Ink::kFaint,
-                style_),
-          "\n");
+      absl::StrAppend(&text, prefix,
+                      Inked(absl::StrCat("--- round ", line.round, " ---"),
+                            Ink::kFaint, style_),
+                      "\n");
     }
     round = line.round;
     absl::StrAppend(&text, prefix, CleanLine(line.text, style_), "\n");

@@ -30,13 +30,13 @@ TEST(RankListTest, RunsAreRanges) {
 }
 
 TEST(FoldStacksTest, OddOnesComeFirst) {
-  const auto groups = FoldStacks(
-      {At(3, Python("reduce", 13)), At(0, Python("reduce", 10)),
-       At(2, Python("load", 12)), At(1, Python("reduce", 11))});
+  const auto groups =
+      FoldStacks({At(3, Python("reduce", 13)), At(0, Python("reduce", 10)),
+                  At(2, Python("load", 12)), At(1, Python("reduce", 11))});
   ASSERT_THAT(groups, SizeIs(2));
   EXPECT_THAT(groups[0].ranks, ElementsAre(2));
-  EXPECT_THAT(groups[0].lines, ElementsAre("Python, main thread:", "  load",
-                                           "  main (a.py:1)"));
+  EXPECT_THAT(groups[0].lines,
+              ElementsAre("Python, main thread:", "  load", "  main (a.py:1)"));
   EXPECT_THAT(groups[1].ranks, ElementsAre(0, 1, 3));
 }
 
@@ -58,8 +58,8 @@ TEST(FoldStacksTest, WithoutFramesTheKernelsDescriptionsAreCompared) {
 }
 
 TEST(FoldStacksTest, UnreadableRanksAreTheLastGroup) {
-  const auto groups = FoldStacks(
-      {At(0, Python("a", 1)), At(1, {}), At(2, Python("a", 1))});
+  const auto groups =
+      FoldStacks({At(0, Python("a", 1)), At(1, {}), At(2, Python("a", 1))});
   ASSERT_THAT(groups, SizeIs(2));
   EXPECT_THAT(groups[1].ranks, ElementsAre(1));
   EXPECT_THAT(groups[1].lines, IsEmpty());
@@ -97,8 +97,9 @@ TEST(StacksTextTest, ManyHostsAreCounted) {
 TEST(OutputTextTest, LinesHaveTheConsolesPrefixAndNoControls) {
   OutputText text(TextStyle::kPlain);
   rendezvous::InquiryUpdate update{.host = "h\x1b[1m"};
-  update.part.lines = {{.rank = 3, .round = 1, .text = "a\x1b[31mred\x1b]0;t\a"},
-                       {.rank = 4, .round = 1, .text = "\xff\xe2\x80\xae"}};
+  update.part.lines = {
+      {.rank = 3, .round = 1, .text = "a\x1b[31mred\x1b]0;t\a"},
+      {.rank = 4, .round = 1, .text = "\xff\xe2\x80\xae"}};
   EXPECT_EQ(text.Format(update), "[h:3] ared\n[h:4] \xef\xbf\xbd<U+202E>\n");
 }
 

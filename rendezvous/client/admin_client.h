@@ -18,12 +18,12 @@
 namespace muster::rendezvous {
 
 // Operators' calls to a coordinator: `launch status|watch|cancel|drain|logs|
-// stacks`. Each call goes to the first endpoint that answers, as Dialer finds it. If that
-// endpoint is a standby inside a `launch`, the call is repeated at the
-// coordinator that the standby names. With several endpoints, or at a standby,
-// a call that reaches no coordinator is repeated for 5 s, because another
-// coordinator may be taking over. A call whose connection broke may therefore
-// be carried out twice.
+// stacks`. Each call goes to the first endpoint that answers, as Dialer finds
+// it. If that endpoint is a standby inside a `launch`, the call is repeated at
+// the coordinator that the standby names. With several endpoints, or at a
+// standby, a call that reaches no coordinator is repeated for 5 s, because
+// another coordinator may be taking over. A call whose connection broke may
+// therefore be carried out twice.
 //
 // Blocking; thread-safe. Every call may fail with: Unavailable (not reached, or
 // lost), DeadlineExceeded (no answer within `timeout`), Unauthenticated (job
@@ -72,8 +72,9 @@ class AdminClient {
   // Asks the nodes of a job for output or stacks, by `question.kind`, and calls
   // `on_update` from this thread for each part of their answers. `node`: a node
   // id or host name; empty: all nodes. Returns OK once all nodes have answered
-  // or their update says why not, or `on_update` has returned kEnough. NotFound:
-  // no such job, node or rank. FailedPrecondition: also, the job has no workers.
+  // or their update says why not, or `on_update` has returned kEnough.
+  // NotFound: no such job, node or rank. FailedPrecondition: also, the job has
+  // no workers.
   enum class Watching { kGoOn, kEnough };
   absl::Status Inquire(
       const std::string& run_id, const std::string& node,

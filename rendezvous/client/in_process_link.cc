@@ -16,7 +16,9 @@ namespace {
 class InProcessAnswer : public AnswerSender {
  public:
   InProcessAnswer(std::shared_ptr<InquirySession> session, uint64_t id)
-      : session_(std::move(session)), id_(id), room_(std::make_shared<Room>()) {}
+      : session_(std::move(session)),
+        id_(id),
+        room_(std::make_shared<Room>()) {}
   ~InProcessAnswer() override {
     // No effect if the answer is complete.
     if (begun_) session_->Lose(id_, "its answer broke off");

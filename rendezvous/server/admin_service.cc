@@ -201,8 +201,7 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
           const std::shared_ptr<InquiryStream> stream = weak.lock();
           if (stream != nullptr) stream->Write();
         });
-    const absl::Status opened =
-        coordinator_->Inquire(run_id_, node, session_);
+    const absl::Status opened = coordinator_->Inquire(run_id_, node, session_);
     if (!opened.ok()) {
       coordinator_->EndInquiry(run_id_, session_);
       return opened;

@@ -337,9 +337,8 @@ absl::Status DrivenJob::Inquire(const std::shared_ptr<InquirySession>& session,
   }
   Tell(news);
   if (question.follow == Inquiry::Follow::kYes) return absl::OkStatus();
-  const Duration timeout = question.kind == Inquiry::Kind::kLogs
-                               ? kLogsTimeout
-                               : kStacksTimeout;
+  const Duration timeout =
+      question.kind == Inquiry::Kind::kLogs ? kLogsTimeout : kStacksTimeout;
   surroundings_.alarms->CallAt(
       MonotonicNow() + timeout,
       [weak = std::weak_ptr<InquirySession>(session), timeout] {

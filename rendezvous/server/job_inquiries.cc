@@ -55,8 +55,8 @@ absl::Status CheckInquiry(const Inquiry& question, const std::string& node,
     return absl::NotFoundError(
         rank < world_size
             ? absl::StrCat("rank ", rank, " is not on node \"", node, "\"")
-            : absl::StrCat("the job has no rank ", rank, "; its ranks are 0 to ",
-                           world_size - 1));
+            : absl::StrCat("the job has no rank ", rank,
+                           "; its ranks are 0 to ", world_size - 1));
   }
   return absl::OkStatus();
 }
@@ -75,12 +75,10 @@ std::set<StreamId> JobInquiries::Remove(const Session& session) {
     }
   }
   session->Close();
-  std::erase_if(asked_, [&](const auto& each) {
-    return each.second.session == session;
-  });
-  std::erase_if(open_, [&](const Open& open) {
-    return open.session == session;
-  });
+  std::erase_if(
+      asked_, [&](const auto& each) { return each.second.session == session; });
+  std::erase_if(open_,
+                [&](const Open& open) { return open.session == session; });
   return streams;
 }
 
@@ -133,9 +131,8 @@ void JobInquiries::OnClosed(StreamId stream) {
     if (asked.stream != stream) continue;
     asked.session->Lose(id, "its connection to the coordinator was lost");
   }
-  std::erase_if(asked_, [&](const auto& each) {
-    return each.second.stream == stream;
-  });
+  std::erase_if(asked_,
+                [&](const auto& each) { return each.second.stream == stream; });
 }
 
 void JobInquiries::AskNoMore() {

@@ -27,8 +27,7 @@ NodeSeat Seat(const std::string& name, StreamId stream, int first_rank) {
 class JobInquiriesTest : public ::testing::Test {
  protected:
   JobInquiries::Session Open(Inquiry question, const std::string& node = "") {
-    auto session =
-        std::make_shared<InquirySession>(std::move(question), [] {});
+    auto session = std::make_shared<InquirySession>(std::move(question), [] {});
     EXPECT_TRUE(inquiries_.Add(session, node));
     return session;
   }
@@ -36,7 +35,8 @@ class JobInquiriesTest : public ::testing::Test {
   uint64_t drawn_ = 100;
   JobInquiries inquiries_{[this] { return ++drawn_; }};
   const std::vector<NodeSeat> seats_ = {Seat("a", 11, 0), Seat("b", 12, 2),
-                                        Seat("c", 13, 4), Seat("spare", 14, -1)};
+                                        Seat("c", 13, 4),
+                                        Seat("spare", 14, -1)};
 };
 
 TEST_F(JobInquiriesTest, OnlyNodesWithARankThatIsAskedForAreAsked) {
@@ -102,8 +102,8 @@ TEST_F(JobInquiriesTest, FollowerAsksANodeAgainThatHasReconnected) {
 TEST_F(JobInquiriesTest, FollowerAsksTheNodeThatGetsTheRankInALaterRound) {
   const auto session = Open({.ranks = {4}, .follow = Follow::kYes});
   inquiries_.Ask(session, seats_);
-  EXPECT_THAT(inquiries_.AskFollowed({Seat("a", 11, 0), Seat("b", 12, 2),
-                                      Seat("spare", 14, 4)}),
+  EXPECT_THAT(inquiries_.AskFollowed(
+                  {Seat("a", 11, 0), Seat("b", 12, 2), Seat("spare", 14, 4)}),
               ElementsAre(14));
 }
 
@@ -114,8 +114,8 @@ TEST_F(JobInquiriesTest, OthersAreNotAskedLater) {
 
 TEST_F(JobInquiriesTest, AtMostSixteenAreOpen) {
   for (size_t i = 0; i < kMaxInquiries; ++i) Open({});
-  EXPECT_FALSE(inquiries_.Add(
-      std::make_shared<InquirySession>(Inquiry(), [] {}), ""));
+  EXPECT_FALSE(
+      inquiries_.Add(std::make_shared<InquirySession>(Inquiry(), [] {}), ""));
 }
 
 TEST_F(JobInquiriesTest, EndOfTheJobEndsFollowers) {

@@ -62,8 +62,8 @@ class OpenInquiry {
   // Whether no node has to answer any more and the operator has read
   // everything.
   bool IsOver() const {
-    return closed_ || (further_ == Further::kNone && pending_ == 0 &&
-                       updates_.empty());
+    return closed_ ||
+           (further_ == Further::kNone && pending_ == 0 && updates_.empty());
   }
 
  private:

@@ -21,8 +21,8 @@ void FromWire(const v1::OutputLine& wire, BoundedReader* reader,
               OutputLine* line) {
   reader->Integer("rank", wire.rank(), 0, kAnyInt32, &line->rank);
   reader->Integer("round", wire.round(), 0, kAnyInt32, &line->round);
-  line->stream = wire.is_stderr() ? OutputLine::Stream::kErr
-                                  : OutputLine::Stream::kOut;
+  line->stream =
+      wire.is_stderr() ? OutputLine::Stream::kErr : OutputLine::Stream::kOut;
   reader->Text("text", wire.text(), kMaxOutputLineBytes, TextKind::kWords,
                &line->text);
 }
@@ -78,8 +78,7 @@ void FromWire(const v1::Inquiry& wire, BoundedReader* reader,
   if (reader->Count("ranks", wire.ranks_size(), kMaxInquiredRanks)) {
     inquiry->ranks.resize(wire.ranks_size());
     for (int i = 0; i < wire.ranks_size(); ++i) {
-      reader->Integer("ranks", wire.ranks(i), 0, kAnyInt32,
-                      &inquiry->ranks[i]);
+      reader->Integer("ranks", wire.ranks(i), 0, kAnyInt32, &inquiry->ranks[i]);
     }
   }
   reader->Integer("lines", wire.lines(), -1, kMaxInquiredLines,

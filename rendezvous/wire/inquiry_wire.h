@@ -14,8 +14,7 @@ namespace muster::rendezvous {
 
 // Conversions of inquiries and answers to and from protobuf.
 void ToWire(const Inquiry& inquiry, v1::Inquiry* wire);
-void FromWire(const v1::Inquiry& wire, BoundedReader* reader,
-              Inquiry* inquiry);
+void FromWire(const v1::Inquiry& wire, BoundedReader* reader, Inquiry* inquiry);
 
 // Omits lines, stacks and notes beyond the limits of protocol/inquiry.h.
 void ToWire(const AnswerPart& part, v1::AnswerPart* wire);
