@@ -73,8 +73,8 @@ class AdminClient {
   // `on_update` from this thread for each part of their answers. `node`: a node
   // id or host name; empty: all nodes. Returns OK once all nodes have answered
   // or their update says why not, or `on_update` has returned kEnough.
-  // NotFound: no such job, node or rank. FailedPrecondition: also, the job has
-  // no workers.
+  // NotFound: no such job. InvalidArgument: no such node or rank.
+  // FailedPrecondition: also, the job has no workers.
   enum class Watching { kGoOn, kEnough };
   absl::Status Inquire(
       const std::string& run_id, const std::string& node,

@@ -39,7 +39,7 @@ absl::Status CheckInquiry(const Inquiry& question, const std::string& node,
         return IsNamed(seat, node);
       });
   if (!is_known) {
-    return absl::NotFoundError(
+    return absl::InvalidArgumentError(
         absl::StrCat("the job has no node \"", node, "\"; see launch status"));
   }
   if (question.follow == Inquiry::Follow::kYes) return absl::OkStatus();
@@ -52,7 +52,7 @@ absl::Status CheckInquiry(const Inquiry& question, const std::string& node,
       return HasRank(seat, rank) && (node.empty() || IsNamed(seat, node));
     });
     if (has_it) continue;
-    return absl::NotFoundError(
+    return absl::InvalidArgumentError(
         rank < world_size
             ? absl::StrCat("rank ", rank, " is not on node \"", node, "\"")
             : absl::StrCat("the job has no rank ", rank,

@@ -20,7 +20,8 @@ namespace muster::rendezvous {
 
 // Checks that an inquiry about `node` (a node id or host name; empty: all
 // nodes) concerns at least one node of the job, and that all of its ranks
-// exist. NotFound, FailedPrecondition (no round has begun): one sentence. Pure.
+// exist. InvalidArgument, FailedPrecondition (no round has begun): one
+// sentence. Pure.
 absl::Status CheckInquiry(const Inquiry& question, const std::string& node,
                           const std::vector<NodeSeat>& seats);
 
