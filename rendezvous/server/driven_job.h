@@ -151,8 +151,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   // Asks the nodes that an operator's inquiry concerns; `node`: a node id or
   // host name, or empty for all nodes. Call EndInquiry afterwards.
-  // InvalidArgument: no such node or rank. FailedPrecondition: the job has no workers.
-  // ResourceExhausted: too many inquiries are open. Unavailable: this
+  // InvalidArgument: no such node or rank. FailedPrecondition: the job has no
+  // workers. ResourceExhausted: too many inquiries are open. Unavailable: this
   // coordinator does not coordinate the job any more.
   absl::Status Inquire(const std::shared_ptr<InquirySession>& session,
                        const std::string& node);

@@ -166,6 +166,21 @@ TEST(InquirySessionTest, NodeContinuesOnceThereIsRoom) {
   EXPECT_EQ(woken, 1) << "it did not wait";
 }
 
+TEST(InquirySessionTest, NodesWaitUntilThereIsRoomForThem) {
+  int woken = 0;
+  InquirySession session({}, [] {});
+  const AnswerPart part{.lines = {{.text = std::string(kMaxPartBytes, 'x')}}};
+  for (const uint64_t id : {7, 8, 9}) {
+    session.Ask(id, "n" + std::to_string(id), "host");
+    ASSERT_TRUE(session.Begin(id, [&] { ++woken; }));
+  }
+  for (const uint64_t id : {7, 8, 9}) session.Take(id, part);
+  session.Next();
+  EXPECT_EQ(woken, 0) << "two parts fill the buffer";
+  session.Next();
+  EXPECT_EQ(woken, 2);
+}
+
 TEST(InquirySessionTest, OperatorWhoLeavesWakesTheNodes) {
   int woken = 0;
   InquirySession session({}, [] {});

@@ -29,7 +29,6 @@ size_t SizeOf(const AnswerPart& part) {
 
 void OpenInquiry::Ask(uint64_t id, const std::string& node_id,
                       const std::string& host) {
-  if (closed_) return;
   // A node is asked again only after its earlier answer was lost: forget that
   // answer, so that a node that reconnects often does not use more memory.
   const auto before = newest_.find(node_id);

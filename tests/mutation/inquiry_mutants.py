@@ -17,8 +17,6 @@ ALL = [Mutant(*mutant) for mutant in (
      'if IsPending', DROP),
     ('a closed inquiry collects updates', _SERVER, 'OpenInquiry::Miss',
      'if closed_', DROP),
-    ('a closed inquiry asks further nodes', _SERVER, 'OpenInquiry::Ask',
-     'if closed_', DROP),
     ('the buffer of a closed inquiry stays full', _SERVER,
      'OpenInquiry::Close', 'do bytes_', DROP),
     ('the last part does not end an answer', _SERVER, 'OpenInquiry::Take',
