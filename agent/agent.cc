@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/caught_signals.h"
 #include "agent/health_gate.h"
+#include "agent/inquiry_answers.h"
 #include "agent/lifecycle/agent_policy.h"
 #include "agent/lifecycle/guardian_watch.h"
 #include "agent/lifecycle/lifecycle.h"
@@ -98,6 +99,9 @@ std::vector<LifecycleEvent> Inbox::TakeAll() {
 // an NCCL id. Loading NCCL takes tens of milliseconds if its file is cached in
 // memory, hundreds of milliseconds from a disk.
 constexpr Duration kNcclIdTimeout = std::chrono::seconds(5);
+// The longest time that the end of the run waits for operators that follow the
+// workers' output.
+constexpr Duration kTimeForLastOutput = std::chrono::seconds(2);
 
 Lifecycle::Config ConfigOf(const AgentOptions& options) {
   Lifecycle::Config config;
@@ -204,7 +208,8 @@ class Agent::Impl {
         nccl_ids_(options_.nccl_id_program),
         lifecycle_(ConfigOf(options_), MonotonicNow()),
         announcer_(AnnouncerOptions(options_, observer_.on_notice)),
-        gate_(GateOptions(options_)) {}
+        gate_(GateOptions(options_)),
+        answers_(options_.run_id, link_, logs_.recent()) {}
 
   AgentResult Run() {
     const absl::Status writable = logs_.CheckWritable();
@@ -234,6 +239,8 @@ class Agent::Impl {
     });
     while (!leave_.has_value()) WaitAndStep();
     terminal_.Release();
+    // Sends operators that follow the output (launch logs -f) the last of it.
+    answers_.Finish(kTimeForLastOutput);
     // Closes the link to the coordinator before the wait for this node's
     // console, so that other nodes do not wait for a slow console here.
     link_->Close();
@@ -311,7 +318,20 @@ class Agent::Impl {
       }
     }
     if (fds[1].revents != 0) {
-      for (LifecycleEvent& event : inbox_.TakeAll()) Step(event);
+      for (LifecycleEvent& event : inbox_.TakeAll()) {
+        AnswerInquiries(event);
+        Step(event);
+      }
+    }
+  }
+
+  // Answers the operators' inquiries in the newest directive. They are not the
+  // lifecycle's affair, since they change nothing.
+  void AnswerInquiries(const LifecycleEvent& event) {
+    if (const auto* const came = std::get_if<DirectiveCame>(&event)) {
+      answers_.Follow(came->directive.inquiries);
+    } else if (std::holds_alternative<LinkDown>(event)) {
+      answers_.Follow({});
     }
   }
 
@@ -365,10 +385,12 @@ class Agent::Impl {
   }
 
   void On(const WorkerStarted& event) {
+    answers_.WorkerUp(first_rank_ + event.local_rank, event.pid);
     Step(WorkerUp{.local_rank = event.local_rank, .pid = event.pid});
   }
   void On(const WorkerNotStarted& event) { Step(workers_.NotStarted(event)); }
   void On(const WorkerEnded& event) {
+    answers_.WorkerGone(first_rank_ + event.local_rank);
     Step(workers_.Ended(event, timers_.ExpiredScope(event.pid)));
   }
   void On(const AllGone& event) {
@@ -430,6 +452,7 @@ class Agent::Impl {
 
   void Do(const StartWorkers& action) {
     rendezvous::Place place = action.place;
+    first_rank_ = place.first_rank;
     if (logs_.BeginRound(place.run_tag)) {
       logs_.folders().Post(
           options_.logs.directory,
@@ -594,14 +617,16 @@ class Agent::Impl {
   GuardianWatch guardian_watch_{MonotonicNow()};
   // value of Guardian::signs_of_life() at the last check
   uint64_t signs_of_life_ = 0;
+  int first_rank_ = 0;  // of this node in the newest round
   std::optional<Leave> leave_;
   JobEnd end_ = JobEnd::kByItself;
 
-  // The next three members are declared last, so that their threads end before
+  // The next four members are declared last, so that their threads end before
   // the objects that these threads use are destroyed.
   PreemptionAnnouncer announcer_;
   HealthGate gate_;
   StackTaker stacks_;
+  InquiryAnswers answers_;
 
   std::mutex peer_mutex_;
   std::string peer_address_;  // guarded by peer_mutex_

@@ -23,6 +23,7 @@
 #include "launcher/launch_help.h"
 #include "launcher/local_token.h"
 #include "launcher/progress_ticker.h"
+#include "launcher/report/inquiry_text.h"
 #include "launcher/report/progress_text.h"
 #include "launcher/report/status_text.h"
 #include "launcher/report/text_layout.h"
@@ -181,8 +182,77 @@ absl::Status Top(rendezvous::AdminClient& client, const std::string& run_id) {
   return absl::OkStatus();
 }
 
+// The nodes whose answers are missing or incomplete, and why.
+class MissingAnswers {
+ public:
+  void Add(const rendezvous::InquiryUpdate& update) {
+    if (update.missing.empty()) return;
+    absl::StrAppend(&text_, text_.empty() ? "" : "; ", update.host, ": ",
+                    update.missing);
+  }
+  // OK, or Unavailable with all of them.
+  absl::Status status() const {
+    if (text_.empty()) return absl::OkStatus();
+    return absl::UnavailableError(
+        absl::StrCat("nodes did not answer completely: ", text_));
+  }
+
+ private:
+  std::string text_;
+};
+
+using Watching = rendezvous::AdminClient::Watching;
+
+absl::Status Logs(rendezvous::AdminClient& client, const AdminRequest& request,
+                  const std::string& run_id, const Voice& voice) {
+  const bool follows =
+      request.question.follow == rendezvous::Inquiry::Follow::kYes;
+  OutputText text(TargetOf(STDOUT_FILENO).style);
+  MissingAnswers missing;
+  const absl::Status status = client.Inquire(
+      run_id, request.node, request.question,
+      [&](const rendezvous::InquiryUpdate& update) {
+        for (const std::string& note : update.part.notes) {
+          voice.Error(PrintableLine(absl::StrCat(update.host, ": ", note)));
+        }
+        // A follower sees at once that a node's output ends here.
+        if (follows && !update.missing.empty()) {
+          voice.Error(
+              PrintableLine(absl::StrCat(update.host, ": ", update.missing)));
+        }
+        if (!follows) missing.Add(update);
+        const std::string lines = text.Format(update);
+        return lines.empty() || Print(lines) == 0 ? Watching::kGoOn
+                                                  : Watching::kEnough;
+      });
+  return status.ok() ? missing.status() : status;
+}
+
+absl::Status Stacks(rendezvous::AdminClient& client,
+                    const AdminRequest& request, const std::string& run_id,
+                    const Voice& voice) {
+  std::vector<HostStack> stacks;
+  MissingAnswers missing;
+  const absl::Status status = client.Inquire(
+      run_id, request.node, request.question,
+      [&](const rendezvous::InquiryUpdate& update) {
+        for (const std::string& note : update.part.notes) {
+          voice.Error(PrintableLine(absl::StrCat(update.host, ": ", note)));
+        }
+        missing.Add(update);
+        for (const rendezvous::RankStack& stack : update.part.stacks) {
+          stacks.push_back({.host = update.host, .stack = stack});
+        }
+        return Watching::kGoOn;
+      });
+  if (!stacks.empty()) {
+    Print(StacksText(FoldStacks(stacks), TargetOf(STDOUT_FILENO)));
+  }
+  return status.ok() ? missing.status() : status;
+}
+
 absl::Status Perform(rendezvous::AdminClient& client,
-                     const AdminRequest& request) {
+                     const AdminRequest& request, const Voice& voice) {
   if (request.verb == AdminVerb::kStatus) return Status(client, request);
   const absl::StatusOr<std::string> run_id = ChosenJob(client, request);
   if (!run_id.ok()) return run_id.status();
@@ -190,6 +260,12 @@ absl::Status Perform(rendezvous::AdminClient& client,
     return Watch(client, request, *run_id);
   }
   if (request.verb == AdminVerb::kTop) return Top(client, *run_id);
+  if (request.verb == AdminVerb::kLogs) {
+    return Logs(client, request, *run_id, voice);
+  }
+  if (request.verb == AdminVerb::kStacks) {
+    return Stacks(client, request, *run_id, voice);
+  }
   absl::Status status;
   if (request.verb == AdminVerb::kCancel) {
     status = client.CancelJob(
@@ -281,7 +357,7 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
   }
   const bool has_access = options.tls.given() || !options.token.empty();
   rendezvous::AdminClient client(std::move(options));
-  absl::Status status = Perform(client, request);
+  absl::Status status = Perform(client, request, voice);
   if (status.ok()) return 0;
   if (absl::IsUnauthenticated(status) && of_slurm && !has_access) {
     status = AskOnItsHost(*of_slurm, request.args);

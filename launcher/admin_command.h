@@ -6,8 +6,8 @@
 
 namespace muster::launcher {
 
-// Performs `launch status|watch|top|cancel|drain` and prints the answer on
-// stdout. Returns the exit code: 0, or 1 with a line on stderr if the
+// Performs `launch status|watch|top|logs|stacks|cancel|drain` and prints the
+// answer on stdout. Returns the exit code: 0, or 1 with a line on stderr if the
 // coordinator cannot be reached or refuses.
 int AdminCommand(AdminRequest request, const Voice& voice);
 

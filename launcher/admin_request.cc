@@ -1,6 +1,11 @@
 #include "launcher/admin_request.h"
 
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <chrono>
 #include <limits>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "base/environment_value.h"
@@ -12,13 +17,142 @@ namespace muster::launcher {
 namespace {
 
 constexpr char kDefaultEndpoint[] = "127.0.0.1:29400";
+constexpr int64_t kMaxRank = std::numeric_limits<int32_t>::max() - 1;
 
 AdminVerb VerbOf(const std::string& name) {
   if (name == "watch") return AdminVerb::kWatch;
   if (name == "top") return AdminVerb::kTop;
   if (name == "cancel") return AdminVerb::kCancel;
   if (name == "drain") return AdminVerb::kDrain;
+  if (name == "logs") return AdminVerb::kLogs;
+  if (name == "stacks") return AdminVerb::kStacks;
   return AdminVerb::kStatus;
+}
+
+// Reads ranks such as "3" or "0-3,8". At most kMaxInquiredRanks.
+absl::StatusOr<std::vector<int>> ReadRanks(const std::string& text) {
+  const absl::Status wrong = absl::InvalidArgumentError(
+      "is no list of ranks; write for example 3, or 0-3,8");
+  std::vector<int> ranks;
+  for (const std::string& part : ReadList(text)) {
+    const size_t dash = part.find('-');
+    const absl::StatusOr<int64_t> first =
+        ReadNumber(part.substr(0, dash), 0, kMaxRank);
+    const absl::StatusOr<int64_t> last =
+        dash == std::string::npos
+            ? first
+            : ReadNumber(part.substr(dash + 1), 0, kMaxRank);
+    if (!first.ok() || !last.ok() || *last < *first) return wrong;
+    if (static_cast<size_t>(*last - *first) + ranks.size() >=
+        rendezvous::kMaxInquiredRanks) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("names more than ", rendezvous::kMaxInquiredRanks,
+                       " ranks; leave it out for all ranks"));
+    }
+    for (int64_t rank = *first; rank <= *last; ++rank) {
+      ranks.push_back(static_cast<int>(rank));
+    }
+  }
+  if (ranks.empty()) return wrong;
+  return ranks;
+}
+
+// Reads a time span such as "90", "90s", "5m" or "2h".
+absl::StatusOr<Duration> ReadSpan(const std::string& text) {
+  std::string number = text;
+  int64_t unit = 1;
+  if (!number.empty()) {
+    const std::string_view units = "smh";
+    const size_t at = units.find(number.back());
+    constexpr int64_t kSeconds[] = {1, 60, 3600};
+    if (at != std::string_view::npos) {
+      unit = kSeconds[at];
+      number.pop_back();
+    }
+  }
+  const absl::StatusOr<Duration> read = ReadPositiveSeconds(number);
+  if (!read.ok() || *read > std::chrono::hours(24 * 366) / unit) {
+    return absl::InvalidArgumentError(
+        "is no time span up to a year; write for example 90s, 5m or 2h");
+  }
+  return *read * unit;
+}
+
+// Reads a number of lines; "all" means all lines that a node has.
+absl::StatusOr<int> ReadLines(const std::string& text) {
+  if (text == "all") return -1;
+  const absl::StatusOr<int64_t> lines =
+      ReadNumber(text, 0, rendezvous::kMaxInquiredLines);
+  if (!lines.ok()) return lines.status();
+  return static_cast<int>(*lines);
+}
+
+// Checks a regular expression of RE2.
+absl::StatusOr<std::string> ReadPattern(const std::string& text) {
+  if (text.size() > rendezvous::kMaxPatternBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "is longer than ", rendezvous::kMaxPatternBytes, " bytes"));
+  }
+  RE2::Options options(RE2::Latin1);
+  options.set_log_errors(false);
+  const RE2 pattern(text, options);
+  if (pattern.ok()) return text;
+  return absl::InvalidArgumentError(
+      absl::StrCat("is no regular expression of RE2: ", pattern.error()));
+}
+
+// The flags that only some subcommands take, with these subcommands.
+struct VerbFlag {
+  const char* name;
+  std::vector<AdminVerb> verbs;
+  const char* takers;
+};
+
+absl::Status CheckVerbFlags(const FlagValues& values, AdminVerb verb,
+                            const std::string& name) {
+  using enum AdminVerb;
+  const std::vector<VerbFlag> table = {
+      {"rank", {kLogs, kStacks}, "logs and stacks"},
+      {"node", {kLogs, kStacks}, "logs and stacks"},
+      {"follow", {kLogs}, "logs"},
+      {"lines", {kLogs}, "logs"},
+      {"since", {kLogs}, "logs"},
+      {"grep", {kLogs}, "logs"},
+      {"native", {kStacks}, "stacks"},
+  };
+  for (const VerbFlag& flag : table) {
+    if (!values.IsGiven(flag.name)) continue;
+    if (std::ranges::find(flag.verbs, verb) != flag.verbs.end()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(name, ": --", flag.name,
+                                                   " is a flag of launch ",
+                                                   flag.takers, " only"));
+  }
+  return absl::OkStatus();
+}
+
+// Reads the flags of `launch logs` and `launch stacks`.
+void ReadQuestion(FlagValues& values, AdminRequest& request) {
+  rendezvous::Inquiry& question = request.question;
+  question.kind = request.verb == AdminVerb::kStacks
+                      ? rendezvous::Inquiry::Kind::kStacks
+                      : rendezvous::Inquiry::Kind::kLogs;
+  if (values.IsGiven("rank")) values.Into("rank", ReadRanks, question.ranks);
+  request.node = values.Text("node");
+  bool follow = false;
+  values.Into("follow", ReadSwitch, follow);
+  if (follow) question.follow = rendezvous::Inquiry::Follow::kYes;
+  // Without --lines, --since asks for all lines of that time.
+  if (values.IsGiven("since")) {
+    values.Into("since", ReadSpan, question.since);
+    question.lines = -1;
+  }
+  if (values.IsGiven("lines")) values.Into("lines", ReadLines, question.lines);
+  if (values.IsGiven("grep")) {
+    values.Into("grep", ReadPattern, question.pattern);
+  }
+  bool native = false;
+  values.Into("native", ReadSwitch, native);
+  if (native) question.frames = rendezvous::Inquiry::Frames::kNative;
 }
 
 // Checks a Slurm job id: "41", "5_3" in an array, "7+1" in a heterogeneous job.
@@ -124,6 +258,9 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
   bool json = false;
   values.Into("json", ReadSwitch, json);
   request.format = json ? AdminFormat::kJson : AdminFormat::kText;
+  const absl::Status fitting = CheckVerbFlags(values, request.verb, args[0]);
+  if (!fitting.ok()) return fitting;
+  ReadQuestion(values, request);
   if (!values.status().ok()) return values.status();
 
   const bool drains = request.verb == AdminVerb::kDrain;

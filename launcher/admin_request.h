@@ -9,14 +9,25 @@
 
 #include "absl/status/statusor.h"
 #include "rendezvous/endpoint/endpoint.h"
+#include "rendezvous/protocol/inquiry.h"
 #include "rendezvous/tls/tls_files.h"
 
 namespace muster::launcher {
 
-enum class AdminVerb { kHelp, kStatus, kWatch, kTop, kCancel, kDrain };
+enum class AdminVerb {
+  kHelp,
+  kStatus,
+  kWatch,
+  kTop,
+  kCancel,
+  kDrain,
+  kLogs,
+  kStacks,
+};
 enum class AdminFormat { kText, kJson };
 
-// The parsed command line of `launch status|watch|top|cancel|drain`.
+// The parsed command line of
+// `launch status|watch|top|cancel|drain|logs|stacks`.
 struct AdminRequest {
   AdminVerb verb = AdminVerb::kStatus;
   // Possible endpoints of the coordinator, at least one unless `slurm_job` is
@@ -32,7 +43,9 @@ struct AdminRequest {
   std::string token_file;
   rendezvous::TlsFiles tls;
   AdminFormat format = AdminFormat::kText;
-  std::string node;  // for kDrain: a node id or host name
+  // for kDrain, kLogs and kStacks: a node id or host name; empty: all nodes
+  std::string node;
+  rendezvous::Inquiry question;  // for kLogs and kStacks, without an id
 };
 
 // Parses `args`: the sub-command and its arguments. Pure. InvalidArgument: one

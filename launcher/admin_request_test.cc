@@ -32,6 +32,60 @@ TEST(AdminRequest, Verbs) {
   EXPECT_EQ(Request({"drain", "--help"}).verb, AdminVerb::kHelp);
 }
 
+TEST(AdminRequest, LogsAsksForTheNewestTenLinesOfAllRanks) {
+  const AdminRequest request = Request({"logs", "job"});
+  EXPECT_EQ(request.verb, AdminVerb::kLogs);
+  EXPECT_EQ(request.run_id, "job");
+  EXPECT_EQ(request.node, "");
+  EXPECT_EQ(request.question, rendezvous::Inquiry());
+}
+
+TEST(AdminRequest, LogsReadsItsFlags) {
+  const AdminRequest request =
+      Request({"logs", "--rank=0-2,8", "--node", "n1", "-f", "-n", "3",
+               "--since", "5m", "--grep", "loss|nan"});
+  const rendezvous::Inquiry& question = request.question;
+  EXPECT_EQ(question.kind, rendezvous::Inquiry::Kind::kLogs);
+  EXPECT_EQ(question.ranks, std::vector<int>({0, 1, 2, 8}));
+  EXPECT_EQ(request.node, "n1");
+  EXPECT_EQ(question.follow, rendezvous::Inquiry::Follow::kYes);
+  EXPECT_EQ(question.lines, 3);
+  EXPECT_EQ(question.since, std::chrono::minutes(5));
+  EXPECT_EQ(question.pattern, "loss|nan");
+  EXPECT_EQ(Request({"logs", "--lines=all"}).question.lines, -1);
+  EXPECT_EQ(Request({"logs", "--since=90"}).question.lines, -1);
+  EXPECT_EQ(Request({"logs", "--since=2h"}).question.since,
+            std::chrono::hours(2));
+}
+
+TEST(AdminRequest, StacksReadsItsFlags) {
+  const AdminRequest request = Request({"stacks", "--rank=3", "--native"});
+  EXPECT_EQ(request.verb, AdminVerb::kStacks);
+  EXPECT_EQ(request.question.kind, rendezvous::Inquiry::Kind::kStacks);
+  EXPECT_EQ(request.question.frames, rendezvous::Inquiry::Frames::kNative);
+  EXPECT_EQ(request.question.ranks, std::vector<int>({3}));
+}
+
+TEST(AdminRequest, ValuesOfLogsThatCannotBeReadAreNamed) {
+  EXPECT_THAT(Error({"logs", "--rank=x"}), StartsWith("--rank=x: is no list"));
+  EXPECT_THAT(Error({"logs", "--rank=3-1"}), StartsWith("--rank=3-1: is no"));
+  EXPECT_THAT(Error({"logs", "--rank=0-999999"}),
+              StartsWith("--rank=0-999999: names more than"));
+  EXPECT_THAT(Error({"logs", "--since=5d"}), StartsWith("--since=5d: is no"));
+  EXPECT_THAT(Error({"logs", "--grep=("}),
+              StartsWith("--grep=(: is no regular expression"));
+  EXPECT_THAT(Error({"logs", "--lines=-2"}), StartsWith("--lines=-2: "));
+}
+
+TEST(AdminRequest, FlagsOfOtherSubcommandsAreRefused) {
+  EXPECT_EQ(Error({"status", "--rank=1"}),
+            "status: --rank is a flag of launch logs and stacks only");
+  EXPECT_EQ(Error({"stacks", "-f"}),
+            "stacks: --follow is a flag of launch logs only");
+  EXPECT_EQ(Error({"logs", "--native"}),
+            "logs: --native is a flag of launch stacks only");
+}
+
 TEST(AdminRequest, TheEndpointIsTheFlagThenTheVariableThenLocal) {
   const Environment set = {{"MUSTER_COORDINATOR", "node2:7"}};
   EXPECT_EQ(Request({"status"}).endpoints.front().ToString(),

@@ -443,7 +443,8 @@ std::string CliReference() {
                       Cell(flag.help), " |\n");
     }
   };
-  list("`status`, `watch`, `cancel` and `drain`", AdminFlags());
+  list("`status`, `watch`, `logs`, `stacks`, `cancel` and `drain`",
+       AdminFlags());
   list("`token`", TokenFlags());
   absl::StrAppend(&text, "\n## Exit status\n\n| Code | Meaning |\n|---|---|\n");
   for (const auto& [code, meaning] : ExitCodes()) {

@@ -182,7 +182,8 @@ absl::StatusOr<std::unique_ptr<LocalToken>> EmbeddedCoordinator::KeepToken(
         "cannot listen on ", listen.ToString(), ": ", kept.status().message()));
   }
   voice.Notice(absl::StrCat(
-      "launch status, watch, cancel and drain cannot reach this job, because "
+      "launch status, watch, logs, stacks, cancel and drain cannot reach this "
+      "job, because "
       "its token cannot be kept: ",
       kept.status().message(),
       "; give a token by MUSTER_TOKEN or --token-file"));

@@ -10,7 +10,8 @@ namespace muster::launcher {
 // The text of `launch --help`, in 80 columns. Pure.
 std::string LaunchHelp();
 
-// The help text of the subcommands status, watch, cancel and drain. Pure.
+// The help text of the subcommands status, watch, logs, stacks, cancel and
+// drain. Pure.
 std::string AdminHelp();
 
 // Example commands, each with a description, for the help text and docs/CLI.md.

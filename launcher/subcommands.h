@@ -36,8 +36,8 @@ struct Subcommand {
 // All subcommands, in the order of the help text.
 const std::vector<Subcommand>& Subcommands();
 
-// The flags of the subcommands that ask a coordinator: status, watch, cancel,
-// drain.
+// The flags of the subcommands that ask a coordinator: status, watch, logs,
+// stacks, cancel, drain.
 std::vector<Flag> AdminFlags();
 
 // Returns the row of the subcommand `argument`; null if `argument` is not a

@@ -462,6 +462,9 @@ absl::StatusOr<LogRelay::Pipes> LogRelay::Open(const Worker& worker) {
 std::string LogRelay::DirectoryOf(int attempt, int rank) const {
   return impl_->router().DirectoryOf(attempt, rank);
 }
+const std::shared_ptr<RecentOutput>& LogRelay::recent() const {
+  return impl_->router().recent();
+}
 std::vector<std::string> LogRelay::StderrTail(int local_rank) {
   return impl_->StderrTail(local_rank);
 }

@@ -12,6 +12,7 @@
 #include "agent/logs/log_account.h"
 #include "agent/logs/log_plan.h"
 #include "agent/logs/log_router.h"
+#include "agent/logs/recent_output.h"
 #include "base/file_queue.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
@@ -87,6 +88,9 @@ class LogRelay {
   // The folder of a worker's files, for TORCHELASTIC_ERROR_FILE; empty if there
   // are no files.
   std::string DirectoryOf(int attempt, int rank) const;
+
+  // The newest output of all workers, for `launch logs`.
+  const std::shared_ptr<RecentOutput>& recent() const;
 
   // The last lines of a worker's stderr, oldest first, without escape sequences
   // and control characters. Reads the pipe until it is empty, so that no line

@@ -157,6 +157,12 @@ StreamSinks LogRouter::SinksFor(const LoggedWorker& worker, StreamSet stream) {
   bool is_stdout = stream == StreamSet::kOut;
   StreamSinks sinks;
   sinks.prefix = worker.prefix;
+  sinks.recent = std::make_unique<RecentStream>(
+      recent_,
+      RecentOutput::Worker{.local_rank = worker.local_rank,
+                           .rank = worker.rank,
+                           .round = worker.attempt + 1},
+      is_stdout ? RecentOutput::Stream::kOut : RecentOutput::Stream::kErr);
   sinks.remember = is_stdout ? Remember::kNothing : Remember::kLastLines;
   if (!run_folder_.empty()) {
     const bool is_seen = IsShown(worker, stream) && !plan_.console.drops;

@@ -14,6 +14,7 @@
 #include "agent/logs/console.h"
 #include "agent/logs/log_account.h"
 #include "agent/logs/log_plan.h"
+#include "agent/logs/recent_output.h"
 #include "agent/logs/worker_stream.h"
 #include "base/file_queue.h"
 
@@ -80,6 +81,7 @@ class LogRouter {
   void CloseFilteredFiles() { filtered_.clear(); }
 
   Console& console() const { return *console_; }
+  const std::shared_ptr<RecentOutput>& recent() const { return recent_; }
   // The folder of this run's files; empty: no files, or the folder is not known
   // yet.
   const std::string& run_folder() const { return run_folder_; }
@@ -101,6 +103,8 @@ class LogRouter {
   const std::shared_ptr<LogAccount> account_;
   const std::shared_ptr<PassedOutput> passed_ =
       std::make_shared<PassedOutput>();
+  const std::shared_ptr<RecentOutput> recent_ =
+      std::make_shared<RecentOutput>();
   uint64_t next_stream_ = 1;
   int filtered_attempt_ = -1;
   std::map<StreamSet, std::shared_ptr<QueuedFile>> filtered_;

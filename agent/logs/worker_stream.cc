@@ -13,6 +13,7 @@ constexpr std::string_view kCutNote = " [cut: this line goes on]";
 
 void WorkerStream::Take(std::string_view bytes, Instant now) {
   if (sinks_.file != nullptr) sinks_.file->Write(bytes);
+  if (sinks_.recent != nullptr) sinks_.recent->Append(bytes, now);
   if (sinks_.remember == Remember::kLastLines) tail_.Append(bytes);
   if (!sinks_.console && sinks_.filtered_file == nullptr) return;
   std::string lines;
@@ -55,6 +56,7 @@ void WorkerStream::End() {
   shown_ = 0;
   redraws_ = false;
   partial_since_.reset();
+  sinks_.recent = nullptr;
   sinks_.file = nullptr;
   sinks_.filtered_file = nullptr;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/logs/open_line.h"
+#include "agent/logs/recent_output.h"
 #include "agent/logs/stream_lines.h"
 #include "base/file_queue.h"
 #include "base/time.h"
@@ -22,6 +23,7 @@ enum class Remember { kNothing, kLastLines };
 // used.
 struct StreamSinks {
   std::unique_ptr<QueuedFile> file;
+  std::unique_ptr<RecentStream> recent;  // the stream's newest output in memory
   std::string prefix;  // prefix of the lines in all sinks below
   // Callbacks for whole lines (console) and for parts of unfinished lines
   // (console_part). Both are set, or neither.

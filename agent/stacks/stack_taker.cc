@@ -96,7 +96,10 @@ std::vector<std::string> GdbCommand(int64_t pid) {
           "thread apply all -ascending bt 32"};
 }
 
-StackTexts Look(int64_t pid, Instant deadline, int cancel) {
+}  // namespace
+
+StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
+                      int cancel) {
   StackTexts texts;
   // Reads /proc before gdb runs, because gdb stops the process.
   texts.kernel = KernelStacks(pid);
@@ -108,6 +111,7 @@ StackTexts Look(int64_t pid, Instant deadline, int cancel) {
     texts.python = std::move(python.dump);
     texts.why_no_python = std::move(python.why_not);
   }
+  if (native == NativeFrames::kOmit) return texts;
   ToolOutcome debugged = RunTool({.argv = GdbCommand(pid),
                                   .deadline = deadline,
                                   .cancel_fd = cancel,
@@ -121,8 +125,6 @@ StackTexts Look(int64_t pid, Instant deadline, int cancel) {
   }
   return texts;
 }
-
-}  // namespace
 
 // The state of one Take, which its thread shares with the StackTaker. The last
 // owner frees it.
@@ -144,7 +146,8 @@ void StackTaker::Work::Run() {
   for (size_t i = 0; i < subjects.size(); ++i) {
     const Instant deadline = began + (i == 0 ? kTimeForFirst : kTimeForAll);
     if (MonotonicNow() >= deadline) break;
-    const StackTexts texts = Look(subjects[i].pid, deadline, cancel.get());
+    const StackTexts texts = ReadStacks(subjects[i].pid, NativeFrames::kRead,
+                                        deadline, cancel.get());
     if (i == 0) lines = MostInformativeLines(texts);
     const std::string whole = WholeText(texts);
     if (!subjects[i].folder.empty() && !whole.empty()) {

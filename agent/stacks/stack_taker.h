@@ -7,9 +7,20 @@
 #include <string>
 #include <vector>
 
+#include "agent/stacks/stack_lines.h"
 #include "base/time.h"
 
 namespace muster::agent {
+
+// Whether a process may be stopped for a moment, so that gdb reads its native
+// frames.
+enum class NativeFrames { kOmit, kRead };
+
+// Reads the stacks of process `pid`: Python frames by py-spy, native frames by
+// gdb, and the description from /proc. Returns at `deadline`, or when `cancel`
+// becomes readable, unless a read of /proc blocks. Any thread.
+StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
+                      int cancel);
 
 // Reads the stacks of processes in a thread of its own: Python frames by py-spy
 // (see py_spy.h), native frames by gdb if it is in PATH and may trace the

@@ -19,6 +19,7 @@
 #include "rendezvous/grpc/grpc_setup.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
+#include "rendezvous/wire/inquiry_wire.h"
 #include "rendezvous/wire/status_wire.h"
 
 namespace muster::rendezvous {
@@ -187,6 +188,46 @@ absl::StatusOr<AdminClient::Caller> AdminClient::WhoAmI() {
   const Duration there(response.unix_time());
   const Duration here = Duration(asked.time_since_epoch()) + took / 2;
   return Caller{response.address(), response.version(), there - here, took};
+}
+
+absl::Status AdminClient::Inquire(
+    const std::string& run_id, const std::string& node, const Inquiry& question,
+    const std::function<Watching(const InquiryUpdate&)>& on_update) {
+  v1::InquiryRequest request;
+  request.set_run_id(run_id);
+  request.set_node(node);
+  ToWire(question, request.mutable_question());
+  absl::Status unsound;
+  // The error after the first update. The call is then not repeated, because
+  // the operator has already seen a part of the answers.
+  absl::Status broken;
+  const auto read = [&](v1::Admin::Stub* stub, grpc::ClientContext* context) {
+    const auto reader = question.kind == Inquiry::Kind::kLogs
+                            ? stub->ReadLogs(context, request)
+                            : stub->TakeStacks(context, request);
+    v1::InquiryUpdate wire;
+    bool heard = false;
+    bool enough = false;
+    while (!enough && reader->Read(&wire)) {
+      heard = true;
+      InquiryUpdate update;
+      unsound = FromWire(wire, &update);
+      enough = !unsound.ok() || on_update(update) == Watching::kEnough;
+    }
+    if (enough) context->TryCancel();
+    const grpc::Status end = reader->Finish();
+    if (!heard) return end;
+    if (!enough && !end.ok()) {
+      broken = absl::UnavailableError(
+          absl::StrCat("the coordinator was lost before the end of the "
+                       "answers: ",
+                       end.error_message()));
+    }
+    return grpc::Status::OK;
+  };
+  const absl::Status status = impl_->OnFirstReached(read);
+  if (!status.ok()) return status;
+  return broken.ok() ? unsound : broken;
 }
 
 absl::Status AdminClient::WatchJob(

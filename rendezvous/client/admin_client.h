@@ -11,18 +11,19 @@
 #include "base/time.h"
 #include "rendezvous/client/channel.h"
 #include "rendezvous/endpoint/endpoint.h"
+#include "rendezvous/protocol/inquiry.h"
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/tls/tls_files.h"
 
 namespace muster::rendezvous {
 
-// Operators' calls to a coordinator: `launch status|watch|cancel|drain`. Each
-// call goes to the first endpoint that answers, as Dialer finds it. If that
-// endpoint is a standby inside a `launch`, the call is repeated at the
-// coordinator that the standby names. With several endpoints, or at a standby,
-// a call that reaches no coordinator is repeated for 5 s, because another
-// coordinator may be taking over. A call whose connection broke may therefore
-// be carried out twice.
+// Operators' calls to a coordinator: `launch status|watch|cancel|drain|logs|
+// stacks`. Each call goes to the first endpoint that answers, as Dialer finds
+// it. If that endpoint is a standby inside a `launch`, the call is repeated at
+// the coordinator that the standby names. With several endpoints, or at a
+// standby, a call that reaches no coordinator is repeated for 5 s, because
+// another coordinator may be taking over. A call whose connection broke may
+// therefore be carried out twice.
 //
 // Blocking; thread-safe. Every call may fail with: Unavailable (not reached, or
 // lost), DeadlineExceeded (no answer within `timeout`), Unauthenticated (job
@@ -68,6 +69,18 @@ class AdminClient {
   // coordinator's version is too old for this call.
   absl::StatusOr<Caller> WhoAmI();
 
+  // Asks the nodes of a job for output or stacks, by `question.kind`, and calls
+  // `on_update` from this thread for each part of their answers. `node`: a node
+  // id or host name; empty: all nodes. Returns OK once all nodes have answered
+  // or their update says why not, or `on_update` has returned kEnough.
+  // NotFound: no such job. InvalidArgument: no such node or rank.
+  // FailedPrecondition: also, the job has no workers.
+  enum class Watching { kGoOn, kEnough };
+  absl::Status Inquire(
+      const std::string& run_id, const std::string& node,
+      const Inquiry& question,
+      const std::function<Watching(const InquiryUpdate&)>& on_update);
+
   struct Update {
     // The decisions since the previous update, in the order in which the
     // coordinator made them.
@@ -77,7 +90,6 @@ class AdminClient {
     int decisions_dropped = 0;
     JobStatus status;  // the job's state after `decisions`, without `nodes`
   };
-  enum class Watching { kGoOn, kEnough };
   // Blocks, and calls `on_update` from this thread: once at the start, then for
   // each later change. Returns OK once the job has finished or `on_update` has
   // returned kEnough. With several endpoints, goes on with the next coordinator

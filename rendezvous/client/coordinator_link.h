@@ -1,13 +1,16 @@
 #ifndef MUSTER_RENDEZVOUS_CLIENT_COORDINATOR_LINK_H_
 #define MUSTER_RENDEZVOUS_CLIENT_COORDINATOR_LINK_H_
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "base/time.h"
 #include "rendezvous/protocol/directive.h"
+#include "rendezvous/protocol/inquiry.h"
 #include "rendezvous/protocol/report.h"
 
 namespace muster::rendezvous {
@@ -28,6 +31,19 @@ struct LinkEvents {
   // Unauthenticated and FailedPrecondition (not a coordinator, or an
   // incompatible version) are permanent errors, so the agent gives up.
   std::function<void(absl::Status)> on_disconnected;
+};
+
+// A node's answer to one inquiry of its directives (Directive::inquiries).
+class AnswerSender {
+ public:
+  // Cancels the answer, if it is not complete.
+  virtual ~AnswerSender() = default;
+  // Sends a part. Blocks while the operator is slow, until Cancel. Returns
+  // false if the answer is not wanted any more or the connection is lost. After
+  // the last part (AnswerPart::is_last), the coordinator has taken all parts.
+  virtual bool Send(const AnswerPart& part) = 0;
+  // Makes Send return false, also a call that blocks. Any thread.
+  virtual void Cancel() = 0;
 };
 
 // An agent's connection to the coordinator: one stream, which is opened again
@@ -56,6 +72,13 @@ class CoordinatorLink {
   // without an event, and connects again after `pause`, first to `endpoint`
   // (HOST:PORT) or, if that is empty, to the next endpoint and address.
   virtual void Reconnect(Duration /*pause*/, const std::string& /*endpoint*/) {}
+
+  // Begins the answer to an inquiry of job `run_id`. Null: there is no
+  // connection. Any thread.
+  virtual std::unique_ptr<AnswerSender> Answer(const std::string& /*run_id*/,
+                                               uint64_t /*inquiry*/) {
+    return nullptr;
+  }
 
   // Sends the unsent report, if any (waits for at most half a second), ends the
   // stream, and returns once no more events can be reported.

@@ -63,6 +63,11 @@ void FollowingLink::Reconnect(Duration pause, const std::string& endpoint) {
   link_->Reconnect(pause, endpoint);
 }
 
+std::unique_ptr<AnswerSender> FollowingLink::Answer(const std::string& run_id,
+                                                    uint64_t inquiry) {
+  return link_->Answer(run_id, inquiry);
+}
+
 void FollowingLink::Close() {
   link_->Close();
   own_->Follow(std::nullopt);

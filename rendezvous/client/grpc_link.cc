@@ -3,6 +3,7 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/client_callback.h>
+#include <grpcpp/support/sync_stream.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -23,6 +24,7 @@
 #include "rendezvous/client/dialer.h"
 #include "rendezvous/grpc/grpc_setup.h"
 #include "rendezvous/wire/directive_wire.h"
+#include "rendezvous/wire/inquiry_wire.h"
 #include "rendezvous/wire/report_wire.h"
 
 namespace muster::rendezvous {
@@ -154,6 +156,47 @@ void AgentStream::Cancel() { impl_->Cancel(); }
 namespace {
 
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
+// An answer over gRPC. gRPC's flow control blocks Send.
+class GrpcAnswer : public AnswerSender {
+ public:
+  GrpcAnswer(const std::shared_ptr<grpc::Channel>& channel,
+             const std::string& token, const std::string& run_id,
+             uint64_t inquiry)
+      : stub_(v1::Coordinator::NewStub(channel)) {
+    if (!token.empty()) {
+      context_.AddMetadata(kAuthorization, absl::StrCat(kBearer, token));
+    }
+    context_.AddMetadata(kInquiry, absl::StrCat(inquiry));
+    context_.AddMetadata(kRunIdBytes, run_id);
+    writer_ = stub_->Answer(&context_, &taken_);
+  }
+  ~GrpcAnswer() override {
+    if (ended_) return;
+    context_.TryCancel();
+    writer_->Finish();
+  }
+
+  bool Send(const AnswerPart& part) override {
+    if (ended_) return false;
+    v1::AnswerPart wire;
+    ToWire(part, &wire);
+    const bool sent = writer_->Write(wire);
+    if (sent && !part.is_last) return true;
+    if (sent) writer_->WritesDone();
+    ended_ = true;
+    return writer_->Finish().ok() && sent;
+  }
+
+  void Cancel() override { context_.TryCancel(); }
+
+ private:
+  const std::unique_ptr<v1::Coordinator::Stub> stub_;
+  grpc::ClientContext context_;
+  v1::AnswerTaken taken_;
+  std::unique_ptr<grpc::ClientWriter<v1::AnswerPart>> writer_;
+  bool ended_ = false;
+};
+
 // How long Close waits for the coordinator to receive the last report.
 constexpr Duration kFarewell = std::chrono::milliseconds(500);
 
@@ -198,6 +241,19 @@ class GrpcLink::Impl : private AgentStream::Listener {
     if (closing_ || stream_ == nullptr || !up_) return;
     hanging_up_ = HangUp{.pause = pause, .endpoint = endpoint};
     stream_->Cancel();
+  }
+
+  std::unique_ptr<AnswerSender> Answer(const std::string& run_id,
+                                       uint64_t inquiry) {
+    std::shared_ptr<grpc::Channel> channel;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (!up_) return nullptr;
+      channel = channel_;
+    }
+    if (channel == nullptr) return nullptr;
+    return std::make_unique<GrpcAnswer>(
+        channel, BearerToken(options_.tls, options_.token), run_id, inquiry);
   }
 
   void Close() {
@@ -291,8 +347,10 @@ class GrpcLink::Impl : private AgentStream::Listener {
         static_cast<AgentStream::Listener*>(this));
     lock.lock();
     stream_ = stream.get();
+    channel_ = channel;
     Attempt attempt = Follow(&lock, endpoint, address);
     stream_ = nullptr;
+    channel_ = nullptr;
     lock.unlock();
     if (attempt.lasted.has_value()) was_up_ = true;
     const bool may_be_tls =
@@ -408,6 +466,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
   std::optional<HangUp> hanging_up_;
   // the stream of the current attempt; null between attempts
   AgentStream* stream_ = nullptr;
+  std::shared_ptr<grpc::Channel> channel_;  // of `stream_`
   bool up_ = false;
   // the agent's newest report, kept until a stream is up
   std::optional<Report> unsent_;
@@ -430,6 +489,10 @@ void GrpcLink::SetStandbys(const std::vector<std::string>& standbys) {
 }
 void GrpcLink::Reconnect(Duration pause, const std::string& endpoint) {
   impl_->Reconnect(pause, endpoint);
+}
+std::unique_ptr<AnswerSender> GrpcLink::Answer(const std::string& run_id,
+                                               uint64_t inquiry) {
+  return impl_->Answer(run_id, inquiry);
 }
 void GrpcLink::Close() { impl_->Close(); }
 

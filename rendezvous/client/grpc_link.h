@@ -80,6 +80,8 @@ class GrpcLink : public CoordinatorLink {
   void Send(const Report& report) override;
   void SetStandbys(const std::vector<std::string>& standbys) override;
   void Reconnect(Duration pause, const std::string& endpoint) override;
+  std::unique_ptr<AnswerSender> Answer(const std::string& run_id,
+                                       uint64_t inquiry) override;
   void Close() override;
 
  private:

@@ -1,10 +1,76 @@
 #include "rendezvous/client/in_process_link.h"
 
+#include <condition_variable>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "base/check.h"
+#include "rendezvous/server/inquiry_session.h"
 
 namespace muster::rendezvous {
+
+namespace {
+
+// The answer of the agent in the coordinator's process.
+class InProcessAnswer : public AnswerSender {
+ public:
+  InProcessAnswer(std::shared_ptr<InquirySession> session, uint64_t id)
+      : session_(std::move(session)),
+        id_(id),
+        room_(std::make_shared<Room>()) {}
+  ~InProcessAnswer() override {
+    // No effect if the answer is complete.
+    if (begun_) session_->Lose(id_, "its answer broke off");
+  }
+
+  // Returns false if no node is asked under the id.
+  bool Begin() {
+    begun_ = session_->Begin(id_, [room = room_] { room->Open(); });
+    return begun_;
+  }
+
+  bool Send(const AnswerPart& part) override {
+    {
+      std::unique_lock<std::mutex> lock(room_->mutex);
+      room_->opened.wait(lock,
+                         [this] { return room_->is_open || room_->cancelled; });
+      if (room_->cancelled) return false;
+      // Take may call Room::Open before it returns.
+      room_->is_open = false;
+    }
+    const OpenInquiry::Taken taken = session_->Take(id_, part);
+    if (taken == OpenInquiry::Taken::kYes) room_->Open();
+    return taken != OpenInquiry::Taken::kUnwanted;
+  }
+
+  void Cancel() override {
+    const std::lock_guard<std::mutex> lock(room_->mutex);
+    room_->cancelled = true;
+    room_->opened.notify_all();
+  }
+
+ private:
+  // Shared with the session, which may outlive this object.
+  struct Room {
+    void Open() {
+      const std::lock_guard<std::mutex> lock(mutex);
+      is_open = true;
+      opened.notify_all();
+    }
+    std::mutex mutex;  // guards the fields below
+    std::condition_variable opened;
+    bool is_open = true;
+    bool cancelled = false;
+  };
+
+  const std::shared_ptr<InquirySession> session_;
+  const uint64_t id_;
+  const std::shared_ptr<Room> room_;
+  bool begun_ = false;
+};
+
+}  // namespace
 
 InProcessLink::InProcessLink(Coordinator* coordinator)
     : coordinator_(coordinator) {}
@@ -26,6 +92,16 @@ void InProcessLink::Send(const Report& report) {
   if (!stream_.has_value()) return;
   const absl::Status status = coordinator_->OnReport(*stream_, report);
   MUSTER_CHECK(status.ok()) << status.message();
+}
+
+std::unique_ptr<AnswerSender> InProcessLink::Answer(const std::string& run_id,
+                                                    uint64_t inquiry) {
+  absl::StatusOr<std::shared_ptr<InquirySession>> session =
+      coordinator_->FindInquiry(run_id, inquiry);
+  if (!session.ok()) return nullptr;
+  auto answer = std::make_unique<InProcessAnswer>(*std::move(session), inquiry);
+  if (!answer->Begin()) return nullptr;
+  return answer;
 }
 
 void InProcessLink::Close() {

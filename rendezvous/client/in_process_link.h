@@ -23,6 +23,8 @@ class InProcessLink : public CoordinatorLink, private DirectiveSink {
   void Open(LinkEvents events) override;
   // Returns after the coordinator has processed the report.
   void Send(const Report& report) override;
+  std::unique_ptr<AnswerSender> Answer(const std::string& run_id,
+                                       uint64_t inquiry) override;
   void Close() override;
 
  private:

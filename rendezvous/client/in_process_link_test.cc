@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "rendezvous/testing/scripted_node.h"
@@ -66,6 +67,58 @@ TEST_F(InProcessLinkTest, NothingIsSentAfterClosing) {
   a->Close();
   a->Tell([](Report* report) { report->cancel = CancelWish{2, false}; });
   EXPECT_NE(coordinator_.GetJob("job").value().phase, JobPhase::kFinished);
+}
+
+TEST_F(InProcessLinkTest, AnswerReachesTheOperator) {
+  auto a = Node(FirstReport("job", "node-a", 1));
+  a->WaitFor(DirectiveKind::kRun);
+  const auto session = std::make_shared<InquirySession>(Inquiry(), [] {});
+  ASSERT_TRUE(coordinator_.Inquire("job", "", session).ok());
+  const uint64_t id = a->WaitUntil([](const Directive& directive) {
+                         return !directive.inquiries.empty();
+                       })
+                          .inquiries.front()
+                          .id;
+  EXPECT_EQ(a->link().Answer("job", id + 1), nullptr);
+  const auto answer = a->link().Answer("job", id);
+  ASSERT_NE(answer, nullptr);
+  EXPECT_EQ(a->link().Answer("job", id), nullptr) << "answered already";
+  const AnswerPart part{.lines = {{.text = std::string(100'000, 'x')}}};
+  int sent = 0;
+  std::thread sender([&] {
+    while (sent < 100 && answer->Send(part)) ++sent;
+    answer->Send({.is_last = true});
+  });
+  int read = 0;
+  while (!session->IsOver()) read += session->Next().has_value() ? 1 : 0;
+  sender.join();
+  EXPECT_EQ(sent, 100);
+  EXPECT_EQ(read, 101);
+  coordinator_.EndInquiry("job", session);
+}
+
+TEST_F(InProcessLinkTest, CancelReleasesAnAnswerThatWaits) {
+  auto a = Node(FirstReport("job", "node-a", 1));
+  a->WaitFor(DirectiveKind::kRun);
+  const auto session = std::make_shared<InquirySession>(Inquiry(), [] {});
+  ASSERT_TRUE(coordinator_.Inquire("job", "", session).ok());
+  const uint64_t id = a->WaitUntil([](const Directive& directive) {
+                         return !directive.inquiries.empty();
+                       })
+                          .inquiries.front()
+                          .id;
+  auto answer = a->link().Answer("job", id);
+  std::thread sender([&] {
+    while (answer->Send({.lines = {{.text = std::string(100'000, 'x')}}})) {
+    }
+  });
+  answer->Cancel();
+  sender.join();
+  answer.reset();
+  while (session->Next().has_value()) {
+  }
+  EXPECT_TRUE(session->IsOver());
+  coordinator_.EndInquiry("job", session);
 }
 
 }  // namespace

@@ -19,6 +19,11 @@ inline constexpr char kWelcome[] = "muster-welcome";
 // call. Its value is HOST:PORT of the job's coordinator; empty: unknown now.
 inline constexpr char kCoordinatedAt[] = "muster-coordinated-at";
 
+// Metadata of a call of Coordinator.Answer: the inquiry's id in decimal, and
+// the job's run id.
+inline constexpr char kInquiry[] = "muster-inquiry";
+inline constexpr char kRunIdBytes[] = "muster-run-id-bin";
+
 // Convert a status between Abseil and gRPC, which use the same numeric codes.
 grpc::Status ToGrpc(const absl::Status& status);
 absl::Status FromGrpc(const grpc::Status& status);

@@ -1,6 +1,7 @@
 #include "rendezvous/job/directives.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -311,6 +312,28 @@ JobStatus StatusOf(const JobState& state, Instant now) {
                             b.group_rank.value_or(kLast);
                    });
   return status;
+}
+
+std::vector<NodeSeat> SeatsOf(const JobState& state) {
+  std::vector<NodeSeat> seats;
+  std::set<std::string> members;
+  for (const World::Member& member : state.world.members) {
+    const Node* const node = state.nodes.Find(member.node_id);
+    members.insert(member.node_id);
+    seats.push_back({.node_id = member.node_id,
+                     .host = member.host,
+                     .stream = node == nullptr ? 0 : node->stream,
+                     .first_rank = member.first_rank,
+                     .slots = member.slots});
+  }
+  for (const auto& [id, node] : state.nodes.nodes()) {
+    if (members.count(id) > 0) continue;
+    seats.push_back({.node_id = id,
+                     .host = node.identity.host,
+                     .stream = node.stream,
+                     .slots = node.identity.slots});
+  }
+  return seats;
 }
 
 void Outbox::Begin() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rendezvous/job/job_state.h"
 #include "rendezvous/job/job_step.h"
@@ -23,6 +24,18 @@ JobStatus StatusOf(const JobState& state, Instant now);
 // Returns StatusOf without the nodes. O(1) in the number of nodes while the job
 // runs.
 JobStatus SummaryOf(const JobState& state, Instant now);
+
+// A node of the job and its ranks in the current world or, while the job is
+// gathering, in the previous one.
+struct NodeSeat {
+  std::string node_id;
+  std::string host;
+  StreamId stream = 0;  // 0: the node is not connected
+  int first_rank = -1;  // -1: the node has no ranks
+  int slots = 0;
+};
+// Returns the members of the world, and then the other nodes. O(n log n).
+std::vector<NodeSeat> SeatsOf(const JobState& state);
 
 // Collects the directives and decisions of one step of a job, and gives each
 // directive its revision. Reads the job's state. Not thread-safe.

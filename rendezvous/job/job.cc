@@ -595,6 +595,12 @@ void Job::On(const CoordinatorTold& event) {
   outbox_.Depose("a newer coordinator announces itself");
 }
 
+std::optional<Directive> Job::DirectiveOn(StreamId stream) const {
+  const Node* const node = state_.nodes.FindByStream(stream);
+  if (node == nullptr || node->revision == 0) return std::nullopt;
+  return DirectiveFor(state_, *node);
+}
+
 bool Job::MayAsk() const {
   return !state_.own_endpoint.empty() && !finished() && !MayAnnounce() &&
          (state_.electors.nodes > 0 || !state_.unsettled.empty() ||

@@ -82,7 +82,14 @@ class Job {
   JobStatus Status(Instant now) const { return StatusOf(state_, now); }
   JobStatus Summary(Instant now) const { return SummaryOf(state_, now); }
 
+  std::vector<NodeSeat> Seats() const { return SeatsOf(state_); }
+  // Returns the newest directive that was sent on the stream; nullopt: none was
+  // sent, or the stream is no node's.
+  std::optional<Directive> DirectiveOn(StreamId stream) const;
+
   const std::string& run_id() const { return state_.run_id; }
+  int round() const { return state_.round; }
+  const std::string& why() const { return state_.why; }
   JobPhase phase() const { return state_.phase; }
   bool finished() const { return state_.finished(); }
   // Whether this coordinator has begun a round.

@@ -46,6 +46,11 @@ Node* Membership::FindByStream(StreamId stream) {
   return found == by_stream_.end() ? nullptr : found->second;
 }
 
+const Node* Membership::FindByStream(StreamId stream) const {
+  auto found = by_stream_.find(stream);
+  return found == by_stream_.end() ? nullptr : found->second;
+}
+
 Node* Membership::FindByNodeRank(int node_rank) {
   auto found = by_node_rank_.find(node_rank);
   return found == by_node_rank_.end() ? nullptr : found->second;

@@ -139,6 +139,7 @@ class Membership {
   Node* Find(const std::string& node_id);
   const Node* Find(const std::string& node_id) const;
   Node* FindByStream(StreamId stream);
+  const Node* FindByStream(StreamId stream) const;
   Node* FindByNodeRank(int node_rank);
   // Finds a node by its id, or else the only node on the host with that name;
   // null if no node or several nodes match. O(n).

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rendezvous/protocol/electorate.h"
+#include "rendezvous/protocol/inquiry.h"
 #include "rendezvous/protocol/place.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/protocol/verdict.h"
@@ -91,6 +92,9 @@ struct Directive {
   // nodes' outputs share a console. True if the directive concerns this node
   // alone, or if this node prints for the whole job.
   bool prints_for_job = false;
+  // The open inquiries of operators that this node should answer. The driver
+  // of the job adds them (AttachedSink). They do not change the revision.
+  std::vector<Inquiry> inquiries;
 };
 
 }  // namespace muster::rendezvous

@@ -21,12 +21,14 @@
 #include "proto/admin.grpc.pb.h"
 #include "proto/admin.pb.h"
 #include "rendezvous/grpc/grpc_setup.h"
+#include "rendezvous/protocol/inquiry.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/server/answer_cache.h"
 #include "rendezvous/server/caller_check.h"
 #include "rendezvous/tls/principal.h"
 #include "rendezvous/version.h"
 #include "rendezvous/wire/bounded_reader.h"
+#include "rendezvous/wire/inquiry_wire.h"
 #include "rendezvous/wire/status_wire.h"
 
 namespace muster::rendezvous {
@@ -177,10 +179,92 @@ grpc::ServerWriteReactor<v1::JobUpdate>* StartWatchStream(
 
 namespace {
 
-class TurnedAway : public grpc::ServerWriteReactor<v1::JobUpdate> {
+template <typename Message>
+class TurnedAway : public grpc::ServerWriteReactor<Message> {
  public:
-  explicit TurnedAway(const grpc::Status& status) { Finish(status); }
+  explicit TurnedAway(const grpc::Status& status) { this->Finish(status); }
   void OnDone() override { delete this; }
+};
+
+// A stream of the nodes' answers to one operator's inquiry.
+class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
+ public:
+  InquiryStream(Coordinator* coordinator, std::string run_id)
+      : coordinator_(coordinator), run_id_(std::move(run_id)) {}
+
+  // `self` keeps the stream alive until gRPC calls OnDone. Returns the error if
+  // the inquiry cannot be opened; the stream must then not be used.
+  absl::Status Start(const std::shared_ptr<InquiryStream>& self,
+                     Inquiry question, const std::string& node) {
+    session_ = std::make_shared<InquirySession>(
+        std::move(question), [weak = std::weak_ptr<InquiryStream>(self)] {
+          const std::shared_ptr<InquiryStream> stream = weak.lock();
+          if (stream != nullptr) stream->Write();
+        });
+    const absl::Status opened = coordinator_->Inquire(run_id_, node, session_);
+    if (!opened.ok()) {
+      coordinator_->EndInquiry(run_id_, session_);
+      return opened;
+    }
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      self_ = self;
+      opened_ = true;
+    }
+    Write();
+    return absl::OkStatus();
+  }
+
+  void OnWriteDone(bool ok) override {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      update_.reset();
+      if (!ok) End(grpc::Status::OK);
+    }
+    Write();
+  }
+
+  void OnCancel() override {
+    std::lock_guard<std::mutex> lock(mutex_);
+    End(grpc::Status::CANCELLED);
+  }
+
+  void OnDone() override {
+    coordinator_->EndInquiry(run_id_, session_);
+    const std::shared_ptr<InquiryStream> last = std::move(self_);
+  }
+
+ private:
+  // Writes the next update, if there is one and no write is in progress.
+  void Write() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!opened_ || ended_ || update_ != nullptr) return;
+    const std::optional<InquiryUpdate> next = session_->Next();
+    if (next.has_value()) {
+      update_ = std::make_unique<v1::InquiryUpdate>();
+      ToWire(*next, update_.get());
+      StartWrite(update_.get());
+    } else if (session_->IsOver()) {
+      End(grpc::Status::OK);
+    }
+  }
+
+  // Requires mutex_.
+  void End(const grpc::Status& status) {
+    if (std::exchange(ended_, true)) return;
+    Finish(status);
+  }
+
+  Coordinator* const coordinator_;
+  const std::string run_id_;
+  std::shared_ptr<InquirySession> session_;
+
+  std::mutex mutex_;  // guards the fields below
+  std::shared_ptr<InquiryStream> self_;
+  bool opened_ = false;
+  bool ended_ = false;
+  // the update that is being written; null: none
+  std::unique_ptr<v1::InquiryUpdate> update_;
 };
 
 // Checks a name in an operator's request. Limits its length, since error
@@ -210,10 +294,13 @@ std::string WithPrincipal(const std::string& reason,
 
 // ListJobs and GetJob return serialised bytes that several callers share
 // (AnswerCache); the other methods return messages.
+using InquiryMethods = v1::Admin::WithCallbackMethod_ReadLogs<
+    v1::Admin::WithCallbackMethod_TakeStacks<v1::Admin::Service>>;
 using MessageMethods = v1::Admin::WithCallbackMethod_WatchJob<
     v1::Admin::WithCallbackMethod_CancelJob<
         v1::Admin::WithCallbackMethod_DrainNode<
-            v1::Admin::WithCallbackMethod_WhoAmI<v1::Admin::Service>>>>;
+            v1::Admin::WithCallbackMethod_WhoAmI<InquiryMethods>>>>;
+using InquiryReactor = grpc::ServerWriteReactor<v1::InquiryUpdate>;
 using AdminMethods = v1::Admin::WithRawCallbackMethod_ListJobs<
     v1::Admin::WithRawCallbackMethod_GetJob<MessageMethods>>;
 
@@ -270,10 +357,11 @@ class AdminService : public AdminMethods {
       const v1::WatchJobRequest* request) override {
     const absl::StatusOr<Principal> caller =
         Check(context, Role::kView, request->run_id());
-    if (!caller.ok()) return new TurnedAway(ToGrpc(caller.status()));
+    using Refused = TurnedAway<v1::JobUpdate>;
+    if (!caller.ok()) return new Refused(ToGrpc(caller.status()));
     const absl::Status exists = WithoutOthers(
         coordinator_->GetJobSummary(request->run_id()).status(), *caller);
-    if (!exists.ok()) return new TurnedAway(ToGrpc(exists));
+    if (!exists.ok()) return new Refused(ToGrpc(exists));
     return StartWatchStream(coordinator_, request->run_id());
   }
 
@@ -309,6 +397,18 @@ class AdminService : public AdminMethods {
     return Answer(context, status);
   }
 
+  InquiryReactor* ReadLogs(grpc::CallbackServerContext* context,
+                           const v1::InquiryRequest* request) override {
+    return Inquire(context, Role::kView, Inquiry::Kind::kLogs, *request);
+  }
+
+  // The nodes spend processor time on stacks, and with native frames the
+  // workers stop for a moment.
+  InquiryReactor* TakeStacks(grpc::CallbackServerContext* context,
+                             const v1::InquiryRequest* request) override {
+    return Inquire(context, Role::kOperate, Inquiry::Kind::kStacks, *request);
+  }
+
   grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context,
                                    const v1::WhoAmIRequest*,
                                    v1::WhoAmIResponse* response) override {
@@ -325,6 +425,33 @@ class AdminService : public AdminMethods {
   }
 
  private:
+  InquiryReactor* Inquire(grpc::CallbackServerContext* context, Role role,
+                          Inquiry::Kind kind,
+                          const v1::InquiryRequest& request) {
+    const absl::StatusOr<Principal> caller =
+        Check(context, role, request.run_id());
+    absl::Status status = caller.status();
+    if (status.ok()) status = CheckName("node", request.node());
+    Inquiry question;
+    if (status.ok()) {
+      BoundedReader reader("request");
+      FromWire(request.question(), &reader, &question);
+      status = reader.status();
+      question.kind = kind;
+      if (kind == Inquiry::Kind::kStacks) {
+        question.follow = Inquiry::Follow::kNo;
+      }
+    }
+    using Refused = TurnedAway<v1::InquiryUpdate>;
+    if (!status.ok()) return new Refused(ToGrpc(status));
+    auto stream =
+        std::make_shared<InquiryStream>(coordinator_, request.run_id());
+    const absl::Status opened =
+        stream->Start(stream, std::move(question), request.node());
+    if (opened.ok()) return stream.get();
+    return new Refused(ToGrpc(WithoutOthers(opened, *caller)));
+  }
+
   static grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
                                           const grpc::Status& status) {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "proto/coordinator.grpc.pb.h"
 #include "rendezvous/endpoint/endpoint.h"
@@ -22,6 +23,7 @@
 #include "rendezvous/tls/tls_names.h"
 #include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/directive_wire.h"
+#include "rendezvous/wire/inquiry_wire.h"
 #include "rendezvous/wire/report_wire.h"
 
 namespace muster::rendezvous {
@@ -316,6 +318,84 @@ class TurnedAway : public AttachReactor {
   void OnDone() override { delete this; }
 };
 
+using AnswerReactor = grpc::ServerReadReactor<v1::AnswerPart>;
+
+// A node's answer to one inquiry. Reads the next part once the session has
+// room.
+class AnswerStream : public AnswerReactor {
+ public:
+  AnswerStream(std::shared_ptr<InquirySession> session, uint64_t id)
+      : session_(std::move(session)), id_(id) {}
+
+  // `self` keeps the stream alive until gRPC calls OnDone.
+  void Start(std::shared_ptr<AnswerStream> self) {
+    const bool begun =
+        session_->Begin(id_, [weak = std::weak_ptr<AnswerStream>(self)] {
+          const std::shared_ptr<AnswerStream> stream = weak.lock();
+          if (stream != nullptr) stream->StartRead(&stream->part_);
+        });
+    self_ = std::move(self);
+    if (begun) {
+      StartRead(&part_);
+    } else {
+      Finish({grpc::StatusCode::NOT_FOUND,
+              "no such inquiry is open, or it is being answered already"});
+    }
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) {
+      // No effect if the answer is complete.
+      session_->Lose(id_, "its answer broke off");
+      Finish(grpc::Status::OK);
+      return;
+    }
+    AnswerPart part;
+    const absl::Status status = FromWire(part_, &part);
+    if (!status.ok()) {
+      session_->Lose(id_, std::string(status.message()));
+      Finish(ToGrpc(status));
+      return;
+    }
+    switch (session_->Take(id_, std::move(part))) {
+      case OpenInquiry::Taken::kYes:
+        StartRead(&part_);
+        break;
+      case OpenInquiry::Taken::kFull:
+        break;  // the callback of Begin continues
+      case OpenInquiry::Taken::kUnwanted:
+        Finish(grpc::Status::CANCELLED);
+        break;
+    }
+  }
+
+  void OnDone() override {
+    const std::shared_ptr<AnswerStream> last = std::move(self_);
+  }
+
+ private:
+  const std::shared_ptr<InquirySession> session_;
+  const uint64_t id_;
+  std::shared_ptr<AnswerStream> self_;
+  v1::AnswerPart part_;  // the part that is being read
+};
+
+class AnswerTurnedAway : public AnswerReactor {
+ public:
+  explicit AnswerTurnedAway(const grpc::Status& status) { Finish(status); }
+  void OnDone() override { delete this; }
+};
+
+// Returns the value of a call's metadata; empty: there is none.
+std::string MetadataOf(const grpc::CallbackServerContext& context,
+                       const char* key) {
+  const auto& metadata = context.client_metadata();
+  const auto found = metadata.find(key);
+  return found == metadata.end()
+             ? std::string()
+             : std::string(found->second.data(), found->second.size());
+}
+
 // Checks that the fields of an announcement are within their bounds.
 absl::Status CheckAnnouncement(const v1::Announcement& announcement) {
   BoundedReader reader("announcement");
@@ -374,6 +454,34 @@ class AttachService : public v1::Coordinator::CallbackService {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
     reactor->Finish(ToGrpc(taken));
     return reactor;
+  }
+
+  AnswerReactor* Answer(grpc::CallbackServerContext* context,
+                        v1::AnswerTaken*) override {
+    const absl::StatusOr<Principal> principal = check_->Identify(*context);
+    absl::Status status = principal.status();
+    const std::string run_id = MetadataOf(*context, kRunIdBytes);
+    if (status.ok()) {
+      connections_->Proved(context->peer());
+      status = CheckAccess(*principal, Role::kJoin, run_id);
+    }
+    // The id is a secret between the coordinator and one node, so it proves
+    // that this node answers.
+    uint64_t id = 0;
+    if (status.ok() && !absl::SimpleAtoi(MetadataOf(*context, kInquiry), &id)) {
+      status = absl::NotFoundError("the call names no inquiry");
+    }
+    if (!status.ok()) return new AnswerTurnedAway(ToGrpc(status));
+    absl::StatusOr<std::shared_ptr<InquirySession>> session =
+        coordinator_->FindInquiry(run_id, id);
+    if (!session.ok()) {
+      // The error of an unknown job would list the existing jobs.
+      return new AnswerTurnedAway(
+          {grpc::StatusCode::NOT_FOUND, "no such inquiry is open"});
+    }
+    auto stream = std::make_shared<AnswerStream>(*std::move(session), id);
+    stream->Start(stream);
+    return stream.get();
   }
 
  private:

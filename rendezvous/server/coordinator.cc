@@ -929,6 +929,29 @@ absl::Status Coordinator::DrainNode(const std::string& run_id,
   return absl::NotFoundError(refusal);
 }
 
+absl::Status Coordinator::Inquire(
+    const std::string& run_id, const std::string& node,
+    const std::shared_ptr<InquirySession>& session) {
+  absl::StatusOr<std::shared_ptr<DrivenJob>> job = impl_->Find(run_id);
+  return job.ok() ? (*job)->Inquire(session, node) : job.status();
+}
+
+void Coordinator::EndInquiry(const std::string& run_id,
+                             const std::shared_ptr<InquirySession>& session) {
+  absl::StatusOr<std::shared_ptr<DrivenJob>> job = impl_->Find(run_id);
+  if (job.ok()) (*job)->EndInquiry(session);
+  session->Close();
+}
+
+absl::StatusOr<std::shared_ptr<InquirySession>> Coordinator::FindInquiry(
+    const std::string& run_id, uint64_t id) const {
+  absl::StatusOr<std::shared_ptr<DrivenJob>> job = impl_->Find(run_id);
+  if (job.ok()) {
+    if (auto session = (*job)->FindInquiry(id)) return session;
+  }
+  return absl::NotFoundError("no such inquiry is open");
+}
+
 absl::StatusOr<Coordinator::WatchId> Coordinator::Watch(
     const std::string& run_id, std::function<void(const Decision&)> on_change) {
   return impl_->Watch(run_id, std::move(on_change));

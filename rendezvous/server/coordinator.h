@@ -14,6 +14,7 @@
 #include "rendezvous/journal/journal.h"
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/server/directive_sink.h"
+#include "rendezvous/server/inquiry_session.h"
 #include "rendezvous/takeover/standby.h"
 #include "rendezvous/wire/record_wire.h"
 
@@ -112,6 +113,17 @@ class Coordinator {
   // remain.
   absl::Status DrainNode(const std::string& run_id, const std::string& node,
                          const std::string& principal = "");
+
+  // Opens an operator's inquiry to the nodes of a job (DrivenJob::Inquire), and
+  // ends it. EndInquiry may be called in any case. NotFound: also, no such job.
+  absl::Status Inquire(const std::string& run_id, const std::string& node,
+                       const std::shared_ptr<InquirySession>& session);
+  void EndInquiry(const std::string& run_id,
+                  const std::shared_ptr<InquirySession>& session);
+  // Returns the inquiry that a node of the job is asked under `id`. NotFound:
+  // no such inquiry is open.
+  absl::StatusOr<std::shared_ptr<InquirySession>> FindInquiry(
+      const std::string& run_id, uint64_t id) const;
 
   // Calls `on_change` with each later decision of the job until Unwatch
   // returns: from any thread, one call at a time, never from within Watch.

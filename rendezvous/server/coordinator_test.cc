@@ -107,6 +107,9 @@ class Attached {
         kind, MonotonicNow() + report_.spec.keep_alive_interval));
   }
   StreamId stream() const { return stream_; }
+  // The inquiries in the newest directive. A call of Coordinator::Inquire or
+  // EndInquiry changes them before it returns.
+  std::vector<Inquiry> inquiries() { return sink_.newest()->inquiries; }
 
  private:
   Coordinator* const coordinator_;
@@ -1033,6 +1036,109 @@ TEST(DirectiveOrderTest, AStandbysDirectivesPrecedeThoseOfItsJob) {
   EXPECT_FALSE(order.Admit(directive(DirectiveKind::kHold, 9, 1)));
   EXPECT_TRUE(order.Admit(directive(DirectiveKind::kRun, 9, 3)));
   EXPECT_TRUE(order.Admit(directive(DirectiveKind::kStandBy, 0, 1)));
+}
+
+std::shared_ptr<InquirySession> SessionFor(Inquiry question) {
+  return std::make_shared<InquirySession>(std::move(question), [] {});
+}
+
+TEST(CoordinatorInquiryTest, OpenInquiryIsInTheDirectivesOfTheNodesItConcerns) {
+  Coordinator coordinator({});
+  Attached a(&coordinator, FirstReport("job", "node-a", 2));
+  Attached b(&coordinator, FirstReport("job", "node-b", 2));
+  const uint64_t revision = a.WaitFor(DirectiveKind::kRun).revision;
+  const auto all = SessionFor({.lines = 7});
+  ASSERT_EQ(coordinator.Inquire("job", "", all), absl::OkStatus());
+  const auto one =
+      SessionFor({.ranks = {b.WaitFor(DirectiveKind::kRun).place.first_rank}});
+  ASSERT_EQ(coordinator.Inquire("job", "", one), absl::OkStatus());
+  ASSERT_THAT(a.inquiries(), SizeIs(1));
+  EXPECT_THAT(b.inquiries(), SizeIs(2));
+  EXPECT_EQ(a.inquiries()[0].lines, 7);
+  EXPECT_EQ(a.WaitFor(DirectiveKind::kRun).revision, revision)
+      << "an inquiry does not change what the node should do";
+  coordinator.EndInquiry("job", all);
+  EXPECT_THAT(a.inquiries(), SizeIs(0));
+  EXPECT_THAT(b.inquiries(), SizeIs(1));
+  coordinator.EndInquiry("job", one);
+  EXPECT_THAT(b.inquiries(), SizeIs(0));
+}
+
+TEST(CoordinatorInquiryTest, LaterDirectivesKeepTheInquiry) {
+  Coordinator coordinator({});
+  Attached a(&coordinator, FirstReport("job", "node-a", 1));
+  a.WaitFor(DirectiveKind::kRun);
+  const auto session = SessionFor({.follow = Inquiry::Follow::kYes});
+  ASSERT_EQ(coordinator.Inquire("job", "", session), absl::OkStatus());
+  EXPECT_EQ(coordinator.CancelJob("job", "test"), absl::OkStatus());
+  EXPECT_THAT(a.WaitFor(DirectiveKind::kStop).inquiries, SizeIs(1));
+  coordinator.EndInquiry("job", session);
+}
+
+TEST(CoordinatorInquiryTest, NodeThatDisconnectsIsNamed) {
+  Coordinator coordinator({});
+  Attached a(&coordinator, FirstReport("job", "node-a", 2));
+  auto b =
+      std::make_unique<Attached>(&coordinator, FirstReport("job", "node-b", 2));
+  b->WaitFor(DirectiveKind::kRun);
+  const auto session = SessionFor({});
+  ASSERT_EQ(coordinator.Inquire("job", "node-b", session), absl::OkStatus());
+  const uint64_t id = b->inquiries().front().id;
+  EXPECT_TRUE(coordinator.FindInquiry("job", id).ok());
+  b.reset();
+  const std::optional<InquiryUpdate> update = session->Next();
+  ASSERT_TRUE(update.has_value());
+  EXPECT_EQ(update->node_id, "node-b");
+  EXPECT_THAT(update->missing, HasSubstr("connection"));
+  EXPECT_TRUE(session->IsOver());
+  EXPECT_FALSE(coordinator.FindInquiry("job", id).ok());
+  coordinator.EndInquiry("job", session);
+}
+
+TEST(CoordinatorInquiryTest, JobWithoutWorkersOrAtItsEndRefuses) {
+  Coordinator coordinator({});
+  EXPECT_TRUE(absl::IsNotFound(coordinator.Inquire("job", "", SessionFor({}))));
+  Attached a(&coordinator, FirstReport("job", "node-a", 2));
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      coordinator.Inquire("job", "", SessionFor({}))));
+  const absl::Status stacks = coordinator.Inquire(
+      "job", "", SessionFor({.kind = Inquiry::Kind::kStacks}));
+  EXPECT_THAT(std::string(stacks.message()), HasSubstr("no worker runs"));
+  EXPECT_EQ(coordinator.CancelJob("job", "test"), absl::OkStatus());
+  a.WaitFor(DirectiveKind::kFinished);
+  EXPECT_THAT(
+      std::string(coordinator.Inquire("job", "", SessionFor({})).message()),
+      HasSubstr("the job is over"));
+}
+
+TEST(CoordinatorInquiryTest, FollowerAsksANodeThatJoinsLater) {
+  Coordinator coordinator({});
+  Attached a(&coordinator, FirstReport("job", "node-a", 2));
+  const auto session = SessionFor({.follow = Inquiry::Follow::kYes});
+  ASSERT_EQ(coordinator.Inquire("job", "", session), absl::OkStatus());
+  Attached b(&coordinator, FirstReport("job", "node-b", 2));
+  b.WaitFor(DirectiveKind::kRun);
+  EXPECT_THAT(a.inquiries(), SizeIs(1));
+  EXPECT_THAT(b.inquiries(), SizeIs(1));
+  EXPECT_FALSE(session->IsOver());
+  coordinator.EndInquiry("job", session);
+}
+
+TEST(CoordinatorInquiryTest, ThousandInquiriesAreBounded) {
+  Coordinator coordinator({});
+  Attached a(&coordinator, FirstReport("job", "node-a", 1));
+  a.WaitFor(DirectiveKind::kRun);
+  std::vector<std::shared_ptr<InquirySession>> sessions;
+  for (int i = 0; i < 1000; ++i) {
+    sessions.push_back(SessionFor({}));
+    EXPECT_EQ(coordinator.Inquire("job", "", sessions.back()).ok(),
+              i < static_cast<int>(kMaxInquiries));
+  }
+  EXPECT_THAT(a.inquiries(), SizeIs(kMaxInquiries));
+  for (const auto& session : sessions) coordinator.EndInquiry("job", session);
+  EXPECT_THAT(a.inquiries(), SizeIs(0));
+  EXPECT_EQ(coordinator.Inquire("job", "", sessions.front()), absl::OkStatus());
+  coordinator.EndInquiry("job", sessions.front());
 }
 
 }  // namespace

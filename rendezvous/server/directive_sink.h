@@ -5,9 +5,11 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "rendezvous/job/job_step.h"
 #include "rendezvous/protocol/directive.h"
+#include "rendezvous/protocol/inquiry.h"
 
 namespace muster::rendezvous {
 
@@ -59,9 +61,26 @@ class AttachedSink {
   // The peer's IP address (ReportArrived::peer).
   const std::string& peer() const { return peer_; }
 
+  // Delivers `directive` with the inquiries of SetInquiries.
   void Deliver(const Directive& directive) {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (sink_ != nullptr) sink_->Deliver(directive);
+    if (sink_ == nullptr) return;
+    if (inquiries_.empty()) {
+      sink_->Deliver(directive);
+      return;
+    }
+    Directive with_inquiries = directive;
+    with_inquiries.inquiries = inquiries_;
+    sink_->Deliver(with_inquiries);
+  }
+
+  // Sets the inquiries (Directive::inquiries) of all further directives. The
+  // caller delivers a directive afterwards. The inquiries of two directives
+  // therefore never come in the wrong order, although their revisions may be
+  // equal.
+  void SetInquiries(std::vector<Inquiry> inquiries) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    inquiries_ = std::move(inquiries);
   }
 
   // Detaches the sink. Returns once no call of the sink is running; no call
@@ -76,6 +95,7 @@ class AttachedSink {
   const std::string peer_;
   std::mutex mutex_;
   DirectiveSink* sink_;
+  std::vector<Inquiry> inquiries_;  // guarded by mutex_, as is sink_
 };
 
 }  // namespace muster::rendezvous

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/channel_key.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
@@ -16,6 +17,22 @@ namespace muster::rendezvous {
 namespace {
 
 constexpr size_t kMaxWatchers = 100;
+
+// How long an inquiry waits for the nodes' answers: lines of output are in the
+// nodes' memory; stacks take StackTaker::kTimeForAll.
+constexpr Duration kLogsTimeout = std::chrono::seconds(10);
+constexpr Duration kStacksTimeout = std::chrono::seconds(20);
+// How long an inquiry that follows the output waits for its end after the job.
+constexpr Duration kLastOutputTimeout = std::chrono::seconds(5);
+
+uint64_t DrawInquiryId() {
+  uint64_t id = 0;
+  while (id == 0) {
+    const ssize_t drawn = getrandom(&id, sizeof(id), 0);
+    MUSTER_CHECK(drawn == static_cast<ssize_t>(sizeof(id))) << drawn;
+  }
+  return id;
+}
 
 // The wall clock's time since 1970. The clock may jump forwards or backwards.
 Duration UnixNow() {
@@ -103,7 +120,8 @@ DrivenJob::DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
       observer_(std::move(observer)),
       watchers_(observer_.on_decision),
       job_(std::move(run_id), epoch, spec, MonotonicNow(), std::move(run_tag),
-           surroundings_.own_endpoint) {}
+           surroundings_.own_endpoint),
+      inquiries_(DrawInquiryId) {}
 
 DrivenJob::DrivenJob(const KeptJob& kept, uint64_t epoch,
                      Surroundings surroundings, Observer observer)
@@ -115,6 +133,7 @@ DrivenJob::DrivenJob(const KeptJob& kept, uint64_t epoch,
       watchers_(observer_.on_decision),
       job_(StateOf(kept.job, epoch, MonotonicNow(),
                    std::max(UnixNow() - kept.written_at, Duration::zero()))),
+      inquiries_(DrawInquiryId),
       told_finished_(job_.finished()) {
   keys_.Restore(kept.job.round, kept.channel_key);
 }
@@ -222,19 +241,29 @@ DrivenJob::News DrivenJob::StepLocked(const JobEvent& event,
   // record, so the record store could not prevent this.
   if (surroundings_.leads && !surroundings_.leads()) deposed_ = true;
   if (deposed_) {
+    inquiries_.LoseAll("another process coordinates the job now");
     *refusal =
         "this coordinator does not coordinate the job any more; try again";
     return News();
   }
-  if (sink != nullptr) sinks_.try_emplace(sink->stream(), sink);
+  Stream stream = Stream::kKnown;
+  if (sink != nullptr && sinks_.try_emplace(sink->stream(), sink).second) {
+    stream = Stream::kNew;
+  }
   if (const auto* closed = std::get_if<StreamClosed>(&event)) {
     sinks_.erase(closed->stream);
+    inquiries_.OnClosed(closed->stream);
   }
   // Read the clock with the lock held, so that the job's time never decreases.
   JobStep step = job_.Step(MonotonicNow(), event);
   changes_ += step.record_changed ? 1 : 0;
   *refusal = std::move(step.refusal);
   News news = NewsOf(std::move(step));
+  if (!inquiries_.empty()) {
+    News asked = Readdress(FollowInquiries(stream));
+    std::move(asked.deliveries.begin(), asked.deliveries.end(),
+              std::back_inserter(news.deliveries));
+  }
   if (surroundings_.records != nullptr) {
     Hold(news);
     Write();
@@ -244,10 +273,11 @@ DrivenJob::News DrivenJob::StepLocked(const JobEvent& event,
   return news;
 }
 
-DrivenJob::News DrivenJob::NewsOf(JobStep step) {
-  News news;
-  news.deliveries.reserve(step.deliveries.size());
-  for (Delivery& delivery : step.deliveries) {
+std::vector<DrivenJob::Addressee> DrivenJob::Addressed(
+    std::vector<Delivery> deliveries) {
+  std::vector<Addressee> addressed;
+  addressed.reserve(deliveries.size());
+  for (Delivery& delivery : deliveries) {
     auto found = sinks_.find(delivery.stream);
     if (found == sinks_.end()) continue;
     // The driver draws the key, because the job is a pure state machine without
@@ -257,8 +287,14 @@ DrivenJob::News DrivenJob::NewsOf(JobStep step) {
       Place& place = delivery.directive.place;
       place.channel_key = keys_.KeyOf(place.round);
     }
-    news.deliveries.emplace_back(found->second, std::move(delivery.directive));
+    addressed.emplace_back(found->second, std::move(delivery.directive));
   }
+  return addressed;
+}
+
+DrivenJob::News DrivenJob::NewsOf(JobStep step) {
+  News news;
+  news.deliveries = Addressed(std::move(step.deliveries));
   news.decisions = std::move(step.decisions);
   news.has_decisions = !news.decisions.empty();
   if (job_.finished() && !told_finished_) {
@@ -266,6 +302,105 @@ DrivenJob::News DrivenJob::NewsOf(JobStep step) {
   }
   deposed_ = news.is_deposed = step.deposed;
   return news;
+}
+
+absl::Status DrivenJob::Inquire(const std::shared_ptr<InquirySession>& session,
+                                const std::string& node) {
+  const Inquiry& question = session->question();
+  News news;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (deposed_) {
+      return absl::UnavailableError(
+          "this coordinator does not coordinate the job any more; try again");
+    }
+    if (job_.finished()) {
+      return absl::FailedPreconditionError(
+          "the job is over, and its nodes have left; the output of its workers "
+          "is in the files of --log-dir, if that was given");
+    }
+    if (question.kind == Inquiry::Kind::kStacks &&
+        job_.phase() == JobPhase::kGathering) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("no worker runs: ", job_.why()));
+    }
+    const std::vector<NodeSeat> seats = job_.Seats();
+    const absl::Status sound = CheckInquiry(question, node, seats);
+    if (!sound.ok()) return sound;
+    if (!inquiries_.Add(session, node)) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("the job has ", kMaxInquiries,
+                       " open inquiries (launch logs, launch stacks) already"));
+    }
+    news = Readdress(inquiries_.Ask(session, seats));
+    if (surroundings_.records != nullptr) Hold(news);
+  }
+  Tell(news);
+  if (question.follow == Inquiry::Follow::kYes) return absl::OkStatus();
+  const Duration timeout =
+      question.kind == Inquiry::Kind::kLogs ? kLogsTimeout : kStacksTimeout;
+  surroundings_.alarms->CallAt(
+      MonotonicNow() + timeout,
+      [weak = std::weak_ptr<InquirySession>(session), timeout] {
+        const std::shared_ptr<InquirySession> late = weak.lock();
+        if (late == nullptr) return;
+        late->LoseAll(absl::StrCat("it did not answer within ",
+                                   ToSeconds(timeout), " s"));
+      });
+  return absl::OkStatus();
+}
+
+void DrivenJob::EndInquiry(const std::shared_ptr<InquirySession>& session) {
+  News news;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    news = Readdress(inquiries_.Remove(session));
+    if (surroundings_.records != nullptr) Hold(news);
+  }
+  Tell(news);
+}
+
+std::shared_ptr<InquirySession> DrivenJob::FindInquiry(uint64_t id) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return inquiries_.Find(id);
+}
+
+DrivenJob::News DrivenJob::Readdress(const std::set<StreamId>& streams) {
+  JobStep step;
+  for (const StreamId stream : streams) {
+    const auto found = sinks_.find(stream);
+    if (found == sinks_.end()) continue;
+    found->second->SetInquiries(inquiries_.For(stream));
+    std::optional<Directive> directive = job_.DirectiveOn(stream);
+    if (deposed_ || !directive.has_value()) continue;
+    step.deliveries.push_back({stream, *std::move(directive)});
+  }
+  News news;
+  news.deliveries = Addressed(std::move(step.deliveries));
+  return news;
+}
+
+std::set<StreamId> DrivenJob::FollowInquiries(Stream stream) {
+  if (deposed_) {
+    inquiries_.LoseAll("another process coordinates the job now");
+    for (const auto& [id, sink] : sinks_) sink->SetInquiries({});
+    return {};
+  }
+  if (job_.finished()) {
+    if (std::exchange(inquiries_end_, true)) return {};
+    inquiries_.AskNoMore();
+    surroundings_.alarms->CallAt(
+        MonotonicNow() + kLastOutputTimeout, [weak = weak_from_this()] {
+          const std::shared_ptr<DrivenJob> job = weak.lock();
+          if (job == nullptr) return;
+          std::lock_guard<std::mutex> lock(job->mutex_);
+          job->inquiries_.LoseAll("it did not send the end of its output");
+        });
+    return {};
+  }
+  if (stream == Stream::kKnown && asked_round_ == job_.round()) return {};
+  asked_round_ = job_.round();
+  return inquiries_.AskFollowed(job_.Seats());
 }
 
 void DrivenJob::Hold(News& news) {

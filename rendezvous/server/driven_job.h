@@ -9,17 +9,21 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "base/time.h"
 #include "rendezvous/job/job.h"
 #include "rendezvous/journal/record_store.h"
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/server/alarm_thread.h"
 #include "rendezvous/server/directive_sink.h"
+#include "rendezvous/server/inquiry_session.h"
+#include "rendezvous/server/job_inquiries.h"
 #include "rendezvous/wire/record_wire.h"
 
 namespace muster::rendezvous {
@@ -145,6 +149,18 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // Handles the announcement of another coordinator.
   void OnCoordinatorTold(const CoordinatorTold& told);
 
+  // Asks the nodes that an operator's inquiry concerns; `node`: a node id or
+  // host name, or empty for all nodes. Call EndInquiry afterwards.
+  // InvalidArgument: no such node or rank. FailedPrecondition: the job has no
+  // workers. ResourceExhausted: too many inquiries are open. Unavailable: this
+  // coordinator does not coordinate the job any more.
+  absl::Status Inquire(const std::shared_ptr<InquirySession>& session,
+                       const std::string& node);
+  // Ends an inquiry; the nodes stop to answer it.
+  void EndInquiry(const std::shared_ptr<InquirySession>& session);
+  // Returns the inquiry that a node is asked under `id`; null: none.
+  std::shared_ptr<InquirySession> FindInquiry(uint64_t id) const;
+
   // The rank of this job's coordinator among the coordinators of the job.
   struct Standing {
     uint64_t epoch = 0;                 // the coordinator's; 0: deposed
@@ -165,8 +181,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
  private:
   // The results of a step that must be sent to agents, watchers and the
   // observer.
+  using Addressee = std::pair<std::shared_ptr<AttachedSink>, Directive>;
   struct News {
-    std::vector<std::pair<std::shared_ptr<AttachedSink>, Directive>> deliveries;
+    std::vector<Addressee> deliveries;
     std::vector<Decision> decisions;  // emptied once passed to the watchers
     bool has_decisions = false;
     bool has_finished = false;
@@ -179,11 +196,21 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   News StepLocked(const JobEvent& event,
                   const std::shared_ptr<AttachedSink>& sink,
                   std::string* refusal);
-  // Assigns each delivery of `step` to its sink. Requires mutex_.
+  // Returns the results of `step`. Requires mutex_.
   News NewsOf(JobStep step);
+  // Assigns each delivery to its sink. Requires mutex_.
+  std::vector<Addressee> Addressed(std::vector<Delivery> deliveries);
   // Takes the contents of `news` if they must wait until a record is durable.
   // Requires mutex_.
   void Hold(News& news);
+  // Returns the results of sending each of these streams its directive with its
+  // inquiries. Requires mutex_.
+  News Readdress(const std::set<StreamId>& streams);
+  enum class Stream { kKnown, kNew };
+  // Asks further nodes, or ends the inquiries, after a step. `stream`: the
+  // stream of the step's event. Returns the streams whose inquiries have
+  // changed. Requires mutex_.
+  std::set<StreamId> FollowInquiries(Stream stream);
   // Starts to write the record if it has changed and no other write is in
   // progress. Requires mutex_.
   void Write();
@@ -208,6 +235,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   Job job_;
   ChannelKeys keys_;
   std::unordered_map<StreamId, std::shared_ptr<AttachedSink>> sinks_;
+  JobInquiries inquiries_;
+  int asked_round_ = 0;  // round of the newest look for nodes to be asked
+  bool inquiries_end_ = false;  // the job is over: inquiries will soon end
   // The time of the current alarm; nullopt: none. It may be earlier than the
   // job's next deadline, so that a report, which extends a lease, need not set
   // a new alarm.

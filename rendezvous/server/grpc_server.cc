@@ -17,6 +17,7 @@
 #include "base/owned_fd.h"
 #include "base/resource_room.h"
 #include "rendezvous/grpc/grpc_setup.h"
+#include "rendezvous/protocol/inquiry.h"
 #include "rendezvous/server/admin_service.h"
 #include "rendezvous/server/attach_service.h"
 #include "rendezvous/server/caller_check.h"
@@ -72,8 +73,8 @@ constexpr size_t kMemoryPerNode = 64 << 10;
 constexpr size_t kMaxNodesWithMemory = 32 << 10;
 
 // Maximum number of simultaneous streams on one connection: an agent needs one,
-// an operator's client a few.
-constexpr int kMaxStreamsPerConnection = 8;
+// and one for each inquiry that it answers; an operator's client a few.
+constexpr int kMaxStreamsPerConnection = 8 + kMaxInquiries;
 
 void Tune(grpc::ServerBuilder* builder) {
   builder->SetMaxReceiveMessageSize(kMaxReportBytes);

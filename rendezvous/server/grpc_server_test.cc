@@ -7,15 +7,19 @@
 #include <grpcpp/client_context.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/net/socket_address.h"
 #include "proto/admin.grpc.pb.h"
 #include "proto/coordinator.grpc.pb.h"
 #include "rendezvous/client/channel.h"
 #include "rendezvous/client/grpc_link.h"
+#include "rendezvous/protocol/inquiry.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/testing/loopback.h"
 #include "rendezvous/testing/scripted_node.h"
@@ -238,6 +242,149 @@ TEST_F(GrpcServerTest, ANodeBeyondItsRoomIsToldSoUntilThereIsRoom) {
       HasSubstr("no room for more than 1 nodes"));
   first.reset();
   second->WaitFor(DirectiveKind::kRun);
+}
+
+// A job of one node, with an operator who asks for its output.
+class GrpcInquiryTest : public GrpcServerTest {
+ protected:
+  void SetUp() override {
+    GrpcServerTest::SetUp();
+    node_ = Join("job");
+    node_->WaitFor(DirectiveKind::kRun);
+    admin_ = v1::Admin::NewStub(Channel());
+  }
+
+  std::unique_ptr<grpc::ClientReader<v1::InquiryUpdate>> Ask(
+      grpc::ClientContext* context) {
+    v1::InquiryRequest request;
+    request.set_run_id("job");
+    request.mutable_question()->set_kind(v1::Inquiry::LOGS);
+    return admin_->ReadLogs(context, request);
+  }
+  uint64_t Inquired() {
+    return node_
+        ->WaitUntil([](const Directive& directive) {
+          return !directive.inquiries.empty();
+        })
+        .inquiries.front()
+        .id;
+  }
+  // Answers with one part; returns how the coordinator ends the call.
+  grpc::Status Answer(const std::string& run_id, const std::string& id,
+                      const v1::AnswerPart& part) {
+    const auto stub = v1::Coordinator::NewStub(Channel());
+    grpc::ClientContext context;
+    context.AddMetadata("muster-inquiry", id);
+    context.AddMetadata("muster-run-id-bin", run_id);
+    v1::AnswerTaken taken;
+    const auto writer = stub->Answer(&context, &taken);
+    writer->Write(part);
+    writer->WritesDone();
+    return writer->Finish();
+  }
+  static v1::AnswerPart LastPart(const std::string& text) {
+    v1::AnswerPart part;
+    part.add_lines()->set_text(text);
+    part.set_is_last(true);
+    return part;
+  }
+
+  std::unique_ptr<ScriptedNode> node_;
+  std::unique_ptr<v1::Admin::Stub> admin_;
+};
+
+TEST_F(GrpcInquiryTest, AnswerReachesTheOperator) {
+  grpc::ClientContext context;
+  const auto reader = Ask(&context);
+  const auto answer = node_->link().Answer("job", Inquired());
+  ASSERT_NE(answer, nullptr);
+  EXPECT_TRUE(answer->Send({.lines = {{.rank = 0, .text = "one"}}}));
+  EXPECT_TRUE(answer->Send({.notes = {"two"}, .is_last = true}));
+  EXPECT_FALSE(answer->Send({})) << "the answer is complete";
+  v1::InquiryUpdate update;
+  ASSERT_TRUE(reader->Read(&update));
+  EXPECT_EQ(update.host(), "node");
+  EXPECT_EQ(update.part().lines(0).text(), "one");
+  ASSERT_TRUE(reader->Read(&update));
+  EXPECT_EQ(update.part().notes(0), "two");
+  EXPECT_FALSE(reader->Read(&update));
+  EXPECT_TRUE(reader->Finish().ok());
+}
+
+TEST_F(GrpcInquiryTest, AnswerToAnUnknownInquiryIsRefused) {
+  grpc::ClientContext context;
+  const auto reader = Ask(&context);
+  const std::string id = std::to_string(Inquired());
+  for (const auto& [run_id, claimed] :
+       std::vector<std::pair<std::string, std::string>>{{"job", "17"},
+                                                        {"other", id},
+                                                        {"job", ""},
+                                                        {"job", "-1"},
+                                                        {"", id}}) {
+    EXPECT_EQ(Answer(run_id, claimed, LastPart("forged")).error_code(),
+              grpc::StatusCode::NOT_FOUND)
+        << run_id << " " << claimed;
+  }
+  EXPECT_TRUE(Answer("job", id, LastPart("real")).ok());
+  EXPECT_EQ(Answer("job", id, LastPart("again")).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+  v1::InquiryUpdate update;
+  ASSERT_TRUE(reader->Read(&update));
+  EXPECT_EQ(update.part().lines(0).text(), "real");
+  EXPECT_FALSE(reader->Read(&update));
+}
+
+TEST_F(GrpcInquiryTest, TooLargePartEndsTheAnswerAndIsSaid) {
+  grpc::ClientContext context;
+  const auto reader = Ask(&context);
+  v1::AnswerPart part = LastPart(std::string(kMaxOutputLineBytes + 1, 'x'));
+  EXPECT_EQ(Answer("job", std::to_string(Inquired()), part).error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
+  v1::InquiryUpdate update;
+  ASSERT_TRUE(reader->Read(&update));
+  EXPECT_THAT(update.missing(), HasSubstr("text is"));
+}
+
+TEST_F(GrpcInquiryTest, AnswerThatBreaksOffIsSaid) {
+  grpc::ClientContext context;
+  const auto reader = Ask(&context);
+  node_->link().Answer("job", Inquired()).reset();
+  v1::InquiryUpdate update;
+  ASSERT_TRUE(reader->Read(&update));
+  EXPECT_THAT(update.missing(), HasSubstr("broke off"));
+}
+
+TEST_F(GrpcInquiryTest, OperatorWhoLeavesEndsTheAnswer) {
+  grpc::ClientContext context;
+  const auto reader = Ask(&context);
+  const auto answer = node_->link().Answer("job", Inquired());
+  context.TryCancel();
+  node_->WaitUntil(
+      [](const Directive& directive) { return directive.inquiries.empty(); });
+  while (answer->Send({.lines = {{.text = std::string(1000, 'x')}}})) {
+  }
+  reader->Finish();
+}
+
+TEST_F(GrpcInquiryTest, SlowOperatorHoldsUpTheNodeOnly) {
+  grpc::ClientContext context;
+  const auto reader = Ask(&context);
+  const auto answer = node_->link().Answer("job", Inquired());
+  // The sender is blocked once all buffers are full; Cancel releases it.
+  std::atomic<int> sent = 0;
+  std::thread sender([&] {
+    while (answer->Send({.lines = {{.text = std::string(60'000, 'x')}}})) {
+      ++sent;
+    }
+  });
+  v1::InquiryUpdate update;
+  ASSERT_TRUE(reader->Read(&update));
+  EXPECT_TRUE(coordinator_.GetJob("job").ok());
+  answer->Cancel();
+  sender.join();
+  EXPECT_LT(sent, 200);
+  context.TryCancel();
+  reader->Finish();
 }
 
 TEST_F(GrpcServerTest, AMalformedNameIsRefused) {

@@ -5,6 +5,7 @@
 #include "proto/coordinator.pb.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
+#include "rendezvous/wire/inquiry_wire.h"
 #include "rendezvous/wire/report_wire.h"
 #include "rendezvous/wire/verdict_wire.h"
 
@@ -138,6 +139,10 @@ void ToWire(const Directive& directive, v1::Directive* wire) {
     wire->add_standbys(directive.standbys[i]);
   }
   if (directive.host_rank >= 0) wire->set_host_rank(directive.host_rank);
+  const size_t inquiries = std::min(directive.inquiries.size(), kMaxInquiries);
+  for (size_t i = 0; i < inquiries; ++i) {
+    ToWire(directive.inquiries[i], wire->add_inquiries());
+  }
   if (Stops(directive.kind)) ToWire(directive.stop, wire->mutable_stop());
   if (directive.kind == DirectiveKind::kRefused) {
     wire->set_another_job(directive.another_job);
@@ -188,6 +193,13 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
   if (wire.has_host_rank()) {
     reader.Integer("host_rank", wire.host_rank(), 0, kAnyInt32,
                    &directive->host_rank);
+  }
+  if (reader.Count("inquiries", wire.inquiries_size(), kMaxInquiries)) {
+    directive->inquiries.resize(wire.inquiries_size());
+    for (int i = 0; i < wire.inquiries_size(); ++i) {
+      BoundedReader::Within within(&reader, "inquiries", i);
+      FromWire(wire.inquiries(i), &reader, &directive->inquiries[i]);
+    }
   }
   directive->waits_for = wire.waits_for() == v1::Directive::PLACE
                              ? WaitsFor::kPlace

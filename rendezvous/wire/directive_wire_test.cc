@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <vector>
 
 #include "proto/coordinator.pb.h"
 #include "rendezvous/wire/bounded_reader.h"
@@ -55,6 +56,16 @@ TEST(DirectiveWireTest, ComesBackAsItWent) {
     ToWire(back, &again);
     EXPECT_EQ(again.DebugString(), wire.DebugString());
   }
+}
+
+TEST(DirectiveWireTest, InquiriesComeBackAsTheyWent) {
+  Directive back;
+  ASSERT_TRUE(FromWire(WireOf(DirectiveKind::kRun), &back).ok());
+  EXPECT_EQ(back.inquiries, std::vector<Inquiry>({FullInquiry()}));
+  v1::Directive wire = WireOf(DirectiveKind::kRun);
+  wire.mutable_inquiries(0)->set_lines(-2);
+  EXPECT_THAT(FromWire(wire, &back).ToString(),
+              HasSubstr("inquiries[0].lines is -2"));
 }
 
 TEST(DirectiveWireTest, CountsTheCollateralThatItLeavesOut) {

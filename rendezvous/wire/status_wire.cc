@@ -3,6 +3,7 @@
 #include "proto/admin.pb.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
+#include "rendezvous/wire/inquiry_wire.h"
 #include "rendezvous/wire/report_wire.h"
 #include "rendezvous/wire/time_wire.h"
 #include "rendezvous/wire/verdict_wire.h"
@@ -156,6 +157,26 @@ absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status) {
     BoundedReader::Within within(&reader, "verdict");
     FromWire(wire.verdict(), &reader, &status->verdict.emplace());
   }
+  return reader.status();
+}
+
+void ToWire(const InquiryUpdate& update, v1::InquiryUpdate* wire) {
+  wire->set_node_id(update.node_id);
+  wire->set_host(update.host);
+  ToWire(update.part, wire->mutable_part());
+  wire->set_missing(update.missing);
+}
+
+absl::Status FromWire(const v1::InquiryUpdate& wire, InquiryUpdate* update) {
+  BoundedReader reader("update");
+  reader.Text("node_id", wire.node_id(), kMaxNameBytes, TextKind::kWords,
+              &update->node_id);
+  reader.Text("host", wire.host(), kMaxNameBytes, TextKind::kWords,
+              &update->host);
+  reader.Text("missing", wire.missing(), kMaxReasonBytes, TextKind::kWords,
+              &update->missing);
+  BoundedReader::Within within(&reader, "part");
+  FromWire(wire.part(), &reader, &update->part);
   return reader.status();
 }
 

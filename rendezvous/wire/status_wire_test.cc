@@ -25,6 +25,30 @@ TEST(StatusWireTest, ComesBackAsItWent) {
   EXPECT_EQ(back.phase, JobPhase::kFinished);
 }
 
+TEST(StatusWireTest, AnswerToAnInquiryComesBackAsItWent) {
+  const InquiryUpdate update{
+      .node_id = "n", .host = "h", .part = FullAnswerPart(), .missing = "lost"};
+  v1::InquiryUpdate wire;
+  ToWire(update, &wire);
+  EXPECT_THAT(UnsetFields(wire), IsEmpty());
+  InquiryUpdate back;
+  ASSERT_TRUE(FromWire(wire, &back).ok()) << FromWire(wire, &back);
+  EXPECT_EQ(back, update);
+}
+
+TEST(StatusWireTest, AnswerOutOfItsBoundsIsRefused) {
+  v1::InquiryUpdate wire;
+  wire.mutable_part()->add_lines()->set_text(
+      std::string(kMaxOutputLineBytes + 1, 'x'));
+  InquiryUpdate back;
+  EXPECT_THAT(FromWire(wire, &back).ToString(),
+              HasSubstr("part.lines[0].text is"));
+  wire.mutable_part()->clear_lines();
+  for (size_t i = 0; i <= kMaxPartStacks; ++i)
+    wire.mutable_part()->add_stacks();
+  EXPECT_THAT(FromWire(wire, &back).ToString(), HasSubstr("part.stacks has"));
+}
+
 TEST(StatusWireTest, EveryPhaseComesBack) {
   for (JobPhase phase : {JobPhase::kGathering, JobPhase::kRunning,
                          JobPhase::kStopping, JobPhase::kFinished}) {

@@ -12,6 +12,7 @@ import connection_mutants
 import dashboard_mutants
 import etcd_mutants
 import file_mutants
+import inquiry_mutants
 import inspect_mutants
 import job_mutants
 import journal_mutants
@@ -27,6 +28,7 @@ import training_mutants
 ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + cluster_mutants.ALL + placement_mutants.ALL + training_mutants.ALL
        + store_mutants.ALL + relay_mutants.ALL + inspect_mutants.ALL
+       + inquiry_mutants.ALL
        + bounds_mutants.ALL + file_mutants.ALL + connection_mutants.ALL
        + journal_mutants.ALL + etcd_mutants.ALL
        + dashboard_mutants.ALL + takeover_mutants.ALL + time_mutants.ALL)

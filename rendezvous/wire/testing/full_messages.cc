@@ -125,6 +125,27 @@ JobTime FullJobTime() {
 
 }  // namespace
 
+Inquiry FullInquiry() {
+  return {.id = 0xfedcba9876543214,
+          .kind = Inquiry::Kind::kStacks,
+          .ranks = {3, 5},
+          .lines = -1,
+          .since = seconds(61),
+          .follow = Inquiry::Follow::kYes,
+          .pattern = "loss\\s+nan\xff",
+          .frames = Inquiry::Frames::kNative};
+}
+
+AnswerPart FullAnswerPart() {
+  return {.lines = {{.rank = 3,
+                     .round = 2,
+                     .stream = OutputLine::Stream::kErr,
+                     .text = "step 7\x1b[31m\xff"}},
+          .stacks = {{.rank = 5, .pid = 99, .lines = {"f (a.py:3)", "\xff"}}},
+          .notes = {"7 bytes are missing"},
+          .is_last = true};
+}
+
 WorkerProgress FullProgress(int seed) {
   WorkerProgress progress;
   progress.local_rank = seed;
@@ -232,6 +253,7 @@ Directive FullDirective(DirectiveKind kind) {
                           .members = {"n1", "n2"}};
   directive.standbys = {"10.0.0.8:29400", "[fd00::9]:1234"};
   directive.host_rank = 3;
+  directive.inquiries = {FullInquiry()};
   return directive;
 }
 

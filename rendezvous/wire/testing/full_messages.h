@@ -21,6 +21,8 @@ WorkerProgress FullProgress(int seed);  // `seed`: the local rank
 Failure FullFailure(int seed);
 Report FullReport();
 Directive FullDirective(DirectiveKind kind);
+Inquiry FullInquiry();
+AnswerPart FullAnswerPart();
 JobStatus FullStatus();
 KeptJob FullJob();
 

@@ -1,0 +1,62 @@
+#ifndef MUSTER_AGENT_INQUIRY_ANSWERS_H_
+#define MUSTER_AGENT_INQUIRY_ANSWERS_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/logs/recent_output.h"
+#include "base/time.h"
+#include "rendezvous/client/coordinator_link.h"
+#include "rendezvous/protocol/inquiry.h"
+
+namespace muster::agent {
+
+// Answers the operators' inquiries in this node's directives, each in a thread
+// of its own, so that the agent waits neither for an operator nor for a tool.
+//
+// Not thread-safe: used by the agent's loop.
+class InquiryAnswers {
+ public:
+  // `link` must outlive this object.
+  InquiryAnswers(std::string run_id, rendezvous::CoordinatorLink* link,
+                 std::shared_ptr<RecentOutput> output);
+  ~InquiryAnswers();  // cancels all answers
+  InquiryAnswers(const InquiryAnswers&) = delete;
+  InquiryAnswers& operator=(const InquiryAnswers&) = delete;
+
+  // Begins the answers to inquiries that are new, and cancels the answers to
+  // those that are not in `open`. Never answers an inquiry twice.
+  void Follow(const std::vector<rendezvous::Inquiry>& open);
+
+  // The processes of the running workers, by global rank, for stacks.
+  void WorkerUp(int rank, int64_t pid) { pids_[rank] = pid; }
+  void WorkerGone(int rank) { pids_.erase(rank); }
+
+  // The workers have ended, and the agent is about to leave: waits for the end
+  // of their output, and until the answers are sent. Waits at most `timeout`,
+  // and not at all if there are no answers.
+  void Finish(Duration timeout);
+
+ private:
+  struct Work;
+
+  void Cancel(Work& work);
+  void ForgetEnded();
+
+  const std::string run_id_;
+  rendezvous::CoordinatorLink* const link_;
+  const std::shared_ptr<RecentOutput> output_;
+  std::map<int, int64_t> pids_;
+  std::map<uint64_t, std::shared_ptr<Work>> works_;  // by inquiry
+  // The newest inquiries that were begun, so that a repeated directive does not
+  // begin them again.
+  std::deque<uint64_t> begun_;
+};
+
+}  // namespace muster::agent
+
+#endif  // MUSTER_AGENT_INQUIRY_ANSWERS_H_

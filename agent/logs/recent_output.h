@@ -1,0 +1,165 @@
+#ifndef MUSTER_AGENT_LOGS_RECENT_OUTPUT_H_
+#define MUSTER_AGENT_LOGS_RECENT_OUTPUT_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "agent/logs/stream_lines.h"
+#include "base/time.h"
+#include "rendezvous/protocol/inquiry.h"
+
+namespace re2 {
+class RE2;
+}  // namespace re2
+
+namespace muster::agent {
+
+// The newest output of this node's workers, with its times of arrival, in
+// memory. `launch logs` reads it: it exists for every job, whether or not the
+// job writes log files, and reading it waits for no file system.
+//
+// Keeps kMaxBytesPerWorker of each local rank, over all rounds. Thread-safe.
+class RecentOutput {
+ public:
+  using Stream = rendezvous::OutputLine::Stream;
+
+  static constexpr size_t kMaxBytesPerWorker = 128 << 10;
+
+  struct Worker {
+    int local_rank = 0;
+    int rank = 0;
+    int round = 0;
+  };
+  // A piece of one stream.
+  struct Block {
+    uint64_t number = 0;  // pieces of all workers are numbered by arrival
+    uint64_t offset = 0;  // bytes of this local rank before the piece
+    Worker worker;
+    Stream stream = Stream::kOut;
+    Instant time;
+    std::string bytes;
+    bool ends = false;  // the stream ends here
+  };
+
+  // One call of Begin and of End for each stream; see RecentStream.
+  void Begin();
+  void Append(const Worker& worker, Stream stream, std::string_view bytes,
+              Instant now);
+  void End(const Worker& worker, Stream stream);
+
+  // Waits until every stream has ended, but at most until `deadline`.
+  void WaitUntilEnded(Instant deadline);
+  // No more output comes.
+  void Close();
+
+  // Returns the pieces of `local_rank` from the offset `from` on; the first one
+  // that is kept, if older ones are not.
+  std::vector<Block> Read(int local_rank, uint64_t from);
+  std::set<int> local_ranks();
+  // A number that changes with every change.
+  uint64_t version();
+  bool closed();
+  // Waits until version() differs from `version`, Close or Wake was called, or
+  // until `deadline`.
+  void WaitForMore(uint64_t version, Instant deadline);
+  void Wake();
+
+ private:
+  struct Kept {
+    std::deque<Block> blocks;
+    size_t bytes = 0;     // memory of `blocks`
+    uint64_t offset = 0;  // number of bytes so far
+  };
+
+  enum class Ends { kNo, kYes };
+  void AppendLocked(const Worker& worker, Stream stream, std::string_view bytes,
+                    Instant now, Ends ends);
+
+  std::mutex mutex_;  // guards the fields below
+  std::condition_variable changed_;
+  std::map<int, Kept> kept_;  // by local rank
+  uint64_t next_number_ = 1;
+  uint64_t version_ = 0;
+  int open_streams_ = 0;
+  bool closed_ = false;
+};
+
+// One stream of one worker in RecentOutput; the stream ends with this object.
+class RecentStream {
+ public:
+  RecentStream(std::shared_ptr<RecentOutput> output,
+               const RecentOutput::Worker& worker, RecentOutput::Stream stream)
+      : output_(std::move(output)), worker_(worker), stream_(stream) {
+    output_->Begin();
+  }
+  ~RecentStream() { output_->End(worker_, stream_); }
+  RecentStream(const RecentStream&) = delete;
+  RecentStream& operator=(const RecentStream&) = delete;
+
+  void Append(std::string_view bytes, Instant now) {
+    output_->Append(worker_, stream_, bytes, now);
+  }
+
+ private:
+  const std::shared_ptr<RecentOutput> output_;
+  const RecentOutput::Worker worker_;
+  const RecentOutput::Stream stream_;
+};
+
+// Reads RecentOutput as lines, for one inquiry. Not thread-safe.
+class OutputReader {
+ public:
+  // InvalidArgument of the pattern becomes a note.
+  OutputReader(std::shared_ptr<RecentOutput> output,
+               const rendezvous::Inquiry& question, Instant now);
+  ~OutputReader();
+
+  // Returns the lines since the last call in the order of their arrival, and
+  // notes about output that is not kept any more. The first call returns the
+  // newest lines of each rank, as the inquiry demands.
+  rendezvous::AnswerPart Take(Instant now);
+
+ private:
+  struct Source {
+    uint64_t next = 0;  // offset of the next byte to read
+    std::map<RecentOutput::Stream, LineAssembler> lines;
+    std::map<RecentOutput::Stream, Instant> shown_state;
+  };
+  struct Found {
+    uint64_t number = 0;
+    Instant time;
+    rendezvous::OutputLine line;
+  };
+
+  bool Wants(int rank) const;
+  void Add(const RecentOutput::Block& block, Line line,
+           std::vector<Found>* found) const;
+  void ReadSource(int local_rank, Instant now, std::vector<Found>* found,
+                  std::vector<std::string>* notes);
+  void KeepNewest(std::vector<Found>* found) const;
+
+  const std::shared_ptr<RecentOutput> output_;
+  const rendezvous::Inquiry question_;
+  const Instant begin_;
+  std::unique_ptr<re2::RE2> pattern_;  // null: every line matches
+  bool first_ = true;
+  std::map<int, Source> sources_;  // by local rank
+};
+
+// Splits an answer into parts within the limits of rendezvous/protocol/
+// inquiry.h. Only the last one has `part.is_last`. Pure.
+std::vector<rendezvous::AnswerPart> SplitAnswer(rendezvous::AnswerPart part);
+
+}  // namespace muster::agent
+
+#endif  // MUSTER_AGENT_LOGS_RECENT_OUTPUT_H_

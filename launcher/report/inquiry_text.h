@@ -1,0 +1,60 @@
+#ifndef MUSTER_LAUNCHER_REPORT_INQUIRY_TEXT_H_
+#define MUSTER_LAUNCHER_REPORT_INQUIRY_TEXT_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "launcher/report/text_layout.h"
+#include "rendezvous/protocol/inquiry.h"
+
+namespace muster::launcher {
+
+// Texts of `launch logs` and `launch stacks`. All functions are pure.
+
+// Formats ascending ranks as "0-6,8".
+std::string RankList(const std::vector<int>& ranks);
+
+// The stack of one rank, as its node has sent it.
+struct HostStack {
+  std::string host;
+  rendezvous::RankStack stack;
+};
+
+// Ranks that are at the same place.
+struct StackGroup {
+  std::vector<int> ranks;          // ascending
+  std::vector<std::string> hosts;  // of `ranks`, in the same order
+  std::vector<std::string> lines;  // the stack; empty: it could not be read
+};
+
+// Folds equal stacks together: the smallest groups first, since a rank that is
+// elsewhere than most others is probably the one that the others wait for;
+// groups of the same size by their lowest rank. Stacks that could not be read
+// are one group, the last.
+//
+// Two stacks are equal if the frames of their main threads are equal. Without
+// frames, the kernel's descriptions of the main threads must be equal, except
+// for thread ids.
+std::vector<StackGroup> FoldStacks(const std::vector<HostStack>& stacks);
+
+// The groups as `launch stacks` prints them.
+std::string StacksText(const std::vector<StackGroup>& groups,
+                       const TextTarget& target);
+
+// Formats workers' output as `launch logs` prints it: "[host:rank] " before
+// each line, as on the console of `launch`, and a line where a rank's output of
+// another round begins. Removes what would move a terminal's cursor.
+class OutputText {
+ public:
+  explicit OutputText(TextStyle style) : style_(style) {}
+  std::string Format(const rendezvous::InquiryUpdate& update);
+
+ private:
+  const TextStyle style_;
+  std::map<int, int> rounds_;  // round of the last line, by rank
+};
+
+}  // namespace muster::launcher
+
+#endif  // MUSTER_LAUNCHER_REPORT_INQUIRY_TEXT_H_

@@ -1,0 +1,101 @@
+#ifndef MUSTER_RENDEZVOUS_PROTOCOL_INQUIRY_H_
+#define MUSTER_RENDEZVOUS_PROTOCOL_INQUIRY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+
+namespace muster::rendezvous {
+
+// Maximum number of open inquiries of one job.
+inline constexpr size_t kMaxInquiries = 16;
+// Limits of an inquiry's fields.
+inline constexpr size_t kMaxInquiredRanks = 4096;
+inline constexpr int kMaxInquiredLines = 1'000'000;
+inline constexpr size_t kMaxPatternBytes = 256;
+// Limits of one part of an answer.
+inline constexpr size_t kMaxPartLines = 1024;
+inline constexpr size_t kMaxPartStacks = 64;
+inline constexpr size_t kMaxPartNotes = 64;
+inline constexpr size_t kMaxOutputLineBytes = 65 << 10;
+inline constexpr size_t kMaxNoteBytes = 512;
+inline constexpr size_t kMaxPartBytes = 128 << 10;
+
+// A question of an operator (`launch logs`, `launch stacks`) that a coordinator
+// passes on to the nodes in their directives. A node sees an inquiry in every
+// directive while it is open, and answers it once.
+struct Inquiry {
+  enum class Kind { kLogs, kStacks };
+  enum class Follow { kNo, kYes };
+  enum class Frames { kWithoutStopping, kNative };
+
+  // Random number that identifies the inquiry to one node. Only this node and
+  // the coordinator know it, so that no other node can answer in its place.
+  uint64_t id = 0;
+  Kind kind = Kind::kLogs;
+  std::vector<int> ranks;  // global ranks; empty: all ranks of the node
+  // kLogs: the number of newest lines of each rank; -1: all that the node has.
+  int lines = 10;
+  // kLogs: only lines that the node received within this time; zero: all.
+  Duration since = Duration::zero();
+  // kLogs: whether later lines are sent as well, until the job ends.
+  Follow follow = Follow::kNo;
+  // kLogs: RE2 expression; only lines that match it are sent. Empty: all lines.
+  std::string pattern;
+  // kStacks: whether native frames are read, which stops each process briefly.
+  Frames frames = Frames::kWithoutStopping;
+
+  friend bool operator==(const Inquiry&, const Inquiry&) = default;
+};
+
+// One line of a worker's output.
+struct OutputLine {
+  enum class Stream { kOut, kErr };
+
+  int rank = 0;
+  int round = 0;
+  Stream stream = Stream::kOut;
+  std::string text;  // without the line end; any bytes
+
+  friend bool operator==(const OutputLine&, const OutputLine&) = default;
+};
+
+// The stack of one worker: MostInformativeLines of agent/stacks.
+struct RankStack {
+  int rank = 0;
+  int64_t pid = 0;
+  std::vector<std::string> lines;  // at most kMaxStackLines; none: not readable
+
+  friend bool operator==(const RankStack&, const RankStack&) = default;
+};
+
+// A part of a node's answer to an inquiry.
+struct AnswerPart {
+  std::vector<OutputLine> lines;
+  std::vector<RankStack> stacks;
+  // Sentences about what the answer lacks, such as output that the node has
+  // not kept.
+  std::vector<std::string> notes;
+  bool is_last = false;
+
+  friend bool operator==(const AnswerPart&, const AnswerPart&) = default;
+};
+
+// What an operator receives: a part of one node's answer.
+struct InquiryUpdate {
+  std::string node_id;
+  std::string host;
+  AnswerPart part;
+  // Why the node's answer ends here although it is incomplete; empty: it does
+  // not.
+  std::string missing;
+
+  friend bool operator==(const InquiryUpdate&, const InquiryUpdate&) = default;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_PROTOCOL_INQUIRY_H_

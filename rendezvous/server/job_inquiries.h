@@ -1,0 +1,86 @@
+#ifndef MUSTER_RENDEZVOUS_SERVER_JOB_INQUIRIES_H_
+#define MUSTER_RENDEZVOUS_SERVER_JOB_INQUIRIES_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "rendezvous/job/directives.h"
+#include "rendezvous/job/job_step.h"
+#include "rendezvous/protocol/inquiry.h"
+#include "rendezvous/server/inquiry_session.h"
+
+namespace muster::rendezvous {
+
+// Checks that an inquiry about `node` (a node id or host name; empty: all
+// nodes) concerns at least one node of the job, and that all of its ranks
+// exist. InvalidArgument, FailedPrecondition (no round has begun): one
+// sentence. Pure.
+absl::Status CheckInquiry(const Inquiry& question, const std::string& node,
+                          const std::vector<NodeSeat>& seats);
+
+// The open inquiries of one job, and under which ids each node is asked.
+// Not thread-safe; DrivenJob guards it.
+class JobInquiries {
+ public:
+  using Session = std::shared_ptr<InquirySession>;
+
+  // `draw_id` returns a new random number, which is not 0.
+  explicit JobInquiries(std::function<uint64_t()> draw_id)
+      : draw_id_(std::move(draw_id)) {}
+
+  bool empty() const { return open_.empty(); }
+  // Adds an inquiry. Returns false if there are kMaxInquiries already.
+  bool Add(const Session& session, const std::string& node);
+  // Removes an inquiry. Returns the streams that were still asked.
+  std::set<StreamId> Remove(const Session& session);
+
+  // Asks the nodes that `session` concerns and that are not asked yet. Reports
+  // those that are not connected as missing. Returns the streams whose
+  // inquiries have changed.
+  std::set<StreamId> Ask(const Session& session,
+                         const std::vector<NodeSeat>& seats);
+  // Does so for all inquiries that follow the output, after the nodes or the
+  // round have changed.
+  std::set<StreamId> AskFollowed(const std::vector<NodeSeat>& seats);
+
+  // The stream has closed: its answers are lost, unless they are complete.
+  void OnClosed(StreamId stream);
+  // No further node will be asked: the job is over.
+  void AskNoMore();
+  // Ends all inquiries, with all answers that are not complete.
+  void LoseAll(const std::string& why);
+
+  // The inquiries for the directives of a stream.
+  std::vector<Inquiry> For(StreamId stream) const;
+  // The inquiry that is asked under `id`; null: none.
+  Session Find(uint64_t id) const;
+
+ private:
+  struct Open {
+    Session session;
+    std::string node;
+  };
+  // One node's part of an inquiry.
+  struct Asked {
+    StreamId stream = 0;
+    Inquiry inquiry;  // with the node's id
+    Session session;
+  };
+
+  std::set<StreamId> Ask(const Open& open, const std::vector<NodeSeat>& seats);
+
+  const std::function<uint64_t()> draw_id_;
+  std::vector<Open> open_;
+  std::map<uint64_t, Asked> asked_;  // by id
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_SERVER_JOB_INQUIRIES_H_

@@ -1,0 +1,92 @@
+#ifndef MUSTER_RENDEZVOUS_SERVER_OPEN_INQUIRY_H_
+#define MUSTER_RENDEZVOUS_SERVER_OPEN_INQUIRY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "rendezvous/protocol/inquiry.h"
+
+namespace muster::rendezvous {
+
+// The state of one operator's inquiry: the nodes that are asked, and the parts
+// of their answers that the operator has not read. Pure. Not thread-safe.
+class OpenInquiry {
+ public:
+  // Number of buffered bytes from which on the nodes must wait. The buffer may
+  // exceed it by one part of each node.
+  static constexpr size_t kFullBytes = 256 << 10;
+
+  // kAwaited: further nodes may be asked later, so the inquiry does not end
+  // when all nodes have answered.
+  enum class Further { kNone, kAwaited };
+  explicit OpenInquiry(Further further) : further_(further) {}
+
+  // Records that a node is asked under `id`, which must be new.
+  void Ask(uint64_t id, const std::string& node_id, const std::string& host);
+  // Whether the node is being asked, or has answered completely.
+  bool IsAsked(const std::string& node_id) const;
+  // Whether the node's answer has ended before its last part.
+  bool IsLost(const std::string& node_id) const;
+  // Tells the operator that a node is not asked, and why.
+  void Miss(const std::string& node_id, const std::string& host,
+            const std::string& why);
+
+  // The node that was asked under `id` begins to answer. Returns false if no
+  // node was asked under `id`, the answer has begun before, or the answer is
+  // not wanted any more.
+  bool Begin(uint64_t id);
+  enum class Taken {
+    kYes,
+    kFull,      // taken; the node must wait until HasRoom
+    kUnwanted,  // not taken, and no further part is wanted
+  };
+  Taken Take(uint64_t id, AnswerPart part);
+  // Ends an answer that is not complete, and tells the operator why.
+  void Lose(uint64_t id, const std::string& why);
+  // Ends all answers that are not complete.
+  void LoseAll(const std::string& why);
+  // No further node will be asked.
+  void AskNoMore() { further_ = Further::kNone; }
+  // The operator reads no more.
+  void Close();
+
+  // The next update for the operator; nullopt: none at this time.
+  std::optional<InquiryUpdate> Next();
+  bool HasRoom() const { return bytes_ < kFullBytes; }
+  // Whether the answer with this id is still wanted.
+  bool IsPending(uint64_t id) const;
+  // Whether no node has to answer any more and the operator has read
+  // everything.
+  bool IsOver() const {
+    return closed_ ||
+           (further_ == Further::kNone && pending_ == 0 && updates_.empty());
+  }
+
+ private:
+  enum class Stage { kAsked, kAnswering, kComplete, kLost };
+  struct Answer {
+    std::string node_id;
+    std::string host;
+    Stage stage = Stage::kAsked;
+  };
+
+  void Queue(InquiryUpdate update);
+  void End(Answer& answer, Stage stage);
+  const Answer* NewestOf(const std::string& node_id) const;
+
+  Further further_;
+  std::map<uint64_t, Answer> answers_;
+  std::map<std::string, uint64_t> newest_;  // newest id by node id
+  int pending_ = 0;  // number of answers that are not complete or lost
+  std::deque<InquiryUpdate> updates_;
+  size_t bytes_ = 0;  // size of updates_
+  bool closed_ = false;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_SERVER_OPEN_INQUIRY_H_

@@ -1,0 +1,28 @@
+#ifndef MUSTER_RENDEZVOUS_WIRE_INQUIRY_WIRE_H_
+#define MUSTER_RENDEZVOUS_WIRE_INQUIRY_WIRE_H_
+
+#include "absl/status/status.h"
+#include "rendezvous/protocol/inquiry.h"
+#include "rendezvous/wire/bounded_reader.h"
+
+namespace muster::v1 {
+class AnswerPart;
+class Inquiry;
+}  // namespace muster::v1
+
+namespace muster::rendezvous {
+
+// Conversions of inquiries and answers to and from protobuf.
+void ToWire(const Inquiry& inquiry, v1::Inquiry* wire);
+void FromWire(const v1::Inquiry& wire, BoundedReader* reader, Inquiry* inquiry);
+
+// Omits lines, stacks and notes beyond the limits of protocol/inquiry.h.
+void ToWire(const AnswerPart& part, v1::AnswerPart* wire);
+void FromWire(const v1::AnswerPart& wire, BoundedReader* reader,
+              AnswerPart* part);
+// InvalidArgument names the field that is out of its bounds.
+absl::Status FromWire(const v1::AnswerPart& wire, AnswerPart* part);
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_WIRE_INQUIRY_WIRE_H_
