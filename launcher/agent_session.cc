@@ -27,6 +27,7 @@
 #include "base/environment_value.h"
 #include "base/ignored_signals.h"
 #include "base/monotonic_clock.h"
+#include "base/plugin.h"
 #include "launcher/options/machine.h"
 #include "launcher/options/remarks.h"
 #include "launcher/report/text_layout.h"
@@ -193,6 +194,24 @@ absl::StatusOr<Pages> ServePages(const agent::HealthOptions& options,
   return servers;
 }
 
+// Makes NCCL in the workers load Muster's profiler plug-in, unless the user has
+// chosen another one.
+void OfferProfiler(const Voice& voice, agent::EnvironmentPlan& environment) {
+  constexpr PluginName kProfiler = {.file = "libmuster_nccl_profiler.so",
+                                    .folder = "trainer_sdk/nccl_profiler",
+                                    .user = "--profile-collectives",
+                                    .if_not_loaded = "",
+                                    .if_missing = "tools/install installs it"};
+  const std::string path = FindPluginFile(kProfiler);
+  if (path.empty()) {
+    voice.Notice(
+        absl::StrCat(kProfiler.user, " has no effect: ", kProfiler.file,
+                     " is not beside this program; ", kProfiler.if_missing));
+    return;
+  }
+  environment.more.try_emplace("NCCL_PROFILER_PLUGIN", path);
+}
+
 }  // namespace
 
 void PointLatestInTime(const std::string& directory,
@@ -255,6 +274,7 @@ agent::AgentResult RunAgentSession(const Voice& voice,
     }
   }
   options.nccl_id_program = agent::NcclIdProgram(ReadEnvironment());
+  if (options.profiles_collectives) OfferProfiler(voice, options.environment);
   const agent::Requeue requeue = options.preemption.requeue;
   const agent::JobMessages job_messages = options.policy.job_messages;
   const std::string absent_hint = options.absent_hint;

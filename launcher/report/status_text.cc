@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -39,6 +40,7 @@ namespace {
 constexpr int kMaxNameColumns = 28;
 constexpr int kMaxReasonColumns = 60;
 constexpr int kMaxBindingColumns = 44;
+constexpr size_t kMaxSlowLines = 8;  // slow ranks that the table names
 constexpr Duration kLongWait = std::chrono::seconds(60);
 constexpr char kAbsentHint[] =
     "Look at what starts the missing nodes: in Kubernetes kubectl get pods "
@@ -165,6 +167,31 @@ std::vector<std::vector<std::string>> NodeRows(
   return rows;
 }
 
+// One line for each slow rank, and one about what the job would gain.
+std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
+  std::vector<std::string> lines;
+  for (const rendezvous::SlowRank& slow : job.slow_ranks) {
+    if (lines.size() == kMaxSlowLines) {
+      lines.push_back("and " +
+                      std::to_string(job.slow_ranks.size() - kMaxSlowLines) +
+                      " more");
+      break;
+    }
+    char ratio[32];
+    std::snprintf(ratio, sizeof(ratio), "%.2f", slow.ratio);
+    lines.push_back("rank " + std::to_string(slow.rank) + " (" +
+                    Name(slow.host) + ", local rank " +
+                    std::to_string(slow.local_rank) +
+                    "): " + rendezvous::PhaseText(slow.phase) + ", " + ratio +
+                    " x the median" + (slow.is_persistent ? "" : ", for now"));
+  }
+  char gain[64];
+  std::snprintf(gain, sizeof(gain), "without them a step is %.0f %% shorter",
+                100 * job.slow_ranks_gain);
+  lines.push_back(gain);
+  return lines;
+}
+
 }  // namespace
 
 std::string StatusTable(const rendezvous::JobStatus& job,
@@ -200,6 +227,7 @@ std::string StatusTable(const rendezvous::JobStatus& job,
   }
   const std::string progress = ProgressLine(job);
   if (!progress.empty()) text.Field("progress", {progress});
+  if (!job.slow_ranks.empty()) text.Field("slow ranks", SlowRankLines(job));
   if (job.verdict) {
     text.Field("verdict",
                {"exit code " + std::to_string(job.verdict->exit_code)});
@@ -378,6 +406,17 @@ Json ToJson(const rendezvous::JobStatus& job) {
       {"preemption", job.preemption ? ToJson(*job.preemption) : Json()},
       {"time", ToJson(job.time)},
       {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
+  json["slow_ranks"] = Json::array();
+  for (const rendezvous::SlowRank& slow : job.slow_ranks) {
+    json["slow_ranks"].push_back({{"rank", slow.rank},
+                                  {"node_id", slow.node_id},
+                                  {"host", slow.host},
+                                  {"local_rank", slow.local_rank},
+                                  {"phase", PhaseText(slow.phase)},
+                                  {"ratio", Number(slow.ratio)},
+                                  {"persistent", slow.is_persistent}});
+  }
+  json["slow_ranks_gain"] = Number(job.slow_ranks_gain);
   if (!job.not_durable.empty()) {
     json["not_durable"] = {{"reason", job.not_durable},
                            {"seconds", ToSeconds(job.not_durable_for)}};

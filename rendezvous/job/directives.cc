@@ -294,6 +294,14 @@ JobStatus SummaryOf(const JobState& state, Instant now) {
   status.phase_age = now - state.clock.since;
   status.verdict = state.verdict;
   status.time = state.ledger.Read(state.round);
+  if (state.phase == JobPhase::kRunning &&
+      state.stragglers.round() == state.round) {
+    for (const SlowRank& slow : state.stragglers.slow()) {
+      if (std::ssize(status.slow_ranks) == kMaxSlowRanks) break;
+      status.slow_ranks.push_back(Located(state.world, slow));
+    }
+    status.slow_ranks_gain = state.stragglers.gain();
+  }
   return status;
 }
 

@@ -1,0 +1,101 @@
+#!/usr/bin/python3
+"""Tests that a rank that is slower than the others is named, with its phase,
+and that it is not named any more once it is as quick as they are."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                             os.pardir, os.pardir, 'python')]
+
+import free_port
+import process
+import xml_main
+
+_LAUNCH = os.path.realpath('launcher/launch')
+_DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
+_WORKER = os.path.realpath('tests/integration/stragglers/slow_worker')
+# Maximum time until a rank is named: many more windows than needed.
+_LONGEST_S = 240
+
+
+class Stragglers(unittest.TestCase):
+
+  def setUp(self):
+    self.folder = tempfile.mkdtemp(prefix='straggler_test')
+    self.addCleanup(shutil.rmtree, self.folder)
+    self.endpoint = '127.0.0.1:%d' % free_port.free_port()
+    self.events = os.path.join(self.folder, 'events.jsonl')
+    daemon = self.start('daemon', [_DAEMON, '--listen=' + self.endpoint,
+                                   '--event-log=' + self.events])
+    daemon.wait_for('listening on')
+
+  def start(self, name, argv):
+    started = process.Process(name, argv)
+    self.addCleanup(started.end)
+    return started
+
+  def start_node(self, name):
+    return self.start(name, [
+        _LAUNCH, '--nnodes=2', '--nproc-per-node=2',
+        '--rdzv-endpoint=' + self.endpoint, '--rdzv-id=job',
+        '--rdzv-conf=is_host=0,keep_alive_interval=1', '--node-id=' + name,
+        '--local-addr=127.0.0.1', '--no-python', _WORKER,
+        os.path.join(self.folder, 'word')])
+
+  def say(self, word):
+    path = os.path.join(self.folder, 'word')
+    with open(path + '.new', 'w', encoding='ascii') as file:
+      file.write(word + '\n')
+    os.rename(path + '.new', path)
+
+  def stragglers(self):
+    """The reasons of the events so far that name slow ranks."""
+    with open(self.events, encoding='utf-8') as file:
+      events = [json.loads(line) for line in file if line.endswith('\n')]
+    return [event['reason'] for event in events if event['kind'] == 'straggler']
+
+  def wait_for(self, text, times):
+    """Waits for the event number `times`, which must contain `text`."""
+    deadline = time.monotonic() + _LONGEST_S
+    while len(self.stragglers()) < times:
+      self.assertLess(time.monotonic(), deadline, self.stragglers())
+      # Each request takes time, so that this loop needs no pause.
+      self.status()
+    self.assertIn(text, self.stragglers()[times - 1])
+
+  def status(self, *flags):
+    return subprocess.run(
+        [_LAUNCH, 'status', 'job', '--endpoint=' + self.endpoint, *flags],
+        stdout=subprocess.PIPE, check=True, text=True).stdout
+
+  def test_the_slow_rank_is_named_with_its_phase_until_it_recovers(self):
+    self.say('compute')
+    nodes = [self.start_node(name) for name in ('a', 'b')]
+    self.wait_for('local rank 0) is slow: its own work takes ', 1)
+    self.assertIn('rank 2 (', self.stragglers()[0])
+    slow = json.loads(self.status('--json'))['slow_ranks']
+    self.assertEqual([(one['rank'], one['node_id'], one['local_rank'],
+                       one['phase'], one['persistent']) for one in slow],
+                     [(2, 'b', 0, 'compute', True)])
+    self.assertRegex(self.status(),
+                     r'slow ranks +rank 2 \(.*, local rank 0\): compute, ')
+    self.say('even')
+    self.wait_for('is as quick as the others again', 2)
+    self.say('data')
+    self.wait_for('local rank 0) waits for its data: its own time is ', 3)
+    self.say('end')
+    for node in nodes:
+      self.assertEqual(node.exit_code(), 0, node.output)
+    for reason in self.stragglers():
+      self.assertIn('rank 2 (', reason)
+
+
+if __name__ == '__main__':
+  xml_main.main()
