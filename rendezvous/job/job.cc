@@ -547,7 +547,7 @@ void Job::EvictStraggler() {
     if (!rank.is_persistent) continue;
     const SlowRank slow = Located(state_.world, rank);
     Node* const node = state_.nodes.Find(slow.node_id);
-    if (node == nullptr || node->going) continue;
+    if (node == nullptr) continue;
     LeaveOut(*node, absl::StrCat("rank ", slow.rank,
                                  " is slow and a spare is ready "
                                  "(--evict-stragglers)"));

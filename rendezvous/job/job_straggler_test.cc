@@ -78,7 +78,6 @@ TEST_F(JobStraggler, StaysWithoutTheWishToEvictIt) {
 }
 
 TEST_F(JobStraggler, ANewRoundBeginsAnew) {
-  JobSpec spec = QuickSpec(2, 2);
   Train(25, milliseconds(600));
   ASSERT_EQ(job_.status().slow_ranks.size(), 1u);
   job_.Join("c");
@@ -118,6 +117,16 @@ TEST_F(JobEviction, APassingStragglerStays) {
   job_.Join("c");
   Train(12, milliseconds(600));
   EXPECT_FALSE(job_.status().slow_ranks.empty());
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+}
+
+TEST_F(JobEviction, DoesNotDisturbAPreemptedJob) {
+  Train(25, milliseconds(600));
+  job_.agent("a").report.preemption =
+      PreemptionNotice{.signal = 10, .host = "a", .left = seconds(100)};
+  job_.Report("a");
+  job_.Join("c");
+  Train(5, milliseconds(600));
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
 }
 

@@ -76,7 +76,6 @@ void StragglerWatch::Vote() {
   for (Rank& rank : ranks_) {
     if (rank.count > 0) shares.push_back(Newest(rank).share());
   }
-  if (shares.size() < 2) return;
   const double median = Median(std::move(shares));
   for (Rank& rank : ranks_) {
     if (!rank.grew) continue;
@@ -111,7 +110,6 @@ std::vector<StragglerWatch::Change> StragglerWatch::Judge() {
   }
   slow_.clear();
   gain_ = 0;
-  if (shares.size() < 2) return {};
   const double median = Median(shares);
   std::vector<double> deviations;
   for (const double share : shares) {

@@ -19,6 +19,7 @@ import placement_mutants
 import relay_mutants
 import speaker_mutants
 import store_mutants
+import straggler_mutants
 import takeover_mutants
 import time_mutants
 import training_mutants
@@ -28,4 +29,5 @@ ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + store_mutants.ALL + relay_mutants.ALL + inspect_mutants.ALL
        + bounds_mutants.ALL + file_mutants.ALL + connection_mutants.ALL
        + journal_mutants.ALL + etcd_mutants.ALL
-       + takeover_mutants.ALL + time_mutants.ALL)
+       + takeover_mutants.ALL + time_mutants.ALL
+       + straggler_mutants.ALL)

@@ -50,6 +50,8 @@ int Fail(const absl::Status& status) {
 int Train(Session& session, const std::string& path) {
   auto world = NewWorld(session);
   if (!world.ok()) return Fail(world.status());
+  std::printf("trains\n");
+  std::fflush(stdout);
   float ends = 0;
   while (ends == 0) {
     const std::string word = Word(path);
