@@ -27,7 +27,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('slow data are slow computing', _WATCH, 'StragglerWatch::Judge',
      'do found kData', swap('SlowPhase::kData', 'SlowPhase::kCompute')),
     ('the other ranks need no time', _WATCH, 'StragglerWatch::Judge',
-     'do most_of_others max', DROP),
+     'do most_of_others share', DROP),
     ('nobody is told', _WATCH, 'StragglerWatch::Judge', 'if was_slow', FALSE),
     ('ranks are compared all the time', _WATCH, 'StragglerWatch::IsDue',
      'return', TRUE),
