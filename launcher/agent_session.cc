@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -202,6 +203,13 @@ void OfferProfiler(const Voice& voice, agent::EnvironmentPlan& environment) {
                                     .user = "--profile-collectives",
                                     .if_not_loaded = "",
                                     .if_missing = "tools/install installs it"};
+  constexpr char kVariable[] = "NCCL_PROFILER_PLUGIN";
+  const std::map<std::string, std::string> inherited = ReadEnvironment();
+  if (inherited.contains(kVariable) || environment.more.contains(kVariable)) {
+    voice.Notice(absl::StrCat(kProfiler.user, " has no effect: ", kVariable,
+                              " names another plug-in"));
+    return;
+  }
   const std::string path = FindPluginFile(kProfiler);
   if (path.empty()) {
     voice.Notice(
@@ -209,7 +217,7 @@ void OfferProfiler(const Voice& voice, agent::EnvironmentPlan& environment) {
                      " is not beside this program; ", kProfiler.if_missing));
     return;
   }
-  environment.more.try_emplace("NCCL_PROFILER_PLUGIN", path);
+  environment.more[kVariable] = path;
 }
 
 }  // namespace

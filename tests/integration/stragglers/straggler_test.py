@@ -40,9 +40,9 @@ class Stragglers(unittest.TestCase):
     self.addCleanup(started.end)
     return started
 
-  def start_node(self, name):
+  def start_node(self, name, *flags):
     return self.start(name, [
-        _LAUNCH, '--nnodes=2', '--nproc-per-node=2',
+        _LAUNCH, *flags, '--nnodes=2', '--nproc-per-node=2',
         '--rdzv-endpoint=' + self.endpoint, '--rdzv-id=job',
         '--rdzv-conf=is_host=0,keep_alive_interval=1', '--node-id=' + name,
         '--local-addr=127.0.0.1', '--no-python', _WORKER,
@@ -90,6 +90,36 @@ class Stragglers(unittest.TestCase):
     self.assertGreaterEqual(len(self.stragglers()), 3)
     for reason in self.stragglers():
       self.assertIn('rank 2 (', reason)
+
+  def test_a_spare_takes_the_place_of_a_straggler(self):
+    self.say('compute')
+    nodes = [self.start_node(name, '--evict-stragglers') for name in ('a', 'b')]
+    for node in nodes:
+      node.wait_for('trains\n', 2)
+    spare = self.start_node('c', '--evict-stragglers')
+    spare.wait_for('trains\n', 2)
+    self.assertEqual(nodes[1].exit_code(), 0, nodes[1].output)
+    nodes[0].wait_for('trains\n', 4)
+    self.say('end')
+    for node in (nodes[0], spare):
+      self.assertEqual(node.exit_code(), 0, node.output)
+
+  def launch_showing_the_plugin(self, **variables):
+    return self.start('launch', [
+        'env', *('%s=%s' % each for each in variables.items()), _LAUNCH,
+        '--standalone', '--profile-collectives', '--no-python', 'sh', '-c',
+        'echo plugin=$NCCL_PROFILER_PLUGIN; test -r "$NCCL_PROFILER_PLUGIN"'])
+
+  def test_nccl_is_offered_the_profiler_plugin(self):
+    shows = self.launch_showing_the_plugin()
+    self.assertEqual(shows.exit_code(), 0, shows.output)
+    shows.wait_for('plugin=/.*/libmuster_nccl_profiler.so\n')
+
+  def test_another_profiler_plugin_stays(self):
+    shows = self.launch_showing_the_plugin(NCCL_PROFILER_PLUGIN='/dev/null')
+    self.assertEqual(shows.exit_code(), 0, shows.output)
+    shows.wait_for('plugin=/dev/null\n')
+    shows.wait_for('names another plug-in')
 
 
 if __name__ == '__main__':
