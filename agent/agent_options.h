@@ -68,6 +68,9 @@ struct AgentOptions {
   std::string standby_endpoint;
   std::string absent_hint;  // advice for finding out why nodes are missing
   StorePath store_path = StorePath::kDirect;
+  // Whether NCCL in the workers loads Muster's profiler plug-in. Whoever runs
+  // the agent adds the plug-in's path to `environment`.
+  bool profiles_collectives = false;
   // lines printed for the user at the start of the run
   std::vector<std::string> remarks;
   // The program that makes NCCL ids (see agent/nccl_id); empty: NCCL ids are

@@ -24,22 +24,30 @@ std::string OwnFile() {
   return OwnProgram();  // the linker names the main program ""
 }
 
+// The folder of the file that contains this code.
+std::string OwnFolder() {
+  const std::string own = OwnFile();
+  return own.substr(0, own.rfind('/'));
+}
+
 }  // namespace
 
-absl::StatusOr<DynamicLibrary> LoadPluginFile(const PluginName& plugin) {
-  const std::string own = OwnFile();
-  const std::string folder = own.substr(0, own.rfind('/'));
-  std::string path = plugin.file;
+std::string FindPluginFile(const PluginName& plugin) {
+  const std::string folder = OwnFolder();
   for (const std::string& place :
        {absl::StrCat(folder, "/", plugin.file),
         absl::StrCat(folder, "/../lib/", plugin.file),
         absl::StrCat(OwnProgram(), ".runfiles/muster/", plugin.folder, "/",
                      plugin.file)}) {
-    if (access(place.c_str(), F_OK) == 0) {
-      path = place;
-      break;
-    }
+    if (access(place.c_str(), F_OK) == 0) return place;
   }
+  return "";
+}
+
+absl::StatusOr<DynamicLibrary> LoadPluginFile(const PluginName& plugin) {
+  const std::string folder = OwnFolder();
+  std::string path = FindPluginFile(plugin);
+  if (path.empty()) path = plugin.file;
   absl::StatusOr<DynamicLibrary> file = DynamicLibrary::Load(path);
   if (!file.ok() && path != plugin.file) {
     return absl::NotFoundError(absl::StrCat(plugin.user, ": ",

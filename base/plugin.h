@@ -2,6 +2,7 @@
 #define MUSTER_BASE_PLUGIN_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -20,10 +21,14 @@ struct PluginName {
   const char* if_missing;  // how the file is installed
 };
 
-// Loads the plugin's file from the folder of the program (or of the shared
-// library) that contains this code, from `lib` beside that folder, from the
-// program's Bazel runfiles, or where the dynamic linker finds it. NotFound: the
-// plugin or a library that it needs is missing; says what to do.
+// Returns the path of the plugin's file in the folder of the program (or of the
+// shared library) that contains this code, in `lib` beside that folder, or in
+// the program's Bazel runfiles; empty: it is in none of them.
+std::string FindPluginFile(const PluginName& plugin);
+
+// Loads the plugin's file from where FindPluginFile finds it, or where the
+// dynamic linker finds it. NotFound: the plugin or a library that it needs is
+// missing; says what to do.
 absl::StatusOr<DynamicLibrary> LoadPluginFile(const PluginName& plugin);
 
 // Returns the error FailedPrecondition: `file` belongs to another version of

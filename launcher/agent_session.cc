@@ -6,6 +6,7 @@
 #include <atomic>
 #include <ctime>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,7 @@
 #include "base/environment_value.h"
 #include "base/ignored_signals.h"
 #include "base/monotonic_clock.h"
+#include "base/plugin.h"
 #include "launcher/options/machine.h"
 #include "launcher/options/remarks.h"
 #include "launcher/report/text_layout.h"
@@ -192,6 +194,31 @@ absl::StatusOr<std::shared_ptr<rendezvous::Dashboard>> MakeDashboard(
                                    .unix_time = [] { return std::time({}); }});
 }
 
+// Makes NCCL in the workers load Muster's profiler plug-in, unless the user has
+// chosen another one.
+void OfferProfiler(const Voice& voice, agent::EnvironmentPlan& environment) {
+  constexpr PluginName kProfiler = {.file = "libmuster_nccl_profiler.so",
+                                    .folder = "trainer_sdk/nccl_profiler",
+                                    .user = "--profile-collectives",
+                                    .if_not_loaded = "",
+                                    .if_missing = "tools/install installs it"};
+  constexpr char kVariable[] = "NCCL_PROFILER_PLUGIN";
+  const std::map<std::string, std::string> inherited = ReadEnvironment();
+  if (inherited.contains(kVariable) || environment.more.contains(kVariable)) {
+    voice.Notice(absl::StrCat(kProfiler.user, " has no effect: ", kVariable,
+                              " names another plug-in"));
+    return;
+  }
+  const std::string path = FindPluginFile(kProfiler);
+  if (path.empty()) {
+    voice.Notice(
+        absl::StrCat(kProfiler.user, " has no effect: ", kProfiler.file,
+                     " is not beside this program; ", kProfiler.if_missing));
+    return;
+  }
+  environment.more[kVariable] = path;
+}
+
 }  // namespace
 
 void PointLatestInTime(const std::string& directory,
@@ -254,6 +281,7 @@ agent::AgentResult RunAgentSession(const Voice& voice,
     }
   }
   options.nccl_id_program = agent::NcclIdProgram(ReadEnvironment());
+  if (options.profiles_collectives) OfferProfiler(voice, options.environment);
   const agent::Requeue requeue = options.preemption.requeue;
   const agent::JobMessages job_messages = options.policy.job_messages;
   const std::string absent_hint = options.absent_hint;

@@ -251,6 +251,8 @@ status` and `launch watch` show them:
 | `STATUS=warming up` | free text, 64 bytes |
 | `CHECKPOINT=1` | the training waits for a checkpoint, until `CHECKPOINT=0` or the next step |
 | `WATCHDOG=1` | the worker is alive |
+| `OWN_NS=…`, `BLOCKED_NS=…` | nanoseconds outside and inside of collectives since the first one; Muster's training library sends them. No sign of life |
+| `DATA_NS=…` | the nanoseconds of these in which the worker waited for its data |
 | `WATCHDOG_S=30` | from now on more than 30 s without a line is a hang; 0: never |
 
 `launch top` shows the job and a table of its ranks in a terminal, once a second anew.

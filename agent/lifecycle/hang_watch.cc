@@ -16,6 +16,9 @@ void Remember(const ProgressMessage& message, ProgressMessage& said) {
   if (message.tokens_per_s) said.tokens_per_s = message.tokens_per_s;
   if (message.status) said.status = message.status;
   if (message.watchdog) said.watchdog = message.watchdog;
+  if (message.own) said.own = message.own;
+  if (message.blocked) said.blocked = message.blocked;
+  if (message.data) said.data = message.data;
 }
 
 }  // namespace
@@ -29,14 +32,14 @@ void HangWatch::RecordProgress(Instant now, int local_rank,
   MUSTER_CHECK(local_rank >= 0 &&
                static_cast<size_t>(local_rank) < workers_.size())
       << "local rank " << local_rank << " of " << workers_.size();
-  if (!message.alive) return;
   Worker& worker = workers_[local_rank];
+  Remember(message, worker.said);
+  if (!message.alive) return;
   if (worker.heard.has_value()) {
     ++worker.pauses;
     worker.longest_pause = std::max(worker.longest_pause, now - *worker.heard);
   }
   worker.heard = now;
-  Remember(message, worker.said);
 }
 
 void HangWatch::End(int local_rank) {
@@ -125,6 +128,19 @@ std::vector<rendezvous::WorkerProgress> HangWatch::Progress(Instant now) const {
                          : Duration::zero()});
   }
   return progress;
+}
+
+std::vector<rendezvous::RankTimes> HangWatch::Times() const {
+  std::vector<rendezvous::RankTimes> times;
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    const ProgressMessage& said = workers_[i].said;
+    if (!said.own || !said.blocked) continue;
+    times.push_back({.local_rank = static_cast<int>(i),
+                     .own = *said.own,
+                     .blocked = *said.blocked,
+                     .data = said.data.value_or(Duration::zero())});
+  }
+  return times;
 }
 
 namespace {

@@ -65,6 +65,9 @@ class HangWatch {
 
   // The progress of the workers that have reported, ordered by local rank.
   std::vector<rendezvous::WorkerProgress> Progress(Instant now) const;
+  // The times of the workers whose collectives are measured, ordered by local
+  // rank.
+  std::vector<rendezvous::RankTimes> Times() const;
 
  private:
   struct Worker {

@@ -62,6 +62,24 @@ TEST_F(HangWatchTest, WorkerWithoutAReportNeverHangs) {
   }
 }
 
+TEST_F(HangWatchTest, MeasuredTimesAreNoReport) {
+  Use(kThirty);
+  watch_->RecordProgress(now_, 1, {.own = seconds(1)});
+  EXPECT_TRUE(watch_->Times().empty());
+  watch_->RecordProgress(now_, 1, {.blocked = seconds(2)});
+  EXPECT_FALSE(Left().has_value());
+  EXPECT_TRUE(watch_->Progress(now_).empty());
+  const std::vector<rendezvous::RankTimes> times = watch_->Times();
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times[0],
+            (rendezvous::RankTimes{
+                .local_rank = 1, .own = seconds(1), .blocked = seconds(2)}));
+  Hear(1, {.step = 3, .data = seconds(4)});
+  EXPECT_EQ(watch_->Times()[0].data, seconds(4));
+  Use(kThirty);
+  EXPECT_TRUE(watch_->Times().empty());
+}
+
 TEST_F(HangWatchTest, AGivenDeadlineHoldsFromTheFirstReport) {
   Use(kThirty);
   Hear(1, {.step = 7});

@@ -586,6 +586,7 @@ void Lifecycle::SendReport() {
     }
   }
   report.progress = watch_.Progress(now_);
+  report.times = watch_.Times();
   report.time = ledger_.Read(now_);
   report.offered_master_port = held_port_;
   report.offered_nccl_id = nccl_id_.id();

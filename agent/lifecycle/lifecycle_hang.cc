@@ -58,8 +58,8 @@ void Lifecycle::On(const WorkersReported& event) {
 }
 
 void Lifecycle::RecordProgress(const WorkerSaid& said) {
-  if (!said.message.alive) return;
   watch_.RecordProgress(now_, said.local_rank, said.message);
+  if (!said.message.alive) return;
   ledger_.Hear(now_, said.message);
   // Only a report of the suspected worker clears the suspicion, and only while
   // the worker is not being stopped.

@@ -496,6 +496,21 @@ TEST(LifecycleProgress, RidesAlongWithTheKeepAlive) {
   EXPECT_EQ(agent.reports[0].progress[0].silent_for, milliseconds(999));
 }
 
+TEST(LifecycleProgress, MeasuredTimesRideAlongAndAreNoSignOfLife) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.Wait(milliseconds(1));
+  agent.Forget();
+  agent.Step(WorkersReported{
+      {{1, ProgressMessage{.own = seconds(3), .blocked = seconds(1)}}}});
+  agent.Wait(seconds(1));
+  ASSERT_EQ(agent.reports.size(), 1u);
+  EXPECT_THAT(agent.reports[0].progress, IsEmpty());
+  ASSERT_EQ(agent.reports[0].times.size(), 1u);
+  EXPECT_EQ(agent.reports[0].times[0].local_rank, 1);
+  EXPECT_EQ(agent.reports[0].times[0].own, seconds(3));
+}
+
 TEST(LifecycleProgress, ProgressWithoutWorkersIsIgnored) {
   LifecycleFixture agent;
   agent.Connect();

@@ -11,6 +11,8 @@ namespace muster::agent {
 namespace {
 
 constexpr double kLongestWatchdogSeconds = 365.0 * 24 * 3600;
+// Ten years. A longer time of a worker is ignored.
+constexpr Duration kLongestTime = std::chrono::hours(10 * 365 * 24);
 
 // Parses the whole of `text` as a number, independent of the locale; nullopt if
 // invalid.
@@ -33,6 +35,12 @@ std::optional<Duration> Watchdog(std::string_view text) {
   return std::max(kShortestWatchdog,
                   std::chrono::duration_cast<Duration>(
                       std::chrono::duration<double>(*seconds)));
+}
+
+std::optional<Duration> Time(std::string_view text) {
+  const std::optional<int64_t> time = Number<int64_t>(text);
+  if (!time || *time < 0 || *time > kLongestTime.count()) return std::nullopt;
+  return Duration(*time);
 }
 
 // Stores one KEY=VALUE line in the message. Returns true if the line counts as
@@ -60,6 +68,15 @@ bool Take(std::string_view key, std::string_view value,
   } else if (key == "CHECKPOINT") {
     if (value != "0" && value != "1") return false;
     message.checkpoint = value == "1";
+  } else if (key == "OWN_NS") {
+    message.own = Time(value);
+    return false;
+  } else if (key == "BLOCKED_NS") {
+    message.blocked = Time(value);
+    return false;
+  } else if (key == "DATA_NS") {
+    message.data = Time(value);
+    return false;
   } else {
     return key == "WATCHDOG" && value == "1";
   }
@@ -99,6 +116,9 @@ void Append(const ProgressMessage& later, ProgressMessage* message) {
   Replace(later.status, message->status);
   Replace(later.checkpoint, message->checkpoint);
   Replace(later.watchdog, message->watchdog);
+  Replace(later.own, message->own);
+  Replace(later.blocked, message->blocked);
+  Replace(later.data, message->data);
 }
 
 }  // namespace muster::agent

@@ -21,10 +21,15 @@ namespace muster::agent {
 //   CHECKPOINT=1          training waits for a checkpoint from now on, until
 //                         CHECKPOINT=0 or the next step
 //   WATCHDOG=1            a sign of life without other content
+//   OWN_NS=81000000       time outside and inside of collectives, and the time
+//   BLOCKED_NS=9000000    spent waiting for data, in nanoseconds; they increase
+//   DATA_NS=2000000       while the worker lives
 //   WATCHDOG_S=30         from now on a silence of this many seconds is a
 //                         hang; 0: never, whatever the agent's own setting
 //
-// Each valid line counts as a sign of life.
+// Each valid line counts as a sign of life, except the three times: libraries
+// send them without the program's knowledge, and a program that reports nothing
+// is not watched for hangs.
 struct ProgressMessage {
   bool alive = false;
   std::optional<int64_t> step;
@@ -34,6 +39,12 @@ struct ProgressMessage {
   std::optional<bool> checkpoint;
   // the worker's own deadline (WATCHDOG_S); zero: none
   std::optional<Duration> watchdog;
+  std::optional<Duration> own;      // OWN_NS
+  std::optional<Duration> blocked;  // BLOCKED_NS
+  std::optional<Duration> data;     // DATA_NS
+
+  // Whether the message has no valid line.
+  bool empty() const { return !alive && !own && !blocked && !data; }
 };
 
 struct WorkerSaid {

@@ -30,6 +30,42 @@ TEST(ParseProgress, SeveralLines) {
   EXPECT_EQ(message.watchdog, seconds(30));
 }
 
+TEST(ParseProgress, TimesAreNoSignOfLife) {
+  const ProgressMessage message =
+      ParseProgress("OWN_NS=81000000\nBLOCKED_NS=9000000\nDATA_NS=2000000\n");
+  EXPECT_FALSE(message.alive);
+  EXPECT_FALSE(message.empty());
+  EXPECT_EQ(message.own, milliseconds(81));
+  EXPECT_EQ(message.blocked, milliseconds(9));
+  EXPECT_EQ(message.data, milliseconds(2));
+}
+
+TEST(ParseProgress, EachTimeAloneIsContent) {
+  EXPECT_TRUE(ParseProgress("READY=1").empty());
+  EXPECT_FALSE(ParseProgress("OWN_NS=0").empty());
+  EXPECT_FALSE(ParseProgress("BLOCKED_NS=0").empty());
+  EXPECT_FALSE(ParseProgress("DATA_NS=0").empty());
+  EXPECT_FALSE(ParseProgress("STEP=1").empty());
+}
+
+TEST(ParseProgress, ATimeOutOfBoundsIsIgnored) {
+  for (const char* value :
+       {"", "-1", "1.5", "x", "9223372036854775808", "315360000000000001"}) {
+    EXPECT_FALSE(ParseProgress(std::string("OWN_NS=") + value).own) << value;
+  }
+  EXPECT_TRUE(ParseProgress("OWN_NS=315360000000000000").own.has_value());
+}
+
+TEST(ParseProgress, NewerTimesReplaceOlderOnes) {
+  ProgressMessage message = ParseProgress("OWN_NS=1\nBLOCKED_NS=2\nDATA_NS=3");
+  Append(ParseProgress("OWN_NS=4\nDATA_NS=6"), &message);
+  EXPECT_EQ(message.own, Duration(4));
+  EXPECT_EQ(message.blocked, Duration(2));
+  EXPECT_EQ(message.data, Duration(6));
+  Append(ParseProgress("BLOCKED_NS=5"), &message);
+  EXPECT_EQ(message.blocked, Duration(5));
+}
+
 TEST(ParseProgress, LineEndIsOptional) {
   EXPECT_EQ(ParseProgress("STEP=7").step, 7);
   EXPECT_EQ(ParseProgress("STEP=7\r\n").step, 7);

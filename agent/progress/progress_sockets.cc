@@ -168,7 +168,7 @@ std::vector<WorkerSaid> ProgressSockets::Take(Instant now) {
       line.paused = true;
       epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, line.socket.get(), nullptr);
     }
-    if (said.message.alive) all.push_back(std::move(said));
+    if (!said.message.empty()) all.push_back(std::move(said));
   }
   std::sort(all.begin(), all.end(),
             [](const WorkerSaid& a, const WorkerSaid& b) {

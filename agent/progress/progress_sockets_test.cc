@@ -81,6 +81,15 @@ TEST_F(ProgressSocketsTest, SeveralDatagramsAreOneNews) {
   EXPECT_EQ(said[0].message.loss, 2);
 }
 
+TEST_F(ProgressSocketsTest, TimesAloneAreNews) {
+  Open(1, 1);
+  Sender(sockets_.PathOf(0)).Send("OWN_NS=5\nBLOCKED_NS=6");
+  const auto said = sockets_.Take(now_);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_FALSE(said[0].message.alive);
+  EXPECT_EQ(said[0].message.own, Duration(5));
+}
+
 TEST_F(ProgressSocketsTest, OnlyThisUserCanEnter) {
   Open(1, 1);
   const std::string path = sockets_.PathOf(0);

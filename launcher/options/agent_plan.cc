@@ -262,6 +262,7 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
   if (std::string remark = CoreRemark(*slots, facts); !remark.empty()) {
     agent.remarks.push_back(std::move(remark));
   }
+  agent.profiles_collectives = options.profiles_collectives;
   agent.input = options.input;
   agent.signals_to_handle = options.signals_to_handle;
   agent.policy = options.policy;

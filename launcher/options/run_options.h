@@ -122,6 +122,8 @@ struct RunOptions {
   std::vector<std::string> gpus;
   LocalRanks local_ranks = LocalRanks::kReal;
   agent::StorePath store_path = agent::StorePath::kDirect;
+  // Whether NCCL loads Muster's profiler plug-in.
+  bool profiles_collectives = false;
   Interpreter interpreter = Interpreter::kByName;
   // Whether ${local_rank} in the program's arguments is replaced, as by
   // torchrun.

@@ -276,6 +276,15 @@ constexpr Flag kFlags[] = {
                                    : rendezvous::Encryption::kNone;
            return absl::OkStatus();
          }},
+    {.name = "profile-collectives",
+     .group = FlagGroup::kWorkers,
+     .help = "NCCL in the workers loads Muster's profiler plug-in "
+             "(NCCL_PROFILER_PLUGIN), so that slow ranks are found in any "
+             "program that uses NCCL 2.26 or newer.",
+     .read =
+         [](Text t, RunOptions& o) {
+           return Set(o.profiles_collectives, ReadSwitch(t));
+         }},
     {.name = "max-restarts",
      .value = "N",
      .default_text = "0",
@@ -316,6 +325,15 @@ constexpr Flag kFlags[] = {
      .read =
          [](Text t, RunOptions& o) {
            return Set(o.spec.scale_up_cool_down, ReadSeconds(t));
+         }},
+    {.name = "evict-stragglers",
+     .group = FlagGroup::kRestarts,
+     .help = "Once a rank is persistently slower than the others and a spare "
+             "node is ready, the node of that rank leaves the job, and the "
+             "spare takes its place in a new round.",
+     .read =
+         [](Text t, RunOptions& o) {
+           return Set(o.spec.evict_stragglers, ReadSwitch(t));
          }},
     {.name = "hang-timeout",
      .value = "SECONDS|auto|off",

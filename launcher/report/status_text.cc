@@ -1,6 +1,7 @@
 #include "launcher/report/status_text.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -37,6 +38,7 @@ namespace {
 constexpr int kMaxNameColumns = 28;
 constexpr int kMaxReasonColumns = 60;
 constexpr int kMaxBindingColumns = 44;
+constexpr size_t kMaxSlowLines = 8;  // slow ranks that the table names
 constexpr Duration kLongWait = std::chrono::seconds(60);
 constexpr char kAbsentHint[] =
     "Look at what starts the missing nodes: in Kubernetes kubectl get pods "
@@ -163,6 +165,31 @@ std::vector<std::vector<std::string>> NodeRows(
   return rows;
 }
 
+// One line for each slow rank, and one about what the job would gain.
+std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
+  std::vector<std::string> lines;
+  for (const rendezvous::SlowRank& slow : job.slow_ranks) {
+    if (lines.size() == kMaxSlowLines) {
+      lines.push_back("and " +
+                      std::to_string(job.slow_ranks.size() - kMaxSlowLines) +
+                      " more");
+      break;
+    }
+    char ratio[32];
+    std::snprintf(ratio, sizeof(ratio), "%.2f", slow.ratio);
+    lines.push_back("rank " + std::to_string(slow.rank) + " (" +
+                    Name(slow.host) + ", local rank " +
+                    std::to_string(slow.local_rank) +
+                    "): " + rendezvous::PhaseText(slow.phase) + ", " + ratio +
+                    " x the median" + (slow.is_persistent ? "" : ", for now"));
+  }
+  char gain[64];
+  std::snprintf(gain, sizeof(gain), "without them a step is %.0f %% shorter",
+                100 * job.slow_ranks_gain);
+  lines.push_back(gain);
+  return lines;
+}
+
 }  // namespace
 
 std::string StatusTable(const rendezvous::JobStatus& job,
@@ -198,6 +225,7 @@ std::string StatusTable(const rendezvous::JobStatus& job,
   }
   const std::string progress = ProgressLine(job);
   if (!progress.empty()) text.Field("progress", {progress});
+  if (!job.slow_ranks.empty()) text.Field("slow ranks", SlowRankLines(job));
   if (job.verdict) {
     text.Field("verdict",
                {"exit code " + std::to_string(job.verdict->exit_code)});

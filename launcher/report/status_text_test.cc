@@ -62,6 +62,53 @@ TEST(StatusTableTest, ALongGatheringShowsAHint) {
   EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("hint")));
 }
 
+TEST(StatusTableTest, SlowRanksAreNamedWithTheirPhaseAndTheGain) {
+  rendezvous::JobStatus job = Running();
+  EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("slow")));
+  job.slow_ranks = {{.rank = 2,
+                     .node_id = "n1",
+                     .host = "host-b",
+                     .local_rank = 1,
+                     .phase = rendezvous::SlowPhase::kCompute,
+                     .ratio = 1.419,
+                     .is_persistent = true},
+                    {.rank = 3,
+                     .host = "host-c",
+                     .phase = rendezvous::SlowPhase::kData,
+                     .ratio = 1.2}};
+  job.slow_ranks_gain = 0.224;
+  const std::string table = StatusTable(job, {});
+  EXPECT_THAT(table, HasSubstr("slow ranks   rank 2 (host-b, local rank 1): "
+                               "compute, 1.42 x the median\n"));
+  EXPECT_THAT(table, HasSubstr("rank 3 (host-c, local rank 0): data, 1.20 x "
+                               "the median, for now\n"));
+  EXPECT_THAT(table, HasSubstr("without them a step is 22 % shorter\n"));
+  job.slow_ranks.assign(10, {});
+  EXPECT_THAT(StatusTable(job, {}), HasSubstr("and 2 more\n"));
+}
+
+TEST(StatusJsonTest, HasTheSlowRanks) {
+  rendezvous::JobStatus job = Running();
+  job.slow_ranks = {{.rank = 2,
+                     .node_id = "n1",
+                     .host = "host-b",
+                     .local_rank = 1,
+                     .phase = rendezvous::SlowPhase::kData,
+                     .ratio = 1.5,
+                     .is_persistent = true}};
+  job.slow_ranks_gain = 0.25;
+  const auto json = nlohmann::json::parse(StatusJson(job));
+  EXPECT_EQ(json["slow_ranks_gain"], 0.25);
+  EXPECT_EQ(json["slow_ranks"].size(), 1);
+  EXPECT_EQ(json["slow_ranks"][0]["rank"], 2);
+  EXPECT_EQ(json["slow_ranks"][0]["node_id"], "n1");
+  EXPECT_EQ(json["slow_ranks"][0]["host"], "host-b");
+  EXPECT_EQ(json["slow_ranks"][0]["local_rank"], 1);
+  EXPECT_EQ(json["slow_ranks"][0]["phase"], "data");
+  EXPECT_EQ(json["slow_ranks"][0]["ratio"], 1.5);
+  EXPECT_EQ(json["slow_ranks"][0]["persistent"], true);
+}
+
 TEST(StatusTableTest, AJournalThatFailsIsShown) {
   rendezvous::JobStatus job = Running();
   EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("journal")));

@@ -149,6 +149,17 @@ Json ToJson(const JobStatus& job) {
       {"preemption", job.preemption ? ToJson(*job.preemption) : Json()},
       {"time", ToJson(job.time)},
       {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
+  json["slow_ranks"] = Json::array();
+  for (const SlowRank& slow : job.slow_ranks) {
+    json["slow_ranks"].push_back({{"rank", slow.rank},
+                                  {"node_id", slow.node_id},
+                                  {"host", slow.host},
+                                  {"local_rank", slow.local_rank},
+                                  {"phase", PhaseText(slow.phase)},
+                                  {"ratio", Number(slow.ratio)},
+                                  {"persistent", slow.is_persistent}});
+  }
+  json["slow_ranks_gain"] = Number(job.slow_ranks_gain);
   if (!job.not_durable.empty()) {
     json["not_durable"] = {{"reason", job.not_durable},
                            {"seconds", ToSeconds(job.not_durable_for)}};

@@ -108,6 +108,15 @@ std::optional<std::string> Unsound(const Report& report) {
     return absl::StrCat("progress of local rank ", worker.local_rank,
                         " from a node with ", node.slots, " workers");
   }
+  if (std::ssize(report.times) > node.slots) {
+    return absl::StrCat("times of ", report.times.size(),
+                        " workers from a node with ", node.slots);
+  }
+  for (const RankTimes& worker : report.times) {
+    if (worker.local_rank >= 0 && worker.local_rank < node.slots) continue;
+    return absl::StrCat("times of local rank ", worker.local_rank,
+                        " from a node with ", node.slots, " workers");
+  }
   // An agent sends at most kMaxNodeAddresses addresses; the coordinator adds
   // the address that it sees the agent's connection come from.
   if (std::ssize(report.addresses) > kMaxNodeAddresses + 1) {

@@ -97,6 +97,16 @@ TEST(Admission, AnElectorateIsOneOfTheJobsNodes) {
 TEST(Admission, ProgressIsThatOfTheNodesOwnWorkers) {
   Report report = Sound();
   report.node.slots = 2;
+  report.times.resize(2);
+  report.times[1].local_rank = 1;
+  EXPECT_EQ(Unsound(report), std::nullopt);
+  report.times[1].local_rank = 2;
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("times of local rank 2")));
+  report.times[1].local_rank = -1;
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("times of local rank -1")));
+  report.times.assign(3, RankTimes());
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("times of 3 workers")));
+  report.times.clear();
   report.progress.resize(2);
   report.progress[1].local_rank = 1;
   EXPECT_EQ(Unsound(report), std::nullopt);

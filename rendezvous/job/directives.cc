@@ -297,6 +297,14 @@ JobStatus SummaryOf(const JobState& state, Instant now) {
   status.time = state.ledger.Read(state.round);
   status.rendezvous_times = state.rendezvous_times;
   status.recovery_times = state.recovery_times;
+  if (state.phase == JobPhase::kRunning &&
+      state.stragglers.round() == state.round) {
+    for (const SlowRank& slow : state.stragglers.slow()) {
+      if (std::ssize(status.slow_ranks) == kMaxSlowRanks) break;
+      status.slow_ranks.push_back(Located(state.world, slow));
+    }
+    status.slow_ranks_gain = state.stragglers.gain();
+  }
   return status;
 }
 

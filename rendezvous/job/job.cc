@@ -145,6 +145,7 @@ void Job::On(const ReportArrived& event) {
   JoinElectors(*node, report);
   if (state_.world.unknown > 0) JoinAdopted(*node, report);
   Apply(*node, report);
+  WatchStragglers();
 }
 
 void Job::Apply(Node& node, const Report& report) {
@@ -359,6 +360,7 @@ void Job::TakeOver(Node& node, const Report& report) {
   node.addresses = report.addresses;
   node.standby_endpoint = report.standby_endpoint;
   node.progress = report.progress;
+  node.times = report.times;
   FollowTime(node, report);
   if (node.health != report.health || node.unhealthy != report.unhealthy) {
     if (report.health == Health::kUnhealthy &&
@@ -503,6 +505,53 @@ void Job::FollowMember(Node& node, const Report& report) {
     BreakRound(absl::StrCat(node.identity.host, " (group rank ",
                             node.group_rank, ") stopped its workers by itself"),
                {.cause = StopCause::kBroken});
+  }
+}
+
+void Job::WatchStragglers() {
+  StragglerWatch& watch = state_.stragglers;
+  if (state_.phase != JobPhase::kRunning || state_.world.unknown > 0 ||
+      !watch.IsDue(state_.now)) {
+    return;
+  }
+  if (watch.round() != state_.round) {
+    watch.Begin(state_.round, state_.world.world_size);
+  }
+  std::vector<StragglerWatch::Sample> samples;
+  for (const World::Member& member : state_.world.members) {
+    const Node* const node = state_.nodes.Find(member.node_id);
+    if (node == nullptr || node->round != state_.round) continue;
+    for (const RankTimes& times : node->times) {
+      const int rank = member.first_rank + times.local_rank;
+      if (rank >= state_.world.world_size) continue;
+      samples.push_back({.rank = rank, .times = times});
+    }
+  }
+  for (const auto& change : watch.Evaluate(state_.now, samples)) {
+    const SlowRank slow = Located(state_.world, change.rank);
+    outbox_.Note("straggler", slow.node_id,
+                 change.recovered ? RecoveryText(slow)
+                                  : StragglerText(slow, watch.gain()));
+  }
+  if (state_.spec.evict_stragglers) EvictStraggler();
+}
+
+void Job::EvictStraggler() {
+  // A round that some workers have finished ends soon; a preempted job has no
+  // further round.
+  if (state_.nodes.ready() == 0 || state_.world.succeeded > 0 ||
+      state_.preemption.has_value()) {
+    return;
+  }
+  for (const SlowRank& rank : state_.stragglers.slow()) {
+    if (!rank.is_persistent) continue;
+    const SlowRank slow = Located(state_.world, rank);
+    Node* const node = state_.nodes.Find(slow.node_id);
+    if (node == nullptr) continue;
+    LeaveOut(*node, absl::StrCat("rank ", slow.rank,
+                                 " is slow and a spare is ready "
+                                 "(--evict-stragglers)"));
+    return;
   }
 }
 

@@ -145,6 +145,13 @@ class Job {
   // Adds the report's time ledger and training steps to the job's totals.
   void FollowTime(Node& node, const Report& report);
   void TakeFailures(Node& node, const Report& report);
+  // Compares the times of the running round's ranks, once in a while, and notes
+  // which ranks have become slow. If an evaluation is due, O(n log n), else
+  // O(1).
+  void WatchStragglers();
+  // Makes a node with a persistently slow rank leave if a spare can take its
+  // place (JobSpec::evict_stragglers).
+  void EvictStraggler();
   // Updates the progress of a member within the current round.
   void FollowMember(Node& node, const Report& report);
   void CancelFrom(Node& node, const CancelWish& wish);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "rendezvous/protocol/signal_names.h"
 
@@ -14,6 +15,9 @@ namespace {
 // Two workers count as silent at the same time if the beginnings of their
 // silences differ by at most 1/kTogetherDivisor of the silence.
 constexpr int kTogetherDivisor = 10;
+
+// A smaller part of a step is not worth mentioning.
+constexpr double kLeastGain = 0.01;
 
 // Returns the earlier of two times; nullopt counts as never.
 std::optional<Instant> Earlier(std::optional<Instant> a,
@@ -160,6 +164,39 @@ std::optional<Instant> StartLimit(const JobState& state) {
   }
   if (limit.has_value()) limit = state.clock.Postponed(*limit);
   return limit;
+}
+
+SlowRank Located(const World& world, SlowRank slow) {
+  for (const World::Member& member : world.members) {
+    const int local_rank = slow.rank - member.first_rank;
+    if (local_rank < 0 || local_rank >= member.slots) continue;
+    slow.node_id = member.node_id;
+    slow.host = member.host;
+    slow.local_rank = local_rank;
+    break;
+  }
+  return slow;
+}
+
+std::string StragglerText(const SlowRank& slow, double gain) {
+  const std::string work = slow.phase == SlowPhase::kData
+                               ? "waits for its data: its own time is "
+                               : "is slow: its own work takes ";
+  std::string text = absl::StrFormat(
+      "rank %d (%s, local rank %d) %s%.2f times the median of the ranks",
+      slow.rank, slow.host, slow.local_rank, work, slow.ratio);
+  if (gain >= kLeastGain) {
+    absl::StrAppendFormat(
+        &text, "; without slow ranks a step would be %.0f %% shorter",
+        100 * gain);
+  }
+  return text;
+}
+
+std::string RecoveryText(const SlowRank& slow) {
+  return absl::StrFormat(
+      "rank %d (%s, local rank %d) is as quick as the others again", slow.rank,
+      slow.host, slow.local_rank);
 }
 
 bool SpareWaits(const JobState& state) {

@@ -21,6 +21,7 @@
 #include "rendezvous/protocol/duration_histogram.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/job_status.h"
+#include "rendezvous/stragglers/straggler_watch.h"
 
 namespace muster::rendezvous {
 
@@ -114,6 +115,8 @@ struct JobState {
   // When a round broke after which no round has begun on all of its nodes yet;
   // nullopt: no such round.
   std::optional<Instant> broken_at;
+  // The slow ranks of `round`. A new coordinator begins without them.
+  StragglerWatch stragglers;
   // The highest training step that any worker has reported, here or (as the
   // nodes report it) to an earlier coordinator; -1: none.
   int64_t reached_step = -1;
@@ -147,6 +150,13 @@ struct JobState {
 
 // Maximum number of nodes that a text lists before it is cut.
 inline constexpr size_t kMaxNamedNodes = 8;
+
+// Adds the rank's node, host and local rank in `world`. O(n).
+SlowRank Located(const World& world, SlowRank slow);
+// Describe a rank that has become persistently slow, and one that is as quick
+// as the others again. `gain`: as in StragglerWatch.
+std::string StragglerText(const SlowRank& slow, double gain);
+std::string RecoveryText(const SlowRank& slow);
 
 // Whether a spare waits and the round may be broken to include it.
 bool SpareWaits(const JobState& state);

@@ -72,7 +72,8 @@ struct Node {
   int failures_taken = 0;  // number of handled failures of `round`
   // Progress of the workers of `round`, for the job's status.
   std::vector<WorkerProgress> progress;
-  NodeTime time;  // Report::time
+  std::vector<RankTimes> times;  // Report::times
+  NodeTime time;                 // Report::time
   Health health = Health::kHealthy;
   std::string unhealthy;
   bool going = false;  // the node was drained or asked to leave

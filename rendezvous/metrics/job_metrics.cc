@@ -118,6 +118,12 @@ constexpr JobGauge kJobGauges[] = {
        if (!progress.has_tokens) return std::nullopt;
        return progress.tokens_per_s;
      }},
+    {"muster_job_stragglers", Type::kGauge,
+     "Number of ranks that are persistently slower than the others.",
+     [](const JobStatus& job) -> std::optional<double> {
+       return static_cast<double>(
+           std::ranges::count_if(job.slow_ranks, &SlowRank::is_persistent));
+     }},
     {"muster_job_node_silence_seconds", Type::kGauge,
      "Longest time since the last report of a node of the job.",
      [](const JobStatus& job) -> std::optional<double> {

@@ -73,6 +73,15 @@ TEST(JobMetricsTest, TimesAreCountedInBuckets) {
   }
 }
 
+TEST(JobMetricsTest, OnlyPersistentlySlowRanksCount) {
+  JobStatus job = JobOf("a", JobPhase::kRunning);
+  EXPECT_THAT(PageOf({job}), HasSubstr("muster_job_stragglers{job=\"a\"} 0\n"));
+  job.slow_ranks = {{.rank = 1, .is_persistent = true},
+                    {.rank = 2, .is_persistent = false},
+                    {.rank = 5, .is_persistent = true}};
+  EXPECT_THAT(PageOf({job}), HasSubstr("muster_job_stragglers{job=\"a\"} 2\n"));
+}
+
 TEST(JobMetricsTest, ANodeIsCountedInOneState) {
   JobStatus job = JobOf("a", JobPhase::kRunning);
   NodeStatus lost = Member(NodePhase::kRunning);

@@ -103,6 +103,10 @@ struct JobSpec {
   // (rendezvousd).
   Takeover takeover = Takeover::kAuto;
 
+  // Whether a node with a persistently slow rank leaves the job once a spare
+  // can take its place.
+  bool evict_stragglers = false;
+
   // How long workers may run after a preemption notice; after that they are
   // stopped within `shutdown_timeout`.
   Duration preempt_grace = std::chrono::seconds(120);

@@ -34,6 +34,30 @@ struct NodeStatus {
   NodeTime time;
 };
 
+// What takes a slow rank longer than the others.
+enum class SlowPhase {
+  kCompute,  // its own work between the collectives
+  kData,     // waiting for input data, as far as the worker reports it
+};
+
+// A rank that makes the others wait (StragglerWatch).
+struct SlowRank {
+  int rank = 0;
+  std::string node_id;
+  std::string host;
+  int local_rank = 0;
+  SlowPhase phase = SlowPhase::kCompute;
+  // The rank's share of own work in its time, divided by the median of all
+  // ranks.
+  double ratio = 0;
+  bool is_persistent = false;  // false: for some time only
+
+  bool operator==(const SlowRank&) const = default;
+};
+
+// Maximum length of JobStatus::slow_ranks.
+inline constexpr int kMaxSlowRanks = 64;
+
 // The state of a job, as `launch status` and `launch watch` show it to
 // operators.
 struct JobStatus {
@@ -59,6 +83,12 @@ struct JobStatus {
   // until all nodes run a later one.
   DurationHistogram rendezvous_times;
   DurationHistogram recovery_times;
+  // The slow ranks of the running round, ordered by rank; further ones are
+  // omitted.
+  std::vector<SlowRank> slow_ranks;
+  // By which part a step would become shorter if they were as quick as the
+  // slowest of the other ranks; from 0 to 1.
+  double slow_ranks_gain = 0;
   std::vector<NodeStatus> nodes;   // members by group rank, then spares
   std::optional<Verdict> verdict;  // set once the job has finished
 };

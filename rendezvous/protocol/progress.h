@@ -26,7 +26,24 @@ struct WorkerProgress {
   Duration deadline = Duration::zero();
 };
 
-// Maximum number of workers in Report::progress; further ones are omitted.
+// How a worker has spent its time since its first collective, as measured in
+// the worker's process. The values increase while the worker lives; a lower
+// value shows that the measurement began anew.
+struct RankTimes {
+  int local_rank = 0;
+  // Time with no collective in progress: the worker's own work.
+  Duration own = Duration::zero();
+  // Time with a collective in progress: transfer, and waiting for later ranks.
+  Duration blocked = Duration::zero();
+  // The part of the time spent waiting for input data, as far as the worker
+  // reports it.
+  Duration data = Duration::zero();
+
+  bool operator==(const RankTimes&) const = default;
+};
+
+// Maximum number of workers in Report::progress and in Report::times; further
+// ones are omitted.
 inline constexpr int kMaxProgressPerReport = 4096;
 inline constexpr size_t kMaxStatusBytes = 64;
 

@@ -191,6 +191,8 @@ struct Report {
   // Progress of those workers of `round` that have reported any. A change of
   // progress alone does not cause a report.
   std::vector<WorkerProgress> progress;
+  // The times of those workers of `round` whose collectives are measured.
+  std::vector<RankTimes> times;
   NodeTime time;
 };
 

@@ -30,6 +30,16 @@ const char* PhaseText(NodePhase phase) {
   return "unknown";
 }
 
+const char* PhaseText(SlowPhase phase) {
+  switch (phase) {
+    case SlowPhase::kCompute:
+      return "compute";
+    case SlowPhase::kData:
+      return "data";
+  }
+  return "unknown";
+}
+
 const char* HealthText(Health health) {
   switch (health) {
     case Health::kHealthy:

@@ -24,6 +24,27 @@ void ToWire(const WorkerProgress& progress, v1::WorkerProgress* wire) {
   wire->set_deadline(progress.deadline.count());
 }
 
+void ToWire(const RankTimes& times, v1::RankTimes* wire) {
+  wire->set_local_rank(times.local_rank);
+  wire->set_own(times.own.count());
+  wire->set_blocked(times.blocked.count());
+  wire->set_data(times.data.count());
+}
+
+void FromWire(const v1::RankTimes& wire, BoundedReader* reader,
+              RankTimes* times) {
+  reader->Integer("local_rank", wire.local_rank(), 0, kMaxSlots - 1,
+                  &times->local_rank);
+  const auto read = [reader](const char* field, int64_t value, Duration* time) {
+    int64_t nanoseconds = 0;
+    reader->Integer64(field, value, 0, &nanoseconds);
+    *time = Duration(nanoseconds);
+  };
+  read("own", wire.own(), &times->own);
+  read("blocked", wire.blocked(), &times->blocked);
+  read("data", wire.data(), &times->data);
+}
+
 void FromWire(const v1::WorkerProgress& wire, BoundedReader* reader,
               WorkerProgress* progress) {
   reader->Integer("local_rank", wire.local_rank(), 0, kMaxSlots - 1,
@@ -157,6 +178,7 @@ void ToWire(const JobSpec& spec, v1::JobSpec* wire) {
   wire->set_rejoin_timeout(spec.rejoin_timeout.count());
   wire->set_command(spec.command);
   wire->set_mixed_nodes(spec.mixed_nodes);
+  wire->set_evict_stragglers(spec.evict_stragglers);
   switch (spec.takeover) {
     case Takeover::kAuto:
       wire->set_takeover(v1::JobSpec::AUTO);
@@ -217,6 +239,7 @@ void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec) {
   reader->Text("command", wire.command(), kMaxCommandBytes, TextKind::kName,
                &spec->command);
   spec->mixed_nodes = wire.mixed_nodes();
+  spec->evict_stragglers = wire.evict_stragglers();
   spec->encryption =
       wire.encrypt_workers() ? Encryption::kWorkers : Encryption::kNone;
   switch (wire.takeover()) {
@@ -487,6 +510,11 @@ void ToWire(const Report& report, v1::Report* wire) {
   wire->set_unhealthy(report.unhealthy.substr(0, kMaxLineBytes));
   ToWire(report.progress, wire->mutable_progress());
   ToWire(report.time, wire->mutable_time());
+  const size_t measured =
+      std::min<size_t>(report.times.size(), kMaxProgressPerReport);
+  for (size_t i = 0; i < measured; ++i) {
+    ToWire(report.times[i], wire->add_times());
+  }
 }
 
 absl::Status FromWire(const v1::Report& wire, Report* report) {
@@ -584,6 +612,13 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
   reader.Text("unhealthy", wire.unhealthy(), kMaxLineBytes, TextKind::kWords,
               &report->unhealthy);
   FromWire(wire.progress(), &reader, &report->progress);
+  if (reader.Count("times", wire.times_size(), kMaxProgressPerReport)) {
+    report->times.resize(wire.times_size());
+    for (int i = 0; i < wire.times_size(); ++i) {
+      BoundedReader::Within within(&reader, "times", i);
+      FromWire(wire.times(i), &reader, &report->times[i]);
+    }
+  }
   {
     BoundedReader::Within within(&reader, "time");
     FromWire(wire.time(), &reader, &report->time);

@@ -83,6 +83,45 @@ void FromWire(const v1::NodeStatus& wire, BoundedReader* reader,
   FromWire(wire.time(), reader, &node->time);
 }
 
+void ToWire(const SlowRank& slow, v1::SlowRank* wire) {
+  wire->set_rank(slow.rank);
+  wire->set_node_id(slow.node_id);
+  wire->set_host(slow.host);
+  wire->set_local_rank(slow.local_rank);
+  switch (slow.phase) {
+    case SlowPhase::kCompute:
+      wire->set_phase(v1::SlowRank::COMPUTE);
+      break;
+    case SlowPhase::kData:
+      wire->set_phase(v1::SlowRank::DATA);
+      break;
+  }
+  wire->set_ratio(slow.ratio);
+  wire->set_is_persistent(slow.is_persistent);
+}
+
+void FromWire(const v1::SlowRank& wire, BoundedReader* reader, SlowRank* slow) {
+  reader->Integer("rank", wire.rank(), 0, kAnyInt32, &slow->rank);
+  reader->Text("node_id", wire.node_id(), kMaxNameBytes, TextKind::kName,
+               &slow->node_id);
+  reader->Text("host", wire.host(), kMaxNameBytes, TextKind::kName,
+               &slow->host);
+  reader->Integer("local_rank", wire.local_rank(), 0, kMaxSlots - 1,
+                  &slow->local_rank);
+  switch (wire.phase()) {
+    case v1::SlowRank::COMPUTE:
+      slow->phase = SlowPhase::kCompute;
+      break;
+    case v1::SlowRank::DATA:
+      slow->phase = SlowPhase::kData;
+      break;
+    default:
+      reader->Unknown("phase", wire.phase());
+  }
+  slow->ratio = wire.ratio();
+  slow->is_persistent = wire.is_persistent();
+}
+
 }  // namespace
 
 void ToWire(const JobStatus& status, v1::JobStatus* wire) {
@@ -103,6 +142,10 @@ void ToWire(const JobStatus& status, v1::JobStatus* wire) {
   wire->set_not_durable(status.not_durable.substr(0, kMaxReasonBytes));
   wire->set_not_durable_for(status.not_durable_for.count());
   ToWire(status.time, wire->mutable_time());
+  for (const SlowRank& slow : status.slow_ranks) {
+    ToWire(slow, wire->add_slow_ranks());
+  }
+  wire->set_slow_ranks_gain(status.slow_ranks_gain);
   for (const NodeStatus& node : status.nodes) ToWire(node, wire->add_nodes());
   if (status.verdict.has_value()) {
     ToWire(*status.verdict, wire->mutable_verdict());
@@ -146,6 +189,14 @@ absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status) {
     BoundedReader::Within within(&reader, "time");
     FromWire(wire.time(), &reader, &status->time);
   }
+  if (reader.Count("slow_ranks", wire.slow_ranks_size(), kMaxSlowRanks)) {
+    status->slow_ranks.resize(wire.slow_ranks_size());
+    for (int i = 0; i < wire.slow_ranks_size(); ++i) {
+      BoundedReader::Within within(&reader, "slow_ranks", i);
+      FromWire(wire.slow_ranks(i), &reader, &status->slow_ranks[i]);
+    }
+  }
+  status->slow_ranks_gain = wire.slow_ranks_gain();
   if (reader.Count("nodes", wire.nodes_size(), kMaxListedNodes)) {
     status->nodes.resize(wire.nodes_size());
     for (int i = 0; i < wire.nodes_size(); ++i) {

@@ -74,7 +74,8 @@ class Install(unittest.TestCase):
 
   def test_puts_everything_at_its_place(self):
     for name in ('bin/launch', 'bin/agent', 'bin/rendezvousd',
-                 'bin/muster-bench', 'lib/libmuster_gloo.so'):
+                 'bin/muster-bench', 'lib/libmuster_gloo.so',
+                 'lib/libmuster_nccl_profiler.so'):
       self.assertEqual(self.files[name] & 0o7777, 0o755)
     for name in ('include/muster/trainer_sdk/session/session.h',
                  'include/muster/base/time.h', 'lib/libmuster_trainer_sdk.a',

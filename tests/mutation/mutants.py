@@ -21,6 +21,7 @@ import placement_mutants
 import relay_mutants
 import speaker_mutants
 import store_mutants
+import straggler_mutants
 import takeover_mutants
 import time_mutants
 import training_mutants
@@ -31,4 +32,5 @@ ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + inquiry_mutants.ALL
        + bounds_mutants.ALL + file_mutants.ALL + connection_mutants.ALL
        + journal_mutants.ALL + etcd_mutants.ALL
-       + dashboard_mutants.ALL + takeover_mutants.ALL + time_mutants.ALL)
+       + dashboard_mutants.ALL + takeover_mutants.ALL + time_mutants.ALL
+       + straggler_mutants.ALL)

@@ -48,6 +48,7 @@ class NcclTransport final : public Transport {
   }
 
   const char* name() const override { return "nccl"; }
+  bool WaitsForPeers() const override { return false; }
 
   absl::Status Execute(const Operation& operation,
                        const OperationContext& context) override {

@@ -30,6 +30,8 @@
 #include "trainer_sdk/process_group/split.h"
 #include "trainer_sdk/process_group/transport.h"
 #include "trainer_sdk/process_group/world_ranks.h"
+#include "trainer_sdk/progress/progress.h"
+#include "trainer_sdk/rank_time/rank_time.h"
 #include "trainer_sdk/store/in_process_store.h"
 #include "trainer_sdk/store/prefix_store.h"
 
@@ -359,8 +361,15 @@ class ProcessGroup::Body {
 
   // Performs an operation. The calling thread must own the transport.
   absl::Status Perform(const Operation& operation, const GroupCall& call) {
+    RankTime& time = RankTime::Process();
+    if (IsPointToPoint(operation.kind) || !transport_->WaitsForPeers()) {
+      time.Stop();
+    }
+    time.Enter(call.begun);
     absl::Status status = transport_->Execute(operation, call.context);
-    recorder_.End(call.record, MonotonicNow(), status.code());
+    const Instant ended = MonotonicNow();
+    if (time.Exit(ended)) ReportRankTime(ended);
+    recorder_.End(call.record, ended, status.code());
     if (status.ok()) return status;
     if (GoesOn(status)) return Named(status);
     return Explain(status, call);

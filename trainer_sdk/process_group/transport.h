@@ -64,6 +64,10 @@ class Transport {
   virtual absl::Status Execute(const Operation& operation,
                                const OperationContext& context) = 0;
 
+  // Whether Execute blocks until the peers have arrived, so that its duration
+  // shows how long this rank waited. false: Execute only enqueues.
+  virtual bool WaitsForPeers() const { return true; }
+
   // Makes Execute return Aborted with `reason`, on this rank and on all other
   // ranks that can be reached.
   virtual void Abort(const std::string& reason) = 0;

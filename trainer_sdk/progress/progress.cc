@@ -1,11 +1,14 @@
 #include "trainer_sdk/progress/progress.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <system_error>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "base/monotonic_clock.h"
 
 namespace muster {
 namespace {
@@ -26,26 +29,47 @@ std::string OneLine(std::string text) {
   return text;
 }
 
+// Append the line KEY=VALUE, in the same way in every locale. A double has at
+// most 9 significant digits.
+void Append(const char* key, const std::string& value, std::string& text) {
+  text.append(key).append("=").append(value).append("\n");
+}
+
+void Append(const char* key, int64_t value, std::string& text) {
+  Append(key, std::to_string(value), text);
+}
+
+void Append(const char* key, double value, std::string& text) {
+  char digits[32];
+  const auto [end, error] = std::to_chars(std::begin(digits), std::end(digits),
+                                          value, std::chars_format::general, 9);
+  if (error == std::errc()) Append(key, std::string(digits, end), text);
+}
+
 }  // namespace
 
 std::string ProgressMessage(const ProgressUpdate& update) {
   std::string text;
-  if (update.step) absl::StrAppend(&text, "STEP=", *update.step, "\n");
-  if (update.loss) absl::StrAppendFormat(&text, "LOSS=%.9g\n", *update.loss);
+  if (update.step) Append("STEP", *update.step, text);
+  if (update.loss) Append("LOSS", *update.loss, text);
   if (update.tokens_per_second) {
-    absl::StrAppendFormat(&text, "TOKENS_PER_S=%.9g\n",
-                          *update.tokens_per_second);
+    Append("TOKENS_PER_S", *update.tokens_per_second, text);
   }
-  if (update.watchdog) {
-    absl::StrAppendFormat(&text, "WATCHDOG_S=%.9g\n",
-                          ToSeconds(*update.watchdog));
-  }
+  if (update.watchdog) Append("WATCHDOG_S", ToSeconds(*update.watchdog), text);
   if (update.checkpoint) {
-    absl::StrAppend(&text, "CHECKPOINT=", *update.checkpoint ? 1 : 0, "\n");
+    Append("CHECKPOINT", int64_t{*update.checkpoint}, text);
   }
   if (update.status) {
-    absl::StrAppend(
-        &text, "STATUS=", OneLine(Cut(*update.status, kStatusBytes)), "\n");
+    Append("STATUS", OneLine(Cut(*update.status, kStatusBytes)), text);
+  }
+  if (update.times) {
+    Append("OWN_NS", update.times->own.count(), text);
+    Append("BLOCKED_NS", update.times->blocked.count(), text);
+    // Another part of the program may report it: one that measures nothing must
+    // not report 0.
+    if (update.times->data > Duration::zero()) {
+      Append("DATA_NS", update.times->data.count(), text);
+    }
   }
   return text.empty() ? "WATCHDOG=1\n" : text;
 }
@@ -68,7 +92,11 @@ Progress::Progress(const std::string& socket_path) {
 }
 
 void Progress::Send(const ProgressUpdate& update) {
-  const std::string message = ProgressMessage(update);
+  std::string message = ProgressMessage(update);
+  if (update.step && !update.times) {
+    const auto times = RankTime::Process().TakeAtStep(MonotonicNow());
+    if (times.has_value()) message += ProgressMessage({.times = times});
+  }
   // sendto instead of a connected socket, so that reports also reach an agent
   // that has reopened its socket.
   const ssize_t sent =
@@ -78,6 +106,15 @@ void Progress::Send(const ProgressUpdate& update) {
                    MSG_DONTWAIT | MSG_NOSIGNAL,
                    reinterpret_cast<const sockaddr*>(&agent_), agent_bytes_);
   if (sent < 0) ++dropped_;
+}
+
+void ReportRankTime(Instant now) {
+  static Progress* const progress = [] {
+    const char* const socket = std::getenv("MUSTER_PROGRESS_SOCKET");
+    return new Progress(socket == nullptr ? "" : socket);
+  }();
+  const auto times = RankTime::Process().Read(now);
+  if (times.has_value()) progress->Send({.times = times});
 }
 
 }  // namespace muster

@@ -11,6 +11,7 @@
 
 #include "base/owned_fd.h"
 #include "base/time.h"
+#include "trainer_sdk/rank_time/rank_time.h"
 
 namespace muster {
 
@@ -27,13 +28,16 @@ struct ProgressUpdate {
   std::optional<bool> checkpoint = {};
   // One line of free text about the worker's state, truncated to 256 bytes.
   std::optional<std::string> status = {};
+  // How the process has spent its time. Progress::Send adds it to the report of
+  // a step. It is no sign of life.
+  std::optional<RankTimes> times = {};
 };
 
 // Formats the datagram for `update`, in the style of sd_notify: lines KEY=VALUE
-// with the keys STEP, LOSS, TOKENS_PER_S, WATCHDOG_S, CHECKPOINT and STATUS. An
-// empty update gives "WATCHDOG=1", which means that the worker is alive. Line
-// breaks in the status become spaces, so that they cannot begin further keys.
-// Pure.
+// with the keys STEP, LOSS, TOKENS_PER_S, WATCHDOG_S, CHECKPOINT, STATUS, and
+// for the times OWN_NS, BLOCKED_NS and DATA_NS, in nanoseconds. An empty update
+// gives "WATCHDOG=1", which means that the worker is alive. Line breaks in the
+// status become spaces, so that they cannot begin further keys. Pure.
 std::string ProgressMessage(const ProgressUpdate& update);
 
 // Reports the training's progress to this worker's agent, for `launch status`,
@@ -67,6 +71,10 @@ class Progress {
   socklen_t agent_bytes_ = 0;
   std::atomic<int64_t> dropped_ = 0;
 };
+
+// Reports the times of this process (RankTime::Process) to the agent, for the
+// detection of slow ranks in programs that report no steps. Never blocks.
+void ReportRankTime(Instant now);
 
 }  // namespace muster
 

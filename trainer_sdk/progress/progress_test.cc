@@ -1,14 +1,19 @@
 #include "trainer_sdk/progress/progress.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <limits>
 #include <string>
+
+#include "base/monotonic_clock.h"
+#include "trainer_sdk/rank_time/rank_time.h"
 
 namespace muster {
 namespace {
@@ -106,6 +111,38 @@ TEST(ProgressMessage, SaysWhatIsSet) {
   EXPECT_EQ(ProgressMessage({.step = 0, .loss = 2.31}), "STEP=0\nLOSS=2.31\n");
   EXPECT_EQ(ProgressMessage({.loss = -1e-12, .tokens_per_second = 51000}),
             "LOSS=-1e-12\nTOKENS_PER_S=51000\n");
+}
+
+TEST(ProgressMessage, TimesAreInNanoseconds) {
+  const RankTimes times{.own = std::chrono::milliseconds(3),
+                        .blocked = std::chrono::microseconds(2),
+                        .data = std::chrono::nanoseconds(1)};
+  EXPECT_EQ(ProgressMessage({.times = times}),
+            "OWN_NS=3000000\nBLOCKED_NS=2000\nDATA_NS=1\n");
+  EXPECT_EQ(ProgressMessage({.times = RankTimes()}),
+            "OWN_NS=0\nBLOCKED_NS=0\n");
+}
+
+TEST(Progress, AStepTakesTheMeasuredTimesAlong) {
+  Receiver agent(SocketPath("times"));
+  Progress progress(SocketPath("times"));
+  const Instant now = MonotonicNow();
+  RankTime::Process().Enter(now);
+  RankTime::Process().Exit(now);
+  progress.Send({.step = 8});
+  EXPECT_THAT(agent.Next(),
+              ::testing::MatchesRegex("STEP=8\nOWN_NS=[0-9]+\nBLOCKED_NS=0\n"));
+  progress.Send({.loss = 0.5});
+  EXPECT_EQ(agent.Next(), "LOSS=0.5\n");
+  // Without a step, the times go to the socket that the environment names.
+  setenv("MUSTER_PROGRESS_SOCKET", SocketPath("times").c_str(), 1);
+  ReportRankTime(MonotonicNow());
+  EXPECT_THAT(agent.Next(),
+              ::testing::MatchesRegex("OWN_NS=[0-9]+\nBLOCKED_NS=0\n"));
+  // From now on this process is not measured, for the tests after this one.
+  RankTime::Process().Stop();
+  progress.Send({.step = 9});
+  EXPECT_EQ(agent.Next(), "STEP=9\n");
 }
 
 TEST(ProgressMessage, AnEmptyUpdateIsASignOfLife) {

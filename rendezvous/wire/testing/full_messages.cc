@@ -31,6 +31,7 @@ JobSpec FullSpec() {
   spec.rejoin_timeout = milliseconds(1009);
   spec.command = "--nproc-per-node=8 train.py --name=\xff";
   spec.mixed_nodes = true;
+  spec.evict_stragglers = true;
   spec.takeover = Takeover::kMajority;
   spec.encryption = Encryption::kWorkers;
   return spec;
@@ -216,6 +217,10 @@ Report FullReport() {
   report.health = Health::kUnhealthy;
   report.unhealthy = "disk full\xff";
   report.progress = {FullProgress(1), FullProgress(2)};
+  report.times = {{.local_rank = 1,
+                   .own = milliseconds(10),
+                   .blocked = milliseconds(11),
+                   .data = milliseconds(12)}};
   report.time = FullNodeTime();
   return report;
 }
@@ -286,6 +291,14 @@ JobStatus FullStatus() {
   status.not_durable = "the disk is full";
   status.not_durable_for = milliseconds(1200);
   status.time = FullJobTime();
+  status.slow_ranks = {{.rank = 3,
+                        .node_id = "n2",
+                        .host = "h2",
+                        .local_rank = 1,
+                        .phase = SlowPhase::kData,
+                        .ratio = 1.5,
+                        .is_persistent = true}};
+  status.slow_ranks_gain = 0.25;
   status.nodes = {node};
   status.verdict = FullDirective(DirectiveKind::kFinished).verdict;
   return status;

@@ -1,0 +1,142 @@
+// Ranks that are slower than the others: how they are shown, and that their
+// node makes room for a spare if the job asks for that.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "rendezvous/job/job_fixture.h"
+
+namespace muster::rendezvous {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Two nodes with two ranks each.
+class JobStraggler : public ::testing::Test {
+ protected:
+  explicit JobStraggler(JobSpec spec = QuickSpec(2, 2)) : job_(spec) {
+    for (const std::string name : {"a", "b"}) {
+      job_.Create(name).report.node.slots = 2;
+    }
+    job_.StartAll({"a", "b"});
+  }
+
+  // Lets the job train for `steps` steps of a second. Local rank 1 of b works
+  // for 0.9 s, the others for `others`.
+  void Train(int steps, Duration others) {
+    for (int step = 0; step < steps; ++step) {
+      for (const std::string name : {"a", "b"}) {
+        std::vector<RankTimes>& times = job_.agent(name).report.times;
+        if (times.empty()) times = {{.local_rank = 0}, {.local_rank = 1}};
+        for (RankTimes& one : times) {
+          const bool is_slow = name == "b" && one.local_rank == 1;
+          one.own += is_slow ? milliseconds(900) : others;
+          one.blocked += seconds(1) - (is_slow ? milliseconds(900) : others);
+        }
+      }
+      // The fixture sends a keep-alive of each node in this time.
+      job_.Wait(seconds(1));
+    }
+  }
+
+  JobFixture job_;
+};
+
+TEST_F(JobStraggler, IsNamedWithItsPlaceAndShownUntilItRecovers) {
+  Train(25, milliseconds(600));
+  EXPECT_EQ(job_.Count("straggler"), 1);
+  EXPECT_EQ(job_.Decided("straggler"),
+            "rank 3 (b, local rank 1) is slow: its own work takes 1.50 times "
+            "the median of the ranks; without slow ranks a step would be 30 % "
+            "shorter");
+  JobStatus status = job_.status();
+  ASSERT_EQ(status.slow_ranks.size(), 1u);
+  EXPECT_EQ(status.slow_ranks[0].rank, 3);
+  EXPECT_EQ(status.slow_ranks[0].node_id, "b");
+  EXPECT_EQ(status.slow_ranks[0].host, "b");
+  EXPECT_EQ(status.slow_ranks[0].local_rank, 1);
+  EXPECT_TRUE(status.slow_ranks[0].is_persistent);
+  EXPECT_NEAR(status.slow_ranks_gain, 0.3, 1e-5);
+  Train(25, milliseconds(900));
+  EXPECT_EQ(job_.Count("straggler"), 2);
+  EXPECT_EQ(job_.Decided("straggler"),
+            "rank 3 (b, local rank 1) is as quick as the others again");
+  EXPECT_THAT(job_.status().slow_ranks, IsEmpty());
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+}
+
+TEST_F(JobStraggler, StaysWithoutTheWishToEvictIt) {
+  job_.Join("c");
+  Train(30, milliseconds(600));
+  EXPECT_EQ(job_.Count("straggler"), 1);
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+}
+
+TEST_F(JobStraggler, ANewRoundBeginsAnew) {
+  Train(25, milliseconds(600));
+  ASSERT_EQ(job_.status().slow_ranks.size(), 1u);
+  job_.Join("c");
+  job_.BreakStream("a");
+  job_.Wait(seconds(1));
+  EXPECT_THAT(job_.status().slow_ranks, IsEmpty());
+}
+
+JobSpec EvictingSpec() {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.evict_stragglers = true;
+  return spec;
+}
+
+class JobEviction : public JobStraggler {
+ protected:
+  JobEviction() : JobStraggler(EvictingSpec()) {}
+};
+
+TEST_F(JobEviction, WaitsForASpareThatTakesThePlace) {
+  Train(30, milliseconds(600));
+  EXPECT_EQ(job_.Count("straggler"), 1);
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+  job_.Join("c");
+  Train(2, milliseconds(600));
+  EXPECT_EQ(job_.phase(), JobPhase::kStopping);
+  EXPECT_THAT(job_.told("a").reason,
+              HasSubstr("goes: rank 3 is slow and a spare is ready"));
+  job_.AllStop();
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_.World(), (std::vector<std::string>{"a", "c"}));
+  EXPECT_EQ(job_.kind("b"), DirectiveKind::kReleased);
+  EXPECT_EQ(job_.status().restarts_used, 0);
+}
+
+TEST_F(JobEviction, APassingStragglerStays) {
+  job_.Join("c");
+  Train(12, milliseconds(600));
+  EXPECT_FALSE(job_.status().slow_ranks.empty());
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+}
+
+TEST_F(JobEviction, DoesNotDisturbAPreemptedJob) {
+  Train(25, milliseconds(600));
+  job_.agent("a").report.preemption =
+      PreemptionNotice{.signal = 10, .host = "a", .left = seconds(100)};
+  job_.Report("a");
+  job_.Join("c");
+  Train(5, milliseconds(600));
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+}
+
+TEST_F(JobEviction, DoesNotDisturbARoundThatEnds) {
+  Train(25, milliseconds(600));
+  job_.Succeeds("a");
+  job_.Join("c");
+  Train(5, milliseconds(600));
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+}
+
+}  // namespace
+}  // namespace muster::rendezvous

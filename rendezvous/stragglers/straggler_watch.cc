@@ -1,0 +1,169 @@
+#include "rendezvous/stragglers/straggler_watch.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+
+namespace muster::rendezvous {
+namespace {
+
+// The standard deviation of a normal distribution, divided by its median
+// absolute deviation.
+constexpr double kDeviationsPerMad = 1.4826;
+
+// The median; of an even number of values the lower one of the two in the
+// middle, so that of two ranks the slower one is compared with the other. 0 if
+// there are no values.
+double Median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle =
+      values.begin() + static_cast<long>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Whether `share` exceeds the median by this part of the two margins.
+bool IsAbove(double share, double median, double part) {
+  return share >= median * (1 + part * (StragglerWatch::kMinRatio - 1)) &&
+         share >= median + part * StragglerWatch::kMinExcess;
+}
+
+// In a single window, noise may hide half of a difference.
+constexpr double kPartInWindow = 0.5;
+
+}  // namespace
+
+void StragglerWatch::Begin(int round, int ranks) {
+  MUSTER_CHECK(ranks >= 0);
+  round_ = round;
+  ranks_.assign(static_cast<size_t>(ranks), Rank());
+  slow_.clear();
+  gain_ = 0;
+}
+
+bool StragglerWatch::IsDue(Instant now) const { return now >= due_; }
+
+StragglerWatch::Window& StragglerWatch::Newest(Rank& rank) {
+  return rank.windows[(rank.count - 1) % kWindows];
+}
+
+void StragglerWatch::Follow(const RankTimes& times, Rank& rank) {
+  const auto passed = [](Duration from, Duration to) {
+    return ToSeconds(to) - ToSeconds(from);
+  };
+  const double own = passed(rank.last.own, times.own);
+  const double blocked = passed(rank.last.blocked, times.blocked);
+  if (!rank.is_known || own < 0 || blocked < 0) {
+    // The first times of this measurement.
+    rank = Rank();
+    rank.is_known = true;
+    rank.last = times;
+    return;
+  }
+  if (own + blocked < ToSeconds(kMinWindow)) return;
+  const double data = std::max(passed(rank.last.data, times.data), 0.0);
+  rank.last = times;
+  rank.grew = true;
+  ++rank.count;
+  Newest(rank) = {.own = static_cast<float>(own),
+                  .total = static_cast<float>(own + blocked),
+                  .data = static_cast<float>(data)};
+}
+
+void StragglerWatch::Vote() {
+  std::vector<double> shares;
+  for (Rank& rank : ranks_) {
+    if (rank.count > 0) shares.push_back(Newest(rank).share());
+  }
+  const double median = Median(std::move(shares));
+  for (Rank& rank : ranks_) {
+    if (!rank.grew) continue;
+    Newest(rank).is_above =
+        IsAbove(Newest(rank).share(), median, kPartInWindow);
+  }
+}
+
+StragglerWatch::Window StragglerWatch::Sum(const Rank& rank) {
+  Window sum;
+  for (const Window& window : rank.windows) {
+    sum.own += window.own;
+    sum.total += window.total;
+    sum.data += window.data;
+  }
+  return sum;
+}
+
+int StragglerWatch::Votes(const Rank& rank) {
+  return static_cast<int>(
+      std::count_if(rank.windows.begin(), rank.windows.end(),
+                    [](const Window& window) { return window.is_above; }));
+}
+
+std::vector<StragglerWatch::Change> StragglerWatch::Judge() {
+  std::vector<double> shares;
+  std::vector<double> data_shares;
+  for (const Rank& rank : ranks_) {
+    if (rank.count == 0) continue;
+    shares.push_back(Sum(rank).share());
+    data_shares.push_back(Sum(rank).data_share());
+  }
+  slow_.clear();
+  gain_ = 0;
+  const double median = Median(shares);
+  std::vector<double> deviations;
+  for (const double share : shares) {
+    deviations.push_back(std::abs(share - median));
+  }
+  const double spread = kDeviationsPerMad * Median(std::move(deviations));
+  const double median_data = Median(std::move(data_shares));
+  std::vector<Change> changes;
+  double most = 0;
+  double most_of_others = 0;
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    Rank& rank = ranks_[i];
+    if (rank.count == 0) continue;
+    const Window sum = Sum(rank);
+    const int votes = Votes(rank);
+    const double excess = sum.share() - median;
+    const bool is_outlier =
+        IsAbove(sum.share(), median, 1) && excess >= kDeviations * spread;
+    const bool was_slow = rank.slow;
+    rank.slow = votes >= kPassingVotes &&
+                (was_slow || (is_outlier && votes >= kPersistentVotes));
+    const bool is_passing = is_outlier && votes >= kPassingVotes;
+    SlowRank found{.rank = static_cast<int>(i),
+                   .phase = sum.data_share() - median_data >= excess / 2
+                                ? SlowPhase::kData
+                                : SlowPhase::kCompute,
+                   .ratio = median > 0 ? sum.share() / median : 0,
+                   .is_persistent = rank.slow};
+    if (rank.slow || is_passing) {
+      most = std::max(most, sum.share());
+      slow_.push_back(found);
+    } else {
+      most_of_others = std::max(most_of_others, sum.share());
+    }
+    if (rank.slow != was_slow) {
+      changes.push_back({.rank = found, .recovered = was_slow});
+    }
+  }
+  gain_ = std::max(most - most_of_others, 0.0);
+  return changes;
+}
+
+std::vector<StragglerWatch::Change> StragglerWatch::Evaluate(
+    Instant now, const std::vector<Sample>& samples) {
+  due_ = now + std::max(kInterval, kIntervalPerRank * std::ssize(ranks_));
+  for (Rank& rank : ranks_) rank.grew = false;
+  for (const Sample& sample : samples) {
+    MUSTER_CHECK(sample.rank >= 0 &&
+                 static_cast<size_t>(sample.rank) < ranks_.size())
+        << "rank " << sample.rank << " of " << ranks_.size();
+    Follow(sample.times, ranks_[sample.rank]);
+  }
+  Vote();
+  return Judge();
+}
+
+}  // namespace muster::rendezvous

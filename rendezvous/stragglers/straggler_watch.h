@@ -1,0 +1,119 @@
+#ifndef MUSTER_RENDEZVOUS_STRAGGLERS_STRAGGLER_WATCH_H_
+#define MUSTER_RENDEZVOUS_STRAGGLERS_STRAGGLER_WATCH_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/time.h"
+#include "rendezvous/protocol/job_status.h"
+#include "rendezvous/protocol/progress.h"
+
+namespace muster::rendezvous {
+
+// Finds the slow ranks of one round from the times of all ranks. Pure and
+// deterministic; not thread-safe.
+//
+// All ranks of a synchronous training need the same time for a step. The part
+// of it that a rank spends outside of collectives is the rank's own work; the
+// rank with the most own work arrives last, and the others wait for it. So the
+// shares of own work in the ranks' time are compared, and neither clocks nor
+// numbers of steps need to agree.
+//
+// A window is the time between two evaluations in which a rank's times have
+// advanced by at least kMinWindow: one step, or several short ones. A rank is
+// slow if its share over the last kWindows windows is at least kMinRatio times
+// the median, and exceeds the median by at least kMinExcess and by kDeviations
+// standard deviations of all ranks (estimated from the median absolute
+// deviation); and if half of these two margins were exceeded, too,
+//   in kPersistentVotes of the windows: persistently;
+//   in kPassingVotes of the windows: for some time.
+// So a single long pause, noise that hits one rank after another, and ranks
+// whose work always differs a little name nobody. Of two ranks, the one with
+// the smaller share is the median. A rank that was persistently slow stays so
+// until it exceeded the margins in fewer than kPassingVotes windows.
+//
+// If the ranks hardly wait for each other, all shares are near 1, and no rank
+// is slow. A slow network delays all ranks alike, and is not found.
+//
+// Memory: about 400 bytes for each rank. Evaluate costs O(n) for n ranks, and
+// Interval grows with n, so that the cost stays below a hundredth of a core.
+class StragglerWatch {
+ public:
+  static constexpr int kWindows = 19;
+  static constexpr int kPersistentVotes = 18;
+  static constexpr int kPassingVotes = 8;
+  static constexpr Duration kMinWindow = std::chrono::milliseconds(500);
+  static constexpr double kMinRatio = 1.1;
+  static constexpr double kMinExcess = 0.05;
+  static constexpr double kDeviations = 3;
+  static constexpr Duration kInterval = std::chrono::seconds(1);
+  static constexpr Duration kIntervalPerRank = std::chrono::microseconds(50);
+
+  // The times of one rank. The local rank in `times` is not used.
+  struct Sample {
+    int rank = 0;
+    RankTimes times;
+  };
+  // A rank that has become persistently slow, or has recovered.
+  struct Change {
+    SlowRank rank;
+    bool recovered = false;
+  };
+
+  // Begins round `round` with `ranks` ranks, and forgets all times.
+  void Begin(int round, int ranks);
+  int round() const { return round_; }
+
+  // Whether the interval since the last evaluation has passed.
+  bool IsDue(Instant now) const;
+  // Evaluates the newest times. The ranks in `samples` must be at least 0 and
+  // lower than the number of ranks; ranks may be absent.
+  std::vector<Change> Evaluate(Instant now, const std::vector<Sample>& samples);
+
+  // The slow ranks, ordered by rank.
+  const std::vector<SlowRank>& slow() const { return slow_; }
+  // By which part a step would become shorter if the slow ranks were as quick
+  // as the slowest of the others; from 0 to 1.
+  double gain() const { return gain_; }
+
+ private:
+  // Seconds of one rank in a window, or in several windows.
+  struct Window {
+    float own = 0;
+    float total = 0;
+    float data = 0;
+    bool is_above = false;
+
+    double share() const { return double{own} / total; }
+    double data_share() const { return double{data} / total; }
+  };
+  struct Rank {
+    bool is_known = false;  // whether `last` is set
+    RankTimes last;
+    std::array<Window, kWindows> windows;
+    int64_t count = 0;  // number of windows so far
+    bool grew = false;  // whether this evaluation has added a window
+    bool slow = false;  // persistently
+  };
+
+  // Adds a window to the rank unless its times have advanced too little.
+  static void Follow(const RankTimes& times, Rank& rank);
+  static Window& Newest(Rank& rank);
+  static Window Sum(const Rank& rank);
+  static int Votes(const Rank& rank);
+  // Sets Window::is_above in the newest windows.
+  void Vote();
+  // Decides about all ranks; updates slow_ and gain_.
+  std::vector<Change> Judge();
+
+  int round_ = 0;
+  std::vector<Rank> ranks_;
+  Instant due_;
+  std::vector<SlowRank> slow_;
+  double gain_ = 0;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_STRAGGLERS_STRAGGLER_WATCH_H_

@@ -1,0 +1,80 @@
+// A training whose step is some milliseconds of processor time and an
+// all_reduce. It knows nothing of Muster's search for slow ranks. The file
+// named by the first argument has one word, which may change at any time:
+//   even     all ranks do the same work
+//   compute  rank 2 does three times as much
+//   data     rank 2 waits as long for its data
+//   end      the training ends
+
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <string>
+
+#include "trainer_sdk/process_group/operations.h"
+#include "trainer_sdk/process_group/process_group.h"
+#include "trainer_sdk/rank_time/rank_time.h"
+#include "trainer_sdk/session/session.h"
+#include "trainer_sdk/transports/session_world.h"
+
+namespace muster {
+namespace {
+
+constexpr int kSlowRank = 2;
+constexpr int64_t kWorkNanoseconds = 10'000'000;
+
+int64_t ProcessorTime() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+void Work(int64_t nanoseconds) {
+  const int64_t end = ProcessorTime() + nanoseconds;
+  while (ProcessorTime() < end) {
+  }
+}
+
+std::string Word(const std::string& path) {
+  std::ifstream file(path);
+  std::string word;
+  file >> word;
+  return word;
+}
+
+int Fail(const absl::Status& status) {
+  std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  return 1;
+}
+
+int Train(Session& session, const std::string& path) {
+  auto world = NewWorld(session);
+  if (!world.ok()) return Fail(world.status());
+  std::printf("trains\n");
+  std::fflush(stdout);
+  float ends = 0;
+  while (ends == 0) {
+    const std::string word = Word(path);
+    Work(kWorkNanoseconds);
+    if (session.rank() == kSlowRank && word == "compute") {
+      Work(2 * kWorkNanoseconds);
+    } else if (session.rank() == kSlowRank && word == "data") {
+      DataWait wait;
+      Work(2 * kWorkNanoseconds);
+    }
+    ends = word == "end" ? 1 : 0;
+    const absl::Status status =
+        (*world)->Run(AllReduce(&ends, &ends, 1, DType::kFloat32));
+    if (!status.ok()) return Fail(status);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace muster
+
+int main(int argc, char** argv) {
+  auto session = muster::Session::FromEnvironment();
+  if (argc != 2 || !session.ok()) return 2;
+  return muster::Train(**session, argv[1]);
+}

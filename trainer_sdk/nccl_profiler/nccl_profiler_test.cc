@@ -1,0 +1,173 @@
+// Loads the plug-in as NCCL does, and calls it in NCCL's order. One case,
+// because the plug-in measures the whole process.
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#include "base/owned_fd.h"
+#include "trainer_sdk/nccl_profiler/profiler_abi.h"
+
+namespace muster {
+namespace {
+
+using ::testing::Eq;
+
+constexpr char kPlugin[] =
+    "trainer_sdk/nccl_profiler/libmuster_nccl_profiler.so";
+// Times of a GPU's timer: nanoseconds since an arbitrary time.
+constexpr uint64_t kBegin = 1'700'000'000'000'000'000;
+constexpr uint64_t kMs = 1'000'000;
+
+// The events of NCCL as it describes them, with the fields that the plug-in
+// does not read.
+template <typename Type>
+struct WholeEvent {
+  ProfilerEvent<Type> beginning;
+  char more[128] = {};
+};
+
+class NcclProfiler : public ::testing::Test {
+ protected:
+  NcclProfiler()
+      : path_(std::filesystem::temp_directory_path() /
+              ("muster_nccl_profiler" + std::to_string(getpid()))),
+        socket_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path_.data(), path_.size());
+    EXPECT_EQ(bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address),
+                   offsetof(sockaddr_un, sun_path) + path_.size()),
+              0);
+    setenv("MUSTER_PROGRESS_SOCKET", path_.c_str(), 1);
+    library_ = dlopen(kPlugin, RTLD_NOW | RTLD_LOCAL);
+    EXPECT_NE(library_, nullptr) << dlerror();
+  }
+  ~NcclProfiler() override { unlink(path_.c_str()); }
+
+  template <typename Table>
+  Table* Find(const char* symbol) {
+    auto* const table = static_cast<Table*>(dlsym(library_, symbol));
+    EXPECT_NE(table, nullptr) << symbol;
+    EXPECT_STREQ(table->name, "Muster");
+    return table;
+  }
+
+  // The newest datagram; empty: none has come.
+  std::string Report() {
+    std::string newest;
+    char bytes[4096];
+    for (;;) {
+      const ssize_t count =
+          recv(socket_.get(), bytes, sizeof(bytes), MSG_DONTWAIT);
+      if (count < 0) return newest;
+      newest.assign(bytes, count);
+    }
+  }
+
+ private:
+  const std::string path_;
+  OwnedFd socket_;
+  void* library_ = nullptr;
+};
+
+// Reports a kernel channel from `start` to `stop`, in milliseconds after
+// kBegin.
+template <typename Type>
+class Channel {
+ public:
+  Channel(const ProfilerCalls<Type>& calls, uint64_t start) : calls_(calls) {
+    WholeEvent<Type> event;
+    event.beginning.type = kKernelChannelEvent;
+    event.beginning.kernel_channel.timer = kBegin + start * kMs;
+    EXPECT_EQ(calls_.start_event(nullptr, &handle_, &event.beginning), 0);
+    EXPECT_NE(handle_, nullptr);
+  }
+  void Stop(uint64_t stop) {
+    ProfilerState state{.timer = kBegin + stop * kMs};
+    EXPECT_EQ(calls_.record_state(handle_, kKernelChannelStopped, &state), 0);
+    EXPECT_EQ(calls_.stop_event(handle_), 0);
+  }
+
+ private:
+  const ProfilerCalls<Type>& calls_;
+  void* handle_ = nullptr;
+};
+
+// The steps of a training: the GPU works for 70 ms, then an operation with two
+// channels runs for 30 ms. Returns after a report is due.
+template <typename Type>
+void Train(const ProfilerCalls<Type>& calls) {
+  for (uint64_t step = 0; step < 10; ++step) {
+    Channel<Type> first(calls, 100 * step);
+    Channel<Type> second(calls, 100 * step + 1);
+    first.Stop(100 * step + 29);
+    second.Stop(100 * step + 30);
+  }
+}
+
+// The first report is due at once, the next one after 500 ms: at the end of the
+// step that begins after 500 ms, when its first channel has stopped.
+constexpr char kTrained[] = "OWN_NS=350000000\nBLOCKED_NS=179000000\n";
+
+TEST_F(NcclProfiler, EachVersionReportsTheTimeOfItsKernels) {
+  auto* const plugin = Find<ProfilerV5>("ncclProfiler_v5");
+  void* context = &context;
+  int types = 0;
+  ASSERT_EQ(plugin->init(&context, 7, &types, "world", 2, 16, 3, nullptr), 0);
+  EXPECT_EQ(types, kKernelChannelEvent | kPointToPointEvent);
+  // A report of another event, as of a collective that was enqueued.
+  WholeEvent<uint64_t> collective;
+  collective.beginning.type = 1 << 1;
+  void* handle = &handle;
+  EXPECT_EQ(plugin->calls.start_event(context, &handle, &collective.beginning),
+            0);
+  EXPECT_EQ(handle, nullptr);
+  Train(plugin->calls);
+  EXPECT_THAT(Report(), Eq(kTrained));
+  EXPECT_EQ(plugin->calls.finalize(context), 0);
+
+  // Version 4 has the same functions, and another layout of the event's type.
+  auto* const older = Find<ProfilerV4>("ncclProfiler_v4");
+  types = 0;
+  ASSERT_EQ(older->init(&context, &types, "world", 7, 2, 16, 3, nullptr), 0);
+  EXPECT_EQ(types, kKernelChannelEvent | kPointToPointEvent);
+  Channel<uint8_t> channel(older->calls, 2000);
+  channel.Stop(2100);
+  EXPECT_THAT(Report(), Eq("OWN_NS=1700000000\nBLOCKED_NS=400000000\n"));
+
+  // Version 3 has no times of the GPU; the plug-in takes its own clock.
+  auto* const oldest = Find<ProfilerV3>("ncclProfiler_v3");
+  types = 0;
+  ASSERT_EQ(oldest->init(&context, &types), 0);
+  EXPECT_EQ(types, kKernelChannelEvent | kPointToPointEvent);
+  WholeEvent<uint8_t> event;
+  event.beginning.type = kKernelChannelEvent;
+  EXPECT_EQ(oldest->calls.start_event(context, &handle, &event.beginning), 0);
+  EXPECT_NE(handle, nullptr);
+  EXPECT_EQ(oldest->calls.record_state(handle, kKernelChannelStopped, nullptr),
+            0);
+  EXPECT_EQ(oldest->calls.stop_event(handle), 0);
+
+  // A message between two ranks: from now on nothing is reported.
+  WholeEvent<uint64_t> message;
+  message.beginning.type = kPointToPointEvent;
+  EXPECT_EQ(plugin->calls.start_event(context, &handle, &message.beginning), 0);
+  EXPECT_EQ(handle, nullptr);
+  Report();
+  Channel<uint64_t> last(plugin->calls, 9'000'000);
+  last.Stop(9'000'100);
+  EXPECT_EQ(Report(), "");
+}
+
+}  // namespace
+}  // namespace muster

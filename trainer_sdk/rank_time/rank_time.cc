@@ -1,0 +1,76 @@
+#include "trainer_sdk/rank_time/rank_time.h"
+
+#include <algorithm>
+
+#include "base/monotonic_clock.h"
+
+namespace muster {
+
+RankTime& RankTime::Process() {
+  // Never destroyed, because threads may perform operations until the process
+  // ends.
+  static auto* const process = new RankTime();
+  return *process;
+}
+
+void RankTime::Advance(Instant now) {
+  // Two threads may take the lock in another order than they read the clock.
+  now = std::max(now, last_.value_or(now));
+  const Duration passed = now - last_.value_or(now);
+  (in_progress_ > 0 ? times_.blocked : times_.own) += passed;
+  last_ = now;
+}
+
+void RankTime::Enter(Instant now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stopped_) return;
+  Advance(now);
+  ++in_progress_;
+}
+
+bool RankTime::Exit(Instant now) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stopped_ || in_progress_ == 0) return false;
+  Advance(now);
+  --in_progress_;
+  if (now < report_at_) return false;
+  report_at_ = now + kReportInterval;
+  return true;
+}
+
+void RankTime::AddDataWait(Duration waited) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // The first batch is loaded before the first collective, where the
+  // measurement begins.
+  if (last_.has_value()) times_.data += waited;
+}
+
+void RankTime::Stop() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  stopped_ = true;
+}
+
+std::optional<RankTimes> RankTime::Read(Instant now) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (stopped_ || !last_.has_value()) return std::nullopt;
+  RankTimes times = times_;
+  (in_progress_ > 0 ? times.blocked : times.own) +=
+      std::max(now - *last_, Duration::zero());
+  return times;
+}
+
+std::optional<RankTimes> RankTime::TakeAtStep(Instant now) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    report_at_ = now + kStepInterval;
+  }
+  return Read(now);
+}
+
+DataWait::DataWait() : began_(MonotonicNow()) {}
+
+DataWait::~DataWait() {
+  RankTime::Process().AddDataWait(MonotonicNow() - began_);
+}
+
+}  // namespace muster
