@@ -341,9 +341,6 @@ absl::StatusOr<std::unique_ptr<ProbeServer>> ProbeServer::Start(
     return absl::UnavailableError(absl::StrCat(
         "HTTP: ", absl::string_view(addresses.status().message())));
   }
-  if (probes.metrics != nullptr) {
-    probes.metrics = CachedPage(std::move(probes.metrics), MonotonicNow);
-  }
   auto impl = std::make_unique<Impl>(std::move(probes));
   error_code why = asio::error::host_not_found;
   for (const tcp::endpoint& where : Candidates(listen, *addresses)) {
