@@ -32,6 +32,18 @@ JobFixture RunningJob(int min_nodes, int max_nodes) {
   return job;
 }
 
+TEST(ElectorsTest, ARankHasOneElector) {
+  Electors electors{.nodes = 2};
+  EXPECT_TRUE(electors.Add("a", {.rank = 0}));
+  EXPECT_FALSE(electors.Add("b", {.rank = 0}));
+  EXPECT_FALSE(electors.Add("b", {.rank = 2}));
+  EXPECT_FALSE(electors.Add("b", {.rank = -1}));
+  EXPECT_TRUE(electors.Add("c", {.rank = 1}));
+  EXPECT_EQ(electors.known.size(), 2u);
+  EXPECT_EQ(electors.known["a"].rank, 0);
+  EXPECT_EQ(electors.known["c"].rank, 1);
+}
+
 TEST(JobTakeoverTest, NodesAreToldWhoTakesOverAndWhoElects) {
   JobFixture job = JobFixture::HostedBy("b", QuickSpec(3, 3));
   job.StartAll({"a", "b", "c"});

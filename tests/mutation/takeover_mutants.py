@@ -31,8 +31,6 @@ ALL = [Mutant(*mutant) for mutant in (
      'if rank nodes', without('nodes')),
     ('takeover: nodes of one rank are several voters', _JOB,
      'ConstituenciesOf', 'if is_counted', without('is_counted')),
-    ('takeover: a rank votes in one world only', _JOB, 'ConstituenciesOf',
-     'do is_counted last', without('world')),
     ('takeover: a rank of another job is an elector', _JOB, 'Electors::Add',
      'if rank nodes', without('nodes')),
     ('takeover: two electors of one rank', _JOB, 'Electors::Add',
