@@ -20,6 +20,8 @@ import xml_main
 _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _WORKER = os.path.realpath('tests/integration/stragglers/slow_worker')
+_PLUGIN = os.path.realpath(
+    'trainer_sdk/nccl_profiler/libmuster_nccl_profiler.so')
 # A busy machine may need many more windows than a quiet one.
 process.LONGEST_S = 240
 
@@ -105,8 +107,14 @@ class Stragglers(unittest.TestCase):
       self.assertEqual(node.exit_code(), 0, node.output)
 
   def launch_showing_the_plugin(self, **variables):
+    """Runs an installed `launch`: the plug-in is in the folder lib beside the
+    program's."""
+    for source, folder in ((_LAUNCH, 'bin'), (_PLUGIN, 'lib')):
+      os.mkdir(os.path.join(self.folder, folder))
+      shutil.copy(source, os.path.join(self.folder, folder))
     return self.start('launch', [
-        'env', *('%s=%s' % each for each in variables.items()), _LAUNCH,
+        'env', *('%s=%s' % each for each in variables.items()),
+        os.path.join(self.folder, 'bin', 'launch'),
         '--standalone', '--profile-collectives', '--no-python', 'sh', '-c',
         'echo plugin=$NCCL_PROFILER_PLUGIN; test -r "$NCCL_PROFILER_PLUGIN"'])
 
