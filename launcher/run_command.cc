@@ -206,9 +206,7 @@ std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
 std::string ElsewhereText(const rendezvous::Coordinator& here) {
   const auto elsewhere = here.WhereElse();
   if (!elsewhere.has_value()) return "";
-  return absl::StrCat(elsewhere->why.message(),
-                      elsewhere->endpoint.empty() ? "" : ", at ",
-                      elsewhere->endpoint);
+  return std::string(elsewhere->why.message());
 }
 
 }  // namespace

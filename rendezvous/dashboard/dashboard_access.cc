@@ -13,7 +13,6 @@
 namespace muster::rendezvous {
 namespace {
 
-constexpr size_t kMaxHostBytes = 300;
 constexpr size_t kMaxPortDigits = 5;
 constexpr char kScheme[] = "Bearer ";
 
@@ -52,7 +51,6 @@ absl::Status CheckDashboard(const Endpoint& listen,
 }
 
 bool IsOwnHost(const std::string& host, const std::vector<std::string>& names) {
-  if (host.size() > kMaxHostBytes) return false;
   const std::string name = absl::AsciiStrToLower(WithoutPort(host));
   if (name.empty()) return false;
   if (name == "localhost" || NumericAddress(name, 0).has_value()) return true;

@@ -93,6 +93,15 @@ TEST(JobHistoryTest, EachPhaseOfEachRoundIsASpan) {
   EXPECT_EQ(history.spans()[2].to_s, 12);
 }
 
+TEST(JobHistoryTest, PhasesDoNotOverlap) {
+  JobHistory history;
+  history.Add(JobAt(5, 1, JobPhase::kRunning, 5));
+  history.Add(JobAt(6, 2, JobPhase::kRunning, 3));
+  ASSERT_EQ(history.spans().size(), 2u);
+  EXPECT_EQ(history.spans()[0].to_s, 5);
+  EXPECT_EQ(history.spans()[1].from_s, 5);
+}
+
 TEST(JobHistoryTest, OldSpansAreDroppedAndCounted) {
   JobHistory history;
   for (int i = 0; i < 250; ++i) {
@@ -131,6 +140,21 @@ TEST(JobHistoriesTest, AForgottenJobHasNoHistory) {
   EXPECT_NE(histories.Find("a-job"), nullptr);
   histories.Add({});
   EXPECT_EQ(histories.Find("a-job"), nullptr);
+}
+
+TEST(JobHistoriesTest, FinishedJobsKeepTheirPlacesAmongFinishedOnes) {
+  std::vector<JobStatus> jobs;
+  for (size_t i = 0; i < JobHistories::kMaxJobs; ++i) {
+    jobs.push_back(JobAt(5, 1, JobPhase::kFinished, 1));
+    jobs.back().run_id = "job-" + std::to_string(i);
+  }
+  JobHistories histories;
+  histories.Add(jobs);
+  jobs.push_back(JobAt(5, 1, JobPhase::kFinished, 1));
+  jobs.back().run_id = "one-too-many";
+  histories.Add(jobs);
+  EXPECT_EQ(histories.Find("one-too-many"), nullptr);
+  EXPECT_NE(histories.Find("job-199"), nullptr);
 }
 
 TEST(JobHistoriesTest, RunningJobsTakeThePlacesOfFinishedOnes) {

@@ -17,8 +17,6 @@ ALL = [Mutant(*mutant) for mutant in (
      'if IsLoopback', TRUE),
     ('an open dashboard is kept on loopback', _DASHBOARD, 'CheckDashboard',
      'if IsLoopback', without('empty')),
-    ('a name of any length is read', _DASHBOARD, 'IsOwnHost', 'if kMaxHostBytes',
-     DROP),
     ('no address is a name of this host', _DASHBOARD, 'IsOwnHost',
      'if NumericAddress', without('NumericAddress')),
     ('localhost is not this host', _DASHBOARD, 'IsOwnHost', 'if NumericAddress',
