@@ -98,7 +98,7 @@ class Dashboard {
 };
 
 // Adds the dashboard to the pages of a server.
-void AddDashboard(std::shared_ptr<Dashboard> dashboard, Probes& pages);
+void AddDashboard(const std::shared_ptr<Dashboard>& dashboard, Probes& pages);
 
 }  // namespace muster::rendezvous
 
