@@ -147,8 +147,9 @@ std::vector<std::string> DetailOf(const Row& row, int64_t front) {
       {"node", PrintableLine(row.node->node.node_id)},
       {"address", PrintableLine(row.node->node.address)},
       {"local rank", std::to_string(row.local_rank)}};
-  for (size_t i = 0; i < names.size(); ++i)
+  for (size_t i = 0; i < names.size(); ++i) {
     lines.push_back({names[i], cells[i]});
+  }
   return AlignRows(lines);
 }
 

@@ -296,7 +296,7 @@ std::optional<ProbeAnswer> Dashboard::Answer(const PageRequest& request) {
   return AnswerForCaller(path, JobIdOf(request.target), *caller);
 }
 
-void AddDashboard(std::shared_ptr<Dashboard> dashboard, Probes& pages) {
+void AddDashboard(const std::shared_ptr<Dashboard>& dashboard, Probes& pages) {
   if (dashboard == nullptr) return;
   pages.pages = [dashboard](const PageRequest& request) {
     return dashboard->Answer(request);

@@ -99,7 +99,7 @@ class Dashboard {
 
 // Adds the dashboard to the pages of a server. `dashboard`: null if there is
 // none.
-void AddDashboard(std::shared_ptr<Dashboard> dashboard, Probes& pages);
+void AddDashboard(const std::shared_ptr<Dashboard>& dashboard, Probes& pages);
 
 }  // namespace muster::rendezvous
 
