@@ -322,6 +322,8 @@ void Lifecycle::FollowDirective() {
           ReleaseWaiters("this node's round is over");
           Stop(SIGTERM, config_.spec.shutdown_timeout);
         }
+      } else if (was_suspended_) {
+        AskAgain();
       } else {
         Start(directive.place);
       }

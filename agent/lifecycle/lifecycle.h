@@ -116,6 +116,11 @@ class Lifecycle {
   // limited time.
   void StandBy(const rendezvous::Directive& directive);
   void GoTo(std::string endpoint, Duration pause);
+  // Handles an order to begin a round that may be older than a suspension of
+  // this process. The coordinator may have been lost meanwhile, and the next
+  // one may have given the place away. Connects anew: a coordinator that still
+  // wants the round sends the order again.
+  void AskAgain();
   void LeaveStandby();
   // Reads from a directive of the coordinator who coordinates the job and which
   // nodes may take over.
@@ -294,6 +299,9 @@ class Lifecycle {
   // number of standbys tried that did not take over
   uint64_t standbys_tried_ = 0;
   bool connected_ = false;
+  // whether this process was suspended for longer than a lease since the
+  // connection was established
+  bool was_suspended_ = false;
   bool ever_answered_ = false;
   // whether the coordinator has not been reached since the start, and the user
   // is not notified of this yet

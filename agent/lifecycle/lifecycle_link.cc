@@ -33,6 +33,7 @@ constexpr Duration kWrongCoordinatorPause = std::chrono::seconds(1);
 void Lifecycle::On(const LinkUp& event) {
   connected_ = true;
   changed_ = true;
+  was_suspended_ = false;
   addresses_ = event.addresses;
   connected_to_ = event.coordinator;
   standby_until_.reset();
@@ -125,6 +126,11 @@ void Lifecycle::GoTo(std::string endpoint, Duration pause) {
   connected_ = false;
   standby_until_.reset();
   if (!unanswered_since_.has_value()) unanswered_since_ = now_;
+}
+
+void Lifecycle::AskAgain() {
+  directive_.reset();
+  GoTo(coordinator_, Duration::zero());
 }
 
 void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {

@@ -42,6 +42,47 @@ TEST(LifecycleReports, BeginWithTheConnectionAndHoldTheWholeTruth) {
   EXPECT_EQ(report.spec.shutdown_timeout, seconds(10));
 }
 
+// The coordinator may have been lost while the node was suspended, and the next
+// one may have begun another world without this node.
+TEST(LifecycleSuspension, AnOrderFromBeforeItBeginsNoRound) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.TellWait();
+  const Duration to_next = *agent.lifecycle().NextDeadline() - agent.now();
+  agent.PassTimeSuspended(
+      to_next + LifecycleFixture::QuickConfig().spec.lease() + milliseconds(1));
+  agent.TellRun(1);
+  EXPECT_THAT(agent.starts, IsEmpty());
+  ASSERT_TRUE(agent.last_step().reconnect.has_value());
+  agent.TellRun(1);  // a second one from the old connection
+  EXPECT_THAT(agent.starts, IsEmpty());
+  agent.Connect();
+  EXPECT_THAT(agent.starts, IsEmpty());
+  EXPECT_EQ(agent.reports.back().seen_revision, 0u);
+  agent.TellRun(1);
+  EXPECT_EQ(agent.starts.size(), 1u);
+}
+
+TEST(LifecycleSuspension, AShortOneDelaysNoRound) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.TellWait();
+  const Duration to_next = *agent.lifecycle().NextDeadline() - agent.now();
+  agent.PassTimeSuspended(to_next +
+                          LifecycleFixture::QuickConfig().spec.lease());
+  agent.TellRun(1);
+  EXPECT_EQ(agent.starts.size(), 1u);
+}
+
+TEST(LifecycleSuspension, ItsWorkersRunOn) {
+  LifecycleFixture agent;
+  agent.Run(1);
+  agent.PassTimeSuspended(std::chrono::minutes(1));
+  agent.TellRun(1);
+  EXPECT_FALSE(agent.last_step().reconnect.has_value());
+  EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
+}
+
 TEST(LifecycleReports, HoldThePlaceWithoutItsSecretsOnceARoundHasBegun) {
   LifecycleFixture agent;
   agent.Connect();
