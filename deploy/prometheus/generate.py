@@ -54,6 +54,11 @@ ALERTS = (
      'Local rank {{ $labels.local_rank }} at {{ $labels.instance }} has '
      'reported no progress for 5 minutes.',
      'Look at its log; --hang-timeout ends such rounds.'),
+    ('MusterSlowRank',
+     'muster_job_stragglers > 0', '5m', 'warning',
+     '{{ $value }} ranks of job {{ $labels.job }} have made the others wait '
+     'for 5 minutes.',
+     '`launch status` names them; --evict-stragglers replaces their nodes.'),
     ('MusterNotDurable',
      'muster_job_not_durable_seconds > 60', '0m', 'warning',
      'The newest state of job {{ $labels.job }} has not been on disk for a '
@@ -95,6 +100,11 @@ PANELS = (
     ('Time without progress by cause', 'bars', 's',
      [('increase(muster_job_interrupted_seconds_total' + _J +
        '[$__rate_interval])', '{{cause}}')]),
+    ('Time to recover from an interruption', 'line', 's',
+     [('histogram_quantile(%s, sum by (le) (rate('
+       'muster_job_recovery_seconds_bucket' % quantile + _J + '[1d])))', legend)
+      for quantile, legend in ((0.5, 'median'), (0.95, '95 %'))]),
+    ('Slow ranks', 'line', 'none', [('muster_job_stragglers' + _J, '')]),
     ('Tokens per second', 'line', 'none',
      [('muster_job_tokens_per_second' + _J, 'all workers')]),
     ('Loss of each worker', 'line', 'none',

@@ -478,7 +478,18 @@ function showFactsOf(job) {
     job.not_durable
       ? ['journal', `not durable for ${durationText(job.not_durable.seconds)}: ` +
          job.not_durable.reason] : null,
+    job.slow_ranks.length > 0
+      ? ['slow ranks', slowRanksText(job), 'wide'] : null,
   ]);
+}
+
+function slowRanksText(job) {
+  const ranks = job.slow_ranks.map((slow) =>
+    `${slow.rank} (${slow.host}, local rank ${slow.local_rank}): ` +
+    `${slow.phase}, ${slow.ratio.toFixed(2)} × the median` +
+    (slow.persistent ? '' : ', for now'));
+  return ranks.join('; ') + '; without them a step is ' +
+    `${Math.round(100 * job.slow_ranks_gain)} % shorter`;
 }
 
 function showVerdict(verdict) {
