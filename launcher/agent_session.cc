@@ -39,6 +39,7 @@
 #include "rendezvous/dashboard/dashboard_access.h"
 #include "rendezvous/metrics/exposition.h"
 #include "rendezvous/metrics/job_metrics.h"
+#include "rendezvous/probes/metrics_file.h"
 #include "rendezvous/probes/probe_server.h"
 
 namespace muster::launcher {
@@ -298,18 +299,18 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   }
   rendezvous::Probes probes = agent::ProbesOf(&view, own.live);
   AddDashboard(*dashboard, probes);
-  const auto pages = rendezvous::ServePages(
-      {.probes = options.health.probe_listen,
-       .metrics = options.health.metrics_listen,
-       .dashboard = options.health.dashboard_listen},
-      probes,
-      [names = agent::NodeNames{.run_id = options.run_id,
-                                .node_id = options.node.node_id,
-                                .host = options.node.host},
-       &view, log_account, jobs = own.jobs] {
-        return MetricsText(names, view.Look(), log_account->sums(), jobs);
-      },
-      /*say=*/nullptr);
+  const auto metrics = [names =
+                            agent::NodeNames{.run_id = options.run_id,
+                                             .node_id = options.node.node_id,
+                                             .host = options.node.host},
+                        &view, log_account, jobs = own.jobs] {
+    return MetricsText(names, view.Look(), log_account->sums(), jobs);
+  };
+  const auto pages =
+      rendezvous::ServePages({.probes = options.health.probe_listen,
+                              .metrics = options.health.metrics_listen,
+                              .dashboard = options.health.dashboard_listen},
+                             probes, metrics, /*say=*/nullptr);
   if (!pages.ok()) {
     return {
         .exit_code = voice.Refuse(pages.status()), .verdict = {}, .reason = ""};
@@ -324,6 +325,12 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   const auto console = std::make_shared<agent::Console>(
       agent::ConsoleFds{}, ConsoleLimits(logs), std::string(voice.program()));
   voice.SpeakThrough(console);
+  std::optional<rendezvous::MetricsFile> metrics_file;
+  if (!options.health.metrics_textfile.empty()) {
+    metrics_file.emplace(
+        options.health.metrics_textfile, metrics,
+        [&voice](const std::string& sentence) { voice.Notice(sentence); });
+  }
   const agent::ConsoleWriter::WaitLimits limits = {
       .without_progress = logs.console.timeout,
       .end_signals = [count = std::make_shared<std::atomic<int>>(0)] {

@@ -20,6 +20,8 @@ struct HealthOptions {
   // nullopt: they are not served.
   std::optional<rendezvous::Endpoint> probe_listen;
   std::optional<rendezvous::Endpoint> metrics_listen;
+  // The file for node_exporter's textfile collector; empty: none.
+  std::string metrics_textfile;
   // Address of the dashboard; nullopt: none.
   std::optional<rendezvous::Endpoint> dashboard_listen;
   int gpus_needed = 0;  // GPUs that this node's workers need; 0: unknown

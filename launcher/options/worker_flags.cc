@@ -8,6 +8,7 @@
 #include "launcher/options/flag_table.h"
 #include "launcher/options/option_values.h"
 #include "launcher/options/run_options.h"
+#include "rendezvous/probes/metrics_file.h"
 
 namespace muster::launcher {
 namespace {
@@ -402,6 +403,17 @@ constexpr Flag kFlags[] = {
      .read =
          [](Text t, RunOptions& o) {
            return Set(o.health.metrics_listen, ReadOptionalEndpoint(t));
+         }},
+    {.name = "metrics-textfile",
+     .value = "FILE",
+     .group = FlagGroup::kHealth,
+     .help = "Write the text of /metrics to FILE every 15 s, for the textfile "
+             "collector of Prometheus' node_exporter.",
+     .completions = "<file>",
+     .read =
+         [](Text t, RunOptions& o) {
+           o.health.metrics_textfile = std::string(t);
+           return rendezvous::CheckMetricsFile(o.health.metrics_textfile);
          }},
     {.name = "dashboard-listen",
      .value = "[HOST:]PORT",

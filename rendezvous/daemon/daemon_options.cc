@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "rendezvous/dashboard/dashboard_access.h"
+#include "rendezvous/probes/metrics_file.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/version.h"
 
@@ -158,6 +159,10 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
                  "Prometheus' text format, and the probes as well. It shows "
                  "the names of jobs to everybody who can connect")
       ->type_name("HOST:PORT");
+  app.add_option("--metrics-textfile", options.metrics_textfile,
+                 "File to which the text of /metrics is written every 15 s, "
+                 "for the textfile collector of Prometheus' node_exporter")
+      ->type_name("FILE");
   app.add_option("--dashboard-listen", dashboard_listen,
                  "Address and port of a page about the jobs, over HTTP, for a "
                  "browser; without a host on 127.0.0.1. With a job token, "
@@ -198,6 +203,13 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
           absl::StrCat(name, ": ", parsed.status().message()));
     }
     *listens = *std::move(parsed);
+  }
+  if (!options.metrics_textfile.empty()) {
+    const absl::Status status = CheckMetricsFile(options.metrics_textfile);
+    if (!status.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--metrics-textfile: ", status.message()));
+    }
   }
   if (!dashboard_listen.empty()) {
     absl::StatusOr<Endpoint> parsed = ParseDashboardEndpoint(dashboard_listen);

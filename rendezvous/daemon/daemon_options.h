@@ -42,6 +42,8 @@ struct DaemonOptions {
   std::optional<Endpoint> metrics_listen;
   // Address of the dashboard; nullopt: none.
   std::optional<Endpoint> dashboard_listen;
+  // The file for node_exporter's textfile collector; empty: none.
+  std::string metrics_textfile;
 };
 
 // Parses the command line. InvalidArgument: one line that names the option and

@@ -38,6 +38,7 @@
 #include "rendezvous/journal/journal.h"
 #include "rendezvous/metrics/exposition.h"
 #include "rendezvous/metrics/job_metrics.h"
+#include "rendezvous/probes/metrics_file.h"
 #include "rendezvous/probes/probe_server.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
@@ -456,6 +457,11 @@ int Serve(const DaemonOptions& options) {
       });
   if (!pages.ok()) return Fail(pages.status(), 1);
   daemon.pages = *std::move(pages);
+  std::optional<MetricsFile> file;
+  if (!options.metrics_textfile.empty()) {
+    file.emplace(
+        options.metrics_textfile, [health] { return health->Metrics(); }, Say);
+  }
   return options.etcd ? ServeInTurn(daemon) : ServeAlone(daemon);
 }
 

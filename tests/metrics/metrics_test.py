@@ -205,6 +205,25 @@ def _is_served(url):
     return False
   return True
 
+  def test_the_textfile_is_there_while_the_job_runs(self):
+    path = os.path.join(self.folder, 'muster.prom')
+    job = self.start(_LAUNCH, '--standalone', '--run-id=t',
+                     f'--metrics-textfile={path}', '--no-python',
+                     sys.executable, self.worker,
+                     self.end)
+    until('no textfile', lambda: os.path.exists(path))
+    with open(path) as file:
+      text = file.read()
+    checked = subprocess.run(['promtool', 'check', 'metrics'], input=text,
+                             capture_output=True, text=True)
+    self.assertEqual((checked.returncode, checked.stdout + checked.stderr),
+                     (0, ''), text)
+    self.assertIn('muster_node_info{job="t"', text)
+    with open(self.end, 'w') as file:
+      file.write('0')
+    self.assertEqual(job.wait(_TIMEOUT_S), 0)
+    self.assertFalse(os.path.exists(path))
+
 
 if __name__ == '__main__':
   xml_main.main()

@@ -1,0 +1,62 @@
+#ifndef MUSTER_RENDEZVOUS_PROBES_METRICS_FILE_H_
+#define MUSTER_RENDEZVOUS_PROBES_METRICS_FILE_H_
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "base/file_queue.h"
+#include "base/time.h"
+
+namespace muster::rendezvous {
+
+// Whether node_exporter reads a file with this name: it reads *.prom only.
+// InvalidArgument: a sentence.
+absl::Status CheckMetricsFile(const std::string& path);
+
+// Keeps a file with the metrics of this process, for the textfile collector of
+// Prometheus' node_exporter: writes it at once and every `interval`, and
+// removes it at the end. Readers see a whole file at any time, because each
+// text is written beside the file and takes its place by a rename. No function
+// waits for the file system for longer than a second.
+class MetricsFile {
+ public:
+  static constexpr Duration kInterval = std::chrono::seconds(15);
+
+  // `make`: the text; called on a thread of this object until it is destroyed.
+  // `say`: takes a sentence when the file cannot be written, once until it can
+  // be written again; any thread.
+  MetricsFile(std::string path, std::function<std::string()> make,
+              std::function<void(const std::string&)> say,
+              Duration interval = kInterval);
+  ~MetricsFile();
+  MetricsFile(const MetricsFile&) = delete;
+  MetricsFile& operator=(const MetricsFile&) = delete;
+
+ private:
+  // How the newest write ended. Shared with the queue's thread, which may live
+  // longer than this object.
+  struct Outcome;
+
+  void Run(Duration interval);
+  void Write();
+
+  const std::string path_;
+  const std::function<std::string()> make_;
+  const std::function<void(const std::string&)> say_;
+  const std::shared_ptr<Outcome> outcome_;
+  FileQueue queue_;
+  bool has_complained_ = false;  // used by thread_ only
+  std::mutex mutex_;
+  std::condition_variable stopping_;
+  bool stop_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_PROBES_METRICS_FILE_H_
