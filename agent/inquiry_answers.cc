@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "agent/health/within.h"
+#include "agent/stacks/kernel_stacks.h"
 #include "agent/stacks/stack_lines.h"
 #include "agent/stacks/stack_taker.h"
 #include "base/monotonic_clock.h"
@@ -78,8 +79,14 @@ struct StackReading {
         if (begun == workers.size() || MonotonicNow() >= deadline) return;
         worker = workers[begun++];
       }
+      const bool is_stopped =
+          ReadWorkerState(worker.second) == WorkerState::kStopped;
       std::vector<std::string> lines = MostInformativeLines(
           ReadStacks(worker.second, native, deadline, cancel->get()));
+      if (is_stopped && lines.size() < rendezvous::kMaxStackLines) {
+        lines.insert(lines.begin(),
+                     "stopped, by a signal such as SIGSTOP or by a debugger:");
+      }
       std::lock_guard<std::mutex> lock(mutex);
       read[worker.first] = std::move(lines);
       changed.notify_all();

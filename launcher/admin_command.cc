@@ -187,7 +187,8 @@ class MissingAnswers {
  public:
   void Add(const rendezvous::InquiryUpdate& update) {
     if (update.missing.empty()) return;
-    absl::StrAppend(&text_, text_.empty() ? "" : "; ", update.host, ": ",
+    absl::StrAppend(&text_, text_.empty() ? "" : "; ",
+                    update.host.empty() ? update.node_id : update.host, ": ",
                     update.missing);
   }
   // OK, or Unavailable with all of them.
@@ -358,7 +359,7 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
   const bool has_access = options.tls.given() || !options.token.empty();
   rendezvous::AdminClient client(std::move(options));
   absl::Status status = Perform(client, request, voice);
-  if (status.ok()) return 0;
+  if (status.ok()) return OutputWasLost() ? 1 : 0;
   if (absl::IsUnauthenticated(status) && of_slurm && !has_access) {
     status = AskOnItsHost(*of_slurm, request.args);
   }

@@ -93,7 +93,7 @@ absl::StatusOr<std::string> ReadPattern(const std::string& text) {
     return absl::InvalidArgumentError(absl::StrCat(
         "is longer than ", rendezvous::kMaxPatternBytes, " bytes"));
   }
-  RE2::Options options(RE2::Latin1);
+  RE2::Options options;
   options.set_log_errors(false);
   const RE2 pattern(text, options);
   if (pattern.ok()) return text;

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "agent/agent_view.h"
 #include "agent/caught_signals.h"
@@ -331,6 +332,11 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         options.health.metrics_textfile, metrics,
         [&voice](const std::string& sentence) { voice.Notice(sentence); });
   }
+  // After everything else: the pages are served for as long as this process
+  // coordinates the job.
+  const absl::Cleanup linger = [&own] {
+    if (own.linger) own.linger();
+  };
   const agent::ConsoleWriter::WaitLimits limits = {
       .without_progress = logs.console.timeout,
       .end_signals = [count = std::make_shared<std::atomic<int>>(0)] {

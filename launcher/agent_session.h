@@ -36,6 +36,10 @@ struct CoordinatorPages {
   std::vector<std::string> tokens;
   rendezvous::CallerCertificates certificates =
       rendezvous::CallerCertificates::kNotRequired;
+  // Called when the node is done, while its pages are still served. Blocks
+  // until the other nodes need the coordinator in this process no more. Null:
+  // there is nothing to wait for.
+  std::function<void()> linger;
 };
 
 // Runs an agent. Prints notices while the agent runs, and at the end the

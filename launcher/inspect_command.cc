@@ -45,9 +45,12 @@ int InspectCommand(const std::vector<std::string>& arguments,
   if (!flight.ok()) {
     return Refuse(std::string(flight.status().message()), voice);
   }
+  for (const std::string& line : flight->unreadable) {
+    voice.Error(absl::StrCat("inspect: left out: ", line));
+  }
   const FlightAnalysis analysis =
       AnalyseFlight(flight->logs, flight->ends,
-                    flight->running ? std::optional(clock) : std::nullopt);
+                    flight->running ? std::optional(clock) : flight->dumped);
   return Print(InspectText(analysis, static_cast<int>(flight->logs.size()),
                            TargetOf(STDOUT_FILENO)),
                analysis.findings.empty() ? 0 : 1);

@@ -278,13 +278,19 @@ int RunCommand(const std::string& name, const RunOptions& options,
   if (hosting.tls.given()) {
     shown.certificates = rendezvous::CallerCertificates::kRequired;
   }
+  bool is_over = false;
+  shown.linger = [&] {
+    is_over = true;
+    link.reset();
+    node->guardian.reset();
+    if (here != nullptr) here->Linger(options.close_timeout, voice);
+  };
   const agent::AgentResult result = RunAgentSession(
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,
       node->guardian.get(), link.get(), shown);
-  link.reset();
-  node->guardian.reset();
-  if (here != nullptr) here->Linger(options.close_timeout, voice);
+  // If the session could not begin:
+  if (!is_over) shown.linger();
   return result.exit_code;
 }
 

@@ -1,6 +1,7 @@
 #include "launcher/top_screen.h"
 
 #include <curses.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -20,7 +21,10 @@ namespace {
 
 constexpr Duration kInterval = std::chrono::seconds(1);
 constexpr int kIntervalMs = 1000;
+constexpr int kCtrlC = 3;
+constexpr int kCtrlZ = 26;
 constexpr int kEscape = 27;
+constexpr int kCtrlBackslash = 28;
 
 // The terminal, in ncurses' mode until the destructor. ncurses itself restores
 // the terminal when a signal ends the process.
@@ -32,7 +36,8 @@ class Terminal {
     std::setlocale(LC_CTYPE, "");
     screen_ = newterm(nullptr, stdout, stdin);
     if (screen_ == nullptr) return;
-    cbreak();
+    // Ctrl-C and Ctrl-\ arrive as keys, so that they restore the terminal.
+    raw();
     noecho();
     keypad(stdscr, TRUE);
     set_escdelay(25);
@@ -112,7 +117,11 @@ absl::Status ShowTop(
     }
     terminal.Show(screen);
     const int code = getch();
-    if (code == 'q' || code == 'Q') return absl::OkStatus();
+    if (code == 'q' || code == 'Q' || code == kCtrlC ||
+        code == kCtrlBackslash) {
+      return absl::OkStatus();
+    }
+    if (code == kCtrlZ) raise(SIGTSTP);  // ncurses restores the terminal
     if (const std::optional<TopKey> key = KeyOf(code)) {
       choice = AfterKey(choice, *key, *job, static_cast<size_t>(LINES));
     }

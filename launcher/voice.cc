@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -76,10 +79,24 @@ int Voice::Refuse(const absl::Status& error,
   return absl::IsPermissionDenied(error) ? 126 : 1;
 }
 
+namespace {
+
+std::atomic<bool> output_was_lost = false;
+
+}  // namespace
+
 int Print(const std::string& text, int exit_code) {
   const bool printed =
       std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-  return printed ? exit_code : 1;
+  if (printed) return exit_code;
+  // A reader that has left, such as `head`, wants no more.
+  if (errno != EPIPE && !output_was_lost.exchange(true)) {
+    std::fprintf(stderr, "launch: cannot write to stdout: %s\n",
+                 std::strerror(errno));
+  }
+  return 1;
 }
+
+bool OutputWasLost() { return output_was_lost; }
 
 }  // namespace muster::launcher

@@ -62,6 +62,10 @@ class Voice {
 // Prints `text` on stdout. Returns `exit_code`, or 1 if the write failed.
 int Print(const std::string& text, int exit_code = 0);
 
+// Whether a call of Print has failed for another reason than a reader that has
+// closed its end of the pipe. Thread-safe.
+bool OutputWasLost();
+
 }  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_VOICE_H_

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "agent/logs/terminal_text.h"
 #include "base/monotonic_clock.h"
 
 namespace muster::agent {
@@ -147,7 +148,7 @@ OutputReader::OutputReader(std::shared_ptr<RecentOutput> output,
                            const Inquiry& question, Instant now)
     : output_(std::move(output)), question_(question), begin_(now) {
   if (question_.pattern.empty()) return;
-  RE2::Options options(RE2::Latin1);  // lines may be invalid UTF-8
+  RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(kMaxPatternMemory);
   pattern_ = std::make_unique<RE2>(question_.pattern, options);
@@ -164,7 +165,8 @@ void OutputReader::Add(const RecentOutput::Block& block, Line line,
                        std::vector<Found>* found) const {
   if (!Wants(block.worker.rank)) return;
   if (pattern_ != nullptr &&
-      !(pattern_->ok() && RE2::PartialMatch(line.text, *pattern_))) {
+      !(pattern_->ok() &&
+        RE2::PartialMatch(ForTerminal(line.text), *pattern_))) {
     return;
   }
   found->push_back({.number = block.number,

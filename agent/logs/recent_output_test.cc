@@ -103,6 +103,13 @@ TEST_F(RecentOutputTest, PatternSelectsBeforeLinesAreCounted) {
               ElementsAre("4:loss nan"));
 }
 
+TEST_F(RecentOutputTest, PatternSeesTheTextAsItIsShown) {
+  Write(4, "\x1b[32mgreen\x1b[0m loss\n\xc3\xa4\xc3\xb6\xc3\xbc\n\xff\n");
+  EXPECT_THAT(Texts(Read({.pattern = "^green loss$"})), SizeIs(1));
+  EXPECT_THAT(Texts(Read({.pattern = "^.{3}$"})), SizeIs(1));
+  EXPECT_THAT(Texts(Read({.pattern = "(?i)\xc3\x84"})), SizeIs(1));
+}
+
 TEST_F(RecentOutputTest, PatternThatCannotBeReadIsSaid) {
   Write(4, "a\n");
   const AnswerPart part = Read({.pattern = "("});

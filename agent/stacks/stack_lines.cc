@@ -10,6 +10,9 @@ namespace muster::agent {
 namespace {
 
 constexpr size_t kMaxPythonFrames = 12;
+// If there are more frames: the number of outermost ones that are shown besides
+// the innermost ones. Most of a user's own frames are among them.
+constexpr size_t kOutermostFrames = 4;
 constexpr size_t kMaxNativeFrames = 8;
 static_assert(kMaxPythonFrames + kMaxNativeFrames + 3 <=
               rendezvous::kMaxStackLines);
@@ -44,7 +47,7 @@ std::string MainThreadOf(std::string_view line) {
 
 // The frames of the main thread: the thread named MainThread, else the thread
 // with the process's number, else the first thread.
-std::vector<std::string_view> PythonFrames(std::string_view dump) {
+std::vector<std::string> PythonFrames(std::string_view dump) {
   const std::string main_thread = MainThreadOf(dump.substr(0, dump.find('\n')));
   std::vector<std::string_view> frames;
   // how `frames` were chosen: 3 by name, 2 by number, 1 first thread
@@ -59,15 +62,20 @@ std::vector<std::string_view> PythonFrames(std::string_view dump) {
       taken = sure > best;
       if (taken) frames.clear();
       best = std::max(best, sure);
-    } else if (taken && line.starts_with("  ") &&
-               frames.size() < kMaxPythonFrames) {
+    } else if (taken && line.starts_with("  ")) {
       // A blank line is no frame; it may come from a line end in a thread's
       // name.
       const size_t begin = line.find_first_not_of(' ');
       if (begin != std::string_view::npos) frames.push_back(line.substr(begin));
     }
   }
-  return frames;
+  std::vector<std::string> shown(frames.begin(), frames.end());
+  if (shown.size() <= kMaxPythonFrames) return shown;
+  const auto first = shown.begin() + (kMaxPythonFrames - kOutermostFrames - 1);
+  const auto last = shown.end() - kOutermostFrames;
+  *first = "(" + std::to_string(last - first) + " frames are not shown)";
+  shown.erase(first + 1, last);
+  return shown;
 }
 
 // Removes the address and arguments of a native frame: "#3  0x00007f83015a6ee2
@@ -127,8 +135,8 @@ std::vector<std::string> MostInformativeLines(const StackTexts& texts) {
   std::vector<std::string> lines;
   const auto python = PythonFrames(texts.python);
   if (!python.empty()) lines.emplace_back("Python, main thread:");
-  for (const std::string_view frame : python) {
-    Add("  " + std::string(frame), rendezvous::kMaxLineBytes, lines);
+  for (const std::string& frame : python) {
+    Add("  " + frame, rendezvous::kMaxLineBytes, lines);
   }
   if (python.empty() && !texts.why_no_python.empty()) {
     Add(texts.why_no_python, rendezvous::kMaxLineBytes, lines);

@@ -59,6 +59,20 @@ TEST(MostInformativeLines, PySpyNamesTheMainThread) {
               ElementsAre("Python, main thread:", "  load (train.py:3)"));
 }
 
+TEST(MostInformativeLines, DeepStacksKeepTheirOutermostFrames) {
+  std::string dump = "Thread 23 (idle): \"MainThread\"\n";
+  for (int i = 1; i <= 20; ++i) {
+    dump += "    f" + std::to_string(i) + " (a.py:1)\n";
+  }
+  const std::vector<std::string> lines =
+      MostInformativeLines({dump, "", "", ""});
+  ASSERT_EQ(lines.size(), 1u + 12);
+  EXPECT_EQ(lines[7], "  f7 (a.py:1)");
+  EXPECT_EQ(lines[8], "  (9 frames are not shown)");
+  EXPECT_EQ(lines[9], "  f17 (a.py:1)");
+  EXPECT_EQ(lines[12], "  f20 (a.py:1)");
+}
+
 // A dump without thread names, as py-spy prints it with Debian's Python 3.11:
 // the main thread is the thread with the process's number.
 TEST(MostInformativeLines, AMainThreadWithoutANameHasTheProcesssNumber) {

@@ -331,7 +331,9 @@ constexpr Flag kFlags[] = {
      .group = FlagGroup::kRestarts,
      .help = "Once a rank is persistently slower than the others and a spare "
              "node is ready, the node of that rank leaves the job, and the "
-             "spare takes its place in a new round.",
+             "spare takes its place in a new round. Only ranks whose "
+             "collectives are measured are compared: those of the training "
+             "library, and with --profile-collectives those of NCCL.",
      .read =
          [](Text t, RunOptions& o) {
            return Set(o.spec.evict_stragglers, ReadSwitch(t));

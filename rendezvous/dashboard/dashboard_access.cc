@@ -31,7 +31,14 @@ absl::StatusOr<Endpoint> ParseDashboardEndpoint(const std::string& text) {
   if (IsDigits(text, kMaxPortDigits)) {
     return ParseEndpoint(absl::StrCat("127.0.0.1:", text));
   }
-  return ParseEndpoint(text);
+  // Without a port, ParseEndpoint would take that of the coordinator.
+  const absl::StatusOr<Endpoint> endpoint = ParseEndpoint(text);
+  const bool has_port = endpoint.ok() && endpoint->ToString() == text;
+  if (has_port || !endpoint.ok() || absl::StrContains(text, ":")) {
+    return endpoint;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", text, "' has no port, as in 127.0.0.1:9402"));
 }
 
 absl::Status CheckDashboard(const Endpoint& listen,

@@ -321,8 +321,8 @@ absl::Status DrivenJob::Inquire(const std::shared_ptr<InquirySession>& session,
     }
     if (question.kind == Inquiry::Kind::kStacks &&
         job_.phase() == JobPhase::kGathering) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("no worker runs: ", job_.why()));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "no worker runs", job_.why().empty() ? "" : ": ", job_.why()));
     }
     const std::vector<NodeSeat> seats = job_.Seats();
     const absl::Status sound = CheckInquiry(question, node, seats);
@@ -330,7 +330,8 @@ absl::Status DrivenJob::Inquire(const std::shared_ptr<InquirySession>& session,
     if (!inquiries_.Add(session, node)) {
       return absl::ResourceExhaustedError(
           absl::StrCat("the job has ", kMaxInquiries,
-                       " open inquiries (launch logs, launch stacks) already"));
+                       " open inquiries (launch logs, launch stacks) or ",
+                       JobInquiries::kMaxFollowers, " launch logs -f already"));
     }
     news = Readdress(inquiries_.Ask(session, seats));
     if (surroundings_.records != nullptr) Hold(news);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "rendezvous/protocol/inquiry.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -54,7 +55,10 @@ absl::Status CheckInquiry(const Inquiry& question, const std::string& node,
     if (has_it) continue;
     return absl::InvalidArgumentError(
         rank < world_size
-            ? absl::StrCat("rank ", rank, " is not on node \"", node, "\"")
+            ? absl::StrCat("rank ", rank,
+                           node.empty()
+                               ? " is on no node that is connected"
+                               : absl::StrCat(" is not on node \"", node, "\""))
             : absl::StrCat("the job has no rank ", rank,
                            "; its ranks are 0 to ", world_size - 1));
   }
@@ -63,6 +67,12 @@ absl::Status CheckInquiry(const Inquiry& question, const std::string& node,
 
 bool JobInquiries::Add(const Session& session, const std::string& node) {
   if (open_.size() >= kMaxInquiries) return false;
+  const auto follows = [](const Session& each) {
+    return each->question().follow == Inquiry::Follow::kYes;
+  };
+  const auto followers = std::ranges::count_if(
+      open_, [&](const Open& open) { return follows(open.session); });
+  if (follows(session) && followers >= kMaxFollowers) return false;
   open_.push_back({session, node});
   return true;
 }

@@ -36,7 +36,12 @@ class JobInquiries {
       : draw_id_(std::move(draw_id)) {}
 
   bool empty() const { return open_.empty(); }
-  // Adds an inquiry. Returns false if there are kMaxInquiries already.
+  // Maximum number of inquiries that follow the output. The others remain for
+  // operators who look for the reason why a job hangs.
+  static constexpr int kMaxFollowers = 12;
+
+  // Adds an inquiry. Returns false if there are kMaxInquiries already, or for
+  // one that follows the output kMaxFollowers of its kind.
   bool Add(const Session& session, const std::string& node);
   // Removes an inquiry. Returns the streams that were still asked.
   std::set<StreamId> Remove(const Session& session);

@@ -118,6 +118,19 @@ TEST_F(JobInquiriesTest, AtMostSixteenAreOpen) {
       inquiries_.Add(std::make_shared<InquirySession>(Inquiry(), [] {}), ""));
 }
 
+// Viewers that were left behind must not keep an operator from the stacks of a
+// job that hangs.
+TEST_F(JobInquiriesTest, FollowersLeaveRoomForOthers) {
+  for (int i = 0; i < JobInquiries::kMaxFollowers; ++i) {
+    Open({.follow = Follow::kYes});
+  }
+  const auto session = [](const Inquiry& question) {
+    return std::make_shared<InquirySession>(question, [] {});
+  };
+  EXPECT_FALSE(inquiries_.Add(session({.follow = Follow::kYes}), ""));
+  EXPECT_TRUE(inquiries_.Add(session({}), ""));
+}
+
 TEST_F(JobInquiriesTest, EndOfTheJobEndsFollowers) {
   const auto session = Open({.follow = Follow::kYes});
   inquiries_.AskNoMore();

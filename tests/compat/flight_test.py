@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 _HERE = os.path.dirname(os.path.realpath(__file__))
@@ -41,6 +42,12 @@ class Flight(unittest.TestCase):
     with open(os.path.join(self.folder, name), 'wb') as file:
       file.write(value)
 
+  def write_later(self, name):
+    """Makes a dump a minute older than the time of its file."""
+    path = os.path.join(self.folder, name)
+    later = time.time() + 60
+    os.utime(path, (later, later))
+
   def test_the_rank_that_others_wait_for_is_named(self):
     if interpreters.why_not(interpreters.NEW):
       self.skipTest(interpreters.why_not(interpreters.NEW))
@@ -51,12 +58,15 @@ class Flight(unittest.TestCase):
             PYTHON_EXEC=interpreters.PATHS[interpreters.NEW],
             TORCH_FR_BUFFER_SIZE='100'),
         stdin=subprocess.DEVNULL, timeout=_LIMIT_S, check=True)
+    # A second later those that wait are stuck.
+    for rank in range(3):
+      self.write_later('nccl_trace_rank_%d' % rank)
     done = _inspect(self.folder)
     text = ' '.join(done.stdout.split())
     self.assertEqual(done.returncode, 1, done.stdout)
     self.assertIn('Flight recorders of 3 of 3 ranks', text)
     self.assertIn('rank 1 is behind: it did not call all_reduce #3 of 8 '
-                  'float32 (32 bytes), sum in group default_pg, where ranks 0, '
+                  'float32 (32 bytes) in group default_pg, where ranks 0, '
                   '2 wait', text)
     # The same dumps as Python pickles them itself.
     for rank in range(3):
@@ -64,7 +74,14 @@ class Flight(unittest.TestCase):
       with open(os.path.join(self.folder, name), 'rb') as file:
         value = pickle.load(file)
       self.write(name, pickle.dumps(value, 4))
+      self.write_later(name)
     self.assertEqual(_inspect(self.folder).stdout, done.stdout)
+    # A dump that is cut off does not hide what the others say.
+    self.write('nccl_trace_rank_2', b'')
+    done = _inspect(self.folder)
+    self.assertIn('left out: ' + self.folder + '/nccl_trace_rank_2: is empty',
+                  done.stdout)
+    self.assertIn('rank 1 is behind', ' '.join(done.stdout.split()))
 
   def test_code_in_a_dump_is_not_run(self):
     self.write('nccl_trace_rank_0', pickle.dumps(_Code(), 2))

@@ -5,7 +5,9 @@ usage: flight_worker.py FOLDER
 """
 
 import os
+import pickle
 import sys
+import threading
 
 import torch
 import torch.distributed as dist
@@ -21,6 +23,10 @@ if rank != 0:
   dist.broadcast(values, 1, group=odd)
 if rank != 1:
   waits = dist.all_reduce(values, async_op=True)
+# Gloo retires an operation a moment after it has returned.
+while sum(not entry['retired'] for entry in
+          pickle.loads(_dump_fr_trace())['entries']) > (rank != 1):
+  threading.Event().wait(0.01)
 with open(os.path.join(sys.argv[1], 'nccl_trace_rank_%d' % rank), 'wb') as file:
   file.write(_dump_fr_trace())
 # The store is a barrier that involves no collective.

@@ -120,6 +120,14 @@ class Top(unittest.TestCase):
     self.assertEqual(top.program.wait(timeout=_TIMEOUT_S), 0)
     self.assertEqual(termios.tcgetattr(top.slave), top.before)
 
+  def test_control_keys_end_it_and_leave_the_terminal_as_it_was(self):
+    for key in (b'\x03', b'\x1c'):  # Ctrl-C, Ctrl-\
+      top = self.top()
+      top.until('q quit')
+      top.press(key)
+      self.assertEqual(top.program.wait(timeout=_TIMEOUT_S), 0)
+      self.assertEqual(termios.tcgetattr(top.slave), top.before)
+
   def test_a_signal_leaves_the_terminal_as_it_was(self):
     top = self.top()
     top.until('q quit')

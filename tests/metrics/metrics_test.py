@@ -205,6 +205,42 @@ def _is_served(url):
     return False
   return True
 
+  def test_a_node_that_has_left_shows_the_job_that_it_coordinates(self):
+    port = free_port.free_port()
+    endpoint = f'127.0.0.1:{free_port.free_port()}'
+    url = f'http://127.0.0.1:{port}/metrics'
+    nodes = []
+    for node, flags in (('n0', [f'--metrics-listen=127.0.0.1:{port}']),
+                        ('n1', [])):
+      nodes.append(self.start(
+          _LAUNCH, '--nnodes=1:2', '--rdzv-id=a-job', f'--node-id={node}',
+          f'--rdzv-endpoint={endpoint}', '--rdzv-conf=last_call_timeout=60',
+          '--no-python', *flags, sys.executable, self.worker, self.end))
+      until('n0 does not listen', lambda: self._answers(url))
+    job = 'job="a-job"'
+    self.page_when(url, f'muster_job_workers{{{job}}} 2',
+                   f'muster_job_phase{{{job},phase="running"}} 1')
+    subprocess.run([_LAUNCH, 'drain', 'n0', f'--endpoint={endpoint}'],
+                   check=True, stdout=subprocess.DEVNULL)
+    self.page_when(url, f'muster_job_workers{{{job}}} 1',
+                   f'muster_job_phase{{{job},phase="running"}} 1')
+    said = ''
+    while 'it hosts the coordinator' not in said:
+      line = nodes[0].stdout.readline()
+      self.assertNotEqual(line, '', said)
+      said += line
+    self.page_when(url, f'muster_job_phase{{{job},phase="running"}} 1')
+    with open(self.end, 'w') as file:
+      file.write('0')
+    for node in nodes:
+      node.communicate(timeout=_TIMEOUT_S)
+
+  def _answers(self, url):
+    try:
+      return fetch(url)
+    except OSError:
+      return None
+
   def test_the_textfile_is_there_while_the_job_runs(self):
     path = os.path.join(self.folder, 'muster.prom')
     job = self.start(_LAUNCH, '--standalone', '--run-id=t',

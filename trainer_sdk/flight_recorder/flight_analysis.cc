@@ -251,11 +251,11 @@ std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                        const FlightMoment& moment) {
   // The log's pid, if there is a log: the process that recorded the log may be
   // a child of the one that the agent started.
-  const int64_t pid = log == nullptr ? end.pid : log->pid;
+  const int64_t pid = log == nullptr || log->pid == 0 ? end.pid : log->pid;
   return absl::StrCat("rank ", end.rank, " (", end.host, ", pid ", pid, ") ",
                       VerbOf(end.how),
                       end.how == HowEnded::kNotStarted ? ""
-                      : log == nullptr ? " before its first group"
+                      : log == nullptr ? " without a flight record"
                                        : WhereWas(*log, moment),
                       ": ", end.message);
 }
@@ -695,8 +695,7 @@ class Analysis {
     if (missing.empty()) return;
     Find(absl::StrCat("there is no dump of ", RankRanges(missing), " of ",
                       result_.world_size,
-                      ": died before its first group, or its file is "
-                      "elsewhere"));
+                      ": it left none, or its file is elsewhere"));
   }
 
   // Finds ranks whose logs show neither a failure nor a normal end, although
@@ -739,7 +738,10 @@ class Analysis {
     }
     if (places.empty()) {
       if (somebody_failed_) {
-        Find("ranks failed, though all called the same: see what they said");
+        Find(logs_.empty() ? "ranks failed, but there are no flight records: "
+                             "see the job's verdict"
+                           : "ranks failed, though all called the same: see "
+                             "what they said");
       }
       return;
     }

@@ -195,10 +195,11 @@ TEST(FlightDeaths, WithoutADumpTheyAreNamedAllTheSame) {
                                     EndOf(3, HowEnded::kStopped)});
   EXPECT_THAT(
       analysis.findings,
-      ElementsAre("rank 1 (node1, pid 101) died before its first group: killed "
-                  "by SIGKILL (9)",
-                  "rank 2 (node2, pid 102) could not be started: words",
-                  HasSubstr("rank 0 (node0, pid 100) ended without a word")));
+      ElementsAre(
+          "rank 1 (node1, pid 101) died without a flight record: killed "
+          "by SIGKILL (9)",
+          "rank 2 (node2, pid 102) could not be started: words",
+          HasSubstr("rank 0 (node0, pid 100) ended without a word")));
 }
 
 TEST(FlightDeaths, EarliestDeathIsFirst) {

@@ -229,6 +229,7 @@ absl::Status Bad(const std::string& path, const std::string& what) {
 
 struct Contents {
   std::string bytes;
+  double modified = 0;  // seconds since 1970 (UTC)
   // whether a running process holds the file's lock, that is, still writes it
   bool locked = false;
 };
@@ -247,6 +248,8 @@ absl::StatusOr<Contents> ContentsOf(const std::string& path) {
   if (fstat(fd.get(), &facts) != 0) return Bad(path, std::strerror(errno));
   if (!S_ISREG(facts.st_mode)) return Bad(path, "not a file");
   Contents contents;
+  contents.modified = static_cast<double>(facts.st_mtim.tv_sec) +
+                      static_cast<double>(facts.st_mtim.tv_nsec) / 1e9;
   contents.locked = IsLocked(fd);
   std::string& bytes = contents.bytes;
   char piece[65536];
@@ -260,12 +263,16 @@ absl::StatusOr<Contents> ContentsOf(const std::string& path) {
   }
 }
 
-bool IsDump(const std::string& name) {
-  // Names of PyTorch's dumps: nccl_trace_rank_3, or another prefix of the
-  // user's choice.
+// Whether the name is that of a dump of PyTorch: nccl_trace_rank_3, or another
+// prefix of the user's choice.
+bool IsTorchName(const std::string& name) {
   const size_t digits = name.find_last_not_of("0123456789") + 1;
-  return (digits < name.size() &&
-          absl::EndsWith(name.substr(0, digits), "rank_")) ||
+  return digits < name.size() &&
+         absl::EndsWith(name.substr(0, digits), "rank_");
+}
+
+bool IsDump(const std::string& name) {
+  return IsTorchName(name) ||
          (absl::StartsWith(name, "rank_") &&
           (absl::EndsWith(name, ".ring") || absl::EndsWith(name, ".json"))) ||
          (absl::StartsWith(name, "workers.") && absl::EndsWith(name, ".json"));
@@ -359,6 +366,7 @@ class Collection {
     if (is_of_torch) {
       // PyTorch's dumps give a lower bound.
       world_size_ = std::max(world_size_, log->world_size);
+      dumped_ = std::max(dumped_.value_or(0), contents.modified);
     } else if (absl::Status of_one = OfOneWorld(log->world_size);
                !of_one.ok()) {
       return of_one;
@@ -368,11 +376,20 @@ class Collection {
     return absl::OkStatus();
   }
 
+  void Skip(const absl::Status& why) {
+    unreadable_.emplace_back(why.message());
+  }
+
   // Returns the contents of all files. InvalidArgument: no file was added.
   absl::StatusOr<Flight> Take() {
-    if (world_size_ == 0) return absl::InvalidArgumentError("no dumps given");
+    if (world_size_ == 0) {
+      return absl::InvalidArgumentError(
+          unreadable_.empty() ? "no dumps given" : unreadable_.front());
+    }
     Flight flight;
     flight.running = running_;
+    flight.dumped = dumped_;
+    flight.unreadable = std::move(unreadable_);
     for (auto& [rank, log] : logs_) {
       log.world_size = world_size_;
       flight.logs.push_back(std::move(log));
@@ -420,6 +437,8 @@ class Collection {
   int world_size_ = 0;
   int round_ = 0;  // number of the round to which ends_ belongs
   bool running_ = false;
+  std::optional<double> dumped_;  // Flight::dumped
+  std::vector<std::string> unreadable_;
   std::map<int, FlightLog> logs_;
   std::map<int, FlightEnd> ends_;
 };
@@ -446,7 +465,10 @@ absl::StatusOr<Flight> ReadFlight(const std::vector<std::string>& paths) {
       const absl::StatusOr<Contents> contents = ContentsOf(file);
       if (!contents.ok()) return contents.status();
       const absl::Status added = collection.Add(file, *contents);
-      if (!added.ok()) return Bad(file, std::string(added.message()));
+      if (added.ok()) continue;
+      const absl::Status bad = Bad(file, std::string(added.message()));
+      if (!IsTorchName(file)) return bad;
+      collection.Skip(bad);
     }
   }
   return collection.Take();

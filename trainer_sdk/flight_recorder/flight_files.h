@@ -1,6 +1,7 @@
 #ifndef MUSTER_TRAINER_SDK_FLIGHT_RECORDER_FLIGHT_FILES_H_
 #define MUSTER_TRAINER_SDK_FLIGHT_RECORDER_FLIGHT_FILES_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,13 @@ struct Flight {
   // Whether a process that writes one of the ring files is still running, on
   // this host or on a host whose file locks are visible here.
   bool running = false;
+  // When the newest of PyTorch's dumps was written, in seconds since 1970
+  // (UTC), as the file system says: dumps do not contain it. nullopt: there are
+  // no such dumps.
+  std::optional<double> dumped;
+  // PyTorch's dumps that cannot be read, such as one that was cut off because
+  // its process was killed: a line for each, with the path.
+  std::vector<std::string> unreadable;
 };
 
 // Reads flight recorder files. Each of `paths` is a file, or a directory with
@@ -36,7 +44,8 @@ struct Flight {
 // names end with rank_N. If a directory has no such file, the error names a
 // subdirectory that has some.
 //
-// InvalidArgument: a file is unreadable, larger than 64 MiB or not a dump;
+// InvalidArgument: a file is unreadable, larger than 64 MiB or not a dump
+// (except for Flight::unreadable);
 // there is no dump at all; or dumps are of worlds of different sizes, or of
 // more than a million ranks. The message names the path.
 absl::StatusOr<Flight> ReadFlight(const std::vector<std::string>& paths);

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -110,6 +111,17 @@ double SecondsAt(const Json& entry, const char* key) {
              : found->get<double>() / 1e9;
 }
 
+// The number at `key`, which must be neither negative nor absurd. Throws an
+// exception otherwise.
+uint64_t CountAt(const Json& entry, const char* key) {
+  constexpr int64_t kMost = int64_t{1} << 48;
+  const auto number = entry.at(key).get<int64_t>();
+  if (number < 0 || number > kMost) {
+    throw std::out_of_range(absl::StrCat("'", key, "' is no count"));
+  }
+  return static_cast<uint64_t>(number);
+}
+
 // The peer in the name of a send or receive, a rank in the group: 1 of
 // "nccl:send 0->1" and of "nccl:recv 0<-1".
 int PeerOf(const std::string& name) {
@@ -171,13 +183,15 @@ class Reader {
                        absl::CHexEscape(name.substr(0, 64)), "\""));
     }
     FlightRecord record;
-    record.number = entry.at("record_id").get<uint64_t>() + 1;
+    record.number = CountAt(entry, "record_id") + 1;
     record.group = GroupOf(entry.at("process_group"));
     record.signature.kind = *kind;
-    record.signature.sequence = entry.at("collective_seq_id").get<uint64_t>();
+    record.signature.is_partial = true;
+    record.signature.sequence = CountAt(entry, "collective_seq_id");
     if (IsPointToPoint(*kind)) record.signature.root = PeerOf(name);
     const Json& inputs = entry.at("input_sizes");
-    const bool has_inputs = !inputs.empty();
+    // Of a scatter only the root has inputs, the parts of all ranks.
+    const bool has_inputs = !inputs.empty() && *kind != OperationKind::kScatter;
     record.signature.count =
         CountOf(has_inputs ? inputs : entry.at("output_sizes"));
     const Json& types = entry.at(has_inputs ? "input_dtypes" : "output_dtypes");

@@ -92,8 +92,7 @@ TEST(TorchFlightTest, AnOperationHasItsKindTypeSizeAndTimes) {
   EXPECT_THAT(log.groups[0].members, ElementsAre(0, 1));
   ASSERT_EQ(log.records.size(), 2);
   const FlightRecord& first = log.records[0];
-  EXPECT_EQ(Describe(first.signature),
-            "all_reduce #1 of 6 float32 (24 bytes), sum");
+  EXPECT_EQ(Describe(first.signature), "all_reduce #1 of 6 float32 (24 bytes)");
   EXPECT_EQ(first.bytes, 24);
   EXPECT_EQ(first.queued, 1);
   EXPECT_EQ(first.started, 1);
@@ -139,6 +138,36 @@ TEST(TorchFlightTest, ARankThatDoesNotCallWhatOthersWaitInIsFound) {
   ASSERT_EQ(analysis.findings.size(), 1);
   EXPECT_THAT(analysis.findings[0], HasSubstr("rank 1"));
   EXPECT_THAT(analysis.findings[0], HasSubstr("all_reduce #2"));
+}
+
+// Of PyTorch's scatter only the root has inputs, the parts of all ranks.
+TEST(TorchFlightTest, AScatterHasTheSizeOfOnePart) {
+  Json at_root = Entry("gloo:scatter", 1, "completed");
+  at_root["input_sizes"] = {{6}, {6}};
+  at_root["output_sizes"] = {{6}};
+  Json elsewhere = at_root;
+  elsewhere["input_sizes"] = Json::array();
+  elsewhere["input_dtypes"] = Json::array();
+  const FlightLog root = Log({at_root}, 0);
+  const FlightLog other = Log({elsewhere}, 1);
+  EXPECT_EQ(root.records[0].signature.count, 6);
+  EXPECT_TRUE(
+      SameCollective(root.records[0].signature, other.records[0].signature));
+}
+
+// A rank that was dumped just after its call is not stuck in it.
+TEST(TorchFlightTest, AnOperationOfThisSecondIsNoStandstill) {
+  const std::vector<FlightLog> logs = {
+      Log({Entry("gloo:all_reduce", 1, "completed")}, 0),
+      Log({Entry("gloo:all_reduce", 1, "scheduled")}, 1)};
+  EXPECT_TRUE(AnalyseFlight(logs, {}, 1.5).findings.empty());
+  EXPECT_FALSE(AnalyseFlight(logs, {}, 3.5).findings.empty());
+}
+
+TEST(TorchFlightTest, AbsurdNumbersAreRefused) {
+  Json entry = Entry("gloo:barrier", 1, "completed");
+  entry["collective_seq_id"] = -1;
+  EXPECT_THAT(Refusal(OfTwoRanks({entry})), HasSubstr("is no count"));
 }
 
 TEST(TorchFlightTest, AGroupWithoutADescriptionHasItsName) {

@@ -137,6 +137,7 @@ std::string Describe(const OperationSignature& signature) {
     }
   }
   absl::StrAppend(&text, ")");
+  if (signature.is_partial && !IsPointToPoint(signature.kind)) return text;
   if (IsReduction(signature.kind)) {
     absl::StrAppend(&text, ", ", Name(signature.reduce_op));
   }

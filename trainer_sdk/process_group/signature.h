@@ -27,6 +27,9 @@ struct OperationSignature {
   // The operation's `count`; if there is a count per rank, or for the messages
   // of a batch, the sum of the counts.
   int64_t count = 0;
+  // Whether the root of the collective and the reduction are unknown, as in
+  // dumps of PyTorch.
+  bool is_partial = false;
   // A hash of the operation's `counts`, for kinds whose counts must be equal on
   // all ranks; 0 if there are none.
   uint64_t counts_hash = 0;
