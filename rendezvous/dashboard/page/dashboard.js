@@ -478,9 +478,20 @@ function showFactsOf(job) {
     job.not_durable
       ? ['journal', `not durable for ${durationText(job.not_durable.seconds)}: ` +
          job.not_durable.reason] : null,
+    lossText(job) !== '' ? ['loss', lossText(job), 'wide'] : null,
     job.slow_ranks.length > 0
       ? ['slow ranks', slowRanksText(job), 'wide'] : null,
   ]);
+}
+
+// Which ranks report a loss that is no finite number, which the chart cannot
+// show; '' if there are none.
+function lossText(job) {
+  const bad = job.nodes.flatMap((node) => node.progress)
+    .filter((said) => typeof said.loss === 'string');
+  const first = bad.slice(0, 8).map((said) => `${said.loss} at rank ${said.rank}`);
+  return first.join(', ') +
+    (bad.length > first.length ? ` and at ${bad.length - first.length} more` : '');
 }
 
 function slowRanksText(job) {
