@@ -24,7 +24,8 @@ std::string OwnFile() {
   return OwnProgram();  // the linker names the main program ""
 }
 
-// The folder of the file that contains this code.
+// Returns the folder of the program or shared library into which this function
+// is linked.
 std::string OwnFolder() {
   const std::string own = OwnFile();
   return own.substr(0, own.rfind('/'));

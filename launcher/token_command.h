@@ -20,8 +20,9 @@ struct TokenRequest {
   enum class Way { kHelp, kSecret, kDerived };
   Way way = Way::kSecret;
   std::string token_file;  // of kDerived
-  // Of kDerived: the coordinator of this user on this host that has the secret;
-  // nullopt: the secret is in token_file or in MUSTER_TOKEN.
+  // For kDerived: the endpoint of a coordinator on this host, started by this
+  // user, whose secret is used; nullopt: the secret is in token_file or in
+  // MUSTER_TOKEN.
   std::optional<rendezvous::Endpoint> endpoint;
   rendezvous::TokenGrant grant;  // of kDerived
 };

@@ -32,7 +32,8 @@ class Terminal {
  public:
   Terminal() {
     if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) return;
-    // For UTF-8; a name of a locale that is not installed changes nothing.
+    // ncurses draws UTF-8 only in a locale with that encoding. If the locale of
+    // the environment is not installed, setlocale fails and changes nothing.
     std::setlocale(LC_CTYPE, "");
     screen_ = newterm(nullptr, stdout, stdin);
     if (screen_ == nullptr) return;

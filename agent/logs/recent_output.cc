@@ -104,9 +104,9 @@ std::vector<RecentOutput::Block> RecentOutput::Read(int local_rank,
   std::vector<Block> blocks;
   const auto found = kept_.find(local_rank);
   if (found == kept_.end()) return blocks;
-  // A reader has read all blocks that begin before `from`, and those that end a
-  // stream and begin at `from`; these are empty, so reading them again does no
-  // harm.
+  // `from`: the offset up to which the reader has read. A block that marks the
+  // end of a stream is empty and may begin at `from`; the reader may get it a
+  // second time, which does no harm.
   for (auto block = found->second.blocks.rbegin();
        block != found->second.blocks.rend() && block->offset >= from; ++block) {
     blocks.push_back(*block);

@@ -51,7 +51,8 @@ class RecentOutput {
     bool ends = false;  // the stream ends here
   };
 
-  // One call of Begin and of End for each stream; see RecentStream.
+  // Begin must be called once before a stream's first Append, and End once
+  // after its last one. RecentStream makes both calls.
   void Begin();
   void Append(const Worker& worker, Stream stream, std::string_view bytes,
               Instant now);

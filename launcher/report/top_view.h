@@ -27,7 +27,8 @@ enum class TopKey {
   kRate,    // sort by tokens per second, the lowest first
 };
 
-// What a person has chosen.
+// The user's choices in `launch top`: the order of the table and the rank that
+// is shown.
 struct TopChoice {
   TopSort sort = TopSort::kStep;
   std::optional<int> rank;  // nullopt: the first line of the table

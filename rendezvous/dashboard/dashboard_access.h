@@ -12,7 +12,7 @@
 
 namespace muster::rendezvous {
 
-// Who may read the dashboard. All functions are pure.
+// Decides which callers may read the dashboard. All functions are pure.
 
 struct DashboardAccess {
   // Secrets of the coordinator. A request must carry one of them, or a token

@@ -18,8 +18,8 @@ Json OrNull(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
-// NaN and infinity become strings, because JSON has no such numbers. null would
-// look like a rank that reports no loss.
+// Converts NaN and infinity to the strings "nan", "inf" and "-inf", because
+// JSON has no such numbers. null means that the rank reports no value.
 Json Number(const std::optional<double>& value) {
   if (!value || std::isfinite(*value)) return OrNull(value);
   if (std::isnan(*value)) return "nan";

@@ -42,8 +42,8 @@ struct Constituency {
 // which a report of `known` has a place and that is not void, because it may
 // have begun on all of its nodes. `voting`: the reports of the nodes that vote.
 // With Takeover::kAuto, restarted nodes vote in the electorate that lists them.
-// Of several nodes that report the same rank of a world, one counts.
-// O(n log n).
+// If several nodes report the same rank of a world, one of them counts.
+// O(n log n) for n reports.
 std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,
     const std::vector<const Report*>& voting);

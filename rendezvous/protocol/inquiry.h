@@ -84,7 +84,7 @@ struct AnswerPart {
   friend bool operator==(const AnswerPart&, const AnswerPart&) = default;
 };
 
-// What an operator receives: a part of one node's answer.
+// A part of one node's answer, as the coordinator sends it to the operator.
 struct InquiryUpdate {
   std::string node_id;
   std::string host;

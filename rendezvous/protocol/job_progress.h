@@ -13,7 +13,7 @@ namespace muster::rendezvous {
 // This header summarises the progress that a job's workers report. All its
 // functions are pure.
 
-// The last progress report of one rank, with the rank's host.
+// One rank with its host and the newest progress that the rank has reported.
 struct RankProgress {
   int rank = 0;
   std::string host;

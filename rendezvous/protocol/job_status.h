@@ -34,7 +34,7 @@ struct NodeStatus {
   NodeTime time;
 };
 
-// What takes a slow rank longer than the others.
+// The part of a step in which a slow rank needs more time than the others.
 enum class SlowPhase {
   kCompute,  // its own work between the collectives
   kData,     // waiting for input data, as far as the worker reports it

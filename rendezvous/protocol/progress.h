@@ -42,8 +42,8 @@ struct RankTimes {
   bool operator==(const RankTimes&) const = default;
 };
 
-// Maximum number of workers in Report::progress and in Report::times; further
-// ones are omitted.
+// Maximum number of workers in Report::progress, and in Report::times. A node
+// with more workers leaves the others out of its reports.
 inline constexpr int kMaxProgressPerReport = 4096;
 inline constexpr size_t kMaxStatusBytes = 64;
 

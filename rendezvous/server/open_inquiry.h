@@ -16,8 +16,9 @@ namespace muster::rendezvous {
 // of their answers that the operator has not read. Pure. Not thread-safe.
 class OpenInquiry {
  public:
-  // Number of buffered bytes from which on the nodes must wait. The buffer may
-  // exceed it by one part of each node.
+  // Once this number of bytes is buffered, nodes must wait before they send
+  // another part. A node may already be sending one, so the buffer may exceed
+  // this number by one part for each node.
   static constexpr size_t kFullBytes = 256 << 10;
 
   // kAwaited: further nodes may be asked later, so the inquiry does not end

@@ -37,7 +37,8 @@ namespace muster::rendezvous {
 // is slow. A slow network delays all ranks alike, and is not found.
 //
 // Memory: about 400 bytes for each rank. Evaluate costs O(n) for n ranks, and
-// Interval grows with n, so that the cost stays below a hundredth of a core.
+// the interval between evaluations grows with n, so that the share of a core
+// that they need stays about the same from 20,000 ranks on.
 class StragglerWatch {
  public:
   static constexpr int kWindows = 19;
@@ -104,7 +105,8 @@ class StragglerWatch {
   static int Votes(const Rank& rank);
   // Sets Window::is_above in the newest windows.
   void Vote();
-  // Decides about all ranks; updates slow_ and gain_.
+  // Decides from all windows which ranks are slow, and sets slow_ and gain_.
+  // Returns the ranks that have become persistently slow or have recovered.
   std::vector<Change> Judge();
 
   int round_ = 0;

@@ -117,7 +117,7 @@ TEST(StragglerWatch, TwoOfFourSlowRanksAreBothNamed) {
   ASSERT_EQ(training.watch().slow().size(), 2u);
   EXPECT_EQ(training.watch().slow()[0].rank, 1);
   EXPECT_EQ(training.watch().slow()[1].rank, 3);
-  // What the job would gain if both were as quick as the others.
+  // The gain if both slow ranks were as quick as the others.
   EXPECT_NEAR(training.watch().gain(), 0.45 / 1.45, 1e-5);
 }
 

@@ -262,8 +262,9 @@ class Machine {
     return true;
   }
 
-  // Whether `count` values and `below` more are on the stack above the newest
-  // mark.
+  // Whether the stack has at least `count` + `below` values above its newest
+  // mark (the whole stack, if there is no mark). `count`: values that an opcode
+  // takes; `below`: values that it needs under them, such as their list.
   bool Holds(size_t count, size_t below) const {
     const size_t floor = marks_.empty() ? 0 : marks_.back();
     return stack_.size() - floor >= count + below;

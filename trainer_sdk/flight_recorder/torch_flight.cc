@@ -190,7 +190,8 @@ class Reader {
     record.signature.sequence = CountAt(entry, "collective_seq_id");
     if (IsPointToPoint(*kind)) record.signature.root = PeerOf(name);
     const Json& inputs = entry.at("input_sizes");
-    // Of a scatter only the root has inputs, the parts of all ranks.
+    // In a scatter only the root has inputs: the parts of all ranks. Every rank
+    // has one part as its output.
     const bool has_inputs = !inputs.empty() && *kind != OperationKind::kScatter;
     record.signature.count =
         CountOf(has_inputs ? inputs : entry.at("output_sizes"));
@@ -234,7 +235,8 @@ class Reader {
                      : absl::StrCat(description, " (", name, ")");
     const auto members = members_.find(name);
     if (members != members_.end()) group.members = members->second;
-    // Without a list of members, the analysis knows the ranks that have a log.
+    // If the dump lists no members, the group's rank is taken to be the rank in
+    // the world. The analysis then counts as members the ranks that have a log.
     const auto place =
         std::find(group.members.begin(), group.members.end(), log_.rank);
     group.rank = place == group.members.end()

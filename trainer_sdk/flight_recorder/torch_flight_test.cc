@@ -140,7 +140,8 @@ TEST(TorchFlightTest, ARankThatDoesNotCallWhatOthersWaitInIsFound) {
   EXPECT_THAT(analysis.findings[0], HasSubstr("all_reduce #2"));
 }
 
-// Of PyTorch's scatter only the root has inputs, the parts of all ranks.
+// In PyTorch's record of a scatter only the root has inputs: the parts of all
+// ranks.
 TEST(TorchFlightTest, AScatterHasTheSizeOfOnePart) {
   Json at_root = Entry("gloo:scatter", 1, "completed");
   at_root["input_sizes"] = {{6}, {6}};

@@ -38,8 +38,8 @@ struct ProfilerEvent {
 static_assert(offsetof(ProfilerEvent<uint8_t>, kernel_channel) == 24);
 static_assert(offsetof(ProfilerEvent<uint64_t>, kernel_channel) == 24);
 
-// What a change of an event's state adds. `timer`: when the kernel ended its
-// part in the channel, for kKernelChannelStopped from version 4 on.
+// The arguments of a change of an event's state. `timer`: when the kernel ended
+// its part in the channel, for kKernelChannelStopped from version 4 on.
 struct ProfilerState {
   uint64_t timer = 0;
 };
