@@ -1,0 +1,104 @@
+#ifndef MUSTER_RENDEZVOUS_PROTOCOL_NODE_FAULT_H_
+#define MUSTER_RENDEZVOUS_PROTOCOL_NODE_FAULT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+
+namespace muster::rendezvous {
+
+// The kind of an event that counts against a machine (NodeMemory). The values
+// are stored in journals and must never change.
+enum class FaultKind {
+  kWorker = 1,     // its worker caused the end of a round; see EvidenceIn
+  kLost = 2,       // it was lost while its workers ran
+  kCheck = 3,      // a health check failed on it
+  kXid = 4,        // the NVIDIA driver reported an error of one of its GPUs
+  kStraggler = 5,  // one of its ranks was persistently slow
+};
+
+// The machine of a node, over all jobs of a coordinator: the host name that its
+// agent reports and the IP address from which the agent connects, as the
+// coordinator sees it (empty: the coordinator's own process). An agent that
+// takes the host name of another machine connects from another address, so what
+// it does counts against another HostKey.
+struct HostKey {
+  std::string host;
+  std::string ip;
+  auto operator<=>(const HostKey&) const = default;
+};
+
+// Maximum length of texts about faults in bytes.
+inline constexpr size_t kMaxFaultBytes = 200;
+
+// A fault that an agent reports about its own node (Report::faults).
+struct NodeFault {
+  uint64_t ordinal = 0;  // number of the fault at its agent, from 1
+  FaultKind kind = FaultKind::kCheck;  // kCheck or kXid
+  std::string text;                    // one line
+  bool operator==(const NodeFault&) const = default;
+};
+
+// Maximum length of Report::faults: the newest ones.
+inline constexpr int kMaxNodeFaults = 4;
+
+// A fault that counts against a machine.
+struct HostFault {
+  HostKey host;
+  FaultKind kind = FaultKind::kWorker;
+  std::string run_id;  // job in which the fault occurred
+  // The global rank of the worker that failed or was slow; -1: a fault of the
+  // whole node.
+  int rank = -1;
+  // For kWorker: the class of the failure, such as "SIGBUS". If the same class
+  // occurs on another machine in the same job, the program is the cause and no
+  // machine is.
+  std::string signature;
+  std::string text;  // one line, cut to kMaxFaultBytes
+  // For a NodeFault: the agent's incarnation and the fault's ordinal, so that a
+  // fault which is reported again counts once. 0: no NodeFault.
+  uint64_t incarnation = 0;
+  uint64_t ordinal = 0;
+  bool operator==(const HostFault&) const = default;
+};
+
+// How far a machine is trusted. The values are stored in journals and must
+// never change.
+enum class HostState {
+  kHealthy = 0,
+  kSuspected = 1,    // used, but a spare is preferred to it
+  kQuarantined = 2,  // not used while others suffice
+  kBanned = 3,       // never used, by the order of an operator
+  kFreed = 4,        // an operator has declared its earlier faults void
+};
+
+// The state of a machine with its reason.
+struct HostJudgement {
+  HostState state = HostState::kHealthy;
+  double score = 0;    // decayed sum of the faults' weights
+  std::string reason;  // newest fault or the operator's reason, one line
+  bool operator==(const HostJudgement&) const = default;
+};
+
+// The machines that are suspected, quarantined or banned. An entry with an
+// empty `ip` is valid for the host name at any address.
+using HostView = std::map<HostKey, HostJudgement>;
+
+// A machine, as `launch nodes` lists it.
+struct HostStatus {
+  HostKey key;
+  HostJudgement judgement;
+  std::string run_id;  // job of the newest fault; empty: none
+  int faults = 0;      // number of remembered faults
+  // Time since the newest fault, or since the operator's order if that is newer.
+  Duration age = Duration::zero();
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_PROTOCOL_NODE_FAULT_H_

@@ -1,0 +1,130 @@
+#ifndef MUSTER_RENDEZVOUS_QUARANTINE_NODE_MEMORY_H_
+#define MUSTER_RENDEZVOUS_QUARANTINE_NODE_MEMORY_H_
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/time.h"
+#include "rendezvous/protocol/node_fault.h"
+
+namespace muster::rendezvous {
+
+// The faults of a coordinator's machines over all jobs, and which machines are
+// quarantined because of them. Pure; not thread-safe.
+//
+// Each fault has a weight by its kind (WeightOf), which halves every kHalfLife.
+// The score of a machine is the sum. Faults of workers with one rank, in all
+// jobs, add up to kMaxOfOneRank at most, which is less than kQuarantineAt: a
+// program that always fails on rank 0 cannot quarantine the machine of rank 0,
+// whereas a faulty machine fails with several ranks, or with other kinds of
+// faults. If the workers of one job fail in the same way (signature) on two
+// machines, the program is the cause, and these faults are void.
+//
+// A machine is suspected from kSuspectAt on. From kQuarantineAt on it is
+// quarantined, until its score has fallen below kReleaseAt; but at most one of
+// kShare nodes (and always one) is quarantined at a time. Further machines stay
+// suspected until the share allows their quarantine. A fault that hits many
+// machines at once, such as a failing file system, therefore takes no large
+// part of a cluster away.
+//
+// All times `now` are wall clock times since 1970, because the memory survives
+// restarts. A fault from the future counts as one of now.
+//
+// A call costs O(n) of the number of remembered machines, unless noted; at most
+// kMaxHosts, each with kMaxFaults faults, are remembered: the others have the
+// lowest scores.
+class NodeMemory {
+ public:
+  static constexpr Duration kHalfLife = std::chrono::hours(6);
+  static constexpr double kSuspectAt = 1;
+  static constexpr double kQuarantineAt = 2.5;
+  static constexpr double kReleaseAt = 1.25;
+  static constexpr double kMaxOfOneRank = 2;
+  static constexpr int kShare = 10;
+  static constexpr size_t kMaxHosts = 512;
+  static constexpr size_t kMaxFaults = 8;
+
+  static double WeightOf(FaultKind kind);
+
+  // A change of a machine's state, or of the reason of a quarantine or ban.
+  struct Change {
+    HostKey key;
+    HostJudgement before;
+    HostJudgement after;
+  };
+
+  // Records a fault. `nodes`: the number of nodes that are connected to the
+  // coordinator, for the share. Returns the machines whose state has changed.
+  std::vector<Change> Record(Duration now, int nodes, HostFault fault);
+  // Applies the decay since the last call. Returns the changed machines.
+  std::vector<Change> Refresh(Duration now, int nodes);
+  // The time at which a call of Refresh may first change a state; nullopt:
+  // never without a new fault.
+  std::optional<Duration> NextChange(Duration now) const;
+
+  // Declares the earlier faults of every machine with this host name void, and
+  // lifts its ban. `by`: the operator; empty: unknown. NotFound: no machine of
+  // that name is remembered.
+  absl::Status Free(Duration now, const std::string& host,
+                    const std::string& by);
+  // Bans the host name, whatever its address. ResourceExhausted: kMaxHosts
+  // hosts are banned.
+  absl::Status Ban(Duration now, const std::string& host,
+                   const std::string& reason);
+
+  // The machines that are suspected, quarantined or banned.
+  HostView View(Duration now) const;
+  // All remembered machines: the banned ones first, then by falling score.
+  std::vector<HostStatus> List(Duration now) const;
+  int quarantined() const;
+
+  // The memory's content, to be stored and restored.
+  struct Kept {
+    struct Fault {
+      HostFault fault;
+      Duration when = Duration::zero();
+      // Whether the program is known to be the cause, so that the fault counts
+      // against no machine.
+      bool is_void = false;
+    };
+    struct Host {
+      HostKey key;
+      HostState state = HostState::kHealthy;
+      // When an operator freed or banned the machine, and the reason.
+      Duration ordered_at = Duration::zero();
+      std::string order;
+      std::vector<Fault> faults;  // oldest first
+    };
+    std::vector<Host> hosts;
+  };
+  Kept Keep() const;
+  // Replaces the content. Contents beyond the bounds are dropped.
+  void Restore(Kept kept);
+
+ private:
+  using Fault = Kept::Fault;
+  using Host = Kept::Host;
+
+  static double ScoreOf(const Host& host, Duration now);
+  static HostJudgement JudgementOf(const Host& host, Duration now);
+  // Makes the faults with the signature and the job of `fault` void if they have
+  // occurred on two machines.
+  void Acquit(const HostFault& fault);
+  // Sets the states by the scores and the share.
+  void Judge(Duration now, int nodes);
+  // Removes hosts beyond kMaxHosts, and those without any content.
+  void Bound(Duration now);
+  // The changes between `before` and now.
+  std::vector<Change> ChangesSince(const HostView& before, Duration now) const;
+
+  std::map<HostKey, Host> hosts_;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_QUARANTINE_NODE_MEMORY_H_
