@@ -29,7 +29,7 @@ constexpr Phrase kPhrases[] = {
 };
 
 std::optional<std::string> SignatureOf(std::string_view text) {
-  const std::string lower = absl::AsciiStrToLower(text);
+  const std::string lower = absl::AsciiStrToLower(std::string(text));
   for (const Phrase& phrase : kPhrases) {
     if (lower.find(phrase.text) != std::string::npos) return phrase.signature;
   }

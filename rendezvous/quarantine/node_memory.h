@@ -41,7 +41,7 @@ namespace muster::rendezvous {
 class NodeMemory {
  public:
   static constexpr Duration kHalfLife = std::chrono::hours(6);
-  static constexpr double kSuspectAt = 1;
+  static constexpr double kSuspectAt = 0.75;
   static constexpr double kQuarantineAt = 2.5;
   static constexpr double kReleaseAt = 1.25;
   static constexpr double kMaxOfOneRank = 2;
