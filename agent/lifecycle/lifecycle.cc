@@ -600,6 +600,7 @@ void Lifecycle::SendReport() {
   report.waits_for_place = config_.policy.waits_for_place;
   report.health = health_.health();
   report.unhealthy = health_.unhealthy();
+  report.faults = faults_;
   step_.report = std::move(report);
 }
 

@@ -99,6 +99,7 @@ class Lifecycle {
   void On(const StackTaken& event);
   void On(const PreemptionAnnounced& event);
   void On(const HealthChecked& event);
+  void On(const NodeFaultSeen& event);
   void On(const ClockTicked&) {}
 
   // Starts, signals or stops workers, so that their state becomes the one that
@@ -322,6 +323,8 @@ class Lifecycle {
   std::optional<rendezvous::CancelWish> cancel_;
   std::optional<Instant> cancel_deadline_;
   std::optional<std::string> leaving_;
+  // The newest faults of this node, oldest first (Report::faults).
+  std::vector<rendezvous::NodeFault> faults_;
   std::vector<rendezvous::SignalNotice> signals_;
   uint64_t newest_signal_ = 0;
   int held_port_ = 0;

@@ -63,6 +63,10 @@ void Lifecycle::On(const HealthChecked& event) {
   const rendezvous::Health before = health_.health();
   if (!health_.Found(now_, event.check, event.unhealthy)) return;
   changed_ = true;
+  if (!event.unhealthy.empty() && before != rendezvous::Health::kUnhealthy) {
+    On(NodeFaultSeen{.kind = rendezvous::FaultKind::kCheck,
+                     .text = absl::StrCat("check: ", event.unhealthy)});
+  }
   if (!event.unhealthy.empty()) {
     Notice(absl::StrCat("this node is unhealthy: ", event.unhealthy,
                         "; it is kept out, and looked at again every ",
@@ -70,6 +74,16 @@ void Lifecycle::On(const HealthChecked& event) {
   } else if (before == rendezvous::Health::kUnhealthy) {
     Notice("this node is healthy again");
   }
+}
+
+void Lifecycle::On(const NodeFaultSeen& event) {
+  const uint64_t ordinal = faults_.empty() ? 1 : faults_.back().ordinal + 1;
+  faults_.push_back(
+      {.ordinal = ordinal, .kind = event.kind, .text = event.text});
+  if (faults_.size() > rendezvous::kMaxNodeFaults) {
+    faults_.erase(faults_.begin());
+  }
+  changed_ = true;
 }
 
 }  // namespace muster::agent

@@ -191,6 +191,21 @@ Lifecycle::Config CheckedConfig() {
   return config;
 }
 
+TEST(LifecycleFaults, TheNewestAreReportedAtOnce) {
+  LifecycleFixture agent;
+  agent.Connect();
+  for (int i = 1; i <= rendezvous::kMaxNodeFaults + 1; ++i) {
+    agent.Step(NodeFaultSeen{.text = "XID 79"});
+    ASSERT_TRUE(agent.last_step().report.has_value());
+  }
+  const std::vector<rendezvous::NodeFault>& faults =
+      agent.last_step().report->faults;
+  ASSERT_THAT(faults, SizeIs(rendezvous::kMaxNodeFaults));
+  EXPECT_EQ(faults.front().ordinal, 2u);
+  EXPECT_EQ(faults.front().kind, rendezvous::FaultKind::kXid);
+  EXPECT_EQ(faults.front().text, "XID 79");
+}
+
 TEST(LifecycleHealth, WithoutChecksANodeIsFit) {
   LifecycleFixture agent;
   agent.Connect();
@@ -216,10 +231,18 @@ TEST(LifecycleHealth, AnUnhealthyNodeSaysWhyAndIsLookedAtAgain) {
   EXPECT_EQ(agent.last_step().report->health, rendezvous::Health::kUnhealthy);
   EXPECT_EQ(agent.last_step().report->unhealthy, "no disk");
   EXPECT_THAT(agent.notices, Contains(HasSubstr("unhealthy: no disk")));
+  const rendezvous::NodeFault fault{.ordinal = 1,
+                                    .kind = rendezvous::FaultKind::kCheck,
+                                    .text = "check: no disk"};
+  EXPECT_THAT(agent.last_step().report->faults, ElementsAre(fault));
   agent.Wait(seconds(29));
   EXPECT_THAT(agent.checks, SizeIs(1));
   agent.Wait(seconds(1));
   ASSERT_THAT(agent.checks, SizeIs(2));
+  // The same trouble, found again, is no new fault.
+  agent.Step(HealthChecked{agent.checks.back(), "still no disk"});
+  EXPECT_THAT(agent.last_step().report->faults, ElementsAre(fault));
+  agent.Wait(seconds(30));
   agent.Step(HealthChecked{agent.checks.back(), ""});
   EXPECT_EQ(agent.last_step().report->health, rendezvous::Health::kHealthy);
   EXPECT_THAT(agent.notices, Contains("this node is healthy again"));

@@ -119,6 +119,12 @@ struct HealthChecked {
   uint64_t check = 0;
   std::string unhealthy;
 };
+// Event: a fault of this node that its agent has seen, such as an XID of the
+// NVIDIA driver; reported to the coordinator, which remembers it (NodeMemory).
+struct NodeFaultSeen {
+  rendezvous::FaultKind kind = rendezvous::FaultKind::kXid;
+  std::string text;  // one line
+};
 struct ClockTicked {};
 
 using LifecycleEvent =
@@ -126,7 +132,7 @@ using LifecycleEvent =
                  RoundRefused, WorkersGone, GuardianDied, SignalCaught,
                  PortHeld, NcclIdReady, NcclIdMissing, NcclRootLost,
                  WorkersReported, WorkersSeen, StackTaken, PreemptionAnnounced,
-                 HealthChecked, ClockTicked>;
+                 HealthChecked, NodeFaultSeen, ClockTicked>;
 
 // Action: start the workers of a round. The structs from here on are actions
 // that the agent's driver performs.

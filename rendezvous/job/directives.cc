@@ -116,7 +116,8 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
                     : backoff.empty()         ? "last call for more"
                                               : backoff);
   }
-  return absl::StrCat(reason, KeptOut(state, node));
+  return absl::StrCat(reason, KeptOut(state, node),
+                      QuarantinedText(state, node));
 }
 
 // Lists the agents that wait for the end of another agent with the same node
@@ -143,6 +144,7 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
   status.silent_for = now - node.heard;
   status.health = node.health;
   status.unhealthy = node.unhealthy;
+  status.judgement = node.judgement;
   status.time = node.time;
   if (node.part != Part::kNone && node.round == state.round) {
     status.progress = node.progress;
@@ -229,7 +231,17 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
                                 ? WaitsFor::kPlace
                                 : WaitsFor::kNodes;
       directive.reason = WaitReason(state, &node, state.now);
-      if (node.kept_out()) {
+      if (node.quarantined()) {
+        directive.reason = absl::StrCat(
+            "the machine of this node is quarantined (",
+            JudgementText(node.judgement),
+            "): it gets a place only if the job has too few other nodes; ",
+            directive.reason);
+      } else if (node.judgement.state == HostState::kBanned) {
+        directive.reason =
+            absl::StrCat("the machine of this node is banned: ",
+                         node.judgement.reason, " (", directive.reason, ")");
+      } else if (node.kept_out()) {
         directive.reason = absl::StrCat(
             "this node is not let in: ", node.unhealthy,
             "; it is looked at again and again (", directive.reason, ")");

@@ -51,6 +51,9 @@ class Outbox {
 
   // Appends a decision.
   void Note(std::string kind, const std::string& node_id, std::string reason);
+  // Counts a fault against a machine (JobStep::faults).
+  void Count(HostFault fault) { step_.faults.push_back(std::move(fault)); }
+  bool HasFaults() const { return !step_.faults.empty(); }
   // Ends this coordinator's role in the job: sets JobStep::deposed.
   void Depose(std::string reason) {
     Note("deposed", "", std::move(reason));

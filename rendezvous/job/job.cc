@@ -54,6 +54,7 @@ JobStep Job::Step(Instant now, const JobEvent& event) {
   const uint64_t changes = state_.changes;
   state_.now = now;
   outbox_.Begin();
+  state_.awaits_judgement = false;
   ForgiveSilence(due);
   std::visit(
       [this](const auto& e) {
@@ -66,6 +67,11 @@ JobStep Job::Step(Instant now, const JobEvent& event) {
   // stops, a new world forms, and a spare is already waiting to join.
   for (bool changed = true; changed && !finished();) {
     const JobPhase before = phase();
+    if (before == JobPhase::kGathering && outbox_.HasFaults()) {
+      // The next world must not form before the judgement of these faults.
+      state_.awaits_judgement = true;
+      break;
+    }
     switch (before) {
       case JobPhase::kGathering:
         ConsiderGathering();
@@ -127,11 +133,13 @@ void Job::On(const ReportArrived& event) {
   const bool reconnected = node->stream != event.stream;
   state_.nodes.SetStream(*node, event.stream);
   node->peer = event.peer;
+  Judge(*node);
   TakeOver(*node, report);
   if (finished()) {
     outbox_.Tell(*node);
     return;
   }
+  TakeFaults(*node, report);
   outbox_.Await(*node, reconnected || report.seen_epoch != state_.epoch
                            ? 0
                            : report.seen_revision);
@@ -429,6 +437,7 @@ void Job::JoinAdopted(Node& node, const Report& report) {
     return;
   }
   ++world.unstarted;
+  world.members[rank].peer = node.peer;
   state_.nodes.Update(node, [&](Node& n) {
     n.part = Part::kAssigned;
     n.group_rank = rank;
@@ -532,6 +541,13 @@ void Job::WatchStragglers() {
     outbox_.Note("straggler", slow.node_id,
                  change.recovered ? RecoveryText(slow)
                                   : StragglerText(slow, watch.gain()));
+    const Node* const node = state_.nodes.Find(slow.node_id);
+    if (change.recovered || node == nullptr) continue;
+    outbox_.Count({.host = {slow.host, node->peer},
+                   .kind = FaultKind::kStraggler,
+                   .run_id = state_.run_id,
+                   .rank = slow.rank,
+                   .text = absl::StrCat("rank ", slow.rank, " was slow")});
   }
   if (state_.spec.evict_stragglers) EvictStraggler();
 }
@@ -539,7 +555,7 @@ void Job::WatchStragglers() {
 void Job::EvictStraggler() {
   // A round that some workers have finished ends soon; a preempted job has no
   // further round.
-  if (state_.nodes.ready() == 0 || state_.world.succeeded > 0 ||
+  if (GoodSpares(state_) == 0 || state_.world.succeeded > 0 ||
       state_.preemption.has_value()) {
     return;
   }
@@ -644,6 +660,66 @@ void Job::On(const CoordinatorTold& event) {
   outbox_.Depose("a newer coordinator announces itself");
 }
 
+void Job::On(const HostsJudged& event) {
+  state_.hosts = event.view;
+  if (finished()) return;
+  for (auto& [id, node] : state_.nodes.nodes()) Judge(node);
+}
+
+void Job::Judge(Node& node) {
+  const HostJudgement judgement =
+      JudgementFor(state_, {node.identity.host, node.peer});
+  if (judgement == node.judgement) return;
+  const HostState before = node.judgement.state;
+  state_.nodes.Update(node, [&](Node& n) { n.judgement = judgement; });
+  if (judgement.state == before) return;
+  outbox_.Reword();
+  const std::string& host = node.identity.host;
+  const std::string text = JudgementText(judgement);
+  switch (judgement.state) {
+    case HostState::kQuarantined:
+      outbox_.Note("quarantine", node.identity.node_id,
+                   absl::StrCat(host, " is quarantined: ", text));
+      return;
+    case HostState::kBanned:
+      outbox_.Note("ban", node.identity.node_id,
+                   absl::StrCat(host, " is banned: ", text));
+      return;
+    case HostState::kSuspected:
+      outbox_.Note("suspect", node.identity.node_id,
+                   absl::StrCat(host,
+                                before == HostState::kQuarantined
+                                    ? " is out of quarantine, but suspected: "
+                                    : " is suspected: ",
+                                text));
+      return;
+    case HostState::kHealthy:
+    case HostState::kFreed:
+      outbox_.Note("free", node.identity.node_id,
+                   absl::StrCat(host, " is trusted again"));
+      return;
+  }
+}
+
+void Job::TakeFaults(Node& node, const Report& report) {
+  for (const NodeFault& fault : report.faults) {
+    if (fault.ordinal <= node.newest_fault) continue;
+    node.newest_fault = fault.ordinal;
+    // An agent speaks for its own machine only, and only of what it has checked.
+    if (fault.kind != FaultKind::kCheck && fault.kind != FaultKind::kXid) {
+      continue;
+    }
+    outbox_.Note("fault", node.identity.node_id,
+                 absl::StrCat(node.identity.host, ": ", fault.text));
+    outbox_.Count({.host = {node.identity.host, node.peer},
+                   .kind = fault.kind,
+                   .run_id = state_.run_id,
+                   .text = fault.text,
+                   .incarnation = node.identity.incarnation,
+                   .ordinal = fault.ordinal});
+  }
+}
+
 std::optional<Directive> Job::DirectiveOn(StreamId stream) const {
   const Node* const node = state_.nodes.FindByStream(stream);
   if (node == nullptr || node->revision == 0) return std::nullopt;
@@ -705,6 +781,7 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
     outbox_.TellStream(lost.contender, DirectiveKind::kWait, "joining");
   }
   if (lost.part == Part::kNone || lost.part == Part::kSucceeded) return;
+  ++state_.world.lost;
   Failure failure;
   failure.kind = FailureKind::kNodeLost;
   failure.node_id = lost.identity.node_id;

@@ -12,6 +12,7 @@
 #include "rendezvous/job/job_record.h"
 #include "rendezvous/job/job_state.h"
 #include "rendezvous/job/job_step.h"
+#include "rendezvous/job/rank_assignment.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/job_status.h"
 
@@ -117,6 +118,7 @@ class Job {
   void On(const CancelAsked& event);
   void On(const DrainAsked& event);
   void On(const CoordinatorTold& event);
+  void On(const HostsJudged& event);
   // Returns the node that sent the report, and admits it if it is new. Null:
   // the report is stale, or the node was refused or has to wait.
   Node* Admit(const ReportArrived& event);
@@ -145,6 +147,10 @@ class Job {
   // Adds the report's time ledger and training steps to the job's totals.
   void FollowTime(Node& node, const Report& report);
   void TakeFailures(Node& node, const Report& report);
+  // Takes over the judgement of the node's machine from JobState::hosts.
+  void Judge(Node& node);
+  // Counts the new faults in the node's report against its machine.
+  void TakeFaults(Node& node, const Report& report);
   // Compares the times of the running round's ranks, once in a while, and notes
   // which ranks have become slow. If an evaluation is due, O(n log n), else
   // O(1).
@@ -196,11 +202,23 @@ class Job {
   void ConsiderGathering();
   void ConsiderRunning();
   void ConsiderStopping();
-  // Records the end of the stopped round in the time ledger.
+  // Records the end of the stopped round in the time ledger, and counts its
+  // cause against the machine of the culprit.
   void CountIncident();
+  // Counts the cause of the stopped round against the machine of the member
+  // that is to blame, if the cause says something about that machine: an
+  // EvidenceIn a worker's failure, or the loss of this node alone. If several
+  // nodes were lost, the network or the cluster is the likely cause.
+  void CountAgainstCulprit();
   // Counts the end of the stopped round in the back-off, and returns the delay
   // before the next round.
   Duration DelayOfNextRound();
+  // Removes from the candidates for a world those of quarantined machines,
+  // worst first, as long as more than min_nodes remain; then those of suspected
+  // machines, as long as more than max_nodes remain. Keeps a half of each world
+  // in `needed`.
+  void SetAside(std::vector<Candidate>& candidates,
+                const std::vector<Electors>& needed) const;
   void FormWorld();
   // Stops the round. `failure`: the worker's failure that is the provisional
   // cause; null: the cause is final.

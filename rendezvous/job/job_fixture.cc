@@ -204,6 +204,10 @@ void JobFixture::ReplaceCoordinatorAndRecord(Duration away) {
   for (auto& [name, agent] : agents_) agent.stream = 0;
 }
 
+void JobFixture::Judge() {
+  Step(HostsJudged{std::make_shared<HostView>(memory_.View(wall_time()))});
+}
+
 JobStep JobFixture::Step(const JobEvent& event) {
   last_step_ = job_->Step(now_, event);
   if (last_step_.record_changed) {
@@ -236,6 +240,20 @@ JobStep JobFixture::Step(const JobEvent& event) {
                                      .reason = to.told.reason};
     }
   }
+  if (last_step_.faults.empty()) return last_step_;
+  JobStep first = last_step_;
+  for (const HostFault& fault : first.faults) {
+    memory_.Record(wall_time(), static_cast<int>(agents_.size()), fault);
+  }
+  Judge();
+  // Tests see both steps as one.
+  first.record_changed = first.record_changed || last_step_.record_changed;
+  const auto append = [](auto& to, const auto& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(first.deliveries, last_step_.deliveries);
+  append(first.decisions, last_step_.decisions);
+  last_step_ = std::move(first);
   return last_step_;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rendezvous/job/job.h"
+#include "rendezvous/quarantine/node_memory.h"
 
 namespace muster::rendezvous {
 
@@ -83,7 +84,14 @@ class JobFixture {
   // Makes every member with a stop directive report that it is idle.
   void AllStop();
 
+  // Records the step's faults in memory(), and answers with HostsJudged, as a
+  // driver does.
   JobStep Step(const JobEvent& event);
+  // The memory of the machines; its time is that of the fixture. After a change
+  // call Judge.
+  NodeMemory& memory() { return memory_; }
+  Duration wall_time() const { return now_.time_since_epoch(); }
+  void Judge();
 
   // --- Results of the job's steps.
   const Directive& told(const std::string& name) { return agent(name).told; }
@@ -114,6 +122,7 @@ class JobFixture {
   std::map<StreamId, std::string> by_stream_;
   StreamId next_stream_ = 1;
   std::vector<Decision> decisions_;
+  NodeMemory memory_;
   JobStep last_step_;
 };
 

@@ -14,6 +14,7 @@
 #include "rendezvous/job/constituency.h"
 #include "rendezvous/job/job.h"
 #include "rendezvous/job/rank_assignment.h"
+#include "rendezvous/quarantine/evidence.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -322,7 +323,7 @@ void Job::ConsiderGathering() {
                       : present,
        .ready = LackingWorld(state_, Among::kReady) != nullptr
                     ? std::min(nodes.ready(), too_few)
-                    : nodes.ready(),
+                    : UsableNodes(state_),
        .being_checked = nodes.being_checked(),
        .broken = nodes.broken(),
        .previous_world = state_.world.size()},
@@ -373,6 +374,59 @@ void Job::ConsiderGathering() {
   }
 }
 
+void Job::SetAside(std::vector<Candidate>& candidates,
+                   const std::vector<Electors>& needed) const {
+  if (state_.hosts == nullptr) return;
+  const auto judgement_of =
+      [&](const Candidate& candidate) -> const HostJudgement& {
+    return state_.nodes.Find(candidate.identity->node_id)->judgement;
+  };
+  // The number of members of each needed world that must remain is half of its
+  // nodes, less those that have left for good.
+  std::vector<int> here;
+  for (const Electors& world : needed) {
+    here.push_back(static_cast<int>(
+        std::ranges::count_if(candidates, [&](const Candidate& candidate) {
+          return world.RankOf(*candidate.identity, state_.spec.takeover) >= 0;
+        })));
+  }
+  const auto is_needed = [&](const Candidate& candidate) {
+    for (size_t i = 0; i < needed.size(); ++i) {
+      if (needed[i].RankOf(*candidate.identity, state_.spec.takeover) >= 0 &&
+          2 * (here[i] - 1 + needed[i].gone) < needed[i].nodes) {
+        return true;
+      }
+    }
+    return false;
+  };
+  const auto set_aside = [&](HostState state, int least) {
+    std::vector<Candidate> worst_first;
+    for (const Candidate& candidate : candidates) {
+      if (judgement_of(candidate).state == state) {
+        worst_first.push_back(candidate);
+      }
+    }
+    std::ranges::stable_sort(
+        worst_first, [&](const Candidate& a, const Candidate& b) {
+          return judgement_of(a).score > judgement_of(b).score;
+        });
+    for (const Candidate& worst : worst_first) {
+      if (std::ssize(candidates) <= least) return;
+      if (is_needed(worst)) continue;
+      for (size_t i = 0; i < needed.size(); ++i) {
+        here[i] -=
+            needed[i].RankOf(*worst.identity, state_.spec.takeover) >= 0 ? 1
+                                                                         : 0;
+      }
+      std::erase_if(candidates, [&](const Candidate& candidate) {
+        return candidate.identity == worst.identity;
+      });
+    }
+  };
+  set_aside(HostState::kQuarantined, state_.spec.min_nodes);
+  set_aside(HostState::kSuspected, state_.spec.max_nodes);
+}
+
 void Job::FormWorld() {
   std::map<std::string, int> previous;
   if (state_.electors.nodes > 0) {
@@ -387,7 +441,6 @@ void Job::FormWorld() {
     }
   }
   std::vector<Candidate> candidates;
-  std::vector<Node*> nodes;
   for (auto& [id, node] : state_.nodes.nodes()) {
     if (!node.ready()) continue;
     Candidate candidate{.identity = &node.identity, .joined = node.joined};
@@ -395,10 +448,10 @@ void Job::FormWorld() {
       candidate.previous_rank = it->second;
     }
     candidates.push_back(candidate);
-    nodes.push_back(&node);
   }
   std::vector<Electors> needed = state_.unsettled;
   needed.push_back(state_.electors);
+  SetAside(candidates, needed);
   if (!state_.unsettled.empty()) {
     // More nodes may be ready than get a rank: prefer the nodes of the worlds
     // that may have begun.
@@ -412,10 +465,10 @@ void Job::FormWorld() {
     const size_t most =
         std::max<size_t>(others - candidates.begin(), state_.spec.max_nodes);
     if (candidates.size() > most) candidates.resize(most);
-    nodes.clear();
-    for (const Candidate& candidate : candidates) {
-      nodes.push_back(state_.nodes.Find(candidate.identity->node_id));
-    }
+  }
+  std::vector<Node*> nodes;
+  for (const Candidate& candidate : candidates) {
+    nodes.push_back(state_.nodes.Find(candidate.identity->node_id));
   }
   const Assignment assignment = AssignRanks(candidates, state_.spec.max_nodes);
   MUSTER_CHECK(!assignment.order.empty());
@@ -482,6 +535,14 @@ void Job::FormWorld() {
       n.group_rank = static_cast<int>(rank);
       n.failures_taken = 0;
     });
+    state_.world.members[rank].peer = node.peer;
+    if (node.judgement.state == HostState::kQuarantined) {
+      outbox_.Note("quarantine", node.identity.node_id,
+                   absl::StrCat(node.identity.host, " takes part although it is "
+                                "quarantined: the job has too few other nodes "
+                                "(",
+                                JudgementText(node.judgement), ")"));
+    }
     outbox_.Tell(node);
   }
   if (!state_.own_endpoint.empty()) {
@@ -783,7 +844,34 @@ void Job::ConsiderStopping() {
   }
 }
 
+void Job::CountAgainstCulprit() {
+  const std::optional<Failure>& failure = state_.blame.failures().cause();
+  if (!failure.has_value() || state_.stopping.cause != StopCause::kBroken ||
+      state_.preemption.has_value() || failure->group_rank < 0 ||
+      failure->group_rank >= state_.world.size()) {
+    return;
+  }
+  const World::Member& member = state_.world.members[failure->group_rank];
+  if (member.node_id != failure->node_id) return;
+  HostFault fault{.host = {member.host, member.peer}, .run_id = state_.run_id};
+  if (failure->kind == FailureKind::kNodeLost) {
+    // An agent without an address ran in the process of a coordinator, which
+    // has ended.
+    if (state_.world.lost != 1 || member.peer.empty()) return;
+    fault.kind = FaultKind::kLost;
+    fault.text = absl::StrCat("lost: ", failure->message);
+  } else {
+    const std::optional<std::string> evidence = EvidenceIn(*failure);
+    if (!evidence.has_value()) return;
+    fault.rank = failure->rank;
+    fault.signature = *evidence;
+    fault.text = absl::StrCat("rank ", failure->rank, ": ", failure->message);
+  }
+  outbox_.Count(std::move(fault));
+}
+
 void Job::CountIncident() {
+  CountAgainstCulprit();
   LossCause cause = state_.stopping.cause == StopCause::kBroken
                         ? LossCause::kNode
                         : LossCause::kChange;

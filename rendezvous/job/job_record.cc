@@ -85,6 +85,8 @@ JobRecord RecordOf(const JobState& state) {
   record.world.began = Instant();
   record.world.unstarted = record.world.unstopped = record.world.unknown = 0;
   record.world.unknown_until = Instant();
+  record.world.lost = 0;
+  for (World::Member& member : record.world.members) member.peer.clear();
   if (state.round > 0) record.ran = state.now - state.world.began;
   std::map<uint64_t, const Node*> by_joining;
   for (const auto& [id, node] : state.nodes.nodes()) {
@@ -152,6 +154,10 @@ JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
   state.world.unstopped = 0;
   for (const JobRecord::Member& member : record.members) {
     Restore(member, now, record.spec.lease(), state.nodes);
+    const int rank = member.group_rank;
+    if (member.part != Part::kNone && rank >= 0 && rank < state.world.size()) {
+      state.world.members[rank].peer = member.peer;
+    }
   }
   state.nodes.Remember(record.past);
   state.blame.Restore(record.failures, record.blamed);

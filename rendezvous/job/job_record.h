@@ -50,7 +50,8 @@ struct JobRecord {
   std::optional<PreemptionNotice> preemption;
   std::optional<Verdict> verdict;
 
-  World world;                      // without `began`, `unstarted`, `unstopped`
+  // without `began`, `unstarted`, `unstopped`, `lost` and the members' `peer`
+  World world;
   Duration ran = Duration::zero();  // time since the round began
   std::vector<Member> members;      // by the time at which they joined
   std::vector<PastNode> past;

@@ -199,8 +199,18 @@ std::string RecoveryText(const SlowRank& slow) {
       slow.host, slow.local_rank);
 }
 
+int UsableNodes(const JobState& state) {
+  return std::max(GoodSpares(state),
+                  std::min(state.nodes.ready(), state.spec.min_nodes));
+}
+
+int GoodSpares(const JobState& state) {
+  return state.nodes.ready() -
+         static_cast<int>(state.nodes.quarantined().size());
+}
+
 bool SpareWaits(const JobState& state) {
-  return state.spec.scale_up == ScaleUp::kRestart && state.nodes.ready() > 0 &&
+  return state.spec.scale_up == ScaleUp::kRestart && GoodSpares(state) > 0 &&
          state.world.size() < state.spec.max_nodes &&
          state.world.succeeded == 0 && !state.preemption.has_value();
 }
@@ -225,6 +235,7 @@ std::optional<Instant> PhaseDeadline(const JobState& state) {
   std::optional<Instant> deadline = PhaseLimit(state);
   switch (state.phase) {
     case JobPhase::kGathering:
+      if (state.awaits_judgement) return state.now;
       if (state.adoption.pending()) return deadline;
       return state.gathering.NextDeadline(state.now, state.spec, state.clock);
     case JobPhase::kRunning:
@@ -335,17 +346,58 @@ std::string Absent(const JobState& state) {
                       more ? ", …" : "");
 }
 
-std::string KeptOut(const JobState& state, const Node* except) {
+namespace {
+
+// Appends the nodes `ids` except `except` with the reason of each; cuts the list
+// after kMaxNamedNodes. `lead`: the text before the first node.
+template <typename Reason>
+std::string NamedNodes(const JobState& state, const std::set<std::string>& ids,
+                       const Node* except, const char* lead,
+                       const Reason& reason) {
   std::string text;
   size_t named = 0;
-  for (const std::string& id : state.nodes.kept_out()) {
+  for (const std::string& id : ids) {
     const Node& node = state.nodes.nodes().at(id);
     if (&node == except) continue;
     if (named == kMaxNamedNodes) return absl::StrCat(text, ", …");
-    absl::StrAppend(&text, named++ == 0 ? "; unhealthy: " : ", ",
-                    node.identity.host, " (", node.unhealthy, ")");
+    absl::StrAppend(&text, named++ == 0 ? lead : ", ", node.identity.host, " (",
+                    reason(node), ")");
   }
   return text;
+}
+
+}  // namespace
+
+std::string KeptOut(const JobState& state, const Node* except) {
+  return NamedNodes(state, state.nodes.kept_out(), except, "; unhealthy: ",
+                    [](const Node& node) {
+                      return node.judgement.state == HostState::kBanned
+                                 ? absl::StrCat("banned: ",
+                                                node.judgement.reason)
+                                 : node.unhealthy;
+                    });
+}
+
+std::string QuarantinedText(const JobState& state, const Node* except) {
+  return NamedNodes(
+      state, state.nodes.quarantined(), except, "; quarantined: ",
+      [](const Node& node) { return JudgementText(node.judgement); });
+}
+
+std::string JudgementText(const HostJudgement& judgement) {
+  if (judgement.state == HostState::kBanned) return judgement.reason;
+  return absl::StrFormat("%s; score %.1f", judgement.reason, judgement.score);
+}
+
+HostJudgement JudgementFor(const JobState& state, const HostKey& machine) {
+  if (state.hosts == nullptr) return {};
+  const auto at_any_address = state.hosts->find({machine.host, ""});
+  if (at_any_address != state.hosts->end() &&
+      at_any_address->second.state == HostState::kBanned) {
+    return at_any_address->second;
+  }
+  const auto found = state.hosts->find(machine);
+  return found == state.hosts->end() ? HostJudgement() : found->second;
 }
 
 }  // namespace muster::rendezvous

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -117,6 +118,10 @@ struct JobState {
   std::optional<Instant> broken_at;
   // The slow ranks of `round`. A new coordinator begins without them.
   StragglerWatch stragglers;
+  // The newest judgement of the coordinator's machines; null: none is suspected.
+  std::shared_ptr<const HostView> hosts;
+  // Whether the job has faults that the driver has not recorded yet.
+  bool awaits_judgement = false;
   // The highest training step that any worker has reported, here or (as the
   // nodes report it) to an earlier coordinator; -1: none.
   int64_t reached_step = -1;
@@ -157,6 +162,14 @@ SlowRank Located(const World& world, SlowRank slow);
 // as the others again. `gain`: as in StragglerWatch.
 std::string StragglerText(const SlowRank& slow, double gain);
 std::string RecoveryText(const SlowRank& slow);
+
+// The number of ready nodes on which the gathering counts: those that are not
+// quarantined, or min_nodes if these are too few and quarantined nodes can fill
+// up.
+int UsableNodes(const JobState& state);
+// The number of nodes that could take another node's place: ready and not
+// quarantined.
+int GoodSpares(const JobState& state);
 
 // Whether a spare waits and the round may be broken to include it.
 bool SpareWaits(const JobState& state);
@@ -225,6 +238,12 @@ std::string Absent(const JobState& state);
 // A clause that lists the unhealthy nodes and their reasons. Omits `except`,
 // whose own directive already contains the reason; null: omits no node.
 std::string KeptOut(const JobState& state, const Node* except);
+// A clause that lists the ready nodes that are quarantined, likewise.
+std::string QuarantinedText(const JobState& state, const Node* except);
+// Describes the judgement of a machine: reason and score.
+std::string JudgementText(const HostJudgement& judgement);
+// The judgement in `state.hosts` that is valid for the machine.
+HostJudgement JudgementFor(const JobState& state, const HostKey& machine);
 
 }  // namespace muster::rendezvous
 

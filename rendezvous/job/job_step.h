@@ -2,12 +2,14 @@
 #define MUSTER_RENDEZVOUS_JOB_JOB_STEP_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/protocol/job_status.h"
+#include "rendezvous/protocol/node_fault.h"
 #include "rendezvous/protocol/report.h"
 
 namespace muster::rendezvous {
@@ -46,11 +48,16 @@ struct CoordinatorTold {
   uint64_t epoch = 0;
   Backing backing = Backing::kMajority;
 };
+// The coordinator's judgement of its machines has changed, or JobStep::faults
+// have been recorded.
+struct HostsJudged {
+  std::shared_ptr<const HostView> view;  // null: no machine is suspected
+};
 struct TimePassed {};
 
 using JobEvent =
     std::variant<ReportArrived, StreamClosed, AgentDied, CancelAsked,
-                 DrainAsked, CoordinatorTold, TimePassed>;
+                 DrainAsked, CoordinatorTold, HostsJudged, TimePassed>;
 
 // A directive to be sent. The driver carries out a step's actions in the order
 // of the fields of JobStep.
@@ -64,6 +71,10 @@ struct JobStep {
   bool record_changed = false;
   std::vector<Delivery> deliveries;
   std::vector<Decision> decisions;
+  // Faults that count against machines. The driver records them (NodeMemory)
+  // and answers at once with HostsJudged: until then, a job that gathers forms
+  // no world.
+  std::vector<HostFault> faults;
   // Whether another coordinator has a higher epoch. If so, this one sends no
   // more directives, and the driver replaces it by a Standby.
   bool deposed = false;

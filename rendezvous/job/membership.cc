@@ -15,14 +15,23 @@ constexpr size_t kMaxPast = 4096;
 
 }  // namespace
 
-bool Node::ready() const { return present() && health == Health::kHealthy; }
+bool Node::ready() const {
+  return present() && health == Health::kHealthy &&
+         judgement.state != HostState::kBanned;
+}
 
 bool Node::being_checked() const {
-  return present() && health == Health::kUnchecked;
+  return present() && health == Health::kUnchecked &&
+         judgement.state != HostState::kBanned;
 }
 
 bool Node::kept_out() const {
-  return present() && health == Health::kUnhealthy;
+  return present() && (health == Health::kUnhealthy ||
+                       judgement.state == HostState::kBanned);
+}
+
+bool Node::quarantined() const {
+  return ready() && judgement.state == HostState::kQuarantined;
 }
 
 bool Node::present() const {
@@ -207,6 +216,7 @@ void Membership::Count(const Node& node) {
   broken_ += node.stream == 0 ? 1 : 0;
   being_checked_ += node.being_checked() ? 1 : 0;
   if (node.kept_out()) kept_out_.insert(node.identity.node_id);
+  if (node.quarantined()) quarantined_.insert(node.identity.node_id);
 }
 
 void Membership::Uncount(const Node& node) {
@@ -217,6 +227,7 @@ void Membership::Uncount(const Node& node) {
   broken_ -= node.stream == 0 ? 1 : 0;
   being_checked_ -= node.being_checked() ? 1 : 0;
   kept_out_.erase(node.identity.node_id);
+  quarantined_.erase(node.identity.node_id);
 }
 
 }  // namespace muster::rendezvous

@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "rendezvous/job/job_step.h"
 #include "rendezvous/protocol/electorate.h"
+#include "rendezvous/protocol/node_fault.h"
 #include "rendezvous/protocol/report.h"
 
 namespace muster::rendezvous {
@@ -76,6 +77,9 @@ struct Node {
   NodeTime time;                 // Report::time
   Health health = Health::kHealthy;
   std::string unhealthy;
+  // The coordinator's judgement of the node's machine.
+  HostJudgement judgement;
+  uint64_t newest_fault = 0;  // ordinal of the newest handled NodeFault
   bool going = false;  // the node was drained or asked to leave
   std::string going_why;
 
@@ -121,11 +125,15 @@ struct Node {
   bool ready() const;
   // Whether running health checks will soon make the node ready or unhealthy.
   bool being_checked() const;
-  // Whether the node is kept out of a world only by bad health.
+  // Whether the node is kept out of a world only by bad health or by a ban of
+  // its machine.
   bool kept_out() const;
+  // Whether the node is ready, but left out while others suffice.
+  bool quarantined() const;
 
  private:
-  // Whether the node could get a place if its health were good.
+  // Whether the node could get a place if its health were good and its machine
+  // were not banned.
   bool present() const;
 };
 
@@ -201,6 +209,8 @@ class Membership {
   int being_checked() const { return being_checked_; }
   // The ids of the nodes that get no place because they are unhealthy.
   const std::set<std::string>& kept_out() const { return kept_out_; }
+  // The ids of the nodes that are ready, but quarantined.
+  const std::set<std::string>& quarantined() const { return quarantined_; }
   // The number of nodes whose stream is broken and whose reconnect grace is not
   // over.
   int broken() const { return broken_; }
@@ -239,6 +249,7 @@ class Membership {
   int broken_ = 0;
   int being_checked_ = 0;
   std::set<std::string> kept_out_;
+  std::set<std::string> quarantined_;
 };
 
 struct PastNode {

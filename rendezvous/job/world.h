@@ -21,6 +21,8 @@ struct World {
     int role_first_rank = 0;
     int role_world_size = 0;
     int slots = 0;
+    // IP address of the node's agent, as Node::peer; not in a job's record.
+    std::string peer;
     // How the node left or was lost since the round began, for messages; empty:
     // the node is present.
     std::string departure;
@@ -45,6 +47,7 @@ struct World {
   // round.
   bool never_began = false;
   int succeeded = 0;
+  int lost = 0;  // members that were lost with their workers
   // while stopping: number of members that have not confirmed the stop
   // (Part::kStopped)
   int unstopped = 0;

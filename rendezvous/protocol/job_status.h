@@ -8,6 +8,7 @@
 
 #include "rendezvous/protocol/duration_histogram.h"
 #include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/protocol/node_fault.h"
 #include "rendezvous/protocol/progress.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/protocol/time_ledger.h"
@@ -29,6 +30,7 @@ struct NodeStatus {
   Duration silent_for = Duration::zero();  // time since its last report
   Health health = Health::kHealthy;
   std::string unhealthy;  // why the node is unhealthy; else empty
+  HostJudgement judgement;  // how far the node's machine is trusted
   // Progress of the workers that have reported any in the current round.
   std::vector<WorkerProgress> progress;
   NodeTime time;

@@ -11,6 +11,7 @@
 #include "rendezvous/protocol/electorate.h"
 #include "rendezvous/protocol/failure.h"
 #include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/protocol/node_fault.h"
 #include "rendezvous/protocol/place.h"
 #include "rendezvous/protocol/progress.h"
 #include "rendezvous/protocol/time_ledger.h"
@@ -188,6 +189,8 @@ struct Report {
   Health health = Health::kHealthy;
   // The reason if `health` is kUnhealthy: one line, cut to kMaxLineBytes.
   std::string unhealthy;
+  // The newest faults of this node that its agent has seen, oldest first.
+  std::vector<NodeFault> faults;
   // Progress of those workers of `round` that have reported any. A change of
   // progress alone does not cause a report.
   std::vector<WorkerProgress> progress;

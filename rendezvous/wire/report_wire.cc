@@ -154,6 +154,13 @@ void FromWire(int wire, BoundedReader* reader, Health* health) {
   }
 }
 
+void FromWire(int wire, BoundedReader* reader, FaultKind* kind) {
+  int value = 0;
+  reader->Integer("kind", wire, static_cast<int>(FaultKind::kWorker),
+                  static_cast<int>(FaultKind::kStraggler), &value);
+  *kind = static_cast<FaultKind>(value);
+}
+
 void ToWire(const JobSpec& spec, v1::JobSpec* wire) {
   wire->set_min_nodes(spec.min_nodes);
   wire->set_max_nodes(spec.max_nodes);
@@ -508,6 +515,14 @@ void ToWire(const Report& report, v1::Report* wire) {
   wire->set_waits_for_place(report.waits_for_place);
   wire->set_health(static_cast<v1::Health>(ToWire(report.health)));
   wire->set_unhealthy(report.unhealthy.substr(0, kMaxLineBytes));
+  const size_t faults = report.faults.size();
+  for (size_t i = faults - std::min<size_t>(faults, kMaxNodeFaults); i < faults;
+       ++i) {
+    v1::NodeFault* const fault = wire->add_faults();
+    fault->set_ordinal(report.faults[i].ordinal);
+    fault->set_kind(static_cast<int>(report.faults[i].kind));
+    fault->set_text(report.faults[i].text.substr(0, kMaxFaultBytes));
+  }
   ToWire(report.progress, wire->mutable_progress());
   ToWire(report.time, wire->mutable_time());
   const size_t measured =
@@ -611,6 +626,17 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
   FromWire(wire.health(), &reader, &report->health);
   reader.Text("unhealthy", wire.unhealthy(), kMaxLineBytes, TextKind::kWords,
               &report->unhealthy);
+  if (reader.Count("faults", wire.faults_size(), kMaxNodeFaults)) {
+    report->faults.resize(wire.faults_size());
+    for (int i = 0; i < wire.faults_size(); ++i) {
+      BoundedReader::Within within(&reader, "faults", i);
+      NodeFault& fault = report->faults[i];
+      fault.ordinal = wire.faults(i).ordinal();
+      FromWire(wire.faults(i).kind(), &reader, &fault.kind);
+      reader.Text("text", wire.faults(i).text(), kMaxFaultBytes,
+                  TextKind::kWords, &fault.text);
+    }
+  }
   FromWire(wire.progress(), &reader, &report->progress);
   if (reader.Count("times", wire.times_size(), kMaxProgressPerReport)) {
     report->times.resize(wire.times_size());

@@ -50,6 +50,8 @@ int ToWire(NodePhase phase);
 void FromWire(int wire, BoundedReader* reader, NodePhase* phase);
 int ToWire(Health health);
 void FromWire(int wire, BoundedReader* reader, Health* health);
+// Reads a FaultKind, whose value is its form on the wire.
+void FromWire(int wire, BoundedReader* reader, FaultKind* kind);
 int ToWire(StopCause cause);
 void FromWire(int wire, BoundedReader* reader, StopCause* cause);
 

@@ -216,6 +216,8 @@ Report FullReport() {
   report.preemption = PreemptionNotice{10, "h2", milliseconds(1500)};
   report.health = Health::kUnhealthy;
   report.unhealthy = "disk full\xff";
+  report.faults = {{.ordinal = 1, .kind = FaultKind::kXid, .text = "XID 79"},
+                   {.ordinal = 2, .kind = FaultKind::kLost, .text = "no"}};
   report.progress = {FullProgress(1), FullProgress(2)};
   report.times = {{.local_rank = 1,
                    .own = milliseconds(10),
