@@ -252,9 +252,40 @@ absl::Status Stacks(rendezvous::AdminClient& client,
   return status.ok() ? missing.status() : status;
 }
 
+absl::Status Nodes(rendezvous::AdminClient& client,
+                   const AdminRequest& request) {
+  if (!request.free.empty()) {
+    const absl::Status freed = client.FreeNode(request.free);
+    if (freed.ok()) {
+      Print(agent::ForTerminal(
+          absl::StrCat("node ", request.free, " is freed\n")));
+    }
+    return freed;
+  }
+  if (!request.ban.empty()) {
+    const absl::Status banned = client.BanNode(
+        request.ban,
+        absl::StrCat(request.reason.empty() ? "" : request.reason + ", ",
+                     "banned by ", Caller()));
+    if (banned.ok()) {
+      Print(agent::ForTerminal(
+          absl::StrCat("node ", request.ban, " is banned\n")));
+    }
+    return banned;
+  }
+  const absl::StatusOr<std::vector<rendezvous::HostStatus>> nodes =
+      client.ListNodes();
+  if (!nodes.ok()) return nodes.status();
+  Print(request.format == AdminFormat::kJson
+            ? rendezvous::HostListJson(*nodes)
+            : HostTable(*nodes, TargetOf(STDOUT_FILENO)));
+  return absl::OkStatus();
+}
+
 absl::Status Perform(rendezvous::AdminClient& client,
                      const AdminRequest& request, const Voice& voice) {
   if (request.verb == AdminVerb::kStatus) return Status(client, request);
+  if (request.verb == AdminVerb::kNodes) return Nodes(client, request);
   const absl::StatusOr<std::string> run_id = ChosenJob(client, request);
   if (!run_id.ok()) return run_id.status();
   if (request.verb == AdminVerb::kWatch) {

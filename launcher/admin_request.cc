@@ -6,6 +6,7 @@
 #include <chrono>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/environment_value.h"
@@ -26,6 +27,7 @@ AdminVerb VerbOf(const std::string& name) {
   if (name == "drain") return AdminVerb::kDrain;
   if (name == "logs") return AdminVerb::kLogs;
   if (name == "stacks") return AdminVerb::kStacks;
+  if (name == "nodes") return AdminVerb::kNodes;
   return AdminVerb::kStatus;
 }
 
@@ -119,6 +121,9 @@ absl::Status CheckVerbFlags(const FlagValues& values, AdminVerb verb,
       {"since", {kLogs}, "logs"},
       {"grep", {kLogs}, "logs"},
       {"native", {kStacks}, "stacks"},
+      {"free", {kNodes}, "nodes"},
+      {"ban", {kNodes}, "nodes"},
+      {"reason", {kNodes}, "nodes"},
   };
   for (const VerbFlag& flag : table) {
     if (!values.IsGiven(flag.name)) continue;
@@ -153,6 +158,34 @@ void ReadQuestion(FlagValues& values, AdminRequest& request) {
   bool native = false;
   values.Into("native", ReadSwitch, native);
   if (native) question.frames = rendezvous::Inquiry::Frames::kNative;
+}
+
+// Checks a host name or the reason of a ban.
+absl::StatusOr<std::string> ReadWords(const std::string& text) {
+  if (text.empty()) return absl::InvalidArgumentError("is empty");
+  if (text.size() > rendezvous::kMaxFaultBytes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "is longer than ", rendezvous::kMaxFaultBytes, " bytes"));
+  }
+  return text;
+}
+
+// Reads the flags of `launch nodes`.
+absl::Status ReadOrder(FlagValues& values, AdminRequest& request) {
+  for (const auto& [name, field] :
+       {std::pair("free", &request.free), std::pair("ban", &request.ban),
+        std::pair("reason", &request.reason)}) {
+    if (values.IsGiven(name)) values.Into(name, ReadWords, *field);
+  }
+  if (!request.free.empty() && !request.ban.empty()) {
+    return absl::InvalidArgumentError(
+        "nodes: --free and --ban exclude each other");
+  }
+  if (request.ban.empty() && !request.reason.empty()) {
+    return absl::InvalidArgumentError(
+        "nodes: --reason is the reason of --ban, which is not given");
+  }
+  return absl::OkStatus();
 }
 
 // Checks a Slurm job id: "41", "5_3" in an array, "7+1" in a heterogeneous job.
@@ -261,9 +294,16 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
   const absl::Status fitting = CheckVerbFlags(values, request.verb, args[0]);
   if (!fitting.ok()) return fitting;
   ReadQuestion(values, request);
+  const absl::Status order = ReadOrder(values, request);
+  if (!order.ok()) return order;
   if (!values.status().ok()) return values.status();
 
   const bool drains = request.verb == AdminVerb::kDrain;
+  if (request.verb == AdminVerb::kNodes && !arguments->empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("nodes: takes no argument, and ", arguments->front(),
+                     " is one; write launch nodes, or launch nodes --free HOST"));
+  }
   if (drains && arguments->empty()) {
     return absl::InvalidArgumentError(
         "drain: names no node; write launch drain NODE, see launch status");

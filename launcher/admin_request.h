@@ -23,11 +23,12 @@ enum class AdminVerb {
   kDrain,
   kLogs,
   kStacks,
+  kNodes,
 };
 enum class AdminFormat { kText, kJson };
 
 // The parsed command line of
-// `launch status|watch|top|cancel|drain|logs|stacks`.
+// `launch status|watch|top|cancel|drain|nodes|logs|stacks`.
 struct AdminRequest {
   AdminVerb verb = AdminVerb::kStatus;
   // Possible endpoints of the coordinator, at least one unless `slurm_job` is
@@ -45,6 +46,11 @@ struct AdminRequest {
   AdminFormat format = AdminFormat::kText;
   // for kDrain, kLogs and kStacks: a node id or host name; empty: all nodes
   std::string node;
+  // For kNodes: the host to be freed or banned, and why it is banned; empty: no
+  // such order.
+  std::string free;
+  std::string ban;
+  std::string reason;
   rendezvous::Inquiry question;  // for kLogs and kStacks, without an id
 };
 

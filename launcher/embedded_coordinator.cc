@@ -23,11 +23,24 @@ constexpr Duration kQuietLinger = std::chrono::seconds(2);
 // so that `launch watch` receives the end of the job.
 constexpr Duration kGoodbye = std::chrono::seconds(1);
 
+// How long the process waits for the commands of --on-quarantine at its end.
+constexpr Duration kLastHook = std::chrono::seconds(5);
+
 bool SignalCame() {
   sigset_t blocked;
   pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
   const timespec at_once = {};
   return sigtimedwait(&blocked, nullptr, &at_once) > 0;
+}
+
+// Returns the hook that runs `command`; null: there is no command.
+std::unique_ptr<rendezvous::QuarantineHook> MakeHook(
+    const std::string& command, const Voice& voice) {
+  if (command.empty()) return nullptr;
+  return std::make_unique<rendezvous::QuarantineHook>(
+      rendezvous::QuarantineHook::Options{
+          .command = command,
+          .say = [voice](const std::string& what) { voice.Error(what); }});
 }
 
 bool AllFinished(const std::vector<rendezvous::JobStatus>& jobs) {
@@ -79,6 +92,7 @@ EmbeddedCoordinator::EmbeddedCoordinator(const Options& options,
                                   : state.kept[0].job.run_tag),
       recorded_verdict_(state.kept.empty() ? std::nullopt
                                            : state.kept[0].job.verdict),
+      hook_(MakeHook(options.on_quarantine, voice)),
       coordinator_(CoordinatorOptions(std::move(state))) {}
 
 rendezvous::Coordinator::Options EmbeddedCoordinator::CoordinatorOptions(
@@ -89,6 +103,12 @@ rendezvous::Coordinator::Options EmbeddedCoordinator::CoordinatorOptions(
       .run_tag = run_tag_,
       .journal = std::move(state.journal),
       .kept = std::move(state.kept),
+      .remembered = std::move(state.remembered),
+      .on_quarantine =
+          [this](const rendezvous::HostWatch::Notice& notice) {
+            if (hook_ == nullptr) return;
+            hook_->Run(notice.key, notice.judgement, notice.run_id);
+          },
       .on_decision =
           [this](const std::string& run_id,
                  const rendezvous::Decision& decision) {
@@ -193,6 +213,8 @@ absl::StatusOr<std::unique_ptr<LocalToken>> EmbeddedCoordinator::KeepToken(
 void EmbeddedCoordinator::Linger(Duration close_timeout, const Voice& voice) {
   server_->Shutdown(WaitForOthers(close_timeout, voice));
   coordinator_.ForgetFinishedJobs();
+  // The fault that ends a job may quarantine a machine.
+  if (hook_ != nullptr) hook_->Finish(kLastHook);
 }
 
 Duration EmbeddedCoordinator::WaitForOthers(Duration close_timeout,

@@ -15,6 +15,7 @@
 #include "rendezvous/client/announcer.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/events/event_log.h"
+#include "rendezvous/quarantine/quarantine_hook.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
 #include "rendezvous/tls/tls_files.h"
@@ -30,6 +31,8 @@ class EmbeddedCoordinator {
     // Folder of the journal, which records the job's state (--state-dir);
     // empty: no journal.
     std::string state_dir;
+    // Command for each machine that is quarantined (QuarantineHook); empty: none.
+    std::string on_quarantine;
     std::string token;
     // The folders for the file in which this user's other processes find the
     // token (local_token.h); empty: no such file is made.
@@ -119,6 +122,7 @@ class EmbeddedCoordinator {
   const std::string run_tag_;
   const std::optional<rendezvous::Verdict> recorded_verdict_;
   std::unique_ptr<rendezvous::EventLog> event_log_;
+  std::unique_ptr<rendezvous::QuarantineHook> hook_;  // null: no command
   rendezvous::Coordinator coordinator_;
   // Null while this coordinator is a standby. Destroyed after `server_`, whose
   // streams may still make this coordinator take over.

@@ -38,6 +38,10 @@ ALERTS = (
      'muster_job_nodes{state="unhealthy"} > 0', '5m', 'warning',
      '{{ $value }} nodes of job {{ $labels.job }} are unhealthy.',
      '`launch status` has the reasons; run `launch doctor` on the nodes.'),
+    ('MusterNodeQuarantined',
+     'muster_job_nodes{state="quarantined"} > 0', '0m', 'warning',
+     '{{ $value }} nodes of job {{ $labels.job }} are quarantined or banned.',
+     '`launch nodes` has the reasons, and frees a repaired node (--free).'),
     ('MusterRestartsNearlyUsed',
      'muster_job_max_restarts > 0 and '
      'muster_job_max_restarts - muster_job_restarts_total <= 1 and '

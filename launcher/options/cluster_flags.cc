@@ -402,6 +402,16 @@ constexpr Flag kFlags[] = {
      .user = FlagUser::kLaunchOnly,
      .read = [](Text t,
                 RunOptions& o) { return Set(o.state_dir, ReadFolder(t)); }},
+    {.name = "on-quarantine",
+     .value = "COMMAND",
+     .group = FlagGroup::kCluster,
+     .help = "A shell command that the launch which hosts the coordinator runs "
+             "for each machine that is quarantined because of its faults, "
+             "with MUSTER_NODE, MUSTER_ADDRESS, MUSTER_REASON, MUSTER_SCORE "
+             "and MUSTER_RUN_ID in its environment, for example to drain the "
+             "node (deploy/slurm/drain_node.sh). It is killed after 60 s.",
+     .user = FlagUser::kLaunchOnly,
+     .read = [](Text t, RunOptions& o) { return Set(o.on_quarantine, t); }},
     {.name = "token-file",
      .value = "FILE",
      .group = FlagGroup::kCluster,

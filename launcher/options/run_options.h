@@ -101,6 +101,9 @@ struct RunOptions {
   // continues the job. Used only if this process hosts the coordinator. Empty:
   // no journal.
   std::string state_dir;
+  // --on-quarantine: command that the hosting process runs for each machine
+  // that is quarantined; empty: none.
+  std::string on_quarantine;
   std::string token_file;
   rendezvous::TlsFiles tls;
   std::vector<std::string> topology;  // "KEY=VALUE", outermost level first

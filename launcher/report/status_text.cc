@@ -112,6 +112,12 @@ std::string Notes(const rendezvous::JobStatus& job,
     notes.push_back("unhealthy: " +
                     Shorten(PrintableLine(node.unhealthy), kMaxReasonColumns));
   }
+  if (node.judgement.state == rendezvous::HostState::kQuarantined ||
+      node.judgement.state == rendezvous::HostState::kBanned) {
+    notes.push_back(
+        std::string(rendezvous::HostStateText(node.judgement.state)) + ": " +
+        Shorten(PrintableLine(node.judgement.reason), kMaxReasonColumns));
+  }
   if (node.draining) notes.emplace_back("draining");
   if (!node.connected) notes.emplace_back("disconnected");
   std::string text;
@@ -257,6 +263,26 @@ std::string JobListTable(const std::vector<rendezvous::JobStatus>& jobs,
   for (const std::string& line : AlignRows(rows)) {
     text += Shorten(line, target.columns) + "\n";
   }
+  return text;
+}
+
+std::string HostTable(const std::vector<rendezvous::HostStatus>& hosts,
+                      const TextTarget& target) {
+  if (hosts.empty()) return "no node has faults\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"NODE", "ADDRESS", "STATE", "SCORE", "FAULTS", "AGE", "JOB", "REASON"}};
+  for (const rendezvous::HostStatus& host : hosts) {
+    char score[32];
+    std::snprintf(score, sizeof(score), "%.1f", host.judgement.score);
+    rows.push_back({Name(host.key.host),
+                    host.key.ip.empty() ? "-" : Name(host.key.ip),
+                    rendezvous::HostStateText(host.judgement.state), score,
+                    std::to_string(host.faults), DurationText(host.age),
+                    host.run_id.empty() ? "-" : Name(host.run_id),
+                    PrintableLine(host.judgement.reason)});
+  }
+  std::string text;
+  for (const std::string& line : AlignRows(rows)) text += line + "\n";
   return text;
 }
 

@@ -26,6 +26,10 @@ std::string StatusTable(const rendezvous::JobStatus& job,
 std::string JobListTable(const std::vector<rendezvous::JobStatus>& jobs,
                          const TextTarget& target);
 
+// The machines with faults, as `launch nodes` prints them. Pure.
+std::string HostTable(const std::vector<rendezvous::HostStatus>& hosts,
+                      const TextTarget& target);
+
 }  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_REPORT_STATUS_TEXT_H_

@@ -134,6 +134,16 @@ std::vector<std::string> HeadOf(const rendezvous::JobStatus& job) {
       PrintableLine(job.verdict ? job.verdict->reason : job.reason)};
   const std::string progress = ProgressLine(job);
   if (!progress.empty()) lines.push_back(progress);
+  for (const rendezvous::NodeStatus& node : job.nodes) {
+    const rendezvous::HostJudgement& judgement = node.judgement;
+    if (judgement.state != rendezvous::HostState::kQuarantined &&
+        judgement.state != rendezvous::HostState::kBanned) {
+      continue;
+    }
+    lines.push_back(PrintableLine(node.node.host) + " is " +
+                    rendezvous::HostStateText(judgement.state) + ": " +
+                    PrintableLine(judgement.reason));
+  }
   lines.emplace_back();
   return lines;
 }

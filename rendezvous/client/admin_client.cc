@@ -20,6 +20,7 @@
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/inquiry_wire.h"
+#include "rendezvous/wire/memory_wire.h"
 #include "rendezvous/wire/status_wire.h"
 
 namespace muster::rendezvous {
@@ -30,6 +31,8 @@ namespace {
 // longer than a takeover with the default options of rendezvousd.
 constexpr Duration kTakeover = std::chrono::seconds(5);
 constexpr Duration kPause = std::chrono::milliseconds(100);
+// Maximum number of machines in a list, above NodeMemory::kMaxHosts.
+constexpr int kMaxListedNodes = 4096;
 
 }  // namespace
 
@@ -171,6 +174,40 @@ absl::Status AdminClient::DrainNode(const std::string& run_id,
   request.set_node(node);
   v1::DrainNodeResponse response;
   return impl_->Ask(&v1::Admin::Stub::DrainNode, request, &response);
+}
+
+absl::StatusOr<std::vector<HostStatus>> AdminClient::ListNodes() {
+  v1::ListNodesResponse response;
+  absl::Status status = impl_->Ask(&v1::Admin::Stub::ListNodes,
+                                   v1::ListNodesRequest(), &response);
+  if (!status.ok()) return status;
+  if (response.nodes_size() > kMaxListedNodes) {
+    return absl::InvalidArgumentError("the coordinator lists too many nodes");
+  }
+  std::vector<HostStatus> nodes(response.nodes_size());
+  for (int i = 0; i < response.nodes_size(); ++i) {
+    status = FromWire(response.nodes(i), &nodes[i]);
+    if (!status.ok()) return status;
+  }
+  return nodes;
+}
+
+absl::Status AdminClient::FreeNode(const std::string& host) {
+  v1::JudgeNodeRequest request;
+  request.set_host(host);
+  request.set_order(v1::JudgeNodeRequest::FREE);
+  v1::JudgeNodeResponse response;
+  return impl_->Ask(&v1::Admin::Stub::JudgeNode, request, &response);
+}
+
+absl::Status AdminClient::BanNode(const std::string& host,
+                                  const std::string& reason) {
+  v1::JudgeNodeRequest request;
+  request.set_host(host);
+  request.set_order(v1::JudgeNodeRequest::BAN);
+  request.set_reason(reason);
+  v1::JudgeNodeResponse response;
+  return impl_->Ask(&v1::Admin::Stub::JudgeNode, request, &response);
 }
 
 absl::StatusOr<AdminClient::Caller> AdminClient::WhoAmI() {

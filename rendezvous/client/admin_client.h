@@ -13,12 +13,13 @@
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/inquiry.h"
 #include "rendezvous/protocol/job_status.h"
+#include "rendezvous/protocol/node_fault.h"
 #include "rendezvous/tls/tls_files.h"
 
 namespace muster::rendezvous {
 
-// The calls that `launch status`, `watch`, `top`, `cancel`, `drain`, `logs` and
-// `stacks` make to a coordinator. Each call goes to the first endpoint that
+// The calls that `launch status`, `watch`, `top`, `cancel`, `drain`, `nodes`,
+// `logs` and `stacks` make to a coordinator. Each call goes to the first endpoint that
 // answers, as Dialer finds it. If that endpoint is a standby inside a `launch`,
 // the call is repeated at the coordinator that the standby names. With several
 // endpoints, or at a standby, a call that reaches no coordinator is repeated
@@ -55,6 +56,14 @@ class AdminClient {
   // Removes a node from a job. `node`: a node id or a host name. NotFound: no
   // such job or node. FailedPrecondition: too few nodes would remain.
   absl::Status DrainNode(const std::string& run_id, const std::string& node);
+
+  // Lists the machines whose faults the coordinator remembers. Unimplemented:
+  // the coordinator's version is too old for this call and the next two.
+  absl::StatusOr<std::vector<HostStatus>> ListNodes();
+  // Declares the faults of a machine void. NotFound: none are remembered.
+  absl::Status FreeNode(const std::string& host);
+  // Bans a machine. `reason`: who asks for it, and why.
+  absl::Status BanNode(const std::string& host, const std::string& reason);
 
   struct Caller {
     // This process's address as the coordinator sees it; empty: unknown.

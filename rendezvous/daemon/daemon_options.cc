@@ -146,6 +146,12 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
   app.add_option("--etcd-user-file", options.etcd_user_file,
                  "File with the line NAME:PASSWORD, if etcd asks for a user")
       ->type_name("FILE");
+  app.add_option("--on-quarantine", options.on_quarantine,
+                 "Shell command that runs for each machine that is quarantined "
+                 "because of its faults, with MUSTER_NODE, MUSTER_ADDRESS, "
+                 "MUSTER_REASON, MUSTER_SCORE and MUSTER_RUN_ID in its "
+                 "environment; killed after 60 s")
+      ->type_name("COMMAND");
   app.add_option("--event-log", options.event_log,
                  "File to append each decision to, with its reason, as one "
                  "JSON object a line")

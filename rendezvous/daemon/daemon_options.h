@@ -30,6 +30,7 @@ struct DaemonOptions {
   std::optional<int> max_nodes_per_principal;
   Duration keep_finished = std::chrono::minutes(10);
   std::string event_log;
+  std::string on_quarantine;  // command of QuarantineHook; empty: none
   std::string port_file;
   std::string state_dir;  // folder of the journal; empty: none
   // The etcd cluster that stores the jobs' state, without user and password;

@@ -40,6 +40,7 @@
 #include "rendezvous/metrics/job_metrics.h"
 #include "rendezvous/probes/metrics_file.h"
 #include "rendezvous/probes/probe_server.h"
+#include "rendezvous/quarantine/quarantine_hook.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
 #include "rendezvous/tls/tls_files.h"
@@ -228,6 +229,7 @@ struct Daemon {
   std::vector<std::string> tokens;
   Signals signals;
   std::unique_ptr<EventLog> log;
+  std::unique_ptr<QuarantineHook> hook;  // null: no --on-quarantine
   Health health;
   std::vector<std::unique_ptr<ProbeServer>> pages;
 };
@@ -241,6 +243,7 @@ absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
   Coordinator::Options coordinating;
   coordinating.journal = std::move(state.journal);
   coordinating.kept = std::move(state.kept);
+  coordinating.remembered = std::move(state.remembered);
   if (election != nullptr) {
     coordinating.leads = [election] { return election->Leads(); };
   }
@@ -250,6 +253,12 @@ absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
     coordinating.max_join_timeout = kMaxJoinTimeout;
   }
   coordinating.max_jobs_per_principal = options.max_jobs_per_principal;
+  if (daemon.hook != nullptr) {
+    coordinating.on_quarantine = [hook = daemon.hook.get()](
+                                     const HostWatch::Notice& notice) {
+      hook->Run(notice.key, notice.judgement, notice.run_id);
+    };
+  }
   if (daemon.log != nullptr) {
     coordinating.on_decision = [log = daemon.log.get()](
                                    const std::string& run_id,
@@ -433,6 +442,10 @@ int Serve(const DaemonOptions& options) {
                                             EventLog::Rotation::kOutside, Say);
     const absl::Status opened = daemon.log->Reopen();
     if (!opened.ok()) return Fail(opened, kBadUsage);
+  }
+  if (!options.on_quarantine.empty()) {
+    daemon.hook = std::make_unique<QuarantineHook>(QuarantineHook::Options{
+        .command = options.on_quarantine, .say = Say});
   }
   Health* const health = &daemon.health;
   auto dashboard = MakeDashboard(options, daemon.tokens, health);

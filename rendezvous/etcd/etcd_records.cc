@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "rendezvous/etcd/etcd_keys.h"
+#include "rendezvous/journal/record_store.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -15,6 +16,12 @@ constexpr Duration kWriteTimeout = std::chrono::milliseconds(500);
 // Limits of one transaction, within those of etcd: 128 changes and 1.5 MiB.
 constexpr size_t kMaxChanges = 64;
 constexpr size_t kMaxBytes = 1 << 20;
+
+// The key of a record below the prefix.
+std::string KeyOf(const std::string& run_id) {
+  return run_id == kNodeMemoryKey ? kMemoryKey
+                                  : absl::StrCat(kJobsFolder, run_id);
+}
 
 }  // namespace
 
@@ -49,6 +56,18 @@ absl::StatusOr<std::unique_ptr<EtcdRecords>> EtcdRecords::Open(
   for (auto& [key, value] : *found) {
     records->records_.emplace(key.substr(folder.size()),
                               std::move(value.bytes));
+  }
+  const std::string memory = absl::StrCat(client->access().prefix, kMemoryKey);
+  auto remembered = client->Read(memory, MonotonicNow() + kReadTimeout);
+  if (!remembered.ok()) {
+    return absl::Status(
+        remembered.status().code(),
+        absl::StrCat("cannot read ", client->access().ToString(), ": ",
+                     std::string(remembered.status().message())));
+  }
+  const auto kept = remembered->find(memory);
+  if (kept != remembered->end()) {
+    records->records_.emplace(kNodeMemoryKey, std::move(kept->second.bytes));
   }
   return records;
 }
@@ -99,7 +118,7 @@ absl::Status EtcdRecords::Commit(const PendingRecords::Batch& batch) {
   EtcdClient::Transaction transaction;
   for (const auto& [run_id, record] : batch) {
     transaction.changes.emplace(
-        absl::StrCat(client_->access().prefix, kJobsFolder, run_id), record);
+        absl::StrCat(client_->access().prefix, KeyOf(run_id)), record);
   }
   transaction.expected[absl::StrCat(client_->access().prefix, kLeaderKey)] =
       term_.revision;

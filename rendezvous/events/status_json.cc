@@ -72,6 +72,17 @@ Json ToJson(const TimeLedger& ledger) {
   return json;
 }
 
+// The judgement of a machine; null: it is trusted.
+Json ToJson(const HostJudgement& judgement) {
+  if (judgement.state == HostState::kHealthy ||
+      judgement.state == HostState::kFreed) {
+    return Json();
+  }
+  return {{"state", HostStateText(judgement.state)},
+          {"score", judgement.score},
+          {"reason", judgement.reason}};
+}
+
 // `first_rank`: the rank of the node's first worker; nullopt for a spare node.
 Json ToJson(const NodeStatus& status, std::optional<int> first_rank) {
   const NodeIdentity& node = status.node;
@@ -98,6 +109,7 @@ Json ToJson(const NodeStatus& status, std::optional<int> first_rank) {
       {"health", HealthText(status.health)},
       {"unhealthy",
        status.health == Health::kUnhealthy ? Json(status.unhealthy) : Json()},
+      {"judgement", ToJson(status.judgement)},
       {"silent_seconds", ToSeconds(status.silent_for)},
       {"seconds", ToJson(status.time.ledger)},
       {"progress", progress}};
@@ -200,6 +212,22 @@ std::string StatusJsonLine(const JobStatus& job) {
 std::string JobListJson(const std::vector<JobStatus>& jobs) {
   Json list = Json::array();
   for (const JobStatus& job : jobs) list.push_back(ToJson(job));
+  return Dump(list, kIndent) + "\n";
+}
+
+std::string HostListJson(const std::vector<HostStatus>& hosts) {
+  Json list = Json::array();
+  for (const HostStatus& host : hosts) {
+    list.push_back(
+        {{"node", host.key.host},
+         {"address", host.key.ip.empty() ? Json() : Json(host.key.ip)},
+         {"state", HostStateText(host.judgement.state)},
+         {"score", host.judgement.score},
+         {"faults", host.faults},
+         {"age_seconds", ToSeconds(host.age)},
+         {"run_id", host.run_id.empty() ? Json() : Json(host.run_id)},
+         {"reason", host.judgement.reason}});
+  }
   return Dump(list, kIndent) + "\n";
 }
 

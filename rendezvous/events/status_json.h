@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rendezvous/protocol/job_status.h"
+#include "rendezvous/protocol/node_fault.h"
 
 namespace muster::rendezvous {
 
@@ -17,6 +18,9 @@ std::string StatusJsonLine(const JobStatus& job);
 
 // Several jobs as a JSON array of the objects of StatusJson. Pure.
 std::string JobListJson(const std::vector<JobStatus>& jobs);
+
+// The machines with faults as a JSON array. Pure.
+std::string HostListJson(const std::vector<HostStatus>& hosts);
 
 }  // namespace muster::rendezvous
 

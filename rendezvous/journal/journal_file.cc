@@ -18,6 +18,7 @@
 #include "base/check.h"
 #include "base/log_folder.h"
 #include "base/owned_fd.h"
+#include "rendezvous/journal/record_store.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -35,6 +36,11 @@ constexpr char kCreateTables[] =
     "CREATE TABLE job (run_id TEXT PRIMARY KEY, record BLOB NOT NULL)"
     " WITHOUT ROWID;"
     "COMMIT";
+// The table for the record kNodeMemoryKey. Versions of Muster that do not know
+// this table ignore it, so the version of the layout remains.
+constexpr char kCreateMemoryTable[] =
+    "CREATE TABLE IF NOT EXISTS memory"
+    " (name TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID";
 static_assert(kApplicationId == 1299412082 && kVersion == 1);
 
 // The first byte of the range in the file that SQLite locks.
@@ -206,7 +212,7 @@ absl::StatusOr<std::unique_ptr<JournalFile>> JournalFile::Open(
 
 JournalFile::~JournalFile() {
   for (sqlite3_stmt* const statement :
-       {begin_, commit_, rollback_, put_, remove_}) {
+       {begin_, commit_, rollback_, put_, remove_, put_memory_}) {
     sqlite3_finalize(statement);
   }
   sqlite3_close(connection_);
@@ -283,7 +289,8 @@ absl::Status JournalFile::CreateTables() {
   const int code = Read("PRAGMA journal_mode = WAL", &mode);
   if (code != SQLITE_OK) return CannotOpen(code);
   MUSTER_CHECK(mode == "wal") << mode;
-  return absl::OkStatus();
+  const int created = Execute(kCreateMemoryTable);
+  return created == SQLITE_OK ? absl::OkStatus() : CannotOpen(created);
 }
 
 absl::Status JournalFile::Prepare() {
@@ -293,6 +300,7 @@ absl::Status JournalFile::Prepare() {
       {&rollback_, "ROLLBACK"},
       {&put_, "REPLACE INTO job (run_id, record) VALUES (?1, ?2)"},
       {&remove_, "DELETE FROM job WHERE run_id = ?1"},
+      {&put_memory_, "REPLACE INTO memory (name, record) VALUES (?1, ?2)"},
   };
   for (const auto& [statement, sql] : statements) {
     const int code = sqlite3_prepare_v3(
@@ -324,7 +332,9 @@ absl::Status JournalFile::DrawEpoch(uint64_t least_epoch) {
 
 absl::Status JournalFile::ReadRecords() {
   sqlite3_stmt* query = nullptr;
-  int code = sqlite3_prepare_v2(connection_, "SELECT run_id, record FROM job",
+  int code = sqlite3_prepare_v2(connection_,
+                                "SELECT run_id, record FROM job UNION ALL "
+                                "SELECT name, record FROM memory",
                                 -1, &query, nullptr);
   const auto column = [&](int index) {
     const void* const bytes = sqlite3_column_blob(query, index);
@@ -375,7 +385,8 @@ int JournalFile::WriteChanges(const PendingRecords::Batch& batch) {
   for (const auto& [run_id, record] : batch) {
     if (code != SQLITE_OK) return code;
     const bool is_kept = record && record->size() <= kMaxRecordBytes;
-    sqlite3_stmt* const change = is_kept ? put_ : remove_;
+    sqlite3_stmt* const put = run_id == kNodeMemoryKey ? put_memory_ : put_;
+    sqlite3_stmt* const change = is_kept ? put : remove_;
     code = sqlite3_bind_text64(change, 1, run_id.data(), run_id.size(),
                                SQLITE_STATIC, SQLITE_UTF8);
     if (code == SQLITE_OK && is_kept) {

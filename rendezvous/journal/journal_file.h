@@ -103,6 +103,7 @@ class JournalFile : public JournalBackend {
   sqlite3_stmt* rollback_ = nullptr;
   sqlite3_stmt* put_ = nullptr;
   sqlite3_stmt* remove_ = nullptr;
+  sqlite3_stmt* put_memory_ = nullptr;
   bool is_new_ = false;  // the file contains no tables yet
   uint64_t epoch_ = 0;
   std::map<std::string, std::string> records_;

@@ -21,13 +21,18 @@ constexpr JobPhase kJobPhases[] = {JobPhase::kGathering, JobPhase::kRunning,
 // The states of a node as its job's metrics count them. Each node has the first
 // one that applies.
 constexpr const char* kNodeStates[] = {"disconnected", "draining", "unhealthy",
-                                       "unchecked",    "spare",    "idle",
+                                       "unchecked",    "quarantined", "spare",    "idle",
                                        "running",      "stopping", "succeeded"};
 
 std::string StateOf(const NodeStatus& node) {
   if (!node.connected) return "disconnected";
   if (node.draining) return "draining";
   if (node.health != Health::kHealthy) return HealthText(node.health);
+  if (!node.group_rank.has_value() &&
+      (node.judgement.state == HostState::kQuarantined ||
+       node.judgement.state == HostState::kBanned)) {
+    return "quarantined";
+  }
   if (!node.group_rank.has_value()) return "spare";
   return PhaseText(node.phase);
 }

@@ -52,6 +52,22 @@ const char* HealthText(Health health) {
   return "unknown";
 }
 
+const char* HostStateText(HostState state) {
+  switch (state) {
+    case HostState::kHealthy:
+      return "healthy";
+    case HostState::kSuspected:
+      return "suspected";
+    case HostState::kQuarantined:
+      return "quarantined";
+    case HostState::kBanned:
+      return "banned";
+    case HostState::kFreed:
+      return "freed";
+  }
+  return "unknown";
+}
+
 const char* OutcomeText(Outcome outcome) {
   switch (outcome) {
     case Outcome::kSucceeded:

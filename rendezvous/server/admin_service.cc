@@ -29,6 +29,7 @@
 #include "rendezvous/version.h"
 #include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/inquiry_wire.h"
+#include "rendezvous/wire/memory_wire.h"
 #include "rendezvous/wire/status_wire.h"
 
 namespace muster::rendezvous {
@@ -299,7 +300,9 @@ using InquiryMethods = v1::Admin::WithCallbackMethod_ReadLogs<
 using MessageMethods = v1::Admin::WithCallbackMethod_WatchJob<
     v1::Admin::WithCallbackMethod_CancelJob<
         v1::Admin::WithCallbackMethod_DrainNode<
-            v1::Admin::WithCallbackMethod_WhoAmI<InquiryMethods>>>>;
+            v1::Admin::WithCallbackMethod_ListNodes<
+                v1::Admin::WithCallbackMethod_JudgeNode<
+                    v1::Admin::WithCallbackMethod_WhoAmI<InquiryMethods>>>>>>;
 using InquiryReactor = grpc::ServerWriteReactor<v1::InquiryUpdate>;
 using AdminMethods = v1::Admin::WithRawCallbackMethod_ListJobs<
     v1::Admin::WithRawCallbackMethod_GetJob<MessageMethods>>;
@@ -397,6 +400,45 @@ class AdminService : public AdminMethods {
     return Answer(context, status);
   }
 
+  grpc::ServerUnaryReactor* ListNodes(
+      grpc::CallbackServerContext* context, const v1::ListNodesRequest*,
+      v1::ListNodesResponse* response) override {
+    const absl::StatusOr<Principal> caller =
+        CheckForAllJobs(context, Role::kView);
+    if (caller.ok()) {
+      for (const HostStatus& host : coordinator_->ListHosts()) {
+        ToWire(host, response->add_nodes());
+      }
+    }
+    return Answer(context, caller.status());
+  }
+
+  grpc::ServerUnaryReactor* JudgeNode(grpc::CallbackServerContext* context,
+                                      const v1::JudgeNodeRequest* request,
+                                      v1::JudgeNodeResponse*) override {
+    const absl::StatusOr<Principal> caller =
+        CheckForAllJobs(context, Role::kOperate);
+    absl::Status status = caller.status();
+    if (status.ok()) status = CheckName("host", request->host());
+    if (status.ok() && request->host().empty()) {
+      status = absl::InvalidArgumentError("the request names no host");
+    }
+    if (status.ok()) status = CheckName("reason", request->reason());
+    if (!status.ok()) return Answer(context, status);
+    switch (request->order()) {
+      case v1::JudgeNodeRequest::FREE:
+        status = coordinator_->FreeHost(request->host(), caller->name);
+        break;
+      case v1::JudgeNodeRequest::BAN:
+        status = coordinator_->BanHost(
+            request->host(), WithPrincipal(request->reason(), *caller));
+        break;
+      default:
+        status = absl::InvalidArgumentError("the request has no order");
+    }
+    return Answer(context, status);
+  }
+
   InquiryReactor* ReadLogs(grpc::CallbackServerContext* context,
                            const v1::InquiryRequest* request) override {
     return Inquire(context, Role::kView, Inquiry::Kind::kLogs, *request);
@@ -478,6 +520,26 @@ class AdminService : public AdminMethods {
     if (!principal.ok()) return principal;
     absl::Status allowed = CheckName("run_id", run_id);
     if (allowed.ok()) allowed = CheckAccess(*principal, role, run_id);
+    if (allowed.ok()) allowed = CheckCoordinates(context);
+    if (!allowed.ok()) return allowed;
+    return principal;
+  }
+
+  // Returns the caller's principal if it has `role` for every job of this
+  // coordinator, because machines are judged for all of them. Errors: as Check.
+  absl::StatusOr<Principal> CheckForAllJobs(
+      grpc::CallbackServerContext* context, Role role) const {
+    absl::StatusOr<Principal> principal = Identify(*context);
+    if (!principal.ok()) return principal;
+    absl::Status allowed = CheckRole(*principal, role);
+    const std::string& only_job = coordinator_->only_run_id();
+    if (allowed.ok() && !principal->jobs.empty() &&
+        (only_job.empty() || !IncludesJob(*principal, only_job))) {
+      allowed = absl::PermissionDeniedError(absl::StrCat(
+          "nodes are judged for all jobs of this coordinator, and ",
+          principal->name.empty() ? "the caller" : principal->name,
+          " has rights for some of them only"));
+    }
     if (allowed.ok()) allowed = CheckCoordinates(context);
     if (!allowed.ok()) return allowed;
     return principal;

@@ -20,6 +20,7 @@
 #include "rendezvous/server/alarm_thread.h"
 #include "rendezvous/server/directive_sink.h"
 #include "rendezvous/server/driven_job.h"
+#include "rendezvous/wire/memory_wire.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -105,6 +106,14 @@ class Coordinator::Impl {
  public:
   explicit Impl(Options options)
       : options_(std::move(options)),
+        hosts_({.records = options_.journal.get(),
+                .kept = std::move(options_.remembered),
+                .on_quarantine = options_.on_quarantine,
+                .clock =
+                    [] {
+                      return std::chrono::duration_cast<Duration>(
+                          std::chrono::system_clock::now().time_since_epoch());
+                    }}),
         next_epoch_(FirstEpoch(options_.journal.get())) {
     for (const KeptJob& kept : options_.kept) Continue(kept);
     options_.kept.clear();
@@ -132,6 +141,7 @@ class Coordinator::Impl {
     std::lock_guard<std::mutex> lock(mutex_);
     const StreamId id = ++last_stream_;
     Stream& stream = streams_[id];
+    hosts_.NodeCame();
     stream.sink = std::make_shared<AttachedSink>(id, sink, std::move(peer));
     stream.principal = std::move(principal);
     return id;
@@ -145,6 +155,7 @@ class Coordinator::Impl {
       MUSTER_CHECK(found != streams_.end()) << "stream " << id;
       stream = std::move(found->second);
       streams_.erase(found);
+      hosts_.NodeLeft();
       if (streams_.empty()) empty_since_ = MonotonicNow();
       if (standby_ != nullptr) standby_->Forget(id);
     }
@@ -424,6 +435,20 @@ class Coordinator::Impl {
     return WhereElseLocked();
   }
 
+  HostWatch& hosts() { return hosts_; }
+
+  // Makes all jobs follow a new judgement of the machines.
+  void PassJudgement() {
+    std::vector<std::shared_ptr<DrivenJob>> jobs;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      for (const auto& [run_id, job] : jobs_) jobs.push_back(job);
+    }
+    for (const auto& job : jobs) job->OnHostsJudged();
+  }
+
+  const std::string& only_run_id() const { return options_.only_run_id; }
+
   void ForgetFinishedJobs() {
     std::lock_guard<std::mutex> lock(mutex_);
     while (!finished_.empty()) Forget(finished_.front());
@@ -690,6 +715,7 @@ class Coordinator::Impl {
     auto self = std::make_shared<std::weak_ptr<DrivenJob>>();
     DrivenJob::Surroundings surroundings{.alarms = &alarms_,
                                          .records = options_.journal.get(),
+                                         .hosts = &hosts_,
                                          .leads = options_.leads};
     if (options_.takeover.has_value()) {
       surroundings.own_endpoint = options_.takeover->own_endpoint;
@@ -709,6 +735,7 @@ class Coordinator::Impl {
         kept, next_epoch_++,
         DrivenJob::Surroundings{.alarms = &alarms_,
                                 .records = options_.journal.get(),
+                                .hosts = &hosts_,
                                 .leads = options_.leads},
         ObserverOf(run_id, self));
     *self = job;
@@ -791,7 +818,8 @@ class Coordinator::Impl {
     sink->Deliver(directive);
   }
 
-  Options options_;  // only the constructor uses `kept`
+  Options options_;  // only the constructor uses `kept` and `remembered`
+  HostWatch hosts_;
   mutable std::mutex mutex_;
   // With Options::takeover: not null while there is no job.
   std::unique_ptr<Standby> standby_;
@@ -855,6 +883,17 @@ absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder) {
 OpenedJournal ReadJobs(std::unique_ptr<Journal> journal) {
   OpenedJournal opened;
   for (const auto& [run_id, bytes] : journal->TakeRecords()) {
+    if (run_id == kNodeMemoryKey) {
+      absl::StatusOr<NodeMemory::Kept> memory = MemoryFromBytes(bytes);
+      if (memory.ok()) {
+        opened.remembered = *std::move(memory);
+      } else {
+        opened.damaged.push_back(
+            absl::StrCat("the journal's memory of the nodes cannot be used: ",
+                         std::string(memory.status().message())));
+      }
+      continue;
+    }
     absl::StatusOr<KeptJob> kept = FromBytes(bytes);
     if (!kept.ok() || kept->job.run_id != run_id) {
       opened.damaged.push_back(absl::StrCat(
@@ -927,6 +966,28 @@ absl::Status Coordinator::DrainNode(const std::string& run_id,
     }
   }
   return absl::NotFoundError(refusal);
+}
+
+std::vector<HostStatus> Coordinator::ListHosts() {
+  return impl_->hosts().List();
+}
+
+const std::string& Coordinator::only_run_id() const {
+  return impl_->only_run_id();
+}
+
+absl::Status Coordinator::FreeHost(const std::string& host,
+                                   const std::string& principal) {
+  const absl::Status status = impl_->hosts().Free(host, principal);
+  if (status.ok()) impl_->PassJudgement();
+  return status;
+}
+
+absl::Status Coordinator::BanHost(const std::string& host,
+                                  const std::string& reason) {
+  const absl::Status status = impl_->hosts().Ban(host, reason);
+  if (status.ok()) impl_->PassJudgement();
+  return status;
 }
 
 absl::Status Coordinator::Inquire(

@@ -14,6 +14,7 @@
 #include "rendezvous/journal/journal.h"
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/server/directive_sink.h"
+#include "rendezvous/server/host_watch.h"
 #include "rendezvous/server/inquiry_session.h"
 #include "rendezvous/takeover/standby.h"
 #include "rendezvous/wire/record_wire.h"
@@ -56,6 +57,11 @@ class Coordinator {
     std::function<bool()> leads;
     // The jobs of an earlier coordinator, read from `journal`.
     std::vector<KeptJob> kept;
+    // The memory of the machines of an earlier coordinator, read from `journal`.
+    NodeMemory::Kept remembered;
+    // Called once for each machine that is quarantined, from any thread; must
+    // not block. May be empty.
+    std::function<void(const HostWatch::Notice&)> on_quarantine;
     // Called for each decision, from any thread; for each job in the order of
     // its decisions.
     std::function<void(const std::string& run_id, const Decision&)> on_decision;
@@ -113,6 +119,15 @@ class Coordinator {
   // remain.
   absl::Status DrainNode(const std::string& run_id, const std::string& node,
                          const std::string& principal = "");
+
+  // Lists the machines whose faults are remembered.
+  std::vector<HostStatus> ListHosts();
+  // Options::only_run_id.
+  const std::string& only_run_id() const;
+  // Declare the faults of a machine void, or ban it, for all jobs. Errors: those
+  // of NodeMemory::Free and Ban. `principal`: the caller's name; empty: unknown.
+  absl::Status FreeHost(const std::string& host, const std::string& principal);
+  absl::Status BanHost(const std::string& host, const std::string& reason);
 
   // Opens an operator's inquiry to the nodes of a job (DrivenJob::Inquire), and
   // ends it. EndInquiry may be called in any case. NotFound: also, no such job.
@@ -205,6 +220,7 @@ std::vector<JobStatus> JobsWithNodes(const Coordinator& coordinator);
 struct OpenedJournal {
   std::unique_ptr<Journal> journal;
   std::vector<KeptJob> kept;
+  NodeMemory::Kept remembered;  // Coordinator::Options::remembered
   // One sentence for each record that cannot be used, and therefore is not in
   // `kept`.
   std::vector<std::string> damaged;

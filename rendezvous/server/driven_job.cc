@@ -182,6 +182,8 @@ std::string DrivenJob::Drain(const std::string& node,
   return refusal;
 }
 
+void DrivenJob::OnHostsJudged() { Step(TimePassed(), nullptr); }
+
 void DrivenJob::OnCoordinatorTold(const CoordinatorTold& told) {
   Step(told, nullptr);
 }
@@ -255,7 +257,7 @@ DrivenJob::News DrivenJob::StepLocked(const JobEvent& event,
     inquiries_.OnClosed(closed->stream);
   }
   // Read the clock with the lock held, so that the job's time never decreases.
-  JobStep step = job_.Step(MonotonicNow(), event);
+  JobStep step = StepJudged(event);
   changes_ += step.record_changed ? 1 : 0;
   *refusal = std::move(step.refusal);
   News news = NewsOf(std::move(step));
@@ -271,6 +273,40 @@ DrivenJob::News DrivenJob::StepLocked(const JobEvent& event,
   if (news.has_decisions) watchers_.Note(std::move(news.decisions));
   SetAlarm();
   return news;
+}
+
+JobStep DrivenJob::StepJudged(const JobEvent& event) {
+  JobStep all;
+  const auto step = [&](const JobEvent& one) {
+    JobStep made = job_.Step(MonotonicNow(), one);
+    all.record_changed = all.record_changed || made.record_changed;
+    all.deposed = made.deposed;
+    const auto append = [](auto& to, auto& from) {
+      std::move(from.begin(), from.end(), std::back_inserter(to));
+    };
+    append(all.deliveries, made.deliveries);
+    append(all.decisions, made.decisions);
+    append(all.faults, made.faults);
+    if (!made.refusal.empty()) all.refusal = std::move(made.refusal);
+  };
+  const auto judge = [&] {
+    if (surroundings_.hosts == nullptr) return;
+    std::optional<HostWatch::Version> newest =
+        surroundings_.hosts->NewerThan(judged_);
+    if (!newest.has_value()) return;
+    judged_ = newest->number;
+    step(HostsJudged{std::move(newest->view)});
+  };
+  judge();
+  step(event);
+  if (all.deposed || all.faults.empty()) return all;
+  if (surroundings_.hosts == nullptr) {
+    step(HostsJudged());
+    return all;
+  }
+  surroundings_.hosts->Record(all.faults);
+  judge();
+  return all;
 }
 
 std::vector<DrivenJob::Addressee> DrivenJob::Addressed(

@@ -22,6 +22,7 @@
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/server/alarm_thread.h"
 #include "rendezvous/server/directive_sink.h"
+#include "rendezvous/server/host_watch.h"
 #include "rendezvous/server/inquiry_session.h"
 #include "rendezvous/server/job_inquiries.h"
 #include "rendezvous/wire/record_wire.h"
@@ -108,6 +109,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   struct Surroundings {
     AlarmThread* alarms = nullptr;
     RecordStore* records = nullptr;  // null: no records are kept
+    HostWatch* hosts = nullptr;      // null: no machine is judged
     // Whether this coordinator is the leader of several that share the records.
     // Once this returns false, the job handles no more events. Called from any
     // thread, with the job's lock held. Empty: the coordinator is the only one.
@@ -146,6 +148,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // Any thread.
   std::string Cancel(const std::string& reason);
   std::string Drain(const std::string& node, const std::string& principal);
+  // Passes a new judgement of the machines to the job now, not with the next
+  // event.
+  void OnHostsJudged();
   // Handles the announcement of another coordinator.
   void OnCoordinatorTold(const CoordinatorTold& told);
 
@@ -196,6 +201,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   News StepLocked(const JobEvent& event,
                   const std::shared_ptr<AttachedSink>& sink,
                   std::string* refusal);
+  // Steps the job: before the event, by a new judgement of the machines; after
+  // it, by the judgement of the faults that it has brought. Requires mutex_.
+  JobStep StepJudged(const JobEvent& event);
   // Returns the results of `step`. Requires mutex_.
   News NewsOf(JobStep step);
   // Assigns each delivery to its sink. Requires mutex_.
@@ -236,6 +244,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   ChannelKeys keys_;
   std::unordered_map<StreamId, std::shared_ptr<AttachedSink>> sinks_;
   JobInquiries inquiries_;
+  uint64_t judged_ = 0;  // HostWatch::Version::number that the job knows
   int asked_round_ = 0;  // round of the newest look for nodes to be asked
   bool inquiries_end_ = false;  // the job is over: inquiries will soon end
   // The time of the current alarm; nullopt: none. It may be earlier than the

@@ -4,6 +4,7 @@
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/inquiry_wire.h"
+#include "rendezvous/wire/memory_wire.h"
 #include "rendezvous/wire/report_wire.h"
 #include "rendezvous/wire/time_wire.h"
 #include "rendezvous/wire/verdict_wire.h"
@@ -58,6 +59,7 @@ void ToWire(const NodeStatus& node, v1::NodeStatus* wire) {
   wire->set_health(
       static_cast<v1::Health>(muster::rendezvous::ToWire(node.health)));
   wire->set_unhealthy(node.unhealthy.substr(0, kMaxLineBytes));
+  ToWire(node.judgement, wire->mutable_judgement());
   ToWire(node.time, wire->mutable_time());
 }
 
@@ -79,6 +81,7 @@ void FromWire(const v1::NodeStatus& wire, BoundedReader* reader,
   muster::rendezvous::FromWire(wire.health(), reader, &node->health);
   reader->Text("unhealthy", wire.unhealthy(), kMaxLineBytes, TextKind::kWords,
                &node->unhealthy);
+  FromWire(wire.judgement(), reader, &node->judgement);
   BoundedReader::Within within(reader, "time");
   FromWire(wire.time(), reader, &node->time);
 }

@@ -21,6 +21,9 @@ constexpr rendezvous::StreamId kFirstImpostor = uint64_t{1} << 40;
 // may end, and ends it after kAbandoned without a stream.
 constexpr Duration kLook = std::chrono::milliseconds(100);
 constexpr Duration kAbandoned = std::chrono::seconds(2);
+constexpr int kTimesCounted = 3;  // see Judge
+// The number of nodes of which a share may be quarantined: two machines.
+constexpr int kNodesForShare = 2 * rendezvous::NodeMemory::kShare;
 constexpr Duration kAnnounceInterval = std::chrono::seconds(1);
 
 const char* NameOf(rendezvous::DirectiveKind kind) {
@@ -173,6 +176,7 @@ void SimCoordinator::Crash() {
   up_ = false;
   crash_at_.reset();
   job_.reset();
+  if (!journal_.has_value()) memory_ = {};
   agents_.clear();
   last_reports_.clear();
   armed_.reset();
@@ -200,6 +204,7 @@ void SimCoordinator::Restart() {
   stage_->WatchCoordinator(host_,
                            [](Checker& c) { c.OnCoordinatorContinued(); });
   Arm(job_->NextDeadline());
+  Judge({});
 }
 
 void SimCoordinator::CrashAtChange(Moment moment,
@@ -277,6 +282,24 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
     return;
   }
   Arm(stepped.next_deadline);
+  if (!step.faults.empty()) Judge(step.faults);
+}
+
+void SimCoordinator::Judge(const std::vector<rendezvous::HostFault>& faults) {
+  const Duration now = stage_->queue.now().time_since_epoch();
+  // Each fault counts several times, so that machines are quarantined in the
+  // short time of a simulation.
+  for (const rendezvous::HostFault& fault : faults) {
+    for (int i = 0; i < kTimesCounted; ++i) {
+      rendezvous::HostFault one = fault;
+      one.ordinal = 0;
+      memory_.Record(now, kNodesForShare, one);
+    }
+  }
+  stage_->census["quarantined at a time"] = std::max<int>(
+      stage_->census["quarantined at a time"], memory_.quarantined());
+  Step(rendezvous::HostsJudged{
+      std::make_shared<rendezvous::HostView>(memory_.View(now))});
 }
 
 void SimCoordinator::NoteSent(int slot, const rendezvous::Delivery& delivery) {
@@ -368,6 +391,7 @@ void SimCoordinator::Die(Network::Death how) {
   paused_ = false;
   without_power_ = how == Network::Death::kPower;
   StopJob();
+  memory_ = {};
   standby_.reset();
   followed_.reset();
   agents_.clear();

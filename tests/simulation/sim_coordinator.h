@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rendezvous/job/job.h"
+#include "rendezvous/quarantine/node_memory.h"
 #include "rendezvous/takeover/standby.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/stage.h"
@@ -114,6 +115,8 @@ class SimCoordinator {
   void AnnounceNow();
   void CloseWhenDeserted(uint64_t life);
   void Step(const rendezvous::JobEvent& event);
+  // Records the faults of a step and judges the machines.
+  void Judge(const std::vector<rendezvous::HostFault>& faults);
   void Arm(std::optional<Instant> deadline);
 
   Stage* const stage_;
@@ -142,6 +145,8 @@ class SimCoordinator {
   rendezvous::StreamId impostor_stream_ = 0;
   bool impostor_was_refused_ = false;
   std::optional<Instant> armed_;
+  // The memory of the machines; lost with the process, unless it has a journal.
+  rendezvous::NodeMemory memory_;
 
   // --- for coordinators in a node's process
   // The standby in this process; null while the process coordinates the job.

@@ -570,6 +570,9 @@ function showNodes(job) {
     if (node.draining) notes.push('draining');
     if (!node.connected) notes.push('disconnected');
     if (node.unhealthy) notes.push(node.unhealthy);
+    if (node.judgement) {
+      notes.push(`${node.judgement.state}: ${node.judgement.reason}`);
+    }
     return tableRow([
       orDash(node.group_rank, String), ranks, node.node_id, node.address,
       node.phase, [node.health, node.health === 'unhealthy' ? 'bad' : ''],

@@ -288,6 +288,8 @@ JobStatus FullStatus() {
   node.progress = {FullProgress(1)};
   node.health = Health::kUnhealthy;
   node.unhealthy = "no GPU";
+  node.judgement = {
+      .state = HostState::kQuarantined, .score = 2.5, .reason = "lost"};
   node.time = FullNodeTime();
   status.preemption = PreemptionNotice{10, "h2", milliseconds(1300)};
   status.not_durable = "the disk is full";

@@ -37,6 +37,9 @@ std::unique_ptr<Checker> NewHealthChecker(const Plan& plan);
 // success. A node that knows of the notice leaves in time even without a
 // coordinator.
 std::unique_ptr<Checker> NewPreemptionChecker(const Plan& plan);
+// A quarantined node takes part in a round only if the round would have fewer
+// than min_nodes otherwise, and if no other node is ready.
+std::unique_ptr<Checker> NewQuarantineChecker(const Plan& plan);
 // Each rank of a round is started by one node only. A round starts only when no
 // process of an earlier round is left on its members.
 std::unique_ptr<Checker> NewOwnerChecker(const Plan& plan);

@@ -1,0 +1,387 @@
+// Machines that are suspected, quarantined or banned: who gets a place in a
+// world, and which failures count against a machine.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/job/job_fixture.h"
+
+namespace muster::rendezvous {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+using Names = std::vector<std::string>;
+
+HostKey KeyOf(const std::string& host) {
+  return {.host = host, .ip = absl::StrCat("ip-", host)};
+}
+
+JobSpec Restarting(int min_nodes, int max_nodes) {
+  JobSpec spec = QuickSpec(min_nodes, max_nodes);
+  spec.max_restarts = 100;
+  return spec;
+}
+
+class JobQuarantine : public ::testing::Test {
+ protected:
+  void Begin(const JobSpec& spec, const Names& names) {
+    job_.emplace(spec);
+    for (const std::string& name : names) Create(name);
+    job_->StartAll(names);
+  }
+  void Create(const std::string& name) {
+    JobFixture::Agent& agent = job_->Create(name);
+    agent.peer = KeyOf(name).ip;
+    agent.report.node.slots = 2;
+  }
+  void Join(const std::string& name) {
+    Create(name);
+    job_->Join(name);
+  }
+  void Quarantine(const std::string& host, int faults = 3) {
+    for (int i = 0; i < faults; ++i) {
+      job_->memory().Record(job_->wall_time(), 4,
+                            {.host = KeyOf(host),
+                             .kind = FaultKind::kLost,
+                             .run_id = "another job",
+                             .text = "lost"});
+    }
+    job_->Judge();
+  }
+  // Ends the round by this failure of a worker of `name`, up to the next world.
+  void FailRound(const std::string& name, const Failure& failure) {
+    job_->Fails(name, failure);
+    job_->AllStop();
+    job_->Wait(seconds(40));
+  }
+  void RunAll(const Names& names) {
+    for (const std::string& name : names) {
+      if (job_->kind(name) == DirectiveKind::kRun) job_->Runs(name);
+    }
+  }
+  HostState StateOf(const std::string& host) {
+    const HostView view = job_->memory().View(job_->wall_time());
+    const auto found = view.find(KeyOf(host));
+    return found == view.end() ? HostState::kHealthy : found->second.state;
+  }
+
+  std::optional<JobFixture> job_;
+};
+
+TEST_F(JobQuarantine, SeveralRanksThatDieOfSigbusGiveThePlaceToASpare) {
+  Begin(Restarting(2, 2), {"a", "b"});
+  Join("c");
+  for (int i = 0; i < 3; ++i) {
+    FailRound("b", KilledBy(2 + i % 2, SIGBUS));
+    RunAll({"a", "b", "c"});
+    // A suspected machine gives its place to a spare, too.
+    if (i == 0) {
+      EXPECT_EQ(job_->World(), (Names{"a", "c"}));
+      job_->Fails("c", ExitedWith(2, 1));
+      break;
+    }
+  }
+  EXPECT_EQ(StateOf("b"), HostState::kSuspected);
+  EXPECT_THAT(job_->Decided("suspect"), HasSubstr("b is suspected: rank 2"));
+}
+
+TEST_F(JobQuarantine, AQuarantinedNodeIsASpareWhileOthersSuffice) {
+  Begin(Restarting(2, 4), {"a", "b", "c"});
+  Quarantine("b");
+  EXPECT_THAT(job_->Decided("quarantine"),
+              HasSubstr("b is quarantined: lost; score 3.0"));
+  // The running round goes on.
+  EXPECT_EQ(job_->phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_->World(), (Names{"a", "b", "c"}));
+  FailRound("a", ExitedWith(0, 1));
+  EXPECT_EQ(job_->phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_->World(), (Names{"a", "c"}));
+  EXPECT_EQ(job_->kind("b"), DirectiveKind::kWait);
+  EXPECT_THAT(job_->told("b").reason, HasSubstr("quarantined (lost"));
+  // The world has room for one more, and is not broken for the quarantined one.
+  RunAll({"a", "c"});
+  job_->Wait(seconds(60));
+  EXPECT_EQ(job_->phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_->round(), 2);
+  Join("d");
+  job_->Wait(seconds(10));
+  job_->AllStop();
+  EXPECT_EQ(job_->World(), (Names{"a", "d", "c"}));
+}
+
+TEST_F(JobQuarantine, AJobNeverFallsBelowItsMinimum) {
+  Begin(Restarting(3, 3), {"a", "b", "c"});
+  Quarantine("b");
+  FailRound("a", ExitedWith(0, 1));
+  EXPECT_EQ(job_->phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_->World(), (Names{"a", "b", "c"}));
+  EXPECT_THAT(job_->Decided("quarantine"),
+              HasSubstr("b takes part although it is quarantined"));
+}
+
+TEST_F(JobQuarantine, TheLeastBadFillsUp) {
+  Begin(Restarting(2, 4), {"a", "b", "c"});
+  job_->memory().Refresh(job_->wall_time(), 100);
+  for (const char* const host : {"b", "c"}) {
+    for (int i = 0; i < (host == std::string("b") ? 3 : 4); ++i) {
+      job_->memory().Record(job_->wall_time(), 100,
+                            {.host = KeyOf(host),
+                             .kind = FaultKind::kLost,
+                             .text = "lost"});
+    }
+  }
+  job_->Judge();
+  FailRound("a", ExitedWith(0, 1));
+  EXPECT_EQ(job_->World(), (Names{"a", "b"}));
+}
+
+TEST_F(JobQuarantine, ASuspectedNodeStaysWithoutABetterOne) {
+  Begin(Restarting(1, 2), {"a", "b"});
+  Quarantine("b", 1);
+  ASSERT_EQ(StateOf("b"), HostState::kSuspected);
+  FailRound("a", ExitedWith(0, 1));
+  EXPECT_EQ(job_->World(), (Names{"a", "b"}));
+  RunAll({"a", "b"});
+  Join("c");
+  FailRound("a", ExitedWith(0, 1));
+  EXPECT_EQ(job_->World(), (Names{"a", "c"}));
+}
+
+TEST_F(JobQuarantine, ANodeThatJoinsIsJudgedAtOnce) {
+  Begin(Restarting(1, 3), {"a"});
+  Quarantine("b");
+  Join("b");
+  job_->Wait(seconds(60));
+  EXPECT_EQ(job_->World(), (Names{"a"}));
+  EXPECT_EQ(job_->round(), 1);
+  // The same name at another address is another machine.
+  job_->Create("c").peer = "elsewhere";
+  job_->agent("c").report.node.host = "b";
+  job_->Join("c");
+  job_->Wait(seconds(10));
+  job_->AllStop();
+  EXPECT_EQ(job_->World(), (Names{"a", "c"}));
+}
+
+TEST_F(JobQuarantine, TheFirstWorldForms) {
+  job_.emplace(Restarting(2, 2));
+  Create("a");
+  Create("b");
+  Quarantine("b");
+  job_->StartAll({"a", "b"});
+  EXPECT_EQ(job_->World(), (Names{"a", "b"}));
+}
+
+TEST_F(JobQuarantine, ABannedNodeNeverGetsAPlace) {
+  Begin(Restarting(1, 2), {"a", "b"});
+  ASSERT_TRUE(
+      job_->memory().Ban(job_->wall_time(), "b", "broken fan").ok());
+  job_->Judge();
+  EXPECT_THAT(job_->Decided("ban"), HasSubstr("b is banned: broken fan"));
+  FailRound("a", ExitedWith(0, 1));
+  EXPECT_EQ(job_->World(), (Names{"a"}));
+  EXPECT_THAT(job_->told("b").reason, HasSubstr("is banned: broken fan"));
+  ASSERT_TRUE(job_->memory().Free(job_->wall_time(), "b", "ada").ok());
+  job_->Judge();
+  EXPECT_THAT(job_->Decided("free"), HasSubstr("b is trusted again"));
+  RunAll({"a"});
+  job_->Wait(seconds(10));
+  job_->AllStop();
+  EXPECT_EQ(job_->World(), (Names{"a", "b"}));
+}
+
+TEST_F(JobQuarantine, AJobThatNeedsABannedNodeNamesIt) {
+  Begin(Restarting(2, 2), {"a", "b"});
+  ASSERT_TRUE(
+      job_->memory().Ban(job_->wall_time(), "b", "broken fan").ok());
+  job_->Judge();
+  FailRound("a", ExitedWith(0, 1));
+  EXPECT_EQ(job_->phase(), JobPhase::kGathering);
+  EXPECT_THAT(job_->status().reason, HasSubstr("b (banned: broken fan)"));
+}
+
+TEST_F(JobQuarantine, ExceptionsCountAgainstNobody) {
+  Begin(Restarting(2, 2), {"a", "b"});
+  for (int i = 0; i < 5; ++i) {
+    Failure failure = ExitedWith(0, 1);
+    failure.message = "ValueError: no such key";
+    FailRound("a", failure);
+    RunAll({"a", "b"});
+  }
+  EXPECT_THAT(job_->memory().List(job_->wall_time()), IsEmpty());
+}
+
+TEST_F(JobQuarantine, TheFailureOfAWorkerCountsAgainstItsMachine) {
+  Begin(Restarting(2, 2), {"a", "b"});
+  job_->Fails("b", KilledBy(3, SIGBUS));
+  EXPECT_THAT(job_->memory().List(job_->wall_time()), IsEmpty());
+  job_->AllStop();
+  const auto list = job_->memory().List(job_->wall_time());
+  ASSERT_THAT(list, SizeIs(1));
+  EXPECT_EQ(list[0].key, KeyOf("b"));
+  EXPECT_THAT(list[0].judgement.reason, HasSubstr("rank 3: "));
+}
+
+TEST_F(JobQuarantine, TheFailureThatEndsTheJobCounts) {
+  Begin(QuickSpec(2, 2), {"a", "b"});
+  job_->Fails("b", KilledBy(3, SIGBUS));
+  job_->AllStop();
+  ASSERT_EQ(job_->phase(), JobPhase::kFinished);
+  EXPECT_THAT(job_->memory().List(job_->wall_time()), SizeIs(1));
+}
+
+TEST_F(JobQuarantine, ALostNodeCounts) {
+  Begin(Restarting(1, 2), {"a", "b"});
+  job_->BreakStream("b");
+  job_->Wait(seconds(1));
+  job_->AllStop();
+  const auto list = job_->memory().List(job_->wall_time());
+  ASSERT_THAT(list, SizeIs(1));
+  EXPECT_EQ(list[0].key, KeyOf("b"));
+  EXPECT_THAT(list[0].judgement.reason, HasSubstr("lost: its connection"));
+}
+
+TEST_F(JobQuarantine, SeveralNodesThatAreLostTogetherDoNotCount) {
+  Begin(Restarting(1, 3), {"a", "b", "c"});
+  job_->BreakStream("b");
+  job_->BreakStream("c");
+  job_->Wait(seconds(1));
+  job_->AllStop();
+  EXPECT_THAT(job_->memory().List(job_->wall_time()), IsEmpty());
+}
+
+TEST_F(JobQuarantine, AnAgentOfTheCoordinatorsProcessIsNotLostByItsMachine) {
+  job_.emplace(Restarting(1, 2));
+  for (const char* const name : {"a", "b"}) job_->Create(name);
+  job_->StartAll({"a", "b"});
+  job_->BreakStream("b");
+  job_->Wait(seconds(1));
+  job_->AllStop();
+  EXPECT_THAT(job_->memory().List(job_->wall_time()), IsEmpty());
+}
+
+TEST_F(JobQuarantine, ALossInACancelledOrPreemptedJobDoesNotCount) {
+  Begin(Restarting(1, 2), {"a", "b"});
+  job_->agent("a").report.preemption = PreemptionNotice{.signal = SIGTERM};
+  job_->Report("a");
+  job_->BreakStream("b");
+  job_->Wait(seconds(1));
+  job_->AllStop();
+  EXPECT_THAT(job_->memory().List(job_->wall_time()), IsEmpty());
+}
+
+TEST_F(JobQuarantine, AWorldWaitsForTheJudgementOfTheLastRound) {
+  Job job("job", 7, Restarting(1, 1), Instant());
+  StreamId stream = 0;
+  const auto report = [&](const std::string& name, NodePhase phase, int round,
+                          std::vector<Failure> failures = {}) {
+    Report report;
+    report.run_id = "job";
+    report.spec = Restarting(1, 1);
+    report.node.node_id = report.node.host = name;
+    report.sequence = ++stream;
+    report.phase = phase;
+    report.round = round;
+    report.failures = std::move(failures);
+    return job.Step(Instant(),
+                    ReportArrived{name == "a" ? 1u : 2u, report, name});
+  };
+  report("a", NodePhase::kIdle, 0);
+  ASSERT_EQ(job.phase(), JobPhase::kRunning);
+  report("b", NodePhase::kIdle, 0);
+  report("a", NodePhase::kRunning, 1);
+  report("a", NodePhase::kStopping, 1, {KilledBy(0, SIGBUS)});
+  const JobStep stopped =
+      report("a", NodePhase::kIdle, 1, {KilledBy(0, SIGBUS)});
+  EXPECT_THAT(stopped.faults, SizeIs(1));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_EQ(job.NextDeadline(), Instant());
+  HostView view;
+  view[{"a", "a"}] = {.state = HostState::kSuspected, .score = 1};
+  job.Step(Instant(), HostsJudged{std::make_shared<HostView>(view)});
+  ASSERT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job.Status(Instant()).nodes[0].node.node_id, "b");
+}
+
+TEST_F(JobQuarantine, AnAgentsOwnFaultsCountOnce) {
+  Begin(Restarting(2, 2), {"a", "b"});
+  job_->agent("b").report.faults = {
+      {.ordinal = 1, .kind = FaultKind::kXid, .text = "XID 79"},
+      {.ordinal = 2, .kind = FaultKind::kLost, .text = "a lie"}};
+  job_->Report("b");
+  job_->Report("b");
+  EXPECT_EQ(job_->Count("fault"), 1);
+  EXPECT_EQ(job_->Decided("fault"), "b: XID 79");
+  const auto list = job_->memory().List(job_->wall_time());
+  ASSERT_THAT(list, SizeIs(1));
+  EXPECT_EQ(list[0].judgement.score, NodeMemory::WeightOf(FaultKind::kXid));
+  EXPECT_EQ(list[0].key, KeyOf("b"));
+}
+
+TEST_F(JobQuarantine, AStatusNamesQuarantinedNodes) {
+  Begin(Restarting(1, 2), {"a", "b"});
+  Quarantine("b");
+  FailRound("a", ExitedWith(0, 1));
+  const JobStatus status = job_->status();
+  ASSERT_THAT(status.nodes, SizeIs(2));
+  EXPECT_EQ(status.nodes[1].node.node_id, "b");
+  EXPECT_EQ(status.nodes[1].judgement.state, HostState::kQuarantined);
+  EXPECT_EQ(status.nodes[1].judgement.reason, "lost");
+}
+
+TEST_F(JobQuarantine, ANewCoordinatorKnowsTheMachinesOfARestoredWorld) {
+  Begin(Restarting(1, 2), {"a", "b"});
+  job_->ReplaceCoordinator();
+  job_->ReconnectAll({"a"});
+  job_->Wait(seconds(6));
+  job_->AllStop();
+  const auto list = job_->memory().List(job_->wall_time());
+  ASSERT_THAT(list, SizeIs(1));
+  EXPECT_EQ(list[0].key, KeyOf("b"));
+}
+
+TEST_F(JobQuarantine, AQuarantinedSpareEvictsNoStraggler) {
+  JobSpec spec = Restarting(1, 1);
+  spec.evict_stragglers = true;
+  Begin(spec, {"a"});
+  Join("b");
+  EXPECT_EQ(UsableNodes(JobState()), 0);
+  Quarantine("b");
+  EXPECT_EQ(job_->phase(), JobPhase::kRunning);
+}
+
+// Half of the electors must remain, or no world could form.
+TEST_F(JobQuarantine, NodesThatAMajorityNeedsAreNotLeftOut) {
+  job_.emplace(JobFixture::HostedBy("a", Restarting(1, 4)));
+  for (const char* const name : {"a", "b", "c", "d"}) Create(name);
+  job_->agent("a").peer = "";
+  job_->StartAll({"a", "b", "c", "d"});
+  job_->Wait(seconds(10));
+  RunAll({"a", "b", "c", "d"});
+  ASSERT_EQ(job_->World(), (Names{"a", "b", "c", "d"}));
+  for (const char* const host : {"b", "c", "d"}) {
+    for (int i = 0; i < 3; ++i) {
+      job_->memory().Record(job_->wall_time(), 100,
+                            {.host = KeyOf(host),
+                             .kind = FaultKind::kLost,
+                             .text = "lost"});
+    }
+  }
+  job_->Judge();
+  FailRound("a", ExitedWith(0, 1));
+  EXPECT_EQ(job_->phase(), JobPhase::kRunning);
+  EXPECT_THAT(job_->World(), SizeIs(2));
+}
+
+}  // namespace
+}  // namespace muster::rendezvous

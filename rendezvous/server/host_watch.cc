@@ -1,0 +1,100 @@
+#include "rendezvous/server/host_watch.h"
+
+#include <limits>
+#include <utility>
+
+#include "rendezvous/wire/memory_wire.h"
+
+namespace muster::rendezvous {
+namespace {
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+}  // namespace
+
+HostWatch::HostWatch(Options options)
+    : options_(std::move(options)), due_(kNever) {
+  memory_.Restore(options_.kept);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Duration now = options_.clock();
+  view_ = std::make_shared<HostView>(memory_.View(now));
+  due_ = memory_.NextChange(now).value_or(Duration(kNever)).count();
+  number_ = view_->empty() ? 0 : 1;
+}
+
+void HostWatch::Record(const std::vector<HostFault>& faults) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Duration now = options_.clock();
+  std::vector<NodeMemory::Change> changes;
+  for (const HostFault& fault : faults) {
+    for (NodeMemory::Change& change : memory_.Record(now, nodes_, fault)) {
+      changes.push_back(std::move(change));
+    }
+  }
+  Publish(now, changes);
+}
+
+absl::Status HostWatch::Free(const std::string& host, const std::string& by) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Duration now = options_.clock();
+  const absl::Status status = memory_.Free(now, host, by);
+  // The share may now allow the quarantine of another machine.
+  if (status.ok()) Publish(now, memory_.Refresh(now, nodes_));
+  return status;
+}
+
+absl::Status HostWatch::Ban(const std::string& host,
+                            const std::string& reason) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Duration now = options_.clock();
+  const absl::Status status = memory_.Ban(now, host, reason);
+  if (status.ok()) Publish(now, {});
+  return status;
+}
+
+std::optional<HostWatch::Version> HostWatch::NewerThan(uint64_t known) {
+  const Duration now = options_.clock();
+  if (number_ == known && now.count() < due_) return std::nullopt;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  RefreshIfDue(now);
+  if (number_ == known) return std::nullopt;
+  return Version{.number = number_, .view = view_};
+}
+
+std::vector<HostStatus> HostWatch::List() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Duration now = options_.clock();
+  RefreshIfDue(now);
+  return memory_.List(now);
+}
+
+void HostWatch::RefreshIfDue(Duration now) {
+  if (now.count() < due_) return;
+  const std::vector<NodeMemory::Change> changes = memory_.Refresh(now, nodes_);
+  if (!changes.empty()) {
+    Publish(now, changes);
+  } else {
+    due_ = memory_.NextChange(now).value_or(Duration(kNever)).count();
+  }
+}
+
+void HostWatch::Publish(Duration now,
+                        const std::vector<NodeMemory::Change>& changes) {
+  view_ = std::make_shared<HostView>(memory_.View(now));
+  ++number_;
+  due_ = memory_.NextChange(now).value_or(Duration(kNever)).count();
+  if (options_.records != nullptr) {
+    options_.records->Put(kNodeMemoryKey, ToBytes(memory_.Keep()), nullptr);
+  }
+  if (!options_.on_quarantine) return;
+  for (const NodeMemory::Change& change : changes) {
+    if (change.after.state != HostState::kQuarantined) continue;
+    Notice notice{.key = change.key, .judgement = change.after};
+    for (const HostStatus& status : memory_.List(now)) {
+      if (status.key == change.key) notice.run_id = status.run_id;
+    }
+    options_.on_quarantine(notice);
+  }
+}
+
+}  // namespace muster::rendezvous

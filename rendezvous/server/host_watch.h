@@ -1,0 +1,80 @@
+#ifndef MUSTER_RENDEZVOUS_SERVER_HOST_WATCH_H_
+#define MUSTER_RENDEZVOUS_SERVER_HOST_WATCH_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "base/time.h"
+#include "rendezvous/journal/record_store.h"
+#include "rendezvous/protocol/node_fault.h"
+#include "rendezvous/quarantine/node_memory.h"
+
+namespace muster::rendezvous {
+
+// The memory of a coordinator's machines, which all of its jobs share: gives
+// NodeMemory the time, keeps it in the journal and passes each quarantine on.
+// Thread-safe; no call waits for I/O or calls a job.
+class HostWatch {
+ public:
+  // A machine that has just been quarantined, and the job of its newest fault.
+  struct Notice {
+    HostKey key;
+    HostJudgement judgement;
+    std::string run_id;
+  };
+  struct Options {
+    RecordStore* records = nullptr;  // null: the memory is not kept
+    NodeMemory::Kept kept;           // the memory of an earlier coordinator
+    // Called for each quarantine; must not block. May be empty.
+    std::function<void(const Notice&)> on_quarantine;
+    // The wall clock: the time since 1970.
+    std::function<Duration()> clock;
+  };
+  explicit HostWatch(Options options);
+
+  // Count the nodes that are connected, for the share of quarantined machines.
+  void NodeCame() { ++nodes_; }
+  void NodeLeft() { --nodes_; }
+
+  void Record(const std::vector<HostFault>& faults);
+  // NodeMemory::Free and Ban.
+  absl::Status Free(const std::string& host, const std::string& by);
+  absl::Status Ban(const std::string& host, const std::string& reason);
+
+  // A version of the judgement of all machines.
+  struct Version {
+    uint64_t number = 0;
+    std::shared_ptr<const HostView> view;
+  };
+  // Returns the newest version if its number is not `known`; nullopt: it is.
+  // O(1) unless a judgement has changed.
+  std::optional<Version> NewerThan(uint64_t known);
+  std::vector<HostStatus> List();
+
+ private:
+  // Apply the changes: make a new version, write the record and pass
+  // quarantines on. Require mutex_.
+  void Publish(Duration now, const std::vector<NodeMemory::Change>& changes);
+  void RefreshIfDue(Duration now);
+
+  const Options options_;
+  std::atomic<int> nodes_ = 0;
+  std::atomic<uint64_t> number_ = 0;
+  // When the decay may next change a state, in nanoseconds since 1970.
+  std::atomic<int64_t> due_;
+
+  std::mutex mutex_;
+  NodeMemory memory_;
+  std::shared_ptr<const HostView> view_;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_SERVER_HOST_WATCH_H_
