@@ -29,11 +29,18 @@ _PROTOCOL = ('rendezvous/protocol/job_spec.cc',
              'rendezvous/protocol/time_ledger.cc',
              'rendezvous/protocol/verdict.cc')
 
+_QUARANTINE = ('rendezvous/quarantine/evidence.cc',
+               'rendezvous/quarantine/node_memory.cc')
+
 _SUITES = (
     _Suite('tests of jobs',
            ('rendezvous/job/*.cc', 'rendezvous/protocol/job_spec_test.cc'),
-           (*_PROTOCOL, 'rendezvous/stragglers/straggler_watch.cc'), []),
+           (*_PROTOCOL, *_QUARANTINE,
+            'rendezvous/stragglers/straggler_watch.cc'), []),
     _Suite('tests of slow ranks', ('rendezvous/stragglers/*.cc',), (), []),
+    _Suite('tests of quarantine',
+           ('rendezvous/quarantine/evidence*.cc',
+            'rendezvous/quarantine/node_memory*.cc'), (), []),
     _Suite('tests of agents', ('agent/lifecycle/*.cc',), _PROTOCOL, []),
     _Suite('tests of bounds',
            ('agent/guardian/start_retry*.cc', 'agent/logs/old_rounds*.cc',
@@ -115,7 +122,7 @@ _SUITES = (
             'trainer_sdk/process_group/signature.cc'), []),
 )
 _SIMULATION = ('rendezvous/job/*.cc', 'rendezvous/takeover/*.cc', 'agent/lifecycle/*.cc', *_PROTOCOL,
-               'rendezvous/stragglers/straggler_watch.cc',
+               'rendezvous/stragglers/straggler_watch.cc', *_QUARANTINE,
                'tests/simulation/*.cc', 'tests/simulation/checkers/*.cc',
                'rendezvous/protocol/state_names.cc')
 

@@ -455,7 +455,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a reconnect is not worth a moment', _JOB, 'Gathering::Decide',
      'if broken', TRUE),
     ('nobody is let in', _JOB, 'SpareWaits', 'return',
-     swap('state.spec.scale_up == ScaleUp::kRestart && state.nodes.ready() > 0',
+     swap('state.spec.scale_up == ScaleUp::kRestart && GoodSpares(state) > 0',
           'false')),
     ('the policy is not heeded', _JOB, 'SpareWaits', 'return', without('spec')),
     ('the cool-down is not heeded', _JOB, 'Job::ConsiderRunning',

@@ -18,6 +18,7 @@ import job_mutants
 import journal_mutants
 import lifecycle_mutants
 import placement_mutants
+import quarantine_mutants
 import relay_mutants
 import speaker_mutants
 import store_mutants
@@ -33,4 +34,4 @@ ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + bounds_mutants.ALL + file_mutants.ALL + connection_mutants.ALL
        + journal_mutants.ALL + etcd_mutants.ALL
        + dashboard_mutants.ALL + takeover_mutants.ALL + time_mutants.ALL
-       + straggler_mutants.ALL)
+       + straggler_mutants.ALL + quarantine_mutants.ALL)

@@ -134,7 +134,8 @@ class Quarantine(Base):
     self.assertRegex(self.text_of('hook'),
                      r'\Ab\|rank \d: killed by SIGBUS.*\n\Z')
 
-    self.daemon.kill(signal.SIGKILL)
+    self.daemon.send(signal.SIGKILL)
+    self.daemon.exit_code()
     self.daemon = self.start_daemon()
     self.assertEqual(self.nodes()['b']['state'], 'quarantined')
 
