@@ -164,8 +164,8 @@ void ReadQuestion(FlagValues& values, AdminRequest& request) {
 absl::StatusOr<std::string> ReadWords(const std::string& text) {
   if (text.empty()) return absl::InvalidArgumentError("is empty");
   if (text.size() > rendezvous::kMaxFaultBytes) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "is longer than ", rendezvous::kMaxFaultBytes, " bytes"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("is longer than ", rendezvous::kMaxFaultBytes, " bytes"));
   }
   return text;
 }
@@ -300,9 +300,9 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
 
   const bool drains = request.verb == AdminVerb::kDrain;
   if (request.verb == AdminVerb::kNodes && !arguments->empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("nodes: takes no argument, and ", arguments->front(),
-                     " is one; write launch nodes, or launch nodes --free HOST"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "nodes: takes no argument, and ", arguments->front(),
+        " is one; write launch nodes, or launch nodes --free HOST"));
   }
   if (drains && arguments->empty()) {
     return absl::InvalidArgumentError(

@@ -34,8 +34,8 @@ bool SignalCame() {
 }
 
 // Returns the hook that runs `command`; null: there is no command.
-std::unique_ptr<rendezvous::QuarantineHook> MakeHook(
-    const std::string& command, const Voice& voice) {
+std::unique_ptr<rendezvous::QuarantineHook> MakeHook(const std::string& command,
+                                                     const Voice& voice) {
   if (command.empty()) return nullptr;
   return std::make_unique<rendezvous::QuarantineHook>(
       rendezvous::QuarantineHook::Options{

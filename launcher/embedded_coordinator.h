@@ -31,7 +31,8 @@ class EmbeddedCoordinator {
     // Folder of the journal, which records the job's state (--state-dir);
     // empty: no journal.
     std::string state_dir;
-    // Command for each machine that is quarantined (QuarantineHook); empty: none.
+    // Command for each machine that is quarantined (QuarantineHook); empty:
+    // none.
     std::string on_quarantine;
     std::string token;
     // The folders for the file in which this user's other processes find the

@@ -19,12 +19,12 @@
 namespace muster::rendezvous {
 
 // The calls that `launch status`, `watch`, `top`, `cancel`, `drain`, `nodes`,
-// `logs` and `stacks` make to a coordinator. Each call goes to the first endpoint that
-// answers, as Dialer finds it. If that endpoint is a standby inside a `launch`,
-// the call is repeated at the coordinator that the standby names. With several
-// endpoints, or at a standby, a call that reaches no coordinator is repeated
-// for 5 s, because another coordinator may be taking over. A call whose
-// connection broke may therefore be carried out twice.
+// `logs` and `stacks` make to a coordinator. Each call goes to the first
+// endpoint that answers, as Dialer finds it. If that endpoint is a standby
+// inside a `launch`, the call is repeated at the coordinator that the standby
+// names. With several endpoints, or at a standby, a call that reaches no
+// coordinator is repeated for 5 s, because another coordinator may be taking
+// over. A call whose connection broke may therefore be carried out twice.
 //
 // Blocking; thread-safe. Every call may fail with: Unavailable (not reached, or
 // lost), DeadlineExceeded (no answer within `timeout`), Unauthenticated (job

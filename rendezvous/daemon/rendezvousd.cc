@@ -254,10 +254,10 @@ absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
   }
   coordinating.max_jobs_per_principal = options.max_jobs_per_principal;
   if (daemon.hook != nullptr) {
-    coordinating.on_quarantine = [hook = daemon.hook.get()](
-                                     const HostWatch::Notice& notice) {
-      hook->Run(notice.key, notice.judgement, notice.run_id);
-    };
+    coordinating.on_quarantine =
+        [hook = daemon.hook.get()](const HostWatch::Notice& notice) {
+          hook->Run(notice.key, notice.judgement, notice.run_id);
+        };
   }
   if (daemon.log != nullptr) {
     coordinating.on_decision = [log = daemon.log.get()](
@@ -444,8 +444,8 @@ int Serve(const DaemonOptions& options) {
     if (!opened.ok()) return Fail(opened, kBadUsage);
   }
   if (!options.on_quarantine.empty()) {
-    daemon.hook = std::make_unique<QuarantineHook>(QuarantineHook::Options{
-        .command = options.on_quarantine, .say = Say});
+    daemon.hook = std::make_unique<QuarantineHook>(
+        QuarantineHook::Options{.command = options.on_quarantine, .say = Say});
   }
   Health* const health = &daemon.health;
   auto dashboard = MakeDashboard(options, daemon.tokens, health);

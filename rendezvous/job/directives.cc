@@ -238,9 +238,9 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
             "): it gets a place only if the job has too few other nodes; ",
             directive.reason);
       } else if (node.judgement.state == HostState::kBanned) {
-        directive.reason =
-            absl::StrCat("the machine of this node is banned: ",
-                         node.judgement.reason, " (", directive.reason, ")");
+        directive.reason = absl::StrCat(
+            "the machine of this node is banned: ", node.judgement.reason, " (",
+            directive.reason, ")");
       } else if (node.kept_out()) {
         directive.reason = absl::StrCat(
             "this node is not let in: ", node.unhealthy,

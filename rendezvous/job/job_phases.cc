@@ -414,9 +414,9 @@ void Job::SetAside(std::vector<Candidate>& candidates,
       if (std::ssize(candidates) <= least) return;
       if (is_needed(worst)) continue;
       for (size_t i = 0; i < needed.size(); ++i) {
-        here[i] -=
-            needed[i].RankOf(*worst.identity, state_.spec.takeover) >= 0 ? 1
-                                                                         : 0;
+        here[i] -= needed[i].RankOf(*worst.identity, state_.spec.takeover) >= 0
+                       ? 1
+                       : 0;
       }
       std::erase_if(candidates, [&](const Candidate& candidate) {
         return candidate.identity == worst.identity;
@@ -538,7 +538,8 @@ void Job::FormWorld() {
     state_.world.members[rank].peer = node.peer;
     if (node.judgement.state == HostState::kQuarantined) {
       outbox_.Note("quarantine", node.identity.node_id,
-                   absl::StrCat(node.identity.host, " takes part although it is "
+                   absl::StrCat(node.identity.host,
+                                " takes part although it is "
                                 "quarantined: the job has too few other nodes "
                                 "(",
                                 JudgementText(node.judgement), ")"));

@@ -134,10 +134,9 @@ TEST_F(JobQuarantine, TheLeastBadFillsUp) {
   job_->memory().Refresh(job_->wall_time(), 100);
   for (const char* const host : {"b", "c"}) {
     for (int i = 0; i < (host == std::string("b") ? 3 : 4); ++i) {
-      job_->memory().Record(job_->wall_time(), 100,
-                            {.host = KeyOf(host),
-                             .kind = FaultKind::kLost,
-                             .text = "lost"});
+      job_->memory().Record(
+          job_->wall_time(), 100,
+          {.host = KeyOf(host), .kind = FaultKind::kLost, .text = "lost"});
     }
   }
   job_->Judge();
@@ -184,8 +183,7 @@ TEST_F(JobQuarantine, TheFirstWorldForms) {
 
 TEST_F(JobQuarantine, ABannedNodeNeverGetsAPlace) {
   Begin(Restarting(1, 2), {"a", "b"});
-  ASSERT_TRUE(
-      job_->memory().Ban(job_->wall_time(), "b", "broken fan").ok());
+  ASSERT_TRUE(job_->memory().Ban(job_->wall_time(), "b", "broken fan").ok());
   job_->Judge();
   EXPECT_THAT(job_->Decided("ban"), HasSubstr("b is banned: broken fan"));
   FailRound("a", ExitedWith(0, 1));
@@ -202,8 +200,7 @@ TEST_F(JobQuarantine, ABannedNodeNeverGetsAPlace) {
 
 TEST_F(JobQuarantine, AJobThatNeedsABannedNodeNamesIt) {
   Begin(Restarting(2, 2), {"a", "b"});
-  ASSERT_TRUE(
-      job_->memory().Ban(job_->wall_time(), "b", "broken fan").ok());
+  ASSERT_TRUE(job_->memory().Ban(job_->wall_time(), "b", "broken fan").ok());
   job_->Judge();
   FailRound("a", ExitedWith(0, 1));
   EXPECT_EQ(job_->phase(), JobPhase::kGathering);
@@ -371,10 +368,9 @@ TEST_F(JobQuarantine, NodesThatAMajorityNeedsAreNotLeftOut) {
   ASSERT_EQ(job_->World(), (Names{"a", "b", "c", "d"}));
   for (const char* const host : {"b", "c", "d"}) {
     for (int i = 0; i < 3; ++i) {
-      job_->memory().Record(job_->wall_time(), 100,
-                            {.host = KeyOf(host),
-                             .kind = FaultKind::kLost,
-                             .text = "lost"});
+      job_->memory().Record(
+          job_->wall_time(), 100,
+          {.host = KeyOf(host), .kind = FaultKind::kLost, .text = "lost"});
     }
   }
   job_->Judge();

@@ -348,8 +348,8 @@ std::string Absent(const JobState& state) {
 
 namespace {
 
-// Appends the nodes `ids` except `except` with the reason of each; cuts the list
-// after kMaxNamedNodes. `lead`: the text before the first node.
+// Appends the nodes `ids` except `except` with the reason of each; cuts the
+// list after kMaxNamedNodes. `lead`: the text before the first node.
 template <typename Reason>
 std::string NamedNodes(const JobState& state, const std::set<std::string>& ids,
                        const Node* except, const char* lead,
@@ -369,8 +369,8 @@ std::string NamedNodes(const JobState& state, const std::set<std::string>& ids,
 }  // namespace
 
 std::string KeptOut(const JobState& state, const Node* except) {
-  return NamedNodes(state, state.nodes.kept_out(), except, "; unhealthy: ",
-                    [](const Node& node) {
+  return NamedNodes(state, state.nodes.kept_out(), except,
+                    "; unhealthy: ", [](const Node& node) {
                       return node.judgement.state == HostState::kBanned
                                  ? absl::StrCat("banned: ",
                                                 node.judgement.reason)
@@ -379,9 +379,10 @@ std::string KeptOut(const JobState& state, const Node* except) {
 }
 
 std::string QuarantinedText(const JobState& state, const Node* except) {
-  return NamedNodes(
-      state, state.nodes.quarantined(), except, "; quarantined: ",
-      [](const Node& node) { return JudgementText(node.judgement); });
+  return NamedNodes(state, state.nodes.quarantined(), except,
+                    "; quarantined: ", [](const Node& node) {
+                      return JudgementText(node.judgement);
+                    });
 }
 
 std::string JudgementText(const HostJudgement& judgement) {

@@ -118,7 +118,8 @@ struct JobState {
   std::optional<Instant> broken_at;
   // The slow ranks of `round`. A new coordinator begins without them.
   StragglerWatch stragglers;
-  // The newest judgement of the coordinator's machines; null: none is suspected.
+  // The newest judgement of the coordinator's machines; null: none is
+  // suspected.
   std::shared_ptr<const HostView> hosts;
   // Whether the job has faults that the driver has not recorded yet.
   bool awaits_judgement = false;

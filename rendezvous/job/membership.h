@@ -80,7 +80,7 @@ struct Node {
   // The coordinator's judgement of the node's machine.
   HostJudgement judgement;
   uint64_t newest_fault = 0;  // ordinal of the newest handled NodeFault
-  bool going = false;  // the node was drained or asked to leave
+  bool going = false;         // the node was drained or asked to leave
   std::string going_why;
 
   StreamId stream = 0;  // the agent's stream; 0: not connected

@@ -20,9 +20,9 @@ constexpr JobPhase kJobPhases[] = {JobPhase::kGathering, JobPhase::kRunning,
 
 // The states of a node as its job's metrics count them. Each node has the first
 // one that applies.
-constexpr const char* kNodeStates[] = {"disconnected", "draining", "unhealthy",
-                                       "unchecked",    "quarantined", "spare",    "idle",
-                                       "running",      "stopping", "succeeded"};
+constexpr const char* kNodeStates[] = {
+    "disconnected", "draining", "unhealthy", "unchecked", "quarantined",
+    "spare",        "idle",     "running",   "stopping",  "succeeded"};
 
 std::string StateOf(const NodeStatus& node) {
   if (!node.connected) return "disconnected";

@@ -29,7 +29,7 @@ struct NodeStatus {
   bool draining = false;
   Duration silent_for = Duration::zero();  // time since its last report
   Health health = Health::kHealthy;
-  std::string unhealthy;  // why the node is unhealthy; else empty
+  std::string unhealthy;    // why the node is unhealthy; else empty
   HostJudgement judgement;  // how far the node's machine is trusted
   // Progress of the workers that have reported any in the current round.
   std::vector<WorkerProgress> progress;

@@ -95,7 +95,8 @@ struct HostStatus {
   HostJudgement judgement;
   std::string run_id;  // job of the newest fault; empty: none
   int faults = 0;      // number of remembered faults
-  // Time since the newest fault, or since the operator's order if that is newer.
+  // Time since the newest fault, or since the operator's order if that is
+  // newer.
   Duration age = Duration::zero();
 };
 

@@ -87,10 +87,9 @@ std::vector<NodeMemory::Change> NodeMemory::Record(Duration now, int nodes,
   fault.text = Line(std::move(fault.text));
   Host& host = hosts_[fault.host];
   host.key = fault.host;
-  const bool is_known =
-      std::ranges::any_of(host.faults, [&](const Fault& one) {
-        return IsSameReport(one.fault, fault);
-      });
+  const bool is_known = std::ranges::any_of(host.faults, [&](const Fault& one) {
+    return IsSameReport(one.fault, fault);
+  });
   if (is_known) return {};
   host.faults.push_back({.fault = fault, .when = now});
   if (host.faults.size() > kMaxFaults) host.faults.erase(host.faults.begin());
@@ -160,9 +159,8 @@ void NodeMemory::Bound(Duration now) {
     });
     const bool is_old = now - host.ordered_at > kHalfLife * kForgottenAfter;
     const bool is_empty =
-        host.faults.empty() &&
-        (host.state == HostState::kHealthy ||
-         (host.state == HostState::kFreed && is_old));
+        host.faults.empty() && (host.state == HostState::kHealthy ||
+                                (host.state == HostState::kFreed && is_old));
     if (is_empty) {
       it = hosts_.erase(it);
       continue;
@@ -208,8 +206,8 @@ absl::Status NodeMemory::Free(Duration now, const std::string& host,
     one.order = Line(absl::StrCat("freed", by.empty() ? "" : " by ", by));
   }
   if (is_known) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrCat(
-      "no fault of a host ", host, " is remembered, nor is it banned"));
+  return absl::NotFoundError(absl::StrCat("no fault of a host ", host,
+                                          " is remembered, nor is it banned"));
 }
 
 absl::Status NodeMemory::Ban(Duration now, const std::string& host,
@@ -276,8 +274,8 @@ int NodeMemory::quarantined() const {
   }));
 }
 
-std::vector<NodeMemory::Change> NodeMemory::ChangesSince(
-    const HostView& before, Duration now) const {
+std::vector<NodeMemory::Change> NodeMemory::ChangesSince(const HostView& before,
+                                                         Duration now) const {
   std::vector<Change> changes;
   const HostView after = View(now);
   for (const auto& [key, judgement] : after) {

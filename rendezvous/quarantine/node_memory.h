@@ -112,8 +112,8 @@ class NodeMemory {
 
   static double ScoreOf(const Host& host, Duration now);
   static HostJudgement JudgementOf(const Host& host, Duration now);
-  // Makes the faults with the signature and the job of `fault` void if they have
-  // occurred on two machines.
+  // Makes the faults with the signature and the job of `fault` void if they
+  // have occurred on two machines.
   void Acquit(const HostFault& fault);
   // Sets the states by the scores and the share.
   void Judge(Duration now, int nodes);

@@ -55,9 +55,10 @@ void QuarantineHook::Run(const HostKey& key, const HostJudgement& judgement,
       return;
     }
   }
-  options_.say(absl::StrCat("--on-quarantine: too many commands wait; none is "
-                            "run for ",
-                            key.host));
+  options_.say(
+      absl::StrCat("--on-quarantine: too many commands wait; none is "
+                   "run for ",
+                   key.host));
 }
 
 void QuarantineHook::Finish(Duration timeout) {
@@ -100,8 +101,8 @@ void QuarantineHook::Perform(const Call& call) {
     say(std::string(pid.status().message()));
     return;
   }
-  const bool has_ended = AwaitSubprocess(
-      *pid, MonotonicNow() + options_.timeout, cancel_.get());
+  const bool has_ended =
+      AwaitSubprocess(*pid, MonotonicNow() + options_.timeout, cancel_.get());
   kill(-*pid, SIGKILL);
   const std::optional<int> status = ReapSubprocess(*pid);
   if (!has_ended) {

@@ -23,8 +23,7 @@ using ::testing::IsEmpty;
 class QuarantineHookTest : public ::testing::Test {
  protected:
   QuarantineHook::Options Options(const std::string& command) {
-    return {.command = command,
-            .say = [this](const std::string& sentence) {
+    return {.command = command, .say = [this](const std::string& sentence) {
               const std::lock_guard<std::mutex> lock(mutex_);
               said_.push_back(sentence);
             }};
@@ -43,11 +42,9 @@ class QuarantineHookTest : public ::testing::Test {
              "train");
   }
 
-  const std::string file_ =
-      absl::StrCat(::testing::TempDir(), "/hook_output_",
-                   ::testing::UnitTest::GetInstance()
-                       ->current_test_info()
-                       ->name());
+  const std::string file_ = absl::StrCat(
+      ::testing::TempDir(), "/hook_output_",
+      ::testing::UnitTest::GetInstance()->current_test_info()->name());
   std::mutex mutex_;
   std::vector<std::string> said_;
 };

@@ -57,7 +57,8 @@ class Coordinator {
     std::function<bool()> leads;
     // The jobs of an earlier coordinator, read from `journal`.
     std::vector<KeptJob> kept;
-    // The memory of the machines of an earlier coordinator, read from `journal`.
+    // The memory of the machines of an earlier coordinator, read from
+    // `journal`.
     NodeMemory::Kept remembered;
     // Called once for each machine that is quarantined, from any thread; must
     // not block. May be empty.
@@ -124,8 +125,9 @@ class Coordinator {
   std::vector<HostStatus> ListHosts();
   // Options::only_run_id.
   const std::string& only_run_id() const;
-  // Declare the faults of a machine void, or ban it, for all jobs. Errors: those
-  // of NodeMemory::Free and Ban. `principal`: the caller's name; empty: unknown.
+  // Declare the faults of a machine void, or ban it, for all jobs. Errors:
+  // those of NodeMemory::Free and Ban. `principal`: the caller's name; empty:
+  // unknown.
   absl::Status FreeHost(const std::string& host, const std::string& principal);
   absl::Status BanHost(const std::string& host, const std::string& reason);
 

@@ -37,8 +37,7 @@ void Time(const char* field, int64_t wire, BoundedReader* reader,
   *time = Duration(nanoseconds);
 }
 
-void ToWire(const NodeMemory::Kept::Fault& kept,
-            v1::NodeMemory::Fault* wire) {
+void ToWire(const NodeMemory::Kept::Fault& kept, v1::NodeMemory::Fault* wire) {
   const HostFault& fault = kept.fault;
   wire->set_kind(static_cast<int>(fault.kind));
   wire->set_run_id(fault.run_id);

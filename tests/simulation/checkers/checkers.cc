@@ -21,7 +21,8 @@ std::vector<std::unique_ptr<Checker>> CoordinatorCheckers(const Plan& plan) {
   return MakeAll({NewAdoptionChecker, NewAttributionChecker, NewBudgetChecker,
                   NewDeadlineChecker, NewDetectionChecker, NewHealthChecker,
                   NewHangChecker, NewIncarnationChecker, NewPreemptionChecker,
-                  NewQuarantineChecker, NewRoundChecker, NewStickyChecker, NewVerdictChecker},
+                  NewQuarantineChecker, NewRoundChecker, NewStickyChecker,
+                  NewVerdictChecker},
                  plan);
 }
 
