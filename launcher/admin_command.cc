@@ -278,7 +278,7 @@ absl::Status Nodes(rendezvous::AdminClient& client,
   if (!nodes.ok()) return nodes.status();
   Print(request.format == AdminFormat::kJson
             ? rendezvous::HostListJson(*nodes)
-            : HostTable(*nodes, TargetOf(STDOUT_FILENO)));
+            : HostTable(*nodes));
   return absl::OkStatus();
 }
 

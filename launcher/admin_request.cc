@@ -13,6 +13,7 @@
 #include "launcher/options/command_line.h"
 #include "launcher/options/option_values.h"
 #include "launcher/subcommands.h"
+#include "rendezvous/protocol/node_fault.h"
 
 namespace muster::launcher {
 namespace {

@@ -266,8 +266,7 @@ std::string JobListTable(const std::vector<rendezvous::JobStatus>& jobs,
   return text;
 }
 
-std::string HostTable(const std::vector<rendezvous::HostStatus>& hosts,
-                      const TextTarget& target) {
+std::string HostTable(const std::vector<rendezvous::HostStatus>& hosts) {
   if (hosts.empty()) return "no node has faults\n";
   std::vector<std::vector<std::string>> rows = {
       {"NODE", "ADDRESS", "STATE", "SCORE", "FAULTS", "AGE", "JOB", "REASON"}};

@@ -27,8 +27,7 @@ std::string JobListTable(const std::vector<rendezvous::JobStatus>& jobs,
                          const TextTarget& target);
 
 // The machines with faults, as `launch nodes` prints them. Pure.
-std::string HostTable(const std::vector<rendezvous::HostStatus>& hosts,
-                      const TextTarget& target);
+std::string HostTable(const std::vector<rendezvous::HostStatus>& hosts);
 
 }  // namespace muster::launcher
 
