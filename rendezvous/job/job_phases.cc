@@ -38,6 +38,26 @@ std::string NoMajority(const JobState& state, Duration timeout) {
                       Absent(state));
 }
 
+// Returns a quarantined member of the running round that should give its place
+// to a ready node (--evict-stragglers); null: none. Not with takeovers, because
+// half of the electors must stay. O(n).
+const Node* MemberToReplace(const JobState& state) {
+  if (!state.spec.evict_stragglers || !state.own_endpoint.empty() ||
+      state.hosts == nullptr || GoodSpares(state) == 0 ||
+      state.world.unstarted > 0 || state.world.succeeded > 0 ||
+      state.preemption.has_value() ||
+      state.now < state.world.began + state.spec.scale_up_cool_down) {
+    return nullptr;
+  }
+  for (const auto& [id, node] : state.nodes.nodes()) {
+    if (node.part != Part::kNone && !node.going &&
+        node.judgement.state == HostState::kQuarantined) {
+      return &node;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 void Job::ConsiderAdoption() {
@@ -611,9 +631,16 @@ void Job::ConsiderRunning() {
       return;
     }
   }
+  if (const Node* const node = MemberToReplace(state_); node != nullptr) {
+    BreakRound(absl::StrCat(node->identity.host,
+                            " is quarantined and a spare is ready "
+                            "(--evict-stragglers)"),
+               {.cause = StopCause::kAsked});
+    return;
+  }
   if (SpareWaits(state_) &&
       state_.now >= state_.world.began + state_.spec.scale_up_cool_down) {
-    BreakRound(absl::StrCat(Counted(state_.nodes.ready(), "node"),
+    BreakRound(absl::StrCat(Counted(GoodSpares(state_), "node"),
                             " waited to be let in"),
                {.cause = StopCause::kAsked});
   }

@@ -280,8 +280,8 @@ TEST_F(JobQuarantine, ALossInACancelledOrPreemptedJobDoesNotCount) {
 TEST_F(JobQuarantine, AWorldWaitsForTheJudgementOfTheLastRound) {
   Job job("job", 7, Restarting(1, 1), Instant());
   StreamId stream = 0;
-  const auto report = [&](const std::string& name, NodePhase phase, int round,
-                          std::vector<Failure> failures = {}) {
+  const auto tell = [&](const std::string& name, NodePhase phase, int round,
+                        std::vector<Failure> failures = {}) {
     Report report;
     report.run_id = "job";
     report.spec = Restarting(1, 1);
@@ -293,13 +293,12 @@ TEST_F(JobQuarantine, AWorldWaitsForTheJudgementOfTheLastRound) {
     return job.Step(Instant(),
                     ReportArrived{name == "a" ? 1u : 2u, report, name});
   };
-  report("a", NodePhase::kIdle, 0);
+  tell("a", NodePhase::kIdle, 0);
   ASSERT_EQ(job.phase(), JobPhase::kRunning);
-  report("b", NodePhase::kIdle, 0);
-  report("a", NodePhase::kRunning, 1);
-  report("a", NodePhase::kStopping, 1, {KilledBy(0, SIGBUS)});
-  const JobStep stopped =
-      report("a", NodePhase::kIdle, 1, {KilledBy(0, SIGBUS)});
+  tell("b", NodePhase::kIdle, 0);
+  tell("a", NodePhase::kRunning, 1);
+  tell("a", NodePhase::kStopping, 1, {KilledBy(0, SIGBUS)});
+  const JobStep stopped = tell("a", NodePhase::kIdle, 1, {KilledBy(0, SIGBUS)});
   EXPECT_THAT(stopped.faults, SizeIs(1));
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
   EXPECT_EQ(job.NextDeadline(), Instant());
@@ -352,8 +351,38 @@ TEST_F(JobQuarantine, AQuarantinedSpareEvictsNoStraggler) {
   spec.evict_stragglers = true;
   Begin(spec, {"a"});
   Join("b");
-  EXPECT_EQ(UsableNodes(JobState()), 0);
   Quarantine("b");
+  job_->Wait(seconds(10));
+  EXPECT_EQ(job_->phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_->round(), 1);
+}
+
+TEST_F(JobQuarantine, AMemberIsReplacedByASpareIfTheJobEvictsStragglers) {
+  JobSpec spec = Restarting(2, 2);
+  spec.evict_stragglers = true;
+  Begin(spec, {"a", "b"});
+  Quarantine("b");
+  job_->Wait(seconds(10));
+  EXPECT_EQ(job_->phase(), JobPhase::kRunning);
+  Join("c");
+  job_->Wait(seconds(2));
+  EXPECT_EQ(job_->phase(), JobPhase::kStopping);
+  EXPECT_THAT(job_->told("a").reason,
+              HasSubstr("b is quarantined and a spare is ready"));
+  job_->AllStop();
+  EXPECT_EQ(job_->World(), (Names{"a", "c"}));
+  EXPECT_EQ(job_->status().restarts_used, 0);
+  RunAll({"a", "c"});
+  job_->Wait(seconds(20));
+  EXPECT_EQ(job_->round(), 2);
+}
+
+TEST_F(JobQuarantine, AMemberStaysWithoutTheWishToEvict) {
+  Begin(Restarting(2, 2), {"a", "b"});
+  Quarantine("b");
+  Join("c");
+  job_->Wait(seconds(20));
+  EXPECT_EQ(job_->round(), 1);
   EXPECT_EQ(job_->phase(), JobPhase::kRunning);
 }
 
