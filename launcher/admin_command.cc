@@ -276,9 +276,8 @@ absl::Status Nodes(rendezvous::AdminClient& client,
   const absl::StatusOr<std::vector<rendezvous::HostStatus>> nodes =
       client.ListNodes();
   if (!nodes.ok()) return nodes.status();
-  Print(request.format == AdminFormat::kJson
-            ? rendezvous::HostListJson(*nodes)
-            : HostTable(*nodes));
+  Print(request.format == AdminFormat::kJson ? rendezvous::HostListJson(*nodes)
+                                             : HostTable(*nodes));
   return absl::OkStatus();
 }
 

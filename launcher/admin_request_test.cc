@@ -143,6 +143,26 @@ TEST(AdminRequest, FlagsBeforeAndAfterTheArgument) {
   EXPECT_EQ(Request({"status", "job7"}).run_id, "job7");
 }
 
+TEST(AdminRequest, NodesAreListedFreedAndBanned) {
+  EXPECT_EQ(Request({"nodes"}).verb, AdminVerb::kNodes);
+  EXPECT_EQ(Request({"nodes", "--json"}).format, AdminFormat::kJson);
+  EXPECT_EQ(Request({"nodes", "--free", "h1"}).free, "h1");
+  const AdminRequest ban =
+      Request({"nodes", "--ban=h2", "--reason=broken fan"});
+  EXPECT_EQ(ban.ban, "h2");
+  EXPECT_EQ(ban.reason, "broken fan");
+  EXPECT_THAT(Error({"nodes", "h1"}), StartsWith("nodes: takes no argument"));
+  EXPECT_THAT(Error({"nodes", "--free=a", "--ban=b"}),
+              StartsWith("nodes: --free and --ban exclude"));
+  EXPECT_THAT(Error({"nodes", "--reason=why"}),
+              StartsWith("nodes: --reason is the reason of --ban"));
+  EXPECT_THAT(Error({"nodes", "--free="}), StartsWith("--free"));
+  EXPECT_THAT(Error({"nodes", "--ban=a", "--reason=" + std::string(201, 'x')}),
+              StartsWith("--reason="));
+  EXPECT_THAT(Error({"status", "--free=h1"}),
+              StartsWith("status: --free is a flag of launch nodes only"));
+}
+
 TEST(AdminRequest, Mistakes) {
   EXPECT_THAT(Error({"drain"}), StartsWith("drain: names no node"));
   EXPECT_THAT(Error({"status", "a", "b"}), StartsWith("status: has one"));

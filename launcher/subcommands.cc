@@ -40,7 +40,7 @@ const std::vector<Subcommand>& Subcommands() {
        .summary = "Take one node out of a job, which goes on.",
        .flags = kAdmin},
       {.name = "nodes",
-       .arguments = "",
+       .arguments = "[--free HOST | --ban HOST]",
        .summary = "List machines with faults; free or ban one.",
        .usage = "nodes [--free HOST | --ban HOST [--reason TEXT]]",
        .purpose = "see which machines are quarantined, and decide",

@@ -200,6 +200,46 @@ TEST(StatusTableTest, AFinishedJobShowsItsOutcome) {
   EXPECT_THAT(text, Not(HasSubstr("GROUP")));
 }
 
+TEST(StatusTableTest, ShowsQuarantinedNodesWithTheReason) {
+  rendezvous::JobStatus job = Running();
+  job.nodes[2].judgement = {.state = rendezvous::HostState::kQuarantined,
+                            .score = 3,
+                            .reason = "rank 3: killed by SIGBUS"};
+  job.nodes[1].judgement.state = rendezvous::HostState::kSuspected;
+  const std::string table = StatusTable(job, {});
+  EXPECT_THAT(table, HasSubstr("quarantined: rank 3: killed by SIGBUS"));
+  EXPECT_THAT(table, Not(HasSubstr("suspected")));
+  const auto json = nlohmann::json::parse(rendezvous::StatusJson(job));
+  EXPECT_EQ(json["nodes"][2]["judgement"]["state"], "quarantined");
+  EXPECT_EQ(json["nodes"][2]["judgement"]["score"], 3);
+  EXPECT_TRUE(json["nodes"][0]["judgement"].is_null());
+}
+
+TEST(HostTableTest, EachMachineHasOneLine) {
+  const std::vector<rendezvous::HostStatus> hosts = {
+      {.key = {.host = "h1", .ip = ""},
+       .judgement = {.state = rendezvous::HostState::kBanned,
+                     .reason = "broken\nfan"},
+       .age = std::chrono::seconds(5)},
+      {.key = {.host = "h2", .ip = "10.0.0.2"},
+       .judgement = {.state = rendezvous::HostState::kQuarantined,
+                     .score = 2.96,
+                     .reason = "lost"},
+       .run_id = "train",
+       .faults = 3,
+       .age = std::chrono::seconds(90)}};
+  EXPECT_EQ("\n" + HostTable(hosts), R"(
+NODE  ADDRESS   STATE        SCORE  FAULTS  AGE     JOB    REASON
+h1    -         banned       0.0    0       5.0s    -      broken fan
+h2    10.0.0.2  quarantined  3.0    3       1m 30s  train  lost
+)");
+  EXPECT_EQ(HostTable({}), "no node has faults\n");
+  const auto json = nlohmann::json::parse(rendezvous::HostListJson(hosts));
+  EXPECT_TRUE(json[0]["address"].is_null());
+  EXPECT_EQ(json[1]["node"], "h2");
+  EXPECT_EQ(json[1]["age_seconds"], 90);
+}
+
 TEST(JobListTableTest, EachJobHasOneLine) {
   rendezvous::JobStatus other = Running();
   other.run_id = "a-run-id-that-is-longer-than-anybody-wants";

@@ -35,9 +35,12 @@ constexpr char kCreateTables[] =
     "INSERT INTO run VALUES (0);"
     "CREATE TABLE job (run_id TEXT PRIMARY KEY, record BLOB NOT NULL)"
     " WITHOUT ROWID;"
+    "CREATE TABLE memory (name TEXT PRIMARY KEY, record BLOB NOT NULL)"
+    " WITHOUT ROWID;"
     "COMMIT";
-// The table for the record kNodeMemoryKey. Versions of Muster that do not know
-// this table ignore it, so the version of the layout remains.
+// The table for the record kNodeMemoryKey, which older files lack. Versions of
+// Muster that do not know this table ignore it, so the version of the layout
+// remains.
 constexpr char kCreateMemoryTable[] =
     "CREATE TABLE IF NOT EXISTS memory"
     " (name TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID";

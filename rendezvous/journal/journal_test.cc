@@ -435,6 +435,30 @@ TEST_F(JournalTest, RecordsAreReplacedAndRemoved) {
   EXPECT_THAT(Stored(), ElementsAre(Pair("a", "2"), Pair("c", "1")));
 }
 
+TEST_F(JournalTest, TheMemoryOfNodesIsKeptBesideTheJobs) {
+  {
+    const auto journal = Open();
+    PutEach(*journal, {{"a", "1"}, {kNodeMemoryKey, "old"}});
+    PutEach(*journal, {{kNodeMemoryKey, "new"}});
+  }
+  EXPECT_THAT(Stored(), UnorderedElementsAre(Pair("a", "1"),
+                                             Pair(kNodeMemoryKey, "new")));
+}
+
+TEST_F(JournalTest, AFileOfAnOlderVersionGetsTheTableOfNodes) {
+  {
+    const auto journal = Open();
+    PutEach(*journal, {{"a", "1"}});
+  }
+  Sql("DROP TABLE memory");
+  {
+    const auto journal = Open();
+    PutEach(*journal, {{kNodeMemoryKey, "new"}});
+  }
+  EXPECT_THAT(Stored(), UnorderedElementsAre(Pair("a", "1"),
+                                             Pair(kNodeMemoryKey, "new")));
+}
+
 TEST_F(JournalTest, TheDestructorWritesWhatIsQueued) {
   Calls calls;
   {

@@ -92,17 +92,30 @@ TEST(JobMetricsTest, ANodeIsCountedInOneState) {
   NodeStatus sick = Member(NodePhase::kIdle);
   sick.health = Health::kUnhealthy;
   NodeStatus spare;
+  NodeStatus quarantined;
+  quarantined.judgement.state = HostState::kQuarantined;
+  NodeStatus banned;
+  banned.judgement.state = HostState::kBanned;
+  NodeStatus suspected;
+  suspected.judgement.state = HostState::kSuspected;
+  NodeStatus fills_up = Member(NodePhase::kStopping);
+  fills_up.judgement.state = HostState::kQuarantined;
   job.nodes = {Member(NodePhase::kRunning),
                Member(NodePhase::kRunning),
                lost,
                leaves,
                sick,
-               spare};
+               spare,
+               quarantined,
+               banned,
+               suspected,
+               fills_up};
   const std::string page = PageOf({job});
   for (const char* line :
        {"state=\"running\"} 2\n", "state=\"disconnected\"} 1\n",
         "state=\"draining\"} 1\n", "state=\"unhealthy\"} 1\n",
-        "state=\"spare\"} 1\n", "state=\"stopping\"} 0\n"}) {
+        "state=\"spare\"} 2\n", "state=\"stopping\"} 1\n",
+        "state=\"quarantined\"} 2\n", "state=\"succeeded\"} 0\n"}) {
     EXPECT_THAT(page, HasSubstr(line));
   }
 }

@@ -479,6 +479,50 @@ TEST(CoordinatorTest, AnUnknownJobIsAnsweredWithTheKnownOnes) {
   EXPECT_THAT(message, HasSubstr("more"));
 }
 
+TEST(CoordinatorTest, AJudgementHoldsForAllJobs) {
+  Coordinator coordinator({});
+  ASSERT_TRUE(coordinator.BanHost("node-a", "broken fan").ok());
+  Attached one(&coordinator, FirstReport("one", "node-a", 1), "10.0.0.1");
+  Attached two(&coordinator, FirstReport("two", "node-a", 1), "10.0.0.1");
+  for (Attached* const node : {&one, &two}) {
+    EXPECT_THAT(node->WaitFor(DirectiveKind::kWait).reason,
+                HasSubstr("banned: broken fan"));
+  }
+  EXPECT_TRUE(absl::IsNotFound(coordinator.FreeHost("node-b", "")));
+  ASSERT_TRUE(coordinator.FreeHost("node-a", "ada").ok());
+  one.WaitFor(DirectiveKind::kRun);
+  two.WaitFor(DirectiveKind::kRun);
+  ASSERT_THAT(coordinator.ListHosts(), SizeIs(1));
+  EXPECT_EQ(coordinator.ListHosts()[0].judgement.reason, "freed by ada");
+}
+
+TEST(CoordinatorTest, FaultsOfOneJobCountInTheNext) {
+  std::vector<HostWatch::Notice> notices;
+  Coordinator::Options options;
+  options.on_quarantine = [&](const HostWatch::Notice& notice) {
+    notices.push_back(notice);
+  };
+  Coordinator coordinator(std::move(options));
+  {
+    Attached one(&coordinator, FirstReport("one", "node-a", 2), "10.0.0.1");
+    for (uint64_t i = 1; i <= 3; ++i) {
+      one.report().faults.push_back(
+          {.ordinal = i, .kind = FaultKind::kCheck, .text = "no disk"});
+    }
+    EXPECT_TRUE(one.Send().ok());
+  }
+  ASSERT_THAT(notices, SizeIs(1));
+  EXPECT_EQ(notices[0].key.host, "node-a");
+  EXPECT_EQ(notices[0].run_id, "one");
+  Attached two(&coordinator, FirstReport("two", "node-a", 1), "10.0.0.1");
+  two.WaitFor(DirectiveKind::kRun);
+  const auto status = coordinator.GetJob("two");
+  ASSERT_TRUE(status.ok());
+  ASSERT_THAT(status->nodes, SizeIs(1));
+  EXPECT_EQ(status->nodes[0].judgement.state, HostState::kQuarantined);
+  EXPECT_EQ(status->nodes[0].judgement.reason, "no disk");
+}
+
 TEST(CoordinatorTest, DrainDistinguishesUnknownAndNeededNodes) {
   Coordinator coordinator({});
   Attached a(&coordinator, FirstReport("job", "node-a", 1));
