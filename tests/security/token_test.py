@@ -296,6 +296,24 @@ class Token(unittest.TestCase):
     with open(os.path.join(self.folder, 'events'), encoding='utf-8') as log:
       self.assertIn('as ada', log.read())
 
+  def test_only_operators_of_all_jobs_judge_nodes(self):
+    _, port = self.serve(self.secret)
+    bob = make_token('--name=bob', '--job=bob-*', secret=self.secret)
+    eve = make_token('--name=eve', '--role=view', secret=self.secret)
+    for flags in ((), ('--ban=n1',), ('--free=n1',)):
+      code, text = self.ask('nodes', port, bob, *flags)
+      self.assertNotEqual(code, 0, text)
+      self.assertIn('bob has rights for some of them only', text)
+    code, text = self.ask('nodes', port, eve, '--ban=n1')
+    self.assertNotEqual(code, 0, text)
+    self.assertIn('eve may not operate', text)
+    ada = make_token('--name=ada', '--role=operate', secret=self.secret)
+    code, text = self.ask('nodes', port, ada, '--ban=n1', '--reason=fan')
+    self.assertEqual(code, 0, text)
+    code, text = self.ask('nodes', port, eve)
+    self.assertEqual(code, 0, text)
+    self.assertRegex(text, r'n1 .* banned .* fan, banned by \S+, as ada')
+
   def test_expired_token_is_refused(self):
     _, port = self.serve(self.secret)
     derived = make_token('--valid-for=1s', secret=self.secret)
