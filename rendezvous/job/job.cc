@@ -710,8 +710,11 @@ void Job::TakeFaults(Node& node, const Report& report) {
     if (fault.kind != FaultKind::kCheck && fault.kind != FaultKind::kXid) {
       continue;
     }
-    outbox_.Note("fault", node.identity.node_id,
-                 absl::StrCat(node.identity.host, ": ", fault.text));
+    // For a failed check there is the event "unhealthy".
+    if (fault.kind == FaultKind::kXid) {
+      outbox_.Note("fault", node.identity.node_id,
+                   absl::StrCat(node.identity.host, ": ", fault.text));
+    }
     outbox_.Count({.host = {node.identity.host, node.peer},
                    .kind = fault.kind,
                    .run_id = state_.run_id,

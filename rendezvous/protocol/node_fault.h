@@ -85,8 +85,8 @@ struct HostJudgement {
   bool operator==(const HostJudgement&) const = default;
 };
 
-// The machines that are suspected, quarantined or banned. An entry with an
-// empty `ip` is valid for the host name at any address.
+// The machines that are suspected, quarantined or banned. A ban with an empty
+// `ip` is valid for the host name at any address.
 using HostView = std::map<HostKey, HostJudgement>;
 
 // A machine, as `launch nodes` lists it.

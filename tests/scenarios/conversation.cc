@@ -295,6 +295,8 @@ void Conversation::StepJob(const rendezvous::JobEvent& event) {
     to_agents_.emplace_back(node->second,
                             agent::DirectiveCame{delivery.directive});
   }
+  // No machine is ever suspected here.
+  if (!step.faults.empty()) StepJob(rendezvous::HostsJudged());
 }
 
 }  // namespace muster
