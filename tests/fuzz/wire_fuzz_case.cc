@@ -174,6 +174,7 @@ class World {
       CheckText(
           Reread<v1::Decision, Decision>(Written<v1::Decision>(decision)));
     }
+    if (!step.faults.empty()) Step(HostsJudged());
   }
 
   void CheckStatus() const {

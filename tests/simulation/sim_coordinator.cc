@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -203,8 +205,7 @@ void SimCoordinator::Restart() {
       journal_->record, epoch_, now, now - journal_->written_at));
   stage_->WatchCoordinator(host_,
                            [](Checker& c) { c.OnCoordinatorContinued(); });
-  Arm(job_->NextDeadline());
-  Judge({});
+  Step(Judgement());
 }
 
 void SimCoordinator::CrashAtChange(Moment moment,
@@ -226,6 +227,7 @@ bool SimCoordinator::CrashesAt(Moment moment) {
 void SimCoordinator::Step(const rendezvous::JobEvent& event) {
   const Instant now = stage_->queue.now();
   rendezvous::JobStep step = job_->Step(now, event);
+  if (!step.faults.empty() && !step.deposed) Judge(step);
   const bool is_recorded = stage_->plan.journal && step.record_changed;
   if (is_recorded) {
     if (CrashesAt(Moment::kBeforeWrite)) return;
@@ -282,24 +284,33 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
     return;
   }
   Arm(stepped.next_deadline);
-  if (!step.faults.empty()) Judge(step.faults);
 }
 
-void SimCoordinator::Judge(const std::vector<rendezvous::HostFault>& faults) {
+void SimCoordinator::Judge(rendezvous::JobStep& step) {
   const Duration now = stage_->queue.now().time_since_epoch();
   // Each fault counts several times, so that machines are quarantined in the
   // short time of a simulation.
-  for (const rendezvous::HostFault& fault : faults) {
+  for (const rendezvous::HostFault& fault : step.faults) {
     for (int i = 0; i < kTimesCounted; ++i) {
       rendezvous::HostFault one = fault;
       one.ordinal = 0;
       memory_.Record(now, kNodesForShare, one);
     }
   }
-  stage_->census["quarantined at a time"] = std::max<int>(
-      stage_->census["quarantined at a time"], memory_.quarantined());
-  Step(rendezvous::HostsJudged{
-      std::make_shared<rendezvous::HostView>(memory_.View(now))});
+  int& most = stage_->census["machines in quarantine"];
+  most = std::max(most, memory_.quarantined());
+  rendezvous::JobStep judged = job_->Step(stage_->queue.now(), Judgement());
+  const auto append = [](auto& to, auto& from) {
+    std::move(from.begin(), from.end(), std::back_inserter(to));
+  };
+  append(step.deliveries, judged.deliveries);
+  append(step.decisions, judged.decisions);
+  step.record_changed = step.record_changed || judged.record_changed;
+}
+
+rendezvous::HostsJudged SimCoordinator::Judgement() const {
+  return {std::make_shared<rendezvous::HostView>(
+      memory_.View(stage_->queue.now().time_since_epoch()))};
 }
 
 void SimCoordinator::NoteSent(int slot, const rendezvous::Delivery& delivery) {

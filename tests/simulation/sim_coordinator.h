@@ -115,8 +115,9 @@ class SimCoordinator {
   void AnnounceNow();
   void CloseWhenDeserted(uint64_t life);
   void Step(const rendezvous::JobEvent& event);
-  // Records the faults of a step and judges the machines.
-  void Judge(const std::vector<rendezvous::HostFault>& faults);
+  // Records the faults of a step, and adds the step that judges the machines.
+  void Judge(rendezvous::JobStep& step);
+  rendezvous::HostsJudged Judgement() const;
   void Arm(std::optional<Instant> deadline);
 
   Stage* const stage_;
