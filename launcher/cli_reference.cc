@@ -445,7 +445,7 @@ std::string CliReference() {
                       Cell(flag.help), " |\n");
     }
   };
-  list("`status`, `watch`, `logs`, `stacks`, `cancel` and `drain`",
+  list("`status`, `watch`, `logs`, `stacks`, `cancel`, `drain` and `nodes`",
        AdminFlags());
   list("`token`", TokenFlags());
   absl::StrAppend(&text, "\n## Exit status\n\n| Code | Meaning |\n|---|---|\n");
