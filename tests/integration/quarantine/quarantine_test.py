@@ -5,7 +5,6 @@ killed remembers it. Each node has a host name of its own (a UTS namespace)."""
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -195,7 +194,7 @@ class Hooks(Base):
       for node in ('', '-x', 'a b', 'a;id', '$(id)', 'a,b', 'a[1-9]'):
         ran = self.run_hook(script, node)
         self.assertEqual(ran.returncode, 2, (script, node))
-        self.assertRegex(ran.stderr, re.escape(node))
+        self.assertIn("'%s' is no name of a " % node, ran.stderr)
     self.assertFalse(os.path.exists(self.path('calls')))
 
 
