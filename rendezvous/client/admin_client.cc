@@ -32,7 +32,7 @@ namespace {
 constexpr Duration kTakeover = std::chrono::seconds(5);
 constexpr Duration kPause = std::chrono::milliseconds(100);
 // Maximum number of machines in a list, above NodeMemory::kMaxHosts.
-constexpr int kMaxListedNodes = 4096;
+constexpr int kMaxListedHosts = 4096;
 
 }  // namespace
 
@@ -181,7 +181,7 @@ absl::StatusOr<std::vector<HostStatus>> AdminClient::ListNodes() {
   absl::Status status = impl_->Ask(&v1::Admin::Stub::ListNodes,
                                    v1::ListNodesRequest(), &response);
   if (!status.ok()) return status;
-  if (response.nodes_size() > kMaxListedNodes) {
+  if (response.nodes_size() > kMaxListedHosts) {
     return absl::InvalidArgumentError("the coordinator lists too many nodes");
   }
   std::vector<HostStatus> nodes(response.nodes_size());
