@@ -107,9 +107,12 @@ class Quarantine(Base):
             json.loads(self.ask('nodes', '--json'))}
 
   def test_a_spare_takes_the_place_of_a_quarantined_machine(self):
-    nodes = {host: self.start_node(host) for host in 'ab'}
+    nodes = {'a': self.start_node('a')}
+    nodes['a'].wait_for('waiting for 1 more')
     watch = self.start('watch', [_LAUNCH, 'watch', 'job',
                                  '--endpoint=' + self.endpoint])
+    watch.wait_for('gathering')
+    nodes['b'] = self.start_node('b')
     watch.wait_for(r' suspect .* b is suspected: rank \d: killed by SIGBUS')
     watch.wait_for(r' quarantine .* b is quarantined: .*; score ')
     watch.wait_for(r'b takes part although it is quarantined')
@@ -147,8 +150,8 @@ class Quarantine(Base):
 
     with open(self.path('end'), 'w', encoding='ascii') as file:
       file.write('\n' * 10)
-      for host in 'ac':
-        self.assertEqual(nodes[host].exit_code(), 0, nodes[host].output)
+    for host in 'ac':
+      self.assertEqual(nodes[host].exit_code(), 0, nodes[host].output)
 
 
 class Hooks(Base):
