@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "agent/logs/terminal_text.h"
 #include "base/exec_pointers.h"
 #include "base/file_size_signal.h"
@@ -23,6 +25,7 @@
 #include "launcher/launch_help.h"
 #include "launcher/local_token.h"
 #include "launcher/progress_ticker.h"
+#include "launcher/reader_watch.h"
 #include "launcher/report/inquiry_text.h"
 #include "launcher/report/progress_text.h"
 #include "launcher/report/status_text.h"
@@ -119,15 +122,23 @@ absl::Status Status(rendezvous::AdminClient& client,
   return absl::OkStatus();
 }
 
+void SayReconnected(const rendezvous::AdminClient::Reconnected& now,
+                    const Voice& voice) {
+  voice.Error(PrintableLine(
+      absl::StrFormat("coordinator lost; connected to %s after %.1f s",
+                      now.endpoint, ToSeconds(now.after))));
+}
+
 // Interval at which `launch watch` asks for the job's progress.
 constexpr Duration kProgressInterval = std::chrono::seconds(5);
 
 absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
-                   const std::string& run_id) {
+                   const std::string& run_id, const Voice& voice) {
   const bool json = request.format == AdminFormat::kJson;
   const TextTarget target = TargetOf(STDOUT_FILENO);
   bool is_first = true;
   std::mutex printing;
+  const ReaderWatch reader(STDOUT_FILENO, [] { std::_Exit(0); });
   const auto show = [&](const rendezvous::Decision& decision) {
     return Print(json
                      ? rendezvous::DecisionJson(run_id, decision, UnixSeconds())
@@ -159,9 +170,12 @@ absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
           ended = Print(StatusTable(job.ok() ? *job : update.status, target));
         }
         is_first = false;
+        if (update.reconnected) SayReconnected(*update.reconnected, voice);
         if (update.decisions_dropped > 0 && !json) {
           Print(absl::StrCat("(", update.decisions_dropped,
-                             " decisions came too fast to be shown)\n"));
+                             update.reconnected
+                                 ? " decisions are missing here)\n"
+                                 : " decisions came too fast to be shown)\n"));
         }
         for (const rendezvous::Decision& decision : update.decisions) {
           ended = show(decision);
@@ -210,6 +224,7 @@ absl::Status Logs(rendezvous::AdminClient& client, const AdminRequest& request,
       request.question.follow == rendezvous::Inquiry::Follow::kYes;
   OutputText text(TargetOf(STDOUT_FILENO).style);
   MissingAnswers missing;
+  const ReaderWatch reader(STDOUT_FILENO, [] { std::_Exit(0); });
   const absl::Status status = client.Inquire(
       run_id, request.node, request.question,
       [&](const rendezvous::InquiryUpdate& update) {
@@ -225,7 +240,8 @@ absl::Status Logs(rendezvous::AdminClient& client, const AdminRequest& request,
         const std::string lines = text.Format(update);
         return lines.empty() || Print(lines) == 0 ? Watching::kGoOn
                                                   : Watching::kEnough;
-      });
+      },
+      [&](const auto& reconnected) { SayReconnected(reconnected, voice); });
   return status.ok() ? missing.status() : status;
 }
 
@@ -288,7 +304,7 @@ absl::Status Perform(rendezvous::AdminClient& client,
   const absl::StatusOr<std::string> run_id = ChosenJob(client, request);
   if (!run_id.ok()) return run_id.status();
   if (request.verb == AdminVerb::kWatch) {
-    return Watch(client, request, *run_id);
+    return Watch(client, request, *run_id, voice);
   }
   if (request.verb == AdminVerb::kTop) return Top(client, *run_id);
   if (request.verb == AdminVerb::kLogs) {

@@ -82,6 +82,12 @@ breaks goes on so until `--coordinator-timeout`; meanwhile its workers run. If n
 endpoint answers, the error has the reason of each of them; if one refuses the token
 or the certificate, its error alone is shown.
 
+`launch watch`, `launch top` and `launch logs -f` look for the next coordinator if theirs
+is lost: at the endpoints, and at the nodes that it has named. `watch` and `logs` say
+`coordinator lost; connected to HOST:PORT after 1.2 s`, go on without repeating a line,
+and print the decisions and the output of the time in between. They exit with 1 if no
+coordinator has answered for 60 s.
+
 ## Ports for a firewall
 
 | Port | Listener | Clients |

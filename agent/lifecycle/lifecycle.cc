@@ -279,7 +279,12 @@ void Lifecycle::On(const GuardianDied& event) {
   any_left_ = false;
   kill_at_.reset();
   health_.RoundEnded();
-  GiveUp(1, event.reason);
+  if (leave_.has_value()) return;
+  // The other nodes are told the cause alone; here it is the last line.
+  leaving_ = leaving_.value_or(event.reason);
+  GiveUp(1, absl::StrCat(event.reason,
+                         "; this node has lost its workers, and leaves the job "
+                         "without a verdict"));
 }
 
 void Lifecycle::Reconcile() {
@@ -580,6 +585,7 @@ void Lifecycle::SendReport() {
   report.round_end = round_end_;
   report.forwarded_signal = forwarded_;
   report.restarts_used = restarts_used_;
+  if (job_began_.has_value()) report.job_age = now_ - *job_began_;
   report.failures = failures_;
   report.nccl_root_lost = nccl_root_lost_;
   for (rendezvous::Failure& failure : report.failures) {

@@ -290,6 +290,8 @@ class Lifecycle {
   // the endpoint of the newest connection (LinkUp::coordinator); empty: unknown
   std::string connected_to_;
   std::string coordinator_;  // the endpoint at which the coordinator answered
+  // when the job began, by the coordinators' directives; nullopt: unknown
+  std::optional<Instant> job_began_;
   // the highest epoch received; a coordinator with a lower epoch is not obeyed
   uint64_t promised_epoch_ = 0;
   rendezvous::Electorate electorate_;

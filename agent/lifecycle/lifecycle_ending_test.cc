@@ -95,7 +95,9 @@ TEST(LifecycleEnd, TheGuardianDied) {
   agent.Step(GuardianDied{"the guardian was killed by signal 9"});
   ASSERT_TRUE(agent.leave.has_value());
   EXPECT_EQ(agent.leave->exit_code, 1);
-  EXPECT_EQ(agent.leave->reason, "the guardian was killed by signal 9");
+  EXPECT_THAT(agent.leave->reason,
+              HasSubstr("the guardian was killed by signal 9; this node has "
+                        "lost its workers, and leaves the job"));
   ASSERT_EQ(agent.reports.size(), 1u);
   EXPECT_EQ(agent.reports[0].phase, rendezvous::NodePhase::kIdle);
   EXPECT_EQ(agent.reports[0].leave, "the guardian was killed by signal 9");

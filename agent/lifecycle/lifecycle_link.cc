@@ -137,6 +137,12 @@ void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
   standby_until_.reset();
   promised_epoch_ = std::max(promised_epoch_, directive.epoch);
   if (directive.epoch == 0) return;
+  if (directive.job_age > Duration::zero()) {
+    // The earliest time of all directives, because a message may be delayed,
+    // and a new coordinator may not know of the earlier ones.
+    const Instant began = now_ - directive.job_age;
+    job_began_ = std::min(job_began_.value_or(began), began);
+  }
   if (directive.electorate.epoch != 0) {
     electorate_ = directive.electorate;
     host_rank_ = directive.host_rank;

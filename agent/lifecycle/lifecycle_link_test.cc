@@ -42,6 +42,25 @@ TEST(LifecycleReports, BeginWithTheConnectionAndHoldTheWholeTruth) {
   EXPECT_EQ(report.spec.shutdown_timeout, seconds(10));
 }
 
+TEST(LifecycleReports, HoldTheAgeOfTheJob) {
+  LifecycleFixture agent;
+  agent.Connect();
+  EXPECT_EQ(agent.reports.back().job_age, Duration::zero());
+  rendezvous::Directive wait = DirectiveOf(rendezvous::DirectiveKind::kWait);
+  wait.job_age = seconds(100);
+  agent.Tell(wait);
+  agent.Wait(seconds(5));
+  EXPECT_EQ(agent.reports.back().job_age, seconds(105));
+  // A new coordinator knows only the time since its own start, or nothing yet.
+  for (const Duration age : {Duration(seconds(2)), Duration::zero()}) {
+    wait.job_age = age;
+    agent.Tell(wait);
+    agent.Disconnect();
+    agent.Connect();
+    EXPECT_EQ(agent.reports.back().job_age, seconds(105));
+  }
+}
+
 // The coordinator may have been lost while the node was suspended, and the next
 // one may have begun another world without this node.
 TEST(LifecycleSuspension, AnOrderFromBeforeItBeginsNoRound) {

@@ -42,6 +42,9 @@ void RecentOutput::Append(const Worker& worker, Stream stream,
   if (bytes.size() > kMaxBytesPerWorker) {
     const size_t skipped = bytes.size() - kMaxBytesPerWorker;
     kept.offset += skipped;
+    // Readers see a gap only before the oldest block.
+    kept.blocks.clear();
+    kept.bytes = 0;
     bytes.remove_prefix(skipped);
   }
   while (!bytes.empty()) {
@@ -161,8 +164,8 @@ bool OutputReader::Wants(int rank) const {
          std::ranges::find(question_.ranks, rank) != question_.ranks.end();
 }
 
-void OutputReader::Add(const RecentOutput::Block& block, Line line,
-                       std::vector<Found>* found) const {
+void OutputReader::Add(const RecentOutput::Block& block, size_t index,
+                       Line line, std::vector<Found>* found) const {
   if (!Wants(block.worker.rank)) return;
   if (pattern_ != nullptr &&
       !(pattern_->ok() &&
@@ -174,7 +177,8 @@ void OutputReader::Add(const RecentOutput::Block& block, Line line,
                     .line = {.rank = block.worker.rank,
                              .round = block.worker.round,
                              .stream = block.stream,
-                             .text = std::move(line.text)}});
+                             .text = std::move(line.text),
+                             .position = block.offset + index + 1}});
 }
 
 void OutputReader::ReadSource(int local_rank, Instant now,
@@ -185,8 +189,12 @@ void OutputReader::ReadSource(int local_rank, Instant now,
       output_->Read(local_rank, source.next);
   if (blocks.empty()) return;
   const RecentOutput::Worker& worker = blocks.front().worker;
-  const uint64_t skipped = blocks.front().offset - source.next;
+  uint64_t skipped = blocks.front().offset - source.next;
   if (skipped > 0) {
+    // The ends of these unfinished lines are not kept.
+    for (const auto& [stream, assembler] : source.lines) {
+      skipped += assembler.pending_bytes();
+    }
     source.lines.clear();
     if (!first_ && Wants(worker.rank)) {
       notes->push_back(absl::StrCat(
@@ -198,16 +206,18 @@ void OutputReader::ReadSource(int local_rank, Instant now,
   for (const RecentOutput::Block& block : blocks) {
     LineAssembler& assembler = source.lines[block.stream];
     source.next = block.offset + block.bytes.size();
+    size_t index = 0;
     for (Line& line : assembler.Append(block.bytes)) {
+      const size_t own_index = index++;
       if (line.end == LineEnd::kOverwritten) {
         Instant& shown = source.shown_state[block.stream];
         if (first_ || now - shown < kStateInterval) continue;
         shown = now;
       }
-      Add(block, std::move(line), found);
+      Add(block, own_index, std::move(line), found);
     }
     if (!block.ends) continue;
-    if (auto line = assembler.Finish()) Add(block, *std::move(line), found);
+    if (auto line = assembler.Finish()) Add(block, 0, *std::move(line), found);
   }
   // An unfinished line, such as a prompt, may be the last sign of a rank that
   // hangs.
@@ -215,7 +225,7 @@ void OutputReader::ReadSource(int local_rank, Instant now,
     for (auto& [stream, assembler] : source.lines) {
       RecentOutput::Block last = blocks.back();
       last.stream = stream;
-      if (auto line = assembler.Finish()) Add(last, *std::move(line), found);
+      if (auto line = assembler.Finish()) Add(last, 0, *std::move(line), found);
     }
   }
   const size_t lines = found->size() - before;

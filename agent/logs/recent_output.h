@@ -143,7 +143,10 @@ class OutputReader {
   };
 
   bool Wants(int rank) const;
-  void Add(const RecentOutput::Block& block, Line line,
+  // Adds a line if it is wanted. `index`: its number among the lines that end
+  // in `block`, from 0. Each of them ends at another byte, so `block.offset`
+  // and `index` give a position (OutputLine::position).
+  void Add(const RecentOutput::Block& block, size_t index, Line line,
            std::vector<Found>* found) const;
   void ReadSource(int local_rank, Instant now, std::vector<Found>* found,
                   std::vector<std::string>* notes);

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
 
 namespace muster::agent {
 namespace {
@@ -164,6 +167,38 @@ TEST_F(RecentOutputTest, SlowFollowerIsToldWhatItMissed) {
   for (int i = 0; i < 10'000; ++i) Write(4, std::string(100, 'y') + "\n");
   const AnswerPart part = reader.Take(kStart);
   EXPECT_THAT(part.notes, ElementsAre(HasSubstr("bytes were skipped")));
+}
+
+TEST_F(RecentOutputTest, SlowFollowerIsToldEachMissingByte) {
+  OutputReader reader = Reader({.follow = Inquiry::Follow::kYes});
+  Write(4, "unfinished ");
+  reader.Take(kStart);
+  // One piece that is larger than the memory, and then a line that ends in it.
+  constexpr size_t kPiece = RecentOutput::kMaxBytesPerWorker + 8;
+  Write(4, std::string(kPiece, 'y') + "\n");
+  const AnswerPart part = reader.Take(kStart);
+  ASSERT_THAT(part.notes, SizeIs(1));
+  size_t shown = 0;
+  for (const OutputLine& line : part.lines) shown += line.text.size();
+  // Lines longer than the limit are cut, so all other bytes are shown.
+  EXPECT_THAT(part.notes[0],
+              HasSubstr(absl::StrCat("rank 4: ", 11 + kPiece - shown,
+                                     " bytes were skipped")));
+}
+
+TEST_F(RecentOutputTest, LinesHaveTheSamePositionForEachReader) {
+  const Inquiry question{.lines = -1, .follow = Inquiry::Follow::kYes};
+  OutputReader early = Reader(question);
+  std::vector<OutputLine> seen;
+  for (const char* piece : {"a\nb", "c\n", "d\ne\n"}) {
+    Write(4, piece);
+    for (OutputLine& line : early.Take(kStart).lines) seen.push_back(line);
+  }
+  EXPECT_EQ(Read(question).lines, seen);
+  ASSERT_THAT(seen, SizeIs(4));
+  for (size_t i = 1; i < seen.size(); ++i) {
+    EXPECT_GT(seen[i].position, seen[i - 1].position);
+  }
 }
 
 TEST_F(RecentOutputTest, ProgressBarShowsOneStateASecond) {

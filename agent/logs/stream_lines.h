@@ -39,6 +39,9 @@ class LineAssembler {
   // spaces).
   std::vector<Line> Append(std::string_view bytes);
 
+  // The number of bytes of the unfinished line.
+  size_t pending_bytes() const { return partial_.size(); }
+
   // The unfinished line as a terminal would show it, without an incomplete
   // character or escape sequence at the end.
   std::string_view Partial() const;

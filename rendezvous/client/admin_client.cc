@@ -16,6 +16,7 @@
 #include "proto/admin.grpc.pb.h"
 #include "rendezvous/client/channel.h"
 #include "rendezvous/client/dialer.h"
+#include "rendezvous/client/output_cursor.h"
 #include "rendezvous/grpc/grpc_setup.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
@@ -44,10 +45,11 @@ class AdminClient::Impl {
 
   // Makes `call` at each address of the coordinator in turn until one answers.
   // If another coordinator may be taking over (there are several endpoints, or
-  // a standby answered), repeats the attempts for kTakeover.
+  // a standby answered), repeats the attempts for `repeated_for`.
   template <typename Call>
-  absl::Status OnFirstReached(const Call& call) {
-    const Instant until = MonotonicNow() + kTakeover;
+  absl::Status OnFirstReached(const Call& call,
+                              Duration repeated_for = kTakeover) {
+    const Instant until = MonotonicNow() + repeated_for;
     while (true) {
       // The coordinator's HOST:PORT as a standby names it (empty: the standby
       // does not know it); nullopt: no standby has answered.
@@ -83,7 +85,8 @@ class AdminClient::Impl {
           if (!bearer.empty()) {
             context.AddMetadata(kAuthorization, absl::StrCat(kBearer, bearer));
           }
-          const absl::Status status = FromGrpc(call(stub.get(), &context));
+          const absl::Status status =
+              FromGrpc(call(stub.get(), &context, endpoint));
           if (status.ok()) return {.answered = true};
           const auto& trailers = context.GetServerTrailingMetadata();
           if (const auto it = trailers.find(kCoordinatedAt);
@@ -101,6 +104,68 @@ class AdminClient::Impl {
         });
   }
 
+  // The state of Follow.
+  class Stream {
+   public:
+    // Records an update of the coordinator at `endpoint`. Returns a value for
+    // the first update after the loss of a coordinator.
+    std::optional<Reconnected> Heard(const Endpoint& endpoint) {
+      heard_ = true;
+      if (!lost_.has_value()) return std::nullopt;
+      const Duration after = MonotonicNow() - *std::exchange(lost_, {});
+      return Reconnected{.endpoint = endpoint.ToString(), .after = after};
+    }
+
+    // When the coordinator was lost; nullopt: it is connected, or none was yet.
+    std::optional<Instant> lost() const { return lost_; }
+
+   private:
+    friend class Impl;
+    bool heard_ = false;  // whether this attempt has had an update
+    std::optional<Instant> lost_;
+  };
+
+  // Opens a stream of updates by `open`, as OnFirstReached does with a call. If
+  // its coordinator is lost, opens another stream, for which a coordinator must
+  // be found within Options::patience. `open` calls Stream::Heard for each
+  // update.
+  template <typename Open>
+  absl::Status Follow(const Open& open) {
+    Stream stream;
+    while (true) {
+      stream.heard_ = false;
+      const absl::Status status = OnFirstReached(
+          [&](v1::Admin::Stub* stub, grpc::ClientContext* context,
+              const Endpoint& endpoint) {
+            return open(&stream, stub, context, endpoint);
+          },
+          stream.lost_.has_value() ? Duration::zero() : kTakeover);
+      const Instant now = MonotonicNow();
+      if (stream.heard_ && absl::IsUnavailable(status)) stream.lost_ = now;
+      // A new coordinator may not know the job, its nodes or its workers yet.
+      if (status.ok() || !stream.lost_.has_value() ||
+          absl::IsUnauthenticated(status) || absl::IsPermissionDenied(status)) {
+        return status;
+      }
+      if (now - *stream.lost_ >= options_.patience) {
+        return absl::UnavailableError(absl::StrCat(
+            "the coordinator was lost, and none was found within ",
+            ToSeconds(options_.patience), " s: ", status.message()));
+      }
+      PauseUntil(now + kPause);
+    }
+  }
+
+  // Records the endpoints at which the job's next coordinator may be.
+  void SetStandbys(const std::vector<std::string>& standbys) {
+    std::vector<Endpoint> endpoints;
+    for (const std::string& standby : standbys) {
+      const absl::StatusOr<Endpoint> endpoint = ParseEndpoint(standby);
+      if (endpoint.ok()) endpoints.push_back(*endpoint);
+    }
+    if (!endpoints.empty()) dialer_.SetStandbys(std::move(endpoints));
+  }
+
   // Whether another endpoint may become the job's coordinator later.
   bool may_move() const {
     return options_.endpoints.size() > 1 || met_standby_;
@@ -108,14 +173,14 @@ class AdminClient::Impl {
 
   template <typename Method, typename Request, typename Response>
   absl::Status Ask(Method method, const Request& request, Response* response) {
-    return OnFirstReached(
-        [&](v1::Admin::Stub* stub, grpc::ClientContext* context) {
-          context->set_deadline(
-              std::chrono::system_clock::now() +
-              std::chrono::duration_cast<std::chrono::system_clock::duration>(
-                  options_.timeout));
-          return (stub->*method)(context, request, response);
-        });
+    return OnFirstReached([&](v1::Admin::Stub* stub,
+                              grpc::ClientContext* context, const Endpoint&) {
+      context->set_deadline(
+          std::chrono::system_clock::now() +
+          std::chrono::duration_cast<std::chrono::system_clock::duration>(
+              options_.timeout));
+      return (stub->*method)(context, request, response);
+    });
   }
 
  private:
@@ -155,6 +220,7 @@ absl::StatusOr<JobStatus> AdminClient::GetJob(const std::string& run_id) {
   JobStatus job;
   status = FromWire(response, &job);
   if (!status.ok()) return status;
+  impl_->SetStandbys(job.standbys);
   return job;
 }
 
@@ -229,16 +295,27 @@ absl::StatusOr<AdminClient::Caller> AdminClient::WhoAmI() {
 
 absl::Status AdminClient::Inquire(
     const std::string& run_id, const std::string& node, const Inquiry& question,
-    const std::function<Watching(const InquiryUpdate&)>& on_update) {
+    const std::function<Watching(const InquiryUpdate&)>& on_update,
+    const std::function<void(const Reconnected&)>& on_reconnect) {
   v1::InquiryRequest request;
   request.set_run_id(run_id);
   request.set_node(node);
   ToWire(question, request.mutable_question());
+  const bool follows = question.follow == Inquiry::Follow::kYes;
+  OutputCursor cursor;
   absl::Status unsound;
-  // The error after the first update. The call is then not repeated, because
-  // the operator has already seen a part of the answers.
+  // The error after the first update, if the question does not follow the
+  // output. The call is then not repeated, because the operator has already
+  // seen a part of the answers.
   absl::Status broken;
-  const auto read = [&](v1::Admin::Stub* stub, grpc::ClientContext* context) {
+  const auto read = [&](Impl::Stream* stream, v1::Admin::Stub* stub,
+                        grpc::ClientContext* context,
+                        const Endpoint& endpoint) {
+    if (stream->lost().has_value()) {
+      request.clear_question();
+      ToWire(cursor.RestOf(question, MonotonicNow(), *stream->lost()),
+             request.mutable_question());
+    }
     const auto reader = question.kind == Inquiry::Kind::kLogs
                             ? stub->ReadLogs(context, request)
                             : stub->TakeStacks(context, request);
@@ -249,20 +326,26 @@ absl::Status AdminClient::Inquire(
       heard = true;
       InquiryUpdate update;
       unsound = FromWire(wire, &update);
-      enough = !unsound.ok() || on_update(update) == Watching::kEnough;
+      impl_->SetStandbys(update.standbys);
+      if (follows) {
+        const auto reconnected = stream->Heard(endpoint);
+        if (reconnected.has_value() && on_reconnect) on_reconnect(*reconnected);
+        cursor.Pass(MonotonicNow(), &update);
+      }
+      const bool is_greeting = update.node_id.empty() && update.host.empty();
+      enough = !unsound.ok() ||
+               (!is_greeting && on_update(update) == Watching::kEnough);
     }
     if (enough) context->TryCancel();
     const grpc::Status end = reader->Finish();
-    if (!heard) return end;
-    if (!enough && !end.ok()) {
-      broken = absl::UnavailableError(
-          absl::StrCat("the coordinator was lost before the end of the "
-                       "answers: ",
-                       end.error_message()));
-    }
+    if (enough) return grpc::Status::OK;
+    if (!heard || follows || end.ok()) return end;
+    broken = absl::UnavailableError(
+        absl::StrCat("the coordinator was lost before the end of the answers: ",
+                     end.error_message()));
     return grpc::Status::OK;
   };
-  const absl::Status status = impl_->OnFirstReached(read);
+  const absl::Status status = impl_->Follow(read);
   if (!status.ok()) return status;
   return broken.ok() ? unsound : broken;
 }
@@ -273,31 +356,30 @@ absl::Status AdminClient::WatchJob(
   v1::WatchJobRequest request;
   request.set_run_id(run_id);
   absl::Status unsound;
-  bool heard = false;  // whether this attempt has received an update of the job
-  const auto follow = [&](v1::Admin::Stub* stub, grpc::ClientContext* context) {
+  const auto follow = [&](Impl::Stream* stream, v1::Admin::Stub* stub,
+                          grpc::ClientContext* context,
+                          const Endpoint& endpoint) {
     const auto reader = stub->WatchJob(context, request);
     v1::JobUpdate wire;
     bool enough = false;
     while (!enough && reader->Read(&wire)) {
-      heard = true;
       Update update;
+      update.reconnected = stream->Heard(endpoint);
       update.decisions_dropped = wire.decisions_dropped();
       unsound = FromWire(wire.status(), &update.status);
       for (const v1::Decision& decision : wire.decisions()) {
         if (!unsound.ok()) break;
         unsound = FromWire(decision, &update.decisions.emplace_back());
       }
+      impl_->SetStandbys(update.status.standbys);
+      *request.mutable_after() = wire.cursor();
       enough = !unsound.ok() || on_update(update) == Watching::kEnough;
     }
     if (enough) context->TryCancel();
     const grpc::Status end = reader->Finish();
     return enough ? grpc::Status::OK : end;
   };
-  absl::Status status;
-  do {
-    heard = false;
-    status = impl_->OnFirstReached(follow);
-  } while (heard && impl_->may_move() && absl::IsUnavailable(status));
+  const absl::Status status = impl_->Follow(follow);
   return status.ok() ? unsound : status;
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ class AdminClient {
     TlsFiles tls;                     // not given: unencrypted connections
     std::string token;                // job token; empty: none
     Duration timeout = std::chrono::seconds(10);
+    // How long WatchJob, and Inquire if it follows the output, look for the
+    // job's coordinator after they have lost one.
+    Duration patience = std::chrono::seconds(60);
   };
 
   explicit AdminClient(Options options);
@@ -84,26 +88,40 @@ class AdminClient {
   // or their update says why not, or `on_update` has returned kEnough.
   // NotFound: no such job. InvalidArgument: no such node or rank.
   // FailedPrecondition: also, the job has no workers.
+  //
+  // If `question` follows the output and the coordinator is lost, calls
+  // `on_reconnect` once another coordinator, or the same one, has taken the
+  // question, and continues without the lines that `on_update` has had.
+  // Unavailable: no coordinator was found within `patience`.
   enum class Watching { kGoOn, kEnough };
+  struct Reconnected {
+    std::string endpoint;               // the coordinator's HOST:PORT
+    Duration after = Duration::zero();  // since the loss of the other one
+  };
   absl::Status Inquire(
       const std::string& run_id, const std::string& node,
       const Inquiry& question,
-      const std::function<Watching(const InquiryUpdate&)>& on_update);
+      const std::function<Watching(const InquiryUpdate&)>& on_update,
+      const std::function<void(const Reconnected&)>& on_reconnect = nullptr);
 
   struct Update {
     // The decisions since the previous update, in the order in which the
     // coordinator made them.
     std::vector<Decision> decisions;
     // Number of decisions that the coordinator dropped before the ones in
-    // `decisions`, because this client read too slowly.
+    // `decisions`, because this client read too slowly or was not connected.
     int decisions_dropped = 0;
+    // Set in the first update after the loss of a coordinator.
+    std::optional<Reconnected> reconnected;
     JobStatus status;  // the job's state after `decisions`, without `nodes`
   };
   // Blocks, and calls `on_update` from this thread: once at the start, then for
   // each later change. Returns OK once the job has finished or `on_update` has
-  // returned kEnough. With several endpoints, goes on with the next coordinator
-  // after the loss of one. Unavailable: among others, the coordinator has been
-  // silent for about 15 s. NotFound: no such job.
+  // returned kEnough. After the loss of a coordinator, which shows at the
+  // latest after 15 s of silence, looks for the next one: at the endpoints, and
+  // at those that the lost one has named. The updates continue without the
+  // decisions that `on_update` has had. Unavailable: no coordinator was found
+  // within `patience`. NotFound: no such job.
   absl::Status WatchJob(
       const std::string& run_id,
       const std::function<Watching(const Update&)>& on_update);

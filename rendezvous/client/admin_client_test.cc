@@ -53,6 +53,7 @@ class AdminClientTest : public ::testing::Test {
     options.endpoints = {endpoint};
     options.token = token;
     options.timeout = std::chrono::seconds(30);
+    options.patience = std::chrono::milliseconds(1);
     return options;
   }
   std::unique_ptr<AdminClient> Client(const std::string& token = "s3cret") {
@@ -256,6 +257,69 @@ TEST_F(AdminClientTest, WatchEndsWithTheCoordinator) {
   });
   EXPECT_EQ(end.code(), absl::StatusCode::kUnavailable) << end;
   stopper.join();
+}
+
+TEST_F(AdminClientTest, AWatcherGoesOnAtTheNextCoordinator) {
+  auto a = Join("job", "node-a", 3);
+  a->WaitFor(DirectiveKind::kWait);
+  Coordinator next{Coordinator::Options{}};
+  GrpcServer::Options listening;
+  listening.listen = {"127.0.0.1", 0};
+  listening.tokens = {"s3cret"};
+  auto next_server = GrpcServer::Start(&next, listening);
+  ASSERT_TRUE(next_server.ok()) << next_server.status();
+  const Endpoint second = (*next_server)->address();
+  AdminClient::Options options = To(server_->address(), "s3cret");
+  options.endpoints.push_back(second);
+  options.patience = std::chrono::seconds(60);
+  AdminClient client(options);
+  std::unique_ptr<ScriptedNode> b;
+  std::unique_ptr<ScriptedNode> c;
+  int updates = 0;
+  const absl::Status end = client.WatchJob("job", [&](const Update& update) {
+    switch (++updates) {
+      case 1: {
+        EXPECT_FALSE(update.reconnected.has_value());
+        Report report = FirstReport("job", "node-b", 3);
+        report.spec.min_nodes = 1;
+        report.spec.last_call = std::chrono::hours(1);
+        b = std::make_unique<ScriptedNode>(
+            std::make_unique<InProcessLink>(&next), report);
+        b->WaitFor(DirectiveKind::kWait);
+        server_->Shutdown(Duration::zero());
+        return Watching::kGoOn;
+      }
+      case 2:
+        EXPECT_EQ(update.reconnected.value().endpoint, second.ToString());
+        // All decisions of another coordinator are new.
+        EXPECT_THAT(update.decisions, SizeIs(1));
+        EXPECT_EQ(update.decisions.front().kind, "join");
+        (*next_server)->Shutdown(Duration::zero());
+        listening.listen = second;
+        next_server = GrpcServer::Start(&next, listening);
+        EXPECT_TRUE(next_server.ok()) << next_server.status();
+        return Watching::kGoOn;
+      default:
+        // The same coordinator: nothing is repeated.
+        EXPECT_TRUE(update.reconnected.has_value());
+        EXPECT_THAT(update.decisions, IsEmpty());
+        return Watching::kEnough;
+    }
+  });
+  EXPECT_TRUE(end.ok()) << end;
+  EXPECT_EQ(updates, 3);
+}
+
+TEST_F(AdminClientTest, AWatcherGivesUpAfterItsPatience) {
+  auto a = Join("job", "node-a", 2);
+  a->WaitFor(DirectiveKind::kWait);
+  const absl::Status end = Client()->WatchJob("job", [&](const Update&) {
+    server_->Shutdown(Duration::zero());
+    return Watching::kGoOn;
+  });
+  EXPECT_EQ(end.code(), absl::StatusCode::kUnavailable) << end;
+  EXPECT_THAT(std::string(end.message()),
+              HasSubstr("none was found within 0.001 s"));
 }
 
 TEST_F(AdminClientTest, AsksForTheTokenOnEveryCall) {

@@ -153,8 +153,9 @@ TEST_F(AnnouncerTest, ACoordinatorThatLacksAMajorityAsks) {
   fresh->WaitFor(DirectiveKind::kWait);
   TakeOver();
   std::promise<std::string> decided;
+  DecisionCursor cursor;
   const auto watch = founder_.coordinator().Watch(
-      "job",
+      "job", &cursor,
       [&](const Decision& decision) { decided.set_value(decision.kind); });
   ASSERT_TRUE(watch.ok()) << watch.status();
   Announcer announcer(&founder_.coordinator(),
@@ -164,7 +165,7 @@ TEST_F(AnnouncerTest, ACoordinatorThatLacksAMajorityAsks) {
   std::future<std::string> kind = decided.get_future();
   ASSERT_EQ(kind.wait_for(seconds(30)), std::future_status::ready);
   EXPECT_EQ(kind.get(), "deposed");
-  founder_.coordinator().Unwatch(*watch);
+  founder_.coordinator().Unwatch(watch->id);
   fresh->Tell([](Report*) {});
   fresh->WaitFor(DirectiveKind::kMoved);
   EXPECT_EQ(founder_.leader(), successor_.address().ToString());

@@ -211,7 +211,10 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
   directive.revision = node.revision;
   directive.kind = key.kind;
   directive.reason = state.why;
-  if (!state.adoption.pending()) directive.restarts_used = state.restarts_used;
+  if (!state.adoption.pending()) {
+    directive.restarts_used = state.restarts_used;
+    directive.job_age = state.now - state.born;
+  }
   directive.prints_for_job = PrintsForJob(state, node, key);
   if (!state.own_endpoint.empty() && !state.adoption.pending()) {
     directive.electorate = {.epoch = state.epoch,
@@ -307,6 +310,7 @@ JobStatus SummaryOf(const JobState& state, Instant now) {
   status.phase_age = now - state.clock.since;
   status.verdict = state.verdict;
   status.time = state.ledger.Read(state.round);
+  status.standbys = state.standbys;
   status.rendezvous_times = state.rendezvous_times;
   status.recovery_times = state.recovery_times;
   if (state.phase == JobPhase::kRunning &&

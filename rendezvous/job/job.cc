@@ -143,8 +143,12 @@ void Job::On(const ReportArrived& event) {
   outbox_.Await(*node, reconnected || report.seen_epoch != state_.epoch
                            ? 0
                            : report.seen_revision);
-  if (state_.round == 0 && report.place.has_value()) {
-    state_.adoption.Begin(state_.now + state_.spec.lease());
+  if (state_.round == 0) {
+    // The job may have begun with an earlier coordinator.
+    state_.born = std::min(state_.born, state_.now - report.job_age);
+    if (report.place.has_value()) {
+      state_.adoption.Begin(state_.now + state_.spec.lease());
+    }
   }
   if (state_.adoption.pending()) {
     state_.adoption.Hear(report);
@@ -280,6 +284,7 @@ Node* Job::Admit(const ReportArrived& event) {
   node.time = state_.nodes.TimeOf(report.node);
   if (state_.nodes.size() == 1) ++state_.changes;
   node.place_key = report.place_key;
+  node.is_fresh = report.promised_epoch == 0 && !report.place.has_value();
   if (const int rank =
           state_.electors.RankOf(node.identity, state_.spec.takeover);
       rank >= 0) {

@@ -96,6 +96,49 @@ TEST(JobAdoptionTest, AMinorityIsStoppedAfterALease) {
   EXPECT_EQ(job.round(), 2);
 }
 
+TEST(JobAdoptionTest, AMinorityIsStoppedAtOnceIfTheOthersWereStartedAnew) {
+  JobWithoutRecord job(QuickSpec(2, 2), {"a", "b"});
+  job.Restart("a");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kWait);
+  job.Reconnect("b");
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
+  EXPECT_THAT(job.Decided("adopt"),
+              HasSubstr("only 1 of its 2 nodes are among the 2 nodes here"));
+  job.Idle("b");
+  EXPECT_EQ(job.round(), 2);
+  EXPECT_EQ(job.status().restarts_used, 0);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b"));
+}
+
+TEST(JobAdoptionTest, AMinorityWaitsForTheOthersAlthoughASpareIsHere) {
+  JobWithoutRecord job(QuickSpec(2, 2), {"a", "b", "spare"});
+  job.Reconnect("a");
+  job.Reconnect("spare");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kHold);
+  job.Reconnect("b");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
+}
+
+TEST(JobAdoptionTest, AJobIsAsOldAsItsNodesKnow) {
+  JobWithoutRecord job(QuickSpec(2, 2), {"a", "b"});
+  job.Wait(seconds(1));
+  job.agent("a").report.job_age = seconds(100);
+  job.agent("b").report.job_age = seconds(60);
+  job.Reconnect("a");
+  EXPECT_EQ(job.told("a").job_age, Duration::zero());
+  job.Reconnect("b");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
+  EXPECT_EQ(job.told("a").job_age, seconds(100));
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.status().age, seconds(110));
+  // A node that joins a job that has begun here does not change its age.
+  job.Create("c").report.job_age = seconds(500);
+  job.Join("c");
+  EXPECT_EQ(job.status().age, seconds(110));
+  for (const char* name : {"a", "b"}) job.Succeeds(name);
+  EXPECT_EQ(job.status().verdict->lasted, seconds(110));
+}
+
 TEST(JobAdoptionTest, ANodeThatStaysAwayFromAnAdoptedRoundBreaksIt) {
   JobFixture job(QuickSpec(2, 3));
   job.Join("a");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -58,15 +59,28 @@ const Node* MemberToReplace(const JobState& state) {
   return nullptr;
 }
 
+// Whether no further node of the round that is being collected can come. O(n).
+bool AllAreHere(const JobState& state) {
+  const int most = state.spec.max_nodes;
+  if (!state.own_endpoint.empty()) {
+    // With Takeover::kAuto at most max_nodes agents run.
+    return state.spec.takeover == Takeover::kAuto &&
+           std::ssize(state.nodes.nodes()) >= most;
+  }
+  // No other node can coordinate the job: its only coordinator was started
+  // again, often with the node in the same process. Nodes that have just been
+  // started replace members of the round. Spares do not: they have received a
+  // directive before, and are not members.
+  const auto fresh = std::ranges::count_if(
+      state.nodes.nodes(), [](const auto& one) { return one.second.is_fresh; });
+  return fresh + state.adoption.progress().come >= most;
+}
+
 }  // namespace
 
 void Job::ConsiderAdoption() {
   const Adoption::Decision decision = state_.adoption.Decide(state_.now);
-  // With Takeover::kAuto at most max_nodes agents run, so no further node can
-  // come.
-  const bool all_are_here =
-      !state_.own_endpoint.empty() && state_.spec.takeover == Takeover::kAuto &&
-      static_cast<int>(state_.nodes.size()) >= state_.spec.max_nodes;
+  const bool all_are_here = AllAreHere(state_);
   if (decision == Adoption::Decision::kWait && !all_are_here) return;
   const Adoption::Progress progress = state_.adoption.progress();
   const std::map<std::string, Report> reports = state_.adoption.End();
@@ -78,8 +92,8 @@ void Job::ConsiderAdoption() {
     outbox_.Note("adopt", "",
                  absl::StrCat("round ", progress.round, " goes on: ", come,
                               " have come to this coordinator, which has no "
-                              "record of the job: earlier drains, and when the "
-                              "job began, are not known"));
+                              "record of the job: earlier drains are not "
+                              "known"));
     AdoptRound(reports);
   } else {
     // No round is adopted, so it is unknown which report has the newest count

@@ -91,6 +91,9 @@ struct Node {
   bool forgiven = false;  // whether Job::ForgiveSilence postponed `deadline`
   // Whether the node comes from a JobRecord and has not reported since.
   bool is_restored = false;
+  // Whether the agent had received no directive when it joined: it has just
+  // been started, and knows no round of the job.
+  bool is_fresh = false;
 
   // The stream of another agent that claims this place; 0: none. Once this node
   // proves to be alive, the claimant is refused, or keeps waiting if

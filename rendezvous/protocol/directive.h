@@ -71,6 +71,9 @@ struct Directive {
   // Number of restarts used so far; nullopt: this coordinator is new and does
   // not know it yet.
   std::optional<int> restarts_used;
+  // How long ago the job began; zero: this coordinator is new and does not know
+  // it yet.
+  Duration job_age = Duration::zero();
   // The newest electorate. Its epoch is the directive's epoch; or 0 if no other
   // node may take over from this coordinator, or this coordinator does not know
   // the electorate yet. With epoch 0, this field and the next two do not

@@ -59,6 +59,9 @@ struct OutputLine {
   int round = 0;
   Stream stream = Stream::kOut;
   std::string text;  // without the line end; any bytes
+  // A number that increases from line to line of one stream of one rank in a
+  // round. A line has the same position in each answer.
+  uint64_t position = 0;
 
   friend bool operator==(const OutputLine&, const OutputLine&) = default;
 };
@@ -92,6 +95,10 @@ struct InquiryUpdate {
   // Why the node's answer ends here although it is incomplete; empty: it does
   // not.
   std::string missing;
+  // HOST:PORT of the processes that can take over the job, at most
+  // kMaxStandbys; empty: as before. The first update of an inquiry that follows
+  // the output has nothing else.
+  std::vector<std::string> standbys;
 
   friend bool operator==(const InquiryUpdate&, const InquiryUpdate&) = default;
 };

@@ -91,6 +91,9 @@ struct JobStatus {
   // By which part a step would become shorter if they were as quick as the
   // slowest of the other ranks; from 0 to 1.
   double slow_ranks_gain = 0;
+  // HOST:PORT of the processes that can take over the job, in the order in
+  // which nodes try them; at most kMaxStandbys.
+  std::vector<std::string> standbys;
   std::vector<NodeStatus> nodes;   // members by group rank, then spares
   std::optional<Verdict> verdict;  // set once the job has finished
 };
@@ -101,6 +104,19 @@ struct Decision {
   int round = 0;
   std::string node_id;  // empty: a decision about the whole job
   std::string reason;   // the reason, a sentence
+};
+
+// A position in a job's decisions. Each coordinator counts its own.
+struct DecisionCursor {
+  // The first epoch of the coordinator; 0: before any decision.
+  uint64_t epoch = 0;
+  uint64_t count = 0;  // number of the coordinator's decisions so far
+};
+
+// The decisions that a watcher has missed since a DecisionCursor.
+struct MissedDecisions {
+  std::vector<Decision> decisions;  // oldest first
+  int dropped = 0;  // number of older ones that are not kept any more
 };
 
 }  // namespace muster::rendezvous

@@ -155,6 +155,9 @@ struct Report {
   uint64_t forwarded_signal = 0;
   // Directive::restarts_used in the newest directive that contains it.
   int restarts_used = 0;
+  // How long ago the job began, as far as coordinators have told this node;
+  // zero: unknown. Relative, because the clocks of machines differ.
+  Duration job_age = Duration::zero();
   // Failures in `round`, in the order in which this node saw them.
   std::vector<Failure> failures;
   // How the process ended that was the root of `round`'s NCCL id on this node:

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -43,20 +44,27 @@ constexpr int64_t kLeastIntervalMs = 100;
 // the end of its write.
 class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
  public:
-  WatchStream(Coordinator* coordinator, std::string run_id)
-      : coordinator_(coordinator), run_id_(std::move(run_id)) {}
+  // `after`: the newest decision that the operator knows.
+  WatchStream(Coordinator* coordinator, std::string run_id,
+              const DecisionCursor& after)
+      : coordinator_(coordinator), run_id_(std::move(run_id)), cursor_(after) {}
 
   // `self` keeps the stream alive until gRPC calls OnDone.
   void Start(std::shared_ptr<WatchStream> self) {
     self_ = std::move(self);
+    // Held during Watch, so that the missed decisions come before later ones.
+    std::lock_guard<std::mutex> lock(mutex_);
     auto watch = coordinator_->Watch(
-        run_id_, [this](const Decision& decision) { Note(decision); });
+        run_id_, &cursor_,
+        [this](const Decision& decision) { Note(decision); });
     if (!watch.ok()) {
       Finish(ToGrpc(watch.status()));
       return;
     }
-    std::lock_guard<std::mutex> lock(mutex_);
-    watch_ = *watch;
+    watch_ = watch->id;
+    dropped_ = watch->missed.dropped;
+    decisions_.assign(watch->missed.decisions.begin(),
+                      watch->missed.decisions.end());
     waiting_ = Waiting::kForTurn;
     Update();
   }
@@ -92,6 +100,7 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   void Note(const Decision& decision) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (ended_) return;
+    ++cursor_.count;
     decisions_.push_back(decision);
     if (decisions_.size() > kMaxDecisionsPerUpdate) {
       decisions_.pop_front();
@@ -141,6 +150,8 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
     decisions_.clear();
     update_->set_decisions_dropped(std::exchange(dropped_, 0));
     ToWire(*status, update_->mutable_status());
+    update_->mutable_cursor()->set_epoch(cursor_.epoch);
+    update_->mutable_cursor()->set_count(cursor_.count);
     last_update_ = gpr_now(GPR_CLOCK_MONOTONIC);
     StartWrite(update_.get());
   }
@@ -160,6 +171,8 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   Waiting waiting_ = Waiting::kForTurn;
   bool ended_ = false;
   bool last_ = false;
+  // The newest decision that has been written or is in `decisions_`.
+  DecisionCursor cursor_;
   std::deque<Decision> decisions_;  // decisions that were not yet written
   int dropped_ = 0;
   std::unique_ptr<v1::JobUpdate> update_;  // the update that is being written
@@ -172,8 +185,9 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
 }  // namespace
 
 grpc::ServerWriteReactor<v1::JobUpdate>* StartWatchStream(
-    Coordinator* coordinator, const std::string& run_id) {
-  auto stream = std::make_shared<WatchStream>(coordinator, run_id);
+    Coordinator* coordinator, const std::string& run_id,
+    const DecisionCursor& after) {
+  auto stream = std::make_shared<WatchStream>(coordinator, run_id, after);
   stream->Start(stream);
   return stream.get();
 }
@@ -197,6 +211,7 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
   // the inquiry cannot be opened; the stream must then not be used.
   absl::Status Start(const std::shared_ptr<InquiryStream>& self,
                      Inquiry question, const std::string& node) {
+    follows_ = question.follow == Inquiry::Follow::kYes;
     session_ = std::make_shared<InquirySession>(
         std::move(question), [weak = std::weak_ptr<InquiryStream>(self)] {
           const std::shared_ptr<InquiryStream> stream = weak.lock();
@@ -207,6 +222,7 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
       coordinator_->EndInquiry(run_id_, session_);
       return opened;
     }
+    if (follows_) LookUpStandbys();
     {
       std::lock_guard<std::mutex> lock(mutex_);
       self_ = self;
@@ -217,6 +233,7 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
   }
 
   void OnWriteDone(bool ok) override {
+    if (follows_) LookUpStandbys();
     {
       std::lock_guard<std::mutex> lock(mutex_);
       update_.reset();
@@ -240,14 +257,34 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
   void Write() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!opened_ || ended_ || update_ != nullptr) return;
-    const std::optional<InquiryUpdate> next = session_->Next();
+    std::optional<InquiryUpdate> next;
+    if (follows_ && !std::exchange(greeted_, true)) {
+      // Tells a follower at once that the inquiry is open, and where to go on
+      // if this coordinator is lost before the first line.
+      next.emplace();
+    } else {
+      next = session_->Next();
+    }
     if (next.has_value()) {
+      if (follows_ && std::exchange(has_other_standbys_, false)) {
+        next->standbys = standbys_;
+      }
       update_ = std::make_unique<v1::InquiryUpdate>();
       ToWire(*next, update_.get());
       StartWrite(update_.get());
     } else if (session_->IsOver()) {
       End(grpc::Status::OK);
     }
+  }
+
+  // Looks up the job's standbys for the next update. Must not be called with
+  // the job's lock, as Write may be.
+  void LookUpStandbys() {
+    std::vector<std::string> now = coordinator_->StandbysOf(run_id_);
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (standbys_ == now) return;
+    standbys_ = std::move(now);
+    has_other_standbys_ = true;
   }
 
   // Requires mutex_.
@@ -259,11 +296,15 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
   Coordinator* const coordinator_;
   const std::string run_id_;
   std::shared_ptr<InquirySession> session_;
+  bool follows_ = false;
 
   std::mutex mutex_;  // guards the fields below
   std::shared_ptr<InquiryStream> self_;
   bool opened_ = false;
   bool ended_ = false;
+  bool greeted_ = false;  // whether a follower's first update was written
+  std::vector<std::string> standbys_;
+  bool has_other_standbys_ = false;  // whether `standbys_` must be sent
   // the update that is being written; null: none
   std::unique_ptr<v1::InquiryUpdate> update_;
 };
@@ -365,7 +406,9 @@ class AdminService : public AdminMethods {
     const absl::Status exists = WithoutOthers(
         coordinator_->GetJobSummary(request->run_id()).status(), *caller);
     if (!exists.ok()) return new Refused(ToGrpc(exists));
-    return StartWatchStream(coordinator_, request->run_id());
+    return StartWatchStream(
+        coordinator_, request->run_id(),
+        {.epoch = request->after().epoch(), .count = request->after().count()});
   }
 
   grpc::ServerUnaryReactor* CancelJob(grpc::CallbackServerContext* context,

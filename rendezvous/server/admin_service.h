@@ -25,7 +25,8 @@ namespace muster::rendezvous {
 // has finished. The returned reactor deletes itself. `coordinator` must outlive
 // it.
 grpc::ServerWriteReactor<v1::JobUpdate>* StartWatchStream(
-    Coordinator* coordinator, const std::string& run_id);
+    Coordinator* coordinator, const std::string& run_id,
+    const DecisionCursor& after);
 
 // Returns the Admin service of proto/admin.proto, which translates messages.
 // Answers of ListJobs and GetJob may be cached for 20 times as long as it takes

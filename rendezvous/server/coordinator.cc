@@ -265,18 +265,21 @@ class Coordinator::Impl {
         absl::StrCat("no job \"", run_id, "\" here; there are: ", names));
   }
 
-  absl::StatusOr<WatchId> Watch(const std::string& run_id,
+  absl::StatusOr<Watched> Watch(const std::string& run_id,
+                                DecisionCursor* cursor,
                                 JobWatchers::Told on_change) {
     absl::StatusOr<std::shared_ptr<DrivenJob>> job = Find(run_id);
     if (!job.ok()) return job.status();
     std::lock_guard<std::mutex> lock(mutex_);
     const WatchId id = ++last_watch_;
-    if (!(*job)->watchers().Add(id, std::move(on_change))) {
+    std::optional<MissedDecisions> missed =
+        (*job)->watchers().Add(id, cursor, std::move(on_change));
+    if (!missed.has_value()) {
       return absl::ResourceExhaustedError(
           absl::StrCat("too many watch job \"", run_id, "\" already"));
     }
     watches_.emplace(id, *std::move(job));
-    return id;
+    return Watched{.id = id, .missed = *std::move(missed)};
   }
 
   void Unwatch(WatchId id) {
@@ -990,6 +993,12 @@ absl::Status Coordinator::BanHost(const std::string& host,
   return status;
 }
 
+std::vector<std::string> Coordinator::StandbysOf(
+    const std::string& run_id) const {
+  absl::StatusOr<std::shared_ptr<DrivenJob>> job = impl_->Find(run_id);
+  return job.ok() ? (*job)->standing().standbys : std::vector<std::string>();
+}
+
 absl::Status Coordinator::Inquire(
     const std::string& run_id, const std::string& node,
     const std::shared_ptr<InquirySession>& session) {
@@ -1013,9 +1022,10 @@ absl::StatusOr<std::shared_ptr<InquirySession>> Coordinator::FindInquiry(
   return absl::NotFoundError("no such inquiry is open");
 }
 
-absl::StatusOr<Coordinator::WatchId> Coordinator::Watch(
-    const std::string& run_id, std::function<void(const Decision&)> on_change) {
-  return impl_->Watch(run_id, std::move(on_change));
+absl::StatusOr<Coordinator::Watched> Coordinator::Watch(
+    const std::string& run_id, DecisionCursor* cursor,
+    std::function<void(const Decision&)> on_change) {
+  return impl_->Watch(run_id, cursor, std::move(on_change));
 }
 
 void Coordinator::Unwatch(WatchId watch) { impl_->Unwatch(watch); }

@@ -131,6 +131,9 @@ class Coordinator {
   absl::Status FreeHost(const std::string& host, const std::string& principal);
   absl::Status BanHost(const std::string& host, const std::string& reason);
 
+  // Returns JobStatus::standbys of a job; empty: no such job. O(1).
+  std::vector<std::string> StandbysOf(const std::string& run_id) const;
+
   // Opens an operator's inquiry to the nodes of a job (DrivenJob::Inquire), and
   // ends it. EndInquiry may be called in any case. NotFound: also, no such job.
   absl::Status Inquire(const std::string& run_id, const std::string& node,
@@ -144,10 +147,16 @@ class Coordinator {
 
   // Calls `on_change` with each later decision of the job until Unwatch
   // returns: from any thread, one call at a time, never from within Watch.
-  // `on_change` must not call Unwatch. NotFound: no such job.
-  // ResourceExhausted: the job has too many watchers.
+  // `on_change` must not call Unwatch. `cursor` and the missed decisions: as in
+  // JobWatchers::Add. NotFound: no such job. ResourceExhausted: the job has too
+  // many watchers.
   using WatchId = uint64_t;
-  absl::StatusOr<WatchId> Watch(const std::string& run_id,
+  struct Watched {
+    WatchId id = 0;
+    MissedDecisions missed;
+  };
+  absl::StatusOr<Watched> Watch(const std::string& run_id,
+                                DecisionCursor* cursor,
                                 std::function<void(const Decision&)> on_change);
   void Unwatch(WatchId watch);
 

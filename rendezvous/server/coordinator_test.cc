@@ -369,17 +369,19 @@ TEST(CoordinatorTest, DecisionsReachLogAndWatchers) {
     logged.push_back(run_id + " " + d.kind);
   };
   Coordinator coordinator(std::move(options));
-  EXPECT_EQ(coordinator.Watch("job", [](const Decision&) {}).status().code(),
-            absl::StatusCode::kNotFound);
+  DecisionCursor cursor;
+  EXPECT_EQ(
+      coordinator.Watch("job", &cursor, [](const Decision&) {}).status().code(),
+      absl::StatusCode::kNotFound);
   Attached a(&coordinator, FirstReport("job", "node-a", 2));
   std::vector<std::string> watched;
-  const auto watch = coordinator.Watch("job", [&](const Decision& d) {
+  const auto watch = coordinator.Watch("job", &cursor, [&](const Decision& d) {
     std::lock_guard<std::mutex> lock(mutex);
     watched.push_back(d.node_id);
   });
   ASSERT_TRUE(watch.ok());
   Attached b(&coordinator, FirstReport("job", "node-b", 2));
-  coordinator.Unwatch(*watch);
+  coordinator.Unwatch(watch->id);
   const size_t seen = watched.size();
   EXPECT_TRUE(coordinator.CancelJob("job", "test").ok());
   std::lock_guard<std::mutex> lock(mutex);
@@ -604,9 +606,10 @@ TEST(CoordinatorTest, NodesComeAndGoFromManyThreads) {
   }
   std::thread operators([&coordinator] {
     for (int i = 0; i < 100; ++i) {
-      auto watch = coordinator.Watch("job", [](const Decision&) {});
+      DecisionCursor cursor;
+      auto watch = coordinator.Watch("job", &cursor, [](const Decision&) {});
       coordinator.ListJobs();
-      if (watch.ok()) coordinator.Unwatch(*watch);
+      if (watch.ok()) coordinator.Unwatch(watch->id);
     }
   });
   for (std::thread& thread : threads) thread.join();
@@ -1036,17 +1039,19 @@ TEST_F(TakeoverTest, StandsByAgainOnceItIsDeposed) {
   TakeOver();
   std::vector<std::string> kinds;
   std::optional<absl::StatusCode> at_end;
-  const auto watch = coordinator_.Watch("job", [&](const Decision& decision) {
-    kinds.push_back(decision.kind);
-    at_end = coordinator_.GetJobSummary("job").status().code();
-  });
+  DecisionCursor cursor;
+  const auto watch =
+      coordinator_.Watch("job", &cursor, [&](const Decision& decision) {
+        kinds.push_back(decision.kind);
+        at_end = coordinator_.GetJobSummary("job").status().code();
+      });
   ASSERT_TRUE(watch.ok());
   const uint64_t epoch = coordinator_.Announcing()->epoch;
   c_->report().promised_epoch = epoch + 1;
   EXPECT_EQ(c_->Send(), absl::OkStatus());
   EXPECT_EQ(kinds, std::vector<std::string>{"deposed"});
   EXPECT_EQ(at_end, absl::StatusCode::kUnavailable);
-  coordinator_.Unwatch(*watch);
+  coordinator_.Unwatch(watch->id);
   EXPECT_FALSE(coordinator_.Announcing().has_value());
   // The streams stay attached with their reports, and the next election uses a
   // higher epoch.

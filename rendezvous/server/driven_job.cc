@@ -42,11 +42,24 @@ Duration UnixNow() {
 
 }  // namespace
 
-bool JobWatchers::Add(uint64_t id, Told told) {
+std::optional<MissedDecisions> JobWatchers::Add(uint64_t id,
+                                                DecisionCursor* cursor,
+                                                Told told) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (watchers_.size() >= kMaxWatchers) return false;
+  if (watchers_.size() >= kMaxWatchers) return std::nullopt;
   watchers_.emplace(id, std::make_shared<Watcher>(std::move(told)));
-  return true;
+  const DecisionCursor known =
+      std::exchange(*cursor, {.epoch = epoch_, .count = told_});
+  MissedDecisions missed;
+  // A new watcher begins with the newest state and needs no older decisions.
+  if (known.epoch == 0) return missed;
+  const uint64_t seen =
+      known.epoch == epoch_ ? std::min(known.count, told_) : 0;
+  const uint64_t count = std::min<uint64_t>(told_ - seen, kept_.size());
+  missed.dropped = static_cast<int>(told_ - seen - count);
+  missed.decisions.assign(kept_.end() - static_cast<ptrdiff_t>(count),
+                          kept_.end());
+  return missed;
 }
 
 void JobWatchers::Remove(uint64_t id) {
@@ -81,6 +94,9 @@ void JobWatchers::Tell() {
     const std::vector<Decision> batch = std::exchange(noted_, {});
     std::vector<std::shared_ptr<Watcher>> watchers;
     for (const auto& [id, watcher] : watchers_) watchers.push_back(watcher);
+    told_ += batch.size();
+    kept_.insert(kept_.end(), batch.begin(), batch.end());
+    while (kept_.size() > kMaxKept) kept_.pop_front();
     lock.unlock();
     for (const Decision& decision : batch) {
       if (always_) always_(decision);
@@ -118,7 +134,7 @@ DrivenJob::DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
       owner_(std::move(owner)),
       surroundings_(std::move(surroundings)),
       observer_(std::move(observer)),
-      watchers_(observer_.on_decision),
+      watchers_(observer_.on_decision, epoch),
       job_(std::move(run_id), epoch, spec, MonotonicNow(), std::move(run_tag),
            surroundings_.own_endpoint),
       inquiries_(DrawInquiryId) {}
@@ -130,7 +146,7 @@ DrivenJob::DrivenJob(const KeptJob& kept, uint64_t epoch,
       owner_(kept.owner),
       surroundings_(std::move(surroundings)),
       observer_(std::move(observer)),
-      watchers_(observer_.on_decision),
+      watchers_(observer_.on_decision, epoch),
       job_(StateOf(kept.job, epoch, MonotonicNow(),
                    std::max(UnixNow() - kept.written_at, Duration::zero()))),
       inquiries_(DrawInquiryId),

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -35,11 +36,21 @@ class JobWatchers {
  public:
   using Told = std::function<void(const Decision&)>;
 
-  // `always`: an observer that is called before all others; may be empty.
-  explicit JobWatchers(Told always) : always_(std::move(always)) {}
+  // The number of newest decisions that are kept for observers that have missed
+  // them.
+  static constexpr size_t kMaxKept = 64;
 
-  // Adds an observer. Returns false if there are already too many.
-  bool Add(uint64_t id, Told told);
+  // `always`: an observer that is called before all others; may be empty.
+  // `epoch`: the coordinator's first epoch.
+  explicit JobWatchers(Told always, uint64_t epoch = 0)
+      : always_(std::move(always)), epoch_(epoch) {}
+
+  // Adds an observer that is called with each later decision. `cursor`: the
+  // newest decision that the observer knows, of this or another coordinator;
+  // Add moves it to the newest decision so far, and returns the decisions in
+  // between. nullopt: there are already too many observers.
+  std::optional<MissedDecisions> Add(uint64_t id, DecisionCursor* cursor,
+                                     Told told);
   // Removes an observer. Returns once it is not being called any more. An
   // observer must not call this.
   void Remove(uint64_t id);
@@ -60,8 +71,11 @@ class JobWatchers {
   };
 
   const Told always_;
-  std::mutex mutex_;
+  const uint64_t epoch_;
+  std::mutex mutex_;  // guards the fields below
   std::vector<Decision> noted_;
+  std::deque<Decision> kept_;  // the newest decisions that Tell has passed on
+  uint64_t told_ = 0;          // number of decisions that Tell has passed on
   bool telling_ = false;
   std::map<uint64_t, std::shared_ptr<Watcher>> watchers_;
 };

@@ -32,6 +32,12 @@ using ::testing::IsEmpty;
 
 constexpr seconds kMaxWait(30);
 
+// Adds an observer that knows no decision.
+bool AddTo(JobWatchers& watchers, uint64_t id, JobWatchers::Told told) {
+  DecisionCursor cursor;
+  return watchers.Add(id, &cursor, std::move(told)).has_value();
+}
+
 Decision Numbered(int number) { return {.kind = "join", .round = number}; }
 
 TEST(JobWatchersTest, AllWatchersAreCalledInOrder) {
@@ -39,7 +45,7 @@ TEST(JobWatchersTest, AllWatchersAreCalledInOrder) {
   JobWatchers watchers([&](const Decision& d) {
     told.push_back("always " + std::to_string(d.round));
   });
-  ASSERT_TRUE(watchers.Add(1, [&](const Decision& d) {
+  ASSERT_TRUE(AddTo(watchers, 1, [&](const Decision& d) {
     told.push_back("one " + std::to_string(d.round));
   }));
   watchers.Note({Numbered(1)});
@@ -51,22 +57,64 @@ TEST(JobWatchersTest, AllWatchersAreCalledInOrder) {
 TEST(JobWatchersTest, ARemovedWatcherIsNotCalled) {
   int told = 0;
   JobWatchers watchers(nullptr);
-  ASSERT_TRUE(watchers.Add(1, [&](const Decision&) { ++told; }));
+  ASSERT_TRUE(AddTo(watchers, 1, [&](const Decision&) { ++told; }));
   watchers.Note({Numbered(1)});
   watchers.Remove(1);
   watchers.Tell();
   EXPECT_EQ(told, 0);
 }
 
+// Returns the numbers of the decisions that a new observer of `watchers` has
+// missed since `cursor`.
+std::vector<int> Missed(JobWatchers& watchers, DecisionCursor cursor) {
+  const auto missed = watchers.Add(1, &cursor, [](const Decision&) {});
+  watchers.Remove(1);
+  std::vector<int> numbers;
+  for (const Decision& one : missed->decisions) numbers.push_back(one.round);
+  EXPECT_EQ(cursor.epoch, 7u);
+  return numbers;
+}
+
+TEST(JobWatchersTest, AnObserverGetsWhatItHasMissed) {
+  JobWatchers watchers(nullptr, 7);
+  watchers.Note({Numbered(1), Numbered(2), Numbered(3)});
+  watchers.Tell();
+  watchers.Note({Numbered(4)});  // not told yet
+  EXPECT_THAT(Missed(watchers, {}), IsEmpty());
+  EXPECT_THAT(Missed(watchers, {.epoch = 7, .count = 1}), ElementsAre(2, 3));
+  EXPECT_THAT(Missed(watchers, {.epoch = 7, .count = 3}), IsEmpty());
+  EXPECT_THAT(Missed(watchers, {.epoch = 7, .count = 99}), IsEmpty());
+  EXPECT_THAT(Missed(watchers, {.epoch = 6, .count = 2}), ElementsAre(1, 2, 3));
+  DecisionCursor cursor{.epoch = 7, .count = 1};
+  std::vector<int> told;
+  ASSERT_TRUE(watchers.Add(
+      1, &cursor, [&](const Decision& d) { told.push_back(d.round); }));
+  EXPECT_EQ(cursor.count, 3u);
+  watchers.Tell();
+  EXPECT_THAT(told, ElementsAre(4));
+}
+
+TEST(JobWatchersTest, DecisionsThatAreNotKeptAreCounted) {
+  JobWatchers watchers(nullptr, 7);
+  constexpr int kMost = JobWatchers::kMaxKept;
+  for (int i = 1; i <= kMost + 5; ++i) watchers.Note({Numbered(i)});
+  watchers.Tell();
+  DecisionCursor cursor{.epoch = 7, .count = 2};
+  const auto missed = watchers.Add(1, &cursor, [](const Decision&) {});
+  ASSERT_EQ(missed->decisions.size(), JobWatchers::kMaxKept);
+  EXPECT_EQ(missed->decisions.front().round, 6);
+  EXPECT_EQ(missed->dropped, 3);
+}
+
 TEST(JobWatchersTest, ThereIsABound) {
   JobWatchers watchers(nullptr);
   uint64_t added = 0;
-  while (added < 1'000'000 && watchers.Add(added, [](const Decision&) {})) {
+  while (added < 1'000'000 && AddTo(watchers, added, [](const Decision&) {})) {
     ++added;
   }
   EXPECT_LT(added, 1'000'000u);
   watchers.Remove(0);
-  EXPECT_TRUE(watchers.Add(added, [](const Decision&) {}));
+  EXPECT_TRUE(AddTo(watchers, added, [](const Decision&) {}));
 }
 
 TEST(JobWatchersTest, KeepsTheOrderOfDecisionsAcrossThreads) {
@@ -106,7 +154,7 @@ TEST(JobWatchersTest, RemovedWatcherIsNotCalled) {
     // `told` is on the stack, so that a sanitizer reports a call after the
     // observer was removed.
     int told = 0;
-    ASSERT_TRUE(watchers.Add(id, [&told](const Decision&) { ++told; }));
+    ASSERT_TRUE(AddTo(watchers, id, [&told](const Decision&) { ++told; }));
     watchers.Remove(id);
   }
   stop = true;

@@ -130,6 +130,7 @@ void ToWire(const Directive& directive, v1::Directive* wire) {
   if (directive.restarts_used.has_value()) {
     wire->set_restarts_used(*directive.restarts_used);
   }
+  wire->set_job_age(directive.job_age.count());
   if (IsPrinted(directive.kind)) {
     wire->set_prints_for_job(directive.prints_for_job);
   }
@@ -176,6 +177,7 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
     reader.Integer("restarts_used", wire.restarts_used(), 0, kAnyInt32,
                    &directive->restarts_used.emplace());
   }
+  directive->job_age = AgeFromWire(wire.job_age());
   if (wire.has_electorate()) {
     BoundedReader::Within within(&reader, "electorate");
     FromWire(wire.electorate(), &reader, &directive->electorate);

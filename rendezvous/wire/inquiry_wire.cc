@@ -15,6 +15,7 @@ void ToWire(const OutputLine& line, v1::OutputLine* wire) {
   wire->set_round(line.round);
   wire->set_is_stderr(line.stream == OutputLine::Stream::kErr);
   wire->set_text(line.text.substr(0, kMaxOutputLineBytes));
+  wire->set_position(line.position);
 }
 
 void FromWire(const v1::OutputLine& wire, BoundedReader* reader,
@@ -25,6 +26,7 @@ void FromWire(const v1::OutputLine& wire, BoundedReader* reader,
       wire.is_stderr() ? OutputLine::Stream::kErr : OutputLine::Stream::kOut;
   reader->Text("text", wire.text(), kMaxOutputLineBytes, TextKind::kWords,
                &line->text);
+  line->position = wire.position();
 }
 
 void ToWire(const RankStack& stack, v1::RankStack* wire) {

@@ -1,6 +1,7 @@
 #include "rendezvous/wire/report_wire.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/channel_key.h"
 #include "proto/coordinator.pb.h"
@@ -77,6 +78,11 @@ void FromWire(const WireProgress& wire, BoundedReader* reader,
     BoundedReader::Within within(reader, "progress", i);
     FromWire(wire[i], reader, &(*progress)[i]);
   }
+}
+
+Duration AgeFromWire(int64_t nanoseconds) {
+  constexpr Duration kLongest = std::chrono::hours(24 * 36'500);
+  return std::clamp(Duration(nanoseconds), Duration::zero(), kLongest);
 }
 
 void ToWire(const PreemptionNotice& notice, v1::PreemptionNotice* wire) {
@@ -487,6 +493,7 @@ void ToWire(const Report& report, v1::Report* wire) {
   }
   wire->set_forwarded_signal(report.forwarded_signal);
   wire->set_restarts_used(report.restarts_used);
+  wire->set_job_age(report.job_age.count());
   wire->set_place_key(report.place_key);
   const size_t failures =
       std::min<size_t>(report.failures.size(), kMaxFailuresPerReport);
@@ -581,6 +588,7 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
                 TextKind::kWords, &end.reason);
   }
   report->forwarded_signal = wire.forwarded_signal();
+  report->job_age = AgeFromWire(wire.job_age());
   reader.Integer("restarts_used", wire.restarts_used(), 0, kAnyInt32,
                  &report->restarts_used);
   reader.Text("place_key", wire.place_key(), kMaxPlaceKeyBytes, TextKind::kName,

@@ -1,9 +1,11 @@
 #ifndef MUSTER_RENDEZVOUS_WIRE_REPORT_WIRE_H_
 #define MUSTER_RENDEZVOUS_WIRE_REPORT_WIRE_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/time.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/progress.h"
 #include "rendezvous/protocol/report.h"
@@ -70,6 +72,10 @@ absl::Status FromWire(const v1::Report& wire, Report* report);
 void ToWire(const NodeIdentity& node, v1::NodeIdentity* wire);
 void FromWire(const v1::NodeIdentity& wire, BoundedReader* reader,
               NodeIdentity* node);
+
+// Returns a job's age, limited to 0 to 100 years, so that later additions to it
+// cannot overflow.
+Duration AgeFromWire(int64_t nanoseconds);
 
 using WireSignals = google::protobuf::RepeatedPtrField<v1::SignalNotice>;
 void ToWire(const std::vector<SignalNotice>& signals, WireSignals* wire);

@@ -1,6 +1,9 @@
 #include "rendezvous/wire/status_wire.h"
 
+#include <algorithm>
+
 #include "proto/admin.pb.h"
+#include "rendezvous/protocol/electorate.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/inquiry_wire.h"
@@ -125,6 +128,23 @@ void FromWire(const v1::SlowRank& wire, BoundedReader* reader, SlowRank* slow) {
   slow->is_persistent = wire.is_persistent();
 }
 
+using WireEndpoints = google::protobuf::RepeatedPtrField<std::string>;
+
+void ToWire(const std::vector<std::string>& standbys, WireEndpoints* wire) {
+  const size_t count = std::min(standbys.size(), kMaxStandbys);
+  for (size_t i = 0; i < count; ++i) *wire->Add() = standbys[i];
+}
+
+void FromWire(const WireEndpoints& wire, BoundedReader* reader,
+              std::vector<std::string>* standbys) {
+  if (!reader->Count("standbys", wire.size(), kMaxStandbys)) return;
+  standbys->resize(wire.size());
+  for (int i = 0; i < wire.size(); ++i) {
+    reader->Text("standbys", wire[i], kMaxEndpointBytes, TextKind::kName,
+                 &(*standbys)[i]);
+  }
+}
+
 }  // namespace
 
 void ToWire(const JobStatus& status, v1::JobStatus* wire) {
@@ -149,6 +169,7 @@ void ToWire(const JobStatus& status, v1::JobStatus* wire) {
     ToWire(slow, wire->add_slow_ranks());
   }
   wire->set_slow_ranks_gain(status.slow_ranks_gain);
+  ToWire(status.standbys, wire->mutable_standbys());
   for (const NodeStatus& node : status.nodes) ToWire(node, wire->add_nodes());
   if (status.verdict.has_value()) {
     ToWire(*status.verdict, wire->mutable_verdict());
@@ -200,6 +221,7 @@ absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status) {
     }
   }
   status->slow_ranks_gain = wire.slow_ranks_gain();
+  FromWire(wire.standbys(), &reader, &status->standbys);
   if (reader.Count("nodes", wire.nodes_size(), kMaxListedNodes)) {
     status->nodes.resize(wire.nodes_size());
     for (int i = 0; i < wire.nodes_size(); ++i) {
@@ -219,6 +241,7 @@ void ToWire(const InquiryUpdate& update, v1::InquiryUpdate* wire) {
   wire->set_host(update.host);
   ToWire(update.part, wire->mutable_part());
   wire->set_missing(update.missing);
+  ToWire(update.standbys, wire->mutable_standbys());
 }
 
 absl::Status FromWire(const v1::InquiryUpdate& wire, InquiryUpdate* update) {
@@ -229,6 +252,7 @@ absl::Status FromWire(const v1::InquiryUpdate& wire, InquiryUpdate* update) {
               &update->host);
   reader.Text("missing", wire.missing(), kMaxReasonBytes, TextKind::kWords,
               &update->missing);
+  FromWire(wire.standbys(), &reader, &update->standbys);
   BoundedReader::Within within(&reader, "part");
   FromWire(wire.part(), &reader, &update->part);
   return reader.status();

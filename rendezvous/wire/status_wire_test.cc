@@ -26,8 +26,11 @@ TEST(StatusWireTest, ComesBackAsItWent) {
 }
 
 TEST(StatusWireTest, AnswerToAnInquiryComesBackAsItWent) {
-  const InquiryUpdate update{
-      .node_id = "n", .host = "h", .part = FullAnswerPart(), .missing = "lost"};
+  const InquiryUpdate update{.node_id = "n",
+                             .host = "h",
+                             .part = FullAnswerPart(),
+                             .missing = "lost",
+                             .standbys = {"10.0.0.8:29400"}};
   v1::InquiryUpdate wire;
   ToWire(update, &wire);
   EXPECT_THAT(UnsetFields(wire), IsEmpty());

@@ -1,10 +1,20 @@
 """Mutants of operators' inquiries to the nodes; see mutants.py."""
 
-from mutant import DROP, FALSE, TRUE, Mutant, without
+from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 
 _SERVER = 'rendezvous/server'
+_CLIENT = 'rendezvous/client'
 
 ALL = [Mutant(*mutant) for mutant in (
+    ('a line passes twice', _CLIENT, 'OutputCursor::Pass', 'if passed', FALSE),
+    ('lines of old rounds pass', _CLIENT, 'OutputCursor::Pass',
+     'if newest #1', FALSE),
+    ('lines without a position do not pass', _CLIENT, 'OutputCursor::Pass',
+     'if position 0', FALSE),
+    ('lines that were on their way are not asked for', _CLIENT,
+     'OutputCursor::RestOf', 'do since', swap('+ kMargin', '')),
+    ('old output is asked for', _CLIENT, 'OutputCursor::RestOf', 'do since',
+     swap('std::max(heard_at_, lost - kSilence)', 'heard_at_')),
     ('an answer begins twice', _SERVER, 'OpenInquiry::Begin',
      'if found closed_', without('stage')),
     ('a closed inquiry is answered', _SERVER, 'OpenInquiry::Take',

@@ -46,6 +46,24 @@ TEST_F(CheckersTest, ReportsARoundThatAMinorityHasCarriedOn) {
   EXPECT_THAT(checker_->breach(), HasSubstr("goes on with 1"));
 }
 
+TEST_F(CheckersTest, ReportsAnAdoptedJobThatIsYoungerThanItsNodesKnow) {
+  Use(NewAdoptionChecker);
+  checker_->OnCoordinatorStarted(2);
+  rendezvous::Report report;
+  report.sequence = 1;
+  report.place = {.round = 3, .group_world_size = 1};
+  report.job_age = seconds(60);
+  checker_->OnReport(kZero, 1, report);
+  step_.status.nodes = {Node(kZero, {})};
+  step_.status.age = seconds(60);
+  step_.decisions = {{"adopt", 3, "", "round 3 goes on: 1 of its 1 node"}};
+  checker_->OnStep(step_);
+  EXPECT_EQ(checker_->breach(), "");
+  step_.status.age = seconds(59);
+  checker_->OnStep(step_);
+  EXPECT_THAT(checker_->breach(), HasSubstr("is 59 s old"));
+}
+
 TEST_F(CheckersTest, ReportsAnOlderCoordinatorsRoundThatIsCarriedOn) {
   for (const bool is_known : {false, true}) {
     Use(NewAdoptionChecker);

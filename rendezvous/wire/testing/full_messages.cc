@@ -141,7 +141,8 @@ AnswerPart FullAnswerPart() {
   return {.lines = {{.rank = 3,
                      .round = 2,
                      .stream = OutputLine::Stream::kErr,
-                     .text = "step 7\x1b[31m\xff"}},
+                     .text = "step 7\x1b[31m\xff",
+                     .position = 77}},
           .stacks = {{.rank = 5, .pid = 99, .lines = {"f (a.py:3)", "\xff"}}},
           .notes = {"7 bytes are missing"},
           .is_last = true};
@@ -203,6 +204,7 @@ Report FullReport() {
   report.round_end = RoundEnd{StopCause::kCancelled, 130, "Ctrl-C\xff"};
   report.forwarded_signal = 15;
   report.restarts_used = 16;
+  report.job_age = hours(24 * 800);
   report.place_key = "4e5f";
   report.failures = {FullFailure(1), FullFailure(2)};
   report.offered_master_port = 29500;
@@ -253,6 +255,7 @@ Directive FullDirective(DirectiveKind kind) {
   directive.prints_for_job = true;
   directive.another_job = true;
   directive.restarts_used = 23;
+  directive.job_age = hours(24 * 800);
   directive.electorate = {.epoch = 32,
                           .world = {.epoch = 20, .round = 13},
                           .nodes = 2,
@@ -303,6 +306,7 @@ JobStatus FullStatus() {
                         .ratio = 1.5,
                         .is_persistent = true}};
   status.slow_ranks_gain = 0.25;
+  status.standbys = {"10.0.0.8:29400", "[fd00::9]:1234"};
   status.nodes = {node};
   status.verdict = FullDirective(DirectiveKind::kFinished).verdict;
   return status;

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.realpath(__file__)),
@@ -225,6 +226,67 @@ class Takeover(unittest.TestCase):
     for node in self.nodes.values():
       self.assertNotEqual(node.exit_code(), 0)
       self.assertIn('CANCELLED', node.output)
+
+  def follow(self, subcommand, name, *options):
+    """Starts a `launch SUBCOMMAND` that goes on until the job's end."""
+    follower = process.Process(
+        subcommand,
+        [_LAUNCH, subcommand, '--endpoint=127.0.0.%d:%s' % (
+            _number(name), self.endpoint.rpartition(':')[2]), *options])
+    self.addCleanup(follower.end)
+    return follower
+
+  def test_watch_and_logs_go_on_at_the_next_coordinator(self):
+    self.start_job('abc', '--nnodes=2:3')
+    watch = self.follow('watch', 'a')
+    watch.wait_for('job job: running')
+    logs = self.follow('logs', 'a', '-f', '-n', 'all')
+    logs.wait_for(r':\d\] c starts, one of 3\n')
+    self.do_step('c')
+    logs.wait_for(r':\d\] c did step 1\n')
+    self.kill_node('a')
+    successor = self.wait_for_successor()
+    for follower in (watch, logs):
+      found = follower.wait_for(
+          r'coordinator lost; connected to 127\.0\.0\.(\d):\d+ after \d')
+      self.assertEqual(int(found.group(1)), _number(successor))
+    self.wait_for_round()
+    # These decisions were made before the watch had found the coordinator, or
+    # after it.
+    watch.wait_for(r'round 1 goes on: 2 of its 3 nodes')
+    watch.wait_for(r'round 2 begins')
+    for name in self.nodes:
+      self.do_step(name)
+      logs.wait_for(r':\d\] %s did step 1\n' % name,
+                    times=2 if name == 'c' else 1)
+    self.assert_job_succeeds()
+    for follower in (watch, logs):
+      self.assertEqual(follower.exit_code(), 0, follower.output)
+    self.assertEqual(watch.output.count('coordinator lost'), 1, watch.output)
+    self.assertEqual(logs.output.count('c starts, one of 3'), 1, logs.output)
+    self.assertEqual(logs.output.count('c did step 1\n'), 2, logs.output)
+
+  def test_of_two_nodes_the_host_comes_back(self):
+    self.start_job('ab', '--nnodes=2')
+    first = time.monotonic()
+    watch = self.follow('watch', 'a')
+    watch.wait_for('job job: running')
+    self.kill_node('a')
+    self.nodes['b'].wait_for('the workers run on')
+    self.do_step('b')
+    self.start_node('a', '--nnodes=2')
+    begun = time.monotonic()
+    self.wait_for_round()
+    # Not only after the lease of 10 s.
+    self.assertLess(time.monotonic() - begun, 8)
+    watch.wait_for(r'coordinator lost; connected to 127\.0\.0\.1:\d+ after')
+    age = json.loads(self.command('status', 'a', '--json'))[0][
+        'age_seconds']
+    self.assertGreater(age, time.monotonic() - first - 1)
+    for name in 'ab':
+      self.do_step(name)
+    self.assert_job_succeeds()
+    self.assertEqual(watch.exit_code(), 0, watch.output)
 
   def test_two_coordinators_are_lost_in_turn(self):
     self.start_job('abcd', '--nnodes=2:4')

@@ -14,13 +14,17 @@ class AdoptionChecker : public Checker {
 
   void OnCoordinatorStarted(uint64_t) override {
     started_ = now();
+    oldest_ = Duration::zero();
     come_.clear();
   }
   void OnReport(AgentName from, rendezvous::StreamId,
                 const rendezvous::Report& report) override {
-    Come& come = come_[from.incarnation];
+    const bool is_fresh = report.promised_epoch == 0;
+    Come& come = come_.try_emplace(from.incarnation, Come{.is_fresh = is_fresh})
+                     .first->second;
     if (report.sequence <= come.sequence) return;
-    come = {.sequence = report.sequence};
+    come = {.is_fresh = come.is_fresh, .sequence = report.sequence};
+    oldest_ = std::max(oldest_, report.job_age);
     if (!report.place.has_value()) return;
     come.world = {.epoch = report.place->epoch, .round = report.place->round};
     come.nodes = report.place->group_world_size;
@@ -35,16 +39,14 @@ class AdoptionChecker : public Checker {
         std::sscanf(decision.reason.c_str(), "round %d goes on: %d", &round,
                     &counted);
         Count(round, counted, step.status);
+        if (step.status.age < oldest_) {
+          Fail(absl::StrCat("the job is ", ToSeconds(step.status.age),
+                            " s old, although nodes know that it is ",
+                            ToSeconds(oldest_), " s old"));
+        }
         continue;
       }
-      // With takeover=auto a job has at most max_nodes agents. Once that many
-      // have reported, no other node can join, so the coordinator need not wait
-      // for the whole lease.
-      const bool all_are_here =
-          plan().takeover &&
-          plan().spec.takeover == rendezvous::Takeover::kAuto &&
-          static_cast<int>(come_.size()) >= plan().spec.max_nodes;
-      if (now() < started_ + plan().spec.lease() && !all_are_here) {
+      if (now() < started_ + plan().spec.lease() && !AllAreHere()) {
         Fail(absl::StrCat("round ", round, " is given up too early"));
       }
     }
@@ -52,6 +54,8 @@ class AdoptionChecker : public Checker {
 
  private:
   struct Come {
+    // whether the agent's first report named no coordinator
+    bool is_fresh = false;
     uint64_t sequence = 0;
     rendezvous::WorldId world;
     int nodes = 0;  // of the world
@@ -60,6 +64,22 @@ class AdoptionChecker : public Checker {
     int come = 0;
     int nodes = 0;
   };
+
+  // Whether no other node of the round can come, so that the coordinator need
+  // not wait for the whole lease. With takeover=auto a job has at most
+  // max_nodes agents. A coordinator from which no node takes over counts the
+  // nodes of a world and those that were just started.
+  bool AllAreHere() const {
+    const int most = plan().spec.max_nodes;
+    if (plan().takeover) {
+      return plan().spec.takeover == rendezvous::Takeover::kAuto &&
+             static_cast<int>(come_.size()) >= most;
+    }
+    const auto counts = [](const auto& one) {
+      return one.second.is_fresh || one.second.nodes > 0;
+    };
+    return std::ranges::count_if(come_, counts) >= most;
+  }
 
   // Checks the decision to continue `round` after reports from `counted` of its
   // nodes. They must be a majority of the nodes of the newest world that a node
@@ -86,6 +106,7 @@ class AdoptionChecker : public Checker {
   }
 
   Instant started_;
+  Duration oldest_ = Duration::zero();  // the highest Report::job_age
   // newest report of each agent, by incarnation
   std::map<uint64_t, Come> come_;
 };

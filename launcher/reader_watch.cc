@@ -1,0 +1,40 @@
+#include "launcher/reader_watch.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace muster::launcher {
+namespace {
+
+void Watch(int fd, int stop, const std::function<void()>& on_left) {
+  // Without requested events, poll reports errors only: a pipe has one once no
+  // reader is left.
+  pollfd watched[] = {{.fd = fd, .events = 0, .revents = 0},
+                      {.fd = stop, .events = POLLIN, .revents = 0}};
+  while (poll(watched, 2, -1) >= 0 || errno == EINTR) {
+    if (watched[1].revents != 0) return;
+    if ((watched[0].revents & (POLLERR | POLLHUP)) != 0) {
+      on_left();
+      return;
+    }
+    if (watched[0].revents != 0) return;  // POLLNVAL: stdout is closed
+  }
+}
+
+}  // namespace
+
+ReaderWatch::ReaderWatch(int fd, std::function<void()> on_left)
+    : stop_(eventfd(0, EFD_CLOEXEC)),
+      thread_([fd, stop = stop_.get(), on_left = std::move(on_left)] {
+        Watch(fd, stop, on_left);
+      }) {}
+
+ReaderWatch::~ReaderWatch() {
+  eventfd_write(stop_.get(), 1);
+  thread_.join();
+}
+
+}  // namespace muster::launcher
