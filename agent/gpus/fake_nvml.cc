@@ -280,8 +280,8 @@ int nvmlEventSetWait_v2(EventSet* set, EventData* event,
     usleep(milliseconds * 1000);
     return kTimeout;
   }
-  *event = {set->devices.back(), kXidEvent,
-            Said(set->devices.back(), "xid", 0), ~0u, ~0u};
+  *event = {set->devices.back(), kXidEvent, Said(set->devices.back(), "xid", 0),
+            ~0u, ~0u};
   set->devices.pop_back();
   return 0;
 }

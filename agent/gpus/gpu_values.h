@@ -40,7 +40,7 @@ struct GpuValues {
   std::optional<int> temperature;            // degrees Celsius
   std::optional<int> memory_temperature;     // degrees Celsius
   std::optional<double> power;               // watts
-  std::optional<double> energy;  // joules since the driver was loaded
+  std::optional<double> energy;            // joules since the driver was loaded
   std::optional<EccErrors> volatile_ecc;   // since the driver was loaded
   std::optional<EccErrors> aggregate_ecc;  // since the GPU was made
   std::optional<RemappedRows> remapped_rows;

@@ -75,8 +75,8 @@ bool IsOfThisJob(int folder, const std::string& name, const JobFiles& files) {
   }
   char text[kMaxFileBytes];
   const ssize_t size = read(file.get(), text, sizeof(text));
-  return size > 0 && std::string(text, static_cast<size_t>(size)) ==
-                         LineOf(files);
+  return size > 0 &&
+         std::string(text, static_cast<size_t>(size)) == LineOf(files);
 }
 
 // Returns errno; 0: written.
@@ -84,10 +84,9 @@ int WriteOne(int folder, const std::string& name, const std::string& line) {
   // The exporter skips this name, because it is no number.
   const std::string beside = absl::StrCat(".", name, ".", getpid());
   unlinkat(folder, beside.c_str(), 0);
-  const OwnedFd file(openat(folder, beside.c_str(),
-                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
-                                O_CLOEXEC,
-                            0644));
+  const OwnedFd file(
+      openat(folder, beside.c_str(),
+             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file.open()) return errno;
   // The exporter may be another user, and the umask may forbid it to read.
   if (fchmod(file.get(), 0644) == 0 && WriteAll(file.get(), line) &&
@@ -110,9 +109,9 @@ std::vector<std::string> JobFileNames(const std::vector<std::string>& visible,
     if (!place.has_value()) continue;
     const Gpu& gpu = gpus[place->gpu];
     const auto at = std::ranges::find(machine, gpu.pci_address);
-    const size_t number =
-        at == machine.end() ? place->gpu
-                            : static_cast<size_t>(at - machine.begin());
+    const size_t number = at == machine.end()
+                              ? place->gpu
+                              : static_cast<size_t>(at - machine.begin());
     std::string name = absl::StrCat(number);
     if (place->instance.has_value()) {
       const int instance = gpu.gpu_instances[*place->instance];

@@ -19,11 +19,12 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 std::vector<Gpu> TwoGpus() {
-  return {{.uuid = "GPU-aa1", .mig_instances = {}, .pci_address = "0000:3b:00.0"},
-          {.uuid = "GPU-ab2",
-           .mig_instances = {"MIG-c", "MIG-d"},
-           .pci_address = "0000:5e:00.0",
-           .gpu_instances = {7, -1}}};
+  return {
+      {.uuid = "GPU-aa1", .mig_instances = {}, .pci_address = "0000:3b:00.0"},
+      {.uuid = "GPU-ab2",
+       .mig_instances = {"MIG-c", "MIG-d"},
+       .pci_address = "0000:5e:00.0",
+       .gpu_instances = {7, -1}}};
 }
 
 TEST(JobFileNamesTest, NumbersAreThoseOfTheMachine) {
@@ -44,8 +45,9 @@ TEST(JobFileNamesTest, AMigInstanceHasItsGpusAndItsOwnNumber) {
 }
 
 TEST(JobFileNamesTest, WordsThatNameNoGpuOrSeveralHaveNoFile) {
-  EXPECT_THAT(JobFileNames({"2", "-1", "GPU-a", "", "x", "../1"}, TwoGpus(), {}),
-              IsEmpty());
+  EXPECT_THAT(
+      JobFileNames({"2", "-1", "GPU-a", "", "x", "../1"}, TwoGpus(), {}),
+      IsEmpty());
   EXPECT_THAT(JobFileNames({"0", "GPU-aa1"}, TwoGpus(), {}), ElementsAre("0"));
 }
 

@@ -25,8 +25,8 @@ class ReadGpuValuesTest : public ::testing::Test {
 };
 
 TEST_F(ReadGpuValuesTest, NoLibraryOrNoDriverIsNotFound) {
-  EXPECT_TRUE(absl::IsNotFound(
-      ReadGpuValues("libno-such-library.so.1").status()));
+  EXPECT_TRUE(
+      absl::IsNotFound(ReadGpuValues("libno-such-library.so.1").status()));
   for (const char* result : {"9", "12"}) {
     Set("FAKE_NVML_INIT", result);
     EXPECT_TRUE(absl::IsNotFound(ReadGpuValues(kFake).status()));

@@ -55,41 +55,60 @@ std::optional<double> IsLimited(const GpuValues& gpu) {
 // and one metric for each type of error.
 const std::vector<GpuMetric>& Metrics() {
   static const auto& metrics = *new std::vector<GpuMetric>{
-      {"muster_gpu_up", Type::kGauge,
-       "1 if the GPU answers its driver, 0 if it is lost.", nullptr,
-       {{"", [](const GpuValues& gpu) -> std::optional<double> {
+      {"muster_gpu_up",
+       Type::kGauge,
+       "1 if the GPU answers its driver, 0 if it is lost.",
+       nullptr,
+       {{"",
+         [](const GpuValues& gpu) -> std::optional<double> {
            return gpu.error.empty() ? 1 : 0;
          }}}},
-      {"muster_gpu_utilization_ratio", Type::kGauge,
+      {"muster_gpu_utilization_ratio",
+       Type::kGauge,
        "Part of the time in which a kernel ran (DCGM_FI_DEV_GPU_UTIL, from 0 "
        "to 1).",
-       nullptr, {{"", [](const GpuValues& gpu) { return gpu.utilization; }}}},
-      {"muster_gpu_memory_utilization_ratio", Type::kGauge,
+       nullptr,
+       {{"", [](const GpuValues& gpu) { return gpu.utilization; }}}},
+      {"muster_gpu_memory_utilization_ratio",
+       Type::kGauge,
        "Part of the time in which memory was read or written "
        "(DCGM_FI_DEV_MEM_COPY_UTIL, from 0 to 1).",
        nullptr,
        {{"", [](const GpuValues& gpu) { return gpu.memory_utilization; }}}},
-      {"muster_gpu_memory_used_bytes", Type::kGauge,
-       "Memory in use (DCGM_FI_DEV_FB_USED).", nullptr,
+      {"muster_gpu_memory_used_bytes",
+       Type::kGauge,
+       "Memory in use (DCGM_FI_DEV_FB_USED).",
+       nullptr,
        {{"", [](const GpuValues& gpu) { return Number(gpu.memory_used); }}}},
-      {"muster_gpu_memory_free_bytes", Type::kGauge,
-       "Free memory (DCGM_FI_DEV_FB_FREE).", nullptr,
+      {"muster_gpu_memory_free_bytes",
+       Type::kGauge,
+       "Free memory (DCGM_FI_DEV_FB_FREE).",
+       nullptr,
        {{"", [](const GpuValues& gpu) { return Number(gpu.memory_free); }}}},
-      {"muster_gpu_temperature_celsius", Type::kGauge,
-       "Temperature of the GPU (DCGM_FI_DEV_GPU_TEMP).", nullptr,
+      {"muster_gpu_temperature_celsius",
+       Type::kGauge,
+       "Temperature of the GPU (DCGM_FI_DEV_GPU_TEMP).",
+       nullptr,
        {{"", [](const GpuValues& gpu) { return Number(gpu.temperature); }}}},
-      {"muster_gpu_memory_temperature_celsius", Type::kGauge,
-       "Temperature of the GPU's memory (DCGM_FI_DEV_MEMORY_TEMP).", nullptr,
+      {"muster_gpu_memory_temperature_celsius",
+       Type::kGauge,
+       "Temperature of the GPU's memory (DCGM_FI_DEV_MEMORY_TEMP).",
+       nullptr,
        {{"",
          [](const GpuValues& gpu) { return Number(gpu.memory_temperature); }}}},
-      {"muster_gpu_power_watts", Type::kGauge,
-       "Power draw (DCGM_FI_DEV_POWER_USAGE).", nullptr,
+      {"muster_gpu_power_watts",
+       Type::kGauge,
+       "Power draw (DCGM_FI_DEV_POWER_USAGE).",
+       nullptr,
        {{"", [](const GpuValues& gpu) { return gpu.power; }}}},
-      {"muster_gpu_energy_joules_total", Type::kCounter,
+      {"muster_gpu_energy_joules_total",
+       Type::kCounter,
        "Energy since the driver was loaded "
        "(DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION).",
-       nullptr, {{"", [](const GpuValues& gpu) { return gpu.energy; }}}},
-      {"muster_gpu_clock_limited", Type::kGauge,
+       nullptr,
+       {{"", [](const GpuValues& gpu) { return gpu.energy; }}}},
+      {"muster_gpu_clock_limited",
+       Type::kGauge,
        "1 while the reason holds the clocks down, else 0 (bits of "
        "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS).",
        "reason",
@@ -98,7 +117,8 @@ const std::vector<GpuMetric>& Metrics() {
         {"software_thermal", IsLimited<ClockLimit::kSoftwareThermal>},
         {"hardware_thermal", IsLimited<ClockLimit::kHardwareThermal>},
         {"power_brake", IsLimited<ClockLimit::kPowerBrake>}}},
-      {"muster_gpu_ecc_volatile_errors_total", Type::kCounter,
+      {"muster_gpu_ecc_volatile_errors_total",
+       Type::kCounter,
        "Memory errors since the driver was loaded "
        "(DCGM_FI_DEV_ECC_SBE_VOL_TOTAL, DCGM_FI_DEV_ECC_DBE_VOL_TOTAL).",
        "type",
@@ -110,7 +130,8 @@ const std::vector<GpuMetric>& Metrics() {
          [](const GpuValues& gpu) {
            return Part(gpu.volatile_ecc, &EccErrors::uncorrected);
          }}}},
-      {"muster_gpu_ecc_aggregate_errors_total", Type::kCounter,
+      {"muster_gpu_ecc_aggregate_errors_total",
+       Type::kCounter,
        "Memory errors in the GPU's life (DCGM_FI_DEV_ECC_SBE_AGG_TOTAL, "
        "DCGM_FI_DEV_ECC_DBE_AGG_TOTAL).",
        "type",
@@ -122,7 +143,8 @@ const std::vector<GpuMetric>& Metrics() {
          [](const GpuValues& gpu) {
            return Part(gpu.aggregate_ecc, &EccErrors::uncorrected);
          }}}},
-      {"muster_gpu_remapped_rows_total", Type::kCounter,
+      {"muster_gpu_remapped_rows_total",
+       Type::kCounter,
        "Rows of memory that were replaced "
        "(DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS, "
        "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS).",
@@ -135,7 +157,8 @@ const std::vector<GpuMetric>& Metrics() {
          [](const GpuValues& gpu) {
            return Part(gpu.remapped_rows, &RemappedRows::uncorrectable);
          }}}},
-      {"muster_gpu_row_remap_pending", Type::kGauge,
+      {"muster_gpu_row_remap_pending",
+       Type::kGauge,
        "1 if the next reset of the GPU replaces a row of memory, else 0 "
        "(DCGM_FI_DEV_ROW_REMAP_PENDING).",
        nullptr,
@@ -143,7 +166,8 @@ const std::vector<GpuMetric>& Metrics() {
          [](const GpuValues& gpu) {
            return Part(gpu.remapped_rows, &RemappedRows::pending);
          }}}},
-      {"muster_gpu_row_remap_failed", Type::kGauge,
+      {"muster_gpu_row_remap_failed",
+       Type::kGauge,
        "1 if a row of memory could not be replaced, else 0 "
        "(DCGM_FI_DEV_ROW_REMAP_FAILURE).",
        nullptr,
@@ -151,7 +175,8 @@ const std::vector<GpuMetric>& Metrics() {
          [](const GpuValues& gpu) {
            return Part(gpu.remapped_rows, &RemappedRows::failed);
          }}}},
-      {"muster_gpu_nvlink_errors_total", Type::kCounter,
+      {"muster_gpu_nvlink_errors_total",
+       Type::kCounter,
        "Errors of all NVLinks of the GPU "
        "(DCGM_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL, "
        "DCGM_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL, "
@@ -174,7 +199,8 @@ const std::vector<GpuMetric>& Metrics() {
          [](const GpuValues& gpu) {
            return Part(gpu.link_errors, &LinkErrors::recovery);
          }}}},
-      {"muster_gpu_pcie_replays_total", Type::kCounter,
+      {"muster_gpu_pcie_replays_total",
+       Type::kCounter,
        "Packets that PCIe has sent again (DCGM_FI_DEV_PCIE_REPLAY_COUNTER).",
        nullptr,
        {{"", [](const GpuValues& gpu) { return Number(gpu.pcie_replays); }}}},
