@@ -19,7 +19,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "agent/caught_signals.h"
+#include "agent/gpus/gpu_watch.h"
 #include "agent/gpus/job_files.h"
+#include "agent/gpus/xid.h"
 #include "agent/health_gate.h"
 #include "agent/inquiry_answers.h"
 #include "agent/lifecycle/agent_policy.h"
@@ -214,7 +216,14 @@ class Agent::Impl {
         lifecycle_(ConfigOf(options_), MonotonicNow()),
         announcer_(AnnouncerOptions(options_, observer_.on_notice)),
         gate_(GateOptions(options_)),
-        answers_(options_.run_id, link_, logs_.recent()) {}
+        answers_(options_.run_id, link_, logs_.recent()) {
+    if (observer_.gpus == nullptr) return;
+    observer_.gpus->Follow([this](const XidSeen& seen) { OnXid(seen); });
+  }
+
+  ~Impl() {
+    if (observer_.gpus != nullptr) observer_.gpus->Follow(nullptr);
+  }
 
   AgentResult Run() {
     const absl::Status writable = logs_.CheckWritable();
@@ -266,6 +275,14 @@ class Agent::Impl {
   }
 
  private:
+  // Called on the thread of the Xids.
+  void OnXid(const XidSeen& seen) const {
+    const auto& say = KindOf(seen.xid) == XidKind::kHardware
+                          ? observer_.on_loss
+                          : observer_.on_notice;
+    if (say) say(XidText(seen));
+  }
+
   LinkUp PeerKnown(std::string own, std::string peer, std::string endpoint) {
     std::lock_guard<std::mutex> lock(peer_mutex_);
     peer_address_ = std::move(peer);

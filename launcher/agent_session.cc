@@ -119,22 +119,15 @@ std::string NvmlLibraryFile(
 
 // Watches the GPUs of a node that shows their metrics, or whose workers use
 // GPUs: then an Xid explains why a worker failed. Null: not watched.
-std::unique_ptr<agent::GpuWatch> WatchGpus(const Voice& voice,
-                                           const agent::AgentOptions& options) {
+std::unique_ptr<agent::GpuWatch> WatchGpus(const agent::AgentOptions& options) {
   if (!options.health.metrics_listen.has_value() &&
       options.health.metrics_textfile.empty() &&
       options.environment.gpu_of_local_rank.empty() &&
       options.health.gpus_needed == 0) {
     return nullptr;
   }
-  return std::make_unique<agent::GpuWatch>(agent::GpuWatch::Options{
-      .library = NvmlLibraryFile(ReadEnvironment()),
-      .on_xid = [&voice](const agent::XidSeen& seen) {
-        const bool is_broken =
-            agent::KindOf(seen.xid) == agent::XidKind::kHardware;
-        const std::string text = agent::XidText(seen);
-        is_broken ? voice.Error(text) : voice.Notice(text);
-      }});
+  return std::make_unique<agent::GpuWatch>(
+      agent::GpuWatch::Options{.library = NvmlLibraryFile(ReadEnvironment())});
 }
 
 // Finds the GPUs of this node's workers, whose job is told to dcgm-exporter,
@@ -360,7 +353,7 @@ agent::AgentResult RunAgentSession(const Voice& voice,
     options.health_checks = HealthChecks(options);
   }
   options.job_files = PlanJobFiles(voice, options);
-  const std::unique_ptr<agent::GpuWatch> gpus = WatchGpus(voice, options);
+  const std::unique_ptr<agent::GpuWatch> gpus = WatchGpus(options);
   agent::AgentView view;
   const auto log_account = std::make_shared<agent::LogAccount>();
   auto dashboard = MakeDashboard(options, own);
@@ -425,6 +418,7 @@ agent::AgentResult RunAgentSession(const Voice& voice,
          .view = &view,
          .console = console,
          .log_account = log_account,
+         .gpus = gpus.get(),
          .limits = limits});
     result = agent.Run();
   }

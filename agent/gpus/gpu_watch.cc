@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -27,6 +28,8 @@ constexpr unsigned kEventWaitMs = 200;
 // that is lost makes each wait for events fail at once.
 constexpr Duration kPauseAfterFailure = std::chrono::seconds(1);
 constexpr Duration kLongestWait = std::chrono::hours(1);
+// The number of Xids kept for Follow.
+constexpr size_t kMaxPending = 16;
 
 // The layout of nvmlEventData_t in nvml.h.
 struct EventData {
@@ -54,6 +57,8 @@ struct GpuWatch::State {
   Instant read_at = began;  // time of the newest reading that succeeded
   std::vector<GpuValues> values;
   std::vector<GpuXids> xids;
+  std::function<void(const XidSeen&)> on_xid;
+  std::deque<XidSeen> pending;  // those that nobody has followed, oldest first
 };
 
 GpuWatch::GpuWatch(Options options)
@@ -80,6 +85,14 @@ GpuWatch::~GpuWatch() {
   state_->changed.notify_all();
   state_->changed.wait_until(lock, ToSteady(MonotonicNow() + kEndTimeout),
                              [this] { return state_->running == 0; });
+}
+
+void GpuWatch::Follow(std::function<void(const XidSeen&)> on_xid) {
+  std::lock_guard<std::mutex> lock(state_->mutex);
+  state_->on_xid = std::move(on_xid);
+  if (!state_->on_xid) return;
+  for (const XidSeen& seen : state_->pending) state_->on_xid(seen);
+  state_->pending.clear();
 }
 
 GpuSnapshot GpuWatch::Look() {
@@ -172,8 +185,13 @@ void GpuWatch::ListenForXids(const std::shared_ptr<State>& state) {
       seen.gpu = gpu.index;
       seen.uuid = gpu.uuid;
     }
-    // The lock is held, so that no call follows the destruction.
-    if (state->options.on_xid) state->options.on_xid(seen);
+    // The lock is held, so that no call follows Follow or the destruction.
+    if (state->on_xid) {
+      state->on_xid(seen);
+      continue;
+    }
+    state->pending.push_back(std::move(seen));
+    if (state->pending.size() > kMaxPending) state->pending.pop_front();
   }
 }
 

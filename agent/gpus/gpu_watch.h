@@ -23,9 +23,6 @@ class GpuWatch {
     // Readings stop this long after the newest Look, and begin again with the
     // next one. It is longer than the interval of any scrape.
     Duration idle_after = std::chrono::minutes(5);
-    // Called for each Xid, on a thread of this object, never after its
-    // destruction. May be empty. Must not wait.
-    std::function<void(const XidSeen&)> on_xid;
   };
 
   // Begins with one reading, so that the first Look has values.
@@ -34,6 +31,12 @@ class GpuWatch {
   ~GpuWatch();
   GpuWatch(const GpuWatch&) = delete;
   GpuWatch& operator=(const GpuWatch&) = delete;
+
+  // Calls `on_xid` for each Xid, on a thread of this object; at once for the
+  // newest Xids that nobody has followed. Null: nobody follows. No call of an
+  // earlier function follows the return, and none the destruction. `on_xid`
+  // must not wait.
+  void Follow(std::function<void(const XidSeen&)> on_xid);
 
   // The newest values, and the Xids since the beginning. Never waits for the
   // library.

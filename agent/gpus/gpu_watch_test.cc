@@ -33,13 +33,15 @@ class GpuWatchTest : public ::testing::Test {
   void Set(const char* name, const char* value) { setenv(name, value, 1); }
 
   GpuWatch::Options OptionsOf() {
-    return {.library = kFake,
-            .interval = milliseconds(20),
-            .on_xid = [this](const XidSeen& xid) {
-              std::lock_guard<std::mutex> lock(mutex_);
-              xids_.push_back(xid);
-              changed_.notify_all();
-            }};
+    return {.library = kFake, .interval = milliseconds(20)};
+  }
+
+  void Follow(GpuWatch& watch) {
+    watch.Follow([this](const XidSeen& xid) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      xids_.push_back(xid);
+      changed_.notify_all();
+    });
   }
 
   // Waits until `count` Xids were reported. Returns those.
@@ -113,6 +115,7 @@ TEST_F(GpuWatchTest, EachXidIsReportedAndCounted) {
   Set("FAKE_NVML_GPUS", "3");
   Set("FAKE_NVML_SET", "1.xid=79,2.unsupported=1");
   GpuWatch watch(OptionsOf());
+  Follow(watch);
   const std::vector<XidSeen> seen = AwaitXids(1);
   ASSERT_THAT(seen, SizeIs(1));
   EXPECT_EQ(seen[0].xid, 79);
@@ -125,6 +128,21 @@ TEST_F(GpuWatchTest, EachXidIsReportedAndCounted) {
   EXPECT_EQ(snapshot.xids[1].index, 1);
   EXPECT_EQ(snapshot.xids[1].counts.last, 79);
   EXPECT_EQ(snapshot.xids[1].counts.by_kind[0], 1);
+}
+
+TEST_F(GpuWatchTest, XidsThatNobodyHasFollowedAreToldLater) {
+  Set("FAKE_NVML_GPUS", "2");
+  Set("FAKE_NVML_SET", "xid=48");
+  GpuWatch watch(OptionsOf());
+  LookUntil(watch, [](const GpuSnapshot& seen) {
+    return seen.xids.size() == 2 && seen.xids[0].counts.last == 48 &&
+           seen.xids[1].counts.last == 48;
+  });
+  Follow(watch);
+  EXPECT_THAT(AwaitXids(2), SizeIs(2));
+  // They are told once.
+  Follow(watch);
+  EXPECT_THAT(AwaitXids(2), SizeIs(2));
 }
 
 TEST_F(GpuWatchTest, ALibraryThatFailsMakesTheReadingOld) {
