@@ -203,7 +203,7 @@ class Metrics(unittest.TestCase):
     """Starts a job on a node with two GPUs of the fake library. Returns the
     program and the URL of its metrics."""
     port = free_port.free_port()
-    job = self.start(_LAUNCH, '--standalone', '--run-id=gpu-job', '--no-python',
+    job = self.start(_LAUNCH, '--standalone', '--no-python',
                      f'--metrics-listen=127.0.0.1:{port}', *flags,
                      sys.executable, self.worker, self.end,
                      MUSTER_NVML_LIBRARY=_FAKE_NVML, FAKE_NVML_GPUS='2',
@@ -255,10 +255,12 @@ class Metrics(unittest.TestCase):
       with open(os.path.join(jobs, name), 'w') as file:
         file.write('killed\n')
     for kill in (False, True):
-      job, _ = self.start_with_gpus(f'--dcgm-job-mapping-dir={jobs}',
-                                    CUDA_VISIBLE_DEVICES='1')
+      job, url = self.start_with_gpus(f'--dcgm-job-mapping-dir={jobs}',
+                                      CUDA_VISIBLE_DEVICES='1')
+      run = re.search(r'muster_node_info\{job="([^"]+)"',
+                      self.page_when(url)).group(1)
       mapped = os.path.join(jobs, '1')
-      until('no file of the GPU', lambda: _text_of(mapped) == 'gpu-job\n')
+      until('no file of the GPU', lambda: _text_of(mapped) == run + '\n')
       # GPU 0 is not visible to the job, and GPU 5 is not of this node.
       self.assertEqual(sorted(os.listdir(jobs)), ['1', '5'])
       if kill:
@@ -315,7 +317,7 @@ class Metrics(unittest.TestCase):
 
   def test_the_textfile_is_there_while_the_job_runs(self):
     path = os.path.join(self.folder, 'muster.prom')
-    job = self.start(_LAUNCH, '--standalone', '--run-id=t',
+    job = self.start(_LAUNCH, '--standalone',
                      f'--metrics-textfile={path}', '--no-python',
                      sys.executable, self.worker,
                      self.end)
@@ -326,7 +328,7 @@ class Metrics(unittest.TestCase):
                              capture_output=True, text=True)
     self.assertEqual((checked.returncode, checked.stdout + checked.stderr),
                      (0, ''), text)
-    self.assertIn('muster_node_info{job="t"', text)
+    self.assertIn('\nmuster_node_info{job="', text)
     with open(self.end, 'w') as file:
       file.write('0')
     self.assertEqual(job.wait(_TIMEOUT_S), 0)

@@ -17,7 +17,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a lost GPU is up', _METRICS, 'Metrics', 'return error', TRUE),
     ('broken hardware is other', _GPUS, 'KindOf', 'if MeaningOf', FALSE),
     ('programs\' Xids are other', _GPUS, 'KindOf', 'return kApplication',
-     FALSE),
+     swap('XidKind::kApplication', 'XidKind::kOther')),
     ('the newest Xid is not kept', _GPUS, 'Count', 'do last', DROP),
     ('GPUs beyond the last one have a file', _GPUS, 'PlaceOf', 'if size',
      without('size')),
