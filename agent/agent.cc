@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -18,6 +19,9 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "agent/caught_signals.h"
+#include "agent/gpus/gpu_watch.h"
+#include "agent/gpus/job_files.h"
+#include "agent/gpus/xid.h"
 #include "agent/health_gate.h"
 #include "agent/inquiry_answers.h"
 #include "agent/lifecycle/agent_policy.h"
@@ -99,6 +103,9 @@ std::vector<LifecycleEvent> Inbox::TakeAll() {
 // an NCCL id. Loading NCCL takes tens of milliseconds if its file is cached in
 // memory, hundreds of milliseconds from a disk.
 constexpr Duration kNcclIdTimeout = std::chrono::seconds(5);
+// The longest time that a round's start, and the end of the run, wait for the
+// file system of the files that tell the job of each GPU.
+constexpr Duration kJobFilesTimeout = std::chrono::seconds(1);
 // The longest time that the end of the run waits for operators that follow the
 // workers' output.
 constexpr Duration kTimeForLastOutput = std::chrono::seconds(2);
@@ -209,7 +216,14 @@ class Agent::Impl {
         lifecycle_(ConfigOf(options_), MonotonicNow()),
         announcer_(AnnouncerOptions(options_, observer_.on_notice)),
         gate_(GateOptions(options_)),
-        answers_(options_.run_id, link_, logs_.recent()) {}
+        answers_(options_.run_id, link_, logs_.recent()) {
+    if (observer_.gpus == nullptr) return;
+    observer_.gpus->Follow([this](const XidSeen& seen) { OnXid(seen); });
+  }
+
+  ~Impl() {
+    if (observer_.gpus != nullptr) observer_.gpus->Follow(nullptr);
+  }
 
   AgentResult Run() {
     const absl::Status writable = logs_.CheckWritable();
@@ -239,6 +253,12 @@ class Agent::Impl {
     });
     while (!leave_.has_value()) WaitAndStep();
     terminal_.Release();
+    if (!options_.job_files.names.empty()) {
+      logs_.folders().Do(
+          options_.job_files.folder,
+          [files = options_.job_files] { RemoveJobFiles(files); },
+          kJobFilesTimeout);
+    }
     // Sends operators that follow the output (launch logs -f) the last of it.
     answers_.Finish(kTimeForLastOutput);
     // Closes the link to the coordinator before the wait for this node's
@@ -255,6 +275,14 @@ class Agent::Impl {
   }
 
  private:
+  // Called on the thread of the Xids.
+  void OnXid(const XidSeen& seen) const {
+    const auto& say = KindOf(seen.xid) == XidKind::kHardware
+                          ? observer_.on_loss
+                          : observer_.on_notice;
+    if (say) say(XidText(seen));
+  }
+
   LinkUp PeerKnown(std::string own, std::string peer, std::string endpoint) {
     std::lock_guard<std::mutex> lock(peer_mutex_);
     peer_address_ = std::move(peer);
@@ -496,6 +524,7 @@ class Agent::Impl {
     if (!opened.ok() && observer_.on_notice) {
       observer_.on_notice(std::string(opened.message()));
     }
+    WriteJobFilesOfRound();
     timers_.Open(progress_.folder(), guardian_->pid());
     const absl::Status key = CheckChannelKey(options_, place);
     const absl::StatusOr<rendezvous::Endpoint> master =
@@ -522,6 +551,28 @@ class Agent::Impl {
     for (const WorkerDown& down : failed) Step(down);
     if (!master.ok())
       Step(RoundRefused{std::string(master.status().message())});
+  }
+
+  // Tells dcgm-exporter the job of this node's GPUs.
+  void WriteJobFilesOfRound() {
+    const JobFiles& files = options_.job_files;
+    if (files.names.empty()) return;
+    guardian_->RemoveAfterwards(files);
+    const auto written = std::make_shared<absl::Status>();
+    const bool done = logs_.folders().Do(
+        files.folder, [files, written] { *written = WriteJobFiles(files); },
+        kJobFilesTimeout);
+    const absl::Status status =
+        done ? *written
+             : absl::DeadlineExceededError(absl::StrCat(
+                   files.folder, ": its file system does not answer"));
+    if (status.ok() || std::exchange(said_no_job_files_, true) ||
+        !observer_.on_notice) {
+      return;
+    }
+    observer_.on_notice(absl::StrCat(
+        "--dcgm-job-mapping-dir: the job of the GPUs cannot be told: ",
+        status.message()));
   }
 
   void Do(const SignalWorkers& action) {
@@ -606,6 +657,8 @@ class Agent::Impl {
   FolderRemover remover_;
   // whether the user was notified that log folders were removed
   bool said_removal_ = false;
+  // whether the user was notified that the files of GPUs cannot be written
+  bool said_no_job_files_ = false;
   ProgressSockets progress_;
   // the workers' timers (FileTimers); their pipe is in the folder of progress_
   WorkerTimers timers_;

@@ -9,6 +9,7 @@
 
 #include "agent/agent_options.h"
 #include "agent/agent_view.h"
+#include "agent/gpus/gpu_watch.h"
 #include "agent/guardian/guardian.h"
 #include "agent/logs/console.h"
 #include "agent/logs/log_account.h"
@@ -56,7 +57,7 @@ struct AgentResult {
 class Agent {
  public:
   // The receivers of the agent's messages during the run. Called in the thread
-  // of Run and the store's threads.
+  // of Run, the store's threads, and the thread of `gpus`.
   struct Observer {
     // Receives one line for the user: joined, waiting for nodes, round n began,
     // worker died.
@@ -74,6 +75,9 @@ class Agent {
     // Counts the bytes that are missing in the log files; complete after the
     // agent's destruction. May be null.
     std::shared_ptr<LogAccount> log_account;
+    // Tells the Xids of the node's GPUs, which become lines for the user; must
+    // outlive the agent. May be null.
+    GpuWatch* gpus = nullptr;
     ConsoleWriter::WaitLimits limits = {.without_progress =
                                             std::chrono::seconds(1)};
   };

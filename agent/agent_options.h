@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "agent/gpus/job_files.h"
 #include "agent/health/health_options.h"
 #include "agent/lifecycle/agent_policy.h"
 #include "agent/logs/log_plan.h"
@@ -49,6 +50,10 @@ struct AgentOptions {
   std::vector<int> signals_to_handle;
   PreemptionOptions preemption;
   HealthOptions health;
+  // The files that tell the job of each GPU of this node, written when a
+  // round's workers start and removed at the end. Whoever runs the agent adds
+  // the names.
+  JobFiles job_files;
   // Runs the built-in health checks in `health.checks`. Called from any thread;
   // may take long.
   std::function<absl::Status()> health_checks;

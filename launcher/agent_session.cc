@@ -18,12 +18,16 @@
 #include "absl/strings/str_cat.h"
 #include "agent/agent_view.h"
 #include "agent/caught_signals.h"
+#include "agent/gpus/gpu_watch.h"
+#include "agent/gpus/job_files.h"
+#include "agent/gpus/nvml.h"
 #include "agent/health/check_health.h"
 #include "agent/health/within.h"
 #include "agent/logs/console.h"
 #include "agent/logs/log_account.h"
 #include "agent/logs/log_paths.h"
 #include "agent/metrics/agent_metrics.h"
+#include "agent/metrics/gpu_metrics.h"
 #include "agent/nccl_id/nccl_id_holder.h"
 #include "agent/preemption/requeue_job.h"
 #include "agent/probes/agent_probes.h"
@@ -52,6 +56,9 @@ constexpr int64_t kTemporaryRotateBytes = 16 << 20;
 // system may hang.
 constexpr Duration kLinkTimeout = std::chrono::seconds(1);
 constexpr Duration kFolderTimeout = std::chrono::seconds(5);
+// Time limit for finding the GPUs whose job --dcgm-job-mapping-dir tells: the
+// driver may hang.
+constexpr Duration kGpuTimeout = std::chrono::seconds(5);
 
 bool KeepsStreams(const agent::StreamsByRank& streams) {
   return streams.all != agent::StreamSet::kNone ||
@@ -104,6 +111,63 @@ bool EndedForAbsence(const agent::AgentResult& result) {
              : result.exit_code == 1;
 }
 
+std::string NvmlLibraryFile(
+    const std::map<std::string, std::string>& environment) {
+  return NonEmptyEnvironmentValue(environment, "MUSTER_NVML_LIBRARY")
+      .value_or("libnvidia-ml.so.1");
+}
+
+// Watches the GPUs of a node that shows their metrics, or whose workers use
+// GPUs: then an Xid explains why a worker failed. Null: not watched.
+std::unique_ptr<agent::GpuWatch> WatchGpus(const agent::AgentOptions& options) {
+  if (!options.health.metrics_listen.has_value() &&
+      options.health.metrics_textfile.empty() &&
+      options.environment.gpu_of_local_rank.empty() &&
+      options.health.gpus_needed == 0) {
+    return nullptr;
+  }
+  return std::make_unique<agent::GpuWatch>(
+      agent::GpuWatch::Options{.library = NvmlLibraryFile(ReadEnvironment())});
+}
+
+// Finds the GPUs of this node's workers, whose job is told to dcgm-exporter,
+// and removes the files that an earlier job has left for them.
+agent::JobFiles PlanJobFiles(const Voice& voice,
+                             const agent::AgentOptions& options) {
+  agent::JobFiles files = {.folder = options.health.job_mapping_dir,
+                           .names = {},
+                           .job = options.run_id};
+  if (files.folder.empty()) return files;
+  using Names = absl::StatusOr<std::vector<std::string>>;
+  const std::map<std::string, std::string> environment = ReadEnvironment();
+  const Names names =
+      agent::Within<Names>(
+          MonotonicNow() + kGpuTimeout,
+          [library = NvmlLibraryFile(environment),
+           chosen = options.environment.gpu_of_local_rank,
+           visible = EnvironmentValue(environment, "CUDA_VISIBLE_DEVICES"),
+           files]() mutable -> Names {
+            const auto gpus = agent::ReadGpus(library);
+            if (!gpus.ok()) return gpus.status();
+            files.names = agent::JobFileNames(
+                chosen.empty() ? agent::VisibleGpus(visible, *gpus) : chosen,
+                *gpus, agent::MachineGpuAddresses());
+            agent::RemoveStaleJobFiles(files);
+            return files.names;
+          })
+          .value_or(absl::DeadlineExceededError(absl::StrCat(
+              "NVIDIA's driver or ", files.folder, " does not answer")));
+  if (!names.ok() || names->empty()) {
+    voice.Notice(absl::StrCat("--dcgm-job-mapping-dir has no effect: ",
+                              names.ok()
+                                  ? "this node has no GPU of NVIDIA to use"
+                                  : std::string(names.status().message())));
+  } else {
+    files.names = *names;
+  }
+  return files;
+}
+
 std::function<absl::Status()> HealthChecks(const agent::AgentOptions& options) {
   agent::HealthScope scope;
   scope.folders = {options.logs.directory, options.socket_parent};
@@ -112,10 +176,7 @@ std::function<absl::Status()> HealthChecks(const agent::AgentOptions& options) {
   const auto gpus = environment.find("CUDA_VISIBLE_DEVICES");
   if (gpus != environment.end()) scope.visible_gpus = gpus->second;
   scope.gpus_needed = options.health.gpus_needed;
-  const auto library = environment.find("MUSTER_NVML_LIBRARY");
-  if (library != environment.end() && !library->second.empty()) {
-    scope.nvml_library = library->second;
-  }
+  scope.nvml_library = NvmlLibraryFile(environment);
   return [checks = options.health.checks, scope] {
     return agent::CheckHealth(checks, scope);
   };
@@ -153,15 +214,16 @@ void TellLosses(const Voice& voice, agent::Console& console,
   }
 }
 
-// Returns the text of /metrics: this node, and the jobs that this process
-// coordinates.
+// Returns the text of /metrics: this node, its GPUs if `gpus` is not null, and
+// the jobs that this process coordinates.
 std::string MetricsText(
     const agent::NodeNames& names, const agent::AgentState& state,
-    const agent::LogAccount::Sums& logs,
+    const agent::LogAccount::Sums& logs, agent::GpuWatch* gpus,
     const std::function<std::vector<rendezvous::JobStatus>()>& jobs) {
   rendezvous::Exposition page;
   rendezvous::AddBuildInfo(page);
   agent::AddNodeMetrics(names, state, logs, page);
+  if (gpus != nullptr) agent::AddGpuMetrics(gpus->Look(), page);
   if (jobs) rendezvous::AddJobMetrics(jobs(), page);
   return page.text();
 }
@@ -290,6 +352,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   if (!options.health.checks.empty()) {
     options.health_checks = HealthChecks(options);
   }
+  options.job_files = PlanJobFiles(voice, options);
+  const std::unique_ptr<agent::GpuWatch> gpus = WatchGpus(options);
   agent::AgentView view;
   const auto log_account = std::make_shared<agent::LogAccount>();
   auto dashboard = MakeDashboard(options, own);
@@ -300,13 +364,13 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   }
   rendezvous::Probes probes = agent::ProbesOf(&view, own.live);
   AddDashboard(*dashboard, probes);
-  const auto metrics = [names =
-                            agent::NodeNames{.run_id = options.run_id,
-                                             .node_id = options.node.node_id,
-                                             .host = options.node.host},
-                        &view, log_account, jobs = own.jobs] {
-    return MetricsText(names, view.Look(), log_account->sums(), jobs);
-  };
+  const auto metrics =
+      [names = agent::NodeNames{.run_id = options.run_id,
+                                .node_id = options.node.node_id,
+                                .host = options.node.host},
+       &view, log_account, gpus = gpus.get(), jobs = own.jobs] {
+        return MetricsText(names, view.Look(), log_account->sums(), gpus, jobs);
+      };
   const auto pages =
       rendezvous::ServePages({.probes = options.health.probe_listen,
                               .metrics = options.health.metrics_listen,
@@ -354,6 +418,7 @@ agent::AgentResult RunAgentSession(const Voice& voice,
          .view = &view,
          .console = console,
          .log_account = log_account,
+         .gpus = gpus.get(),
          .limits = limits});
     result = agent.Run();
   }

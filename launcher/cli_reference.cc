@@ -109,6 +109,7 @@ coordinator's port and from the ports of other jobs on the node.
 | `PYTHON_EXEC` | the Python for scripts and modules |
 | `MUSTER_TOKEN` | the job's shared secret, if `--token-file` is not given; each program removes it from its environment at its start |
 | `MUSTER_TLS_CERT`, `MUSTER_TLS_KEY`, `MUSTER_TLS_CA` | defaults of `--tls-cert`, `--tls-key` and `--tls-ca` |
+| `DCGM_HPC_JOB_MAPPING_DIR` | default of `--dcgm-job-mapping-dir` |
 | `MUSTER_ENCRYPT` | default of `--encrypt` |
 | `MUSTER_COORDINATOR` | default of the sub-commands' `--endpoint`, and of `agent`'s `--rdzv-endpoint`; one or several endpoints |
 | `CUDA_VISIBLE_DEVICES` | the GPUs that may be used; with `--virtual-local-rank` also `HIP_VISIBLE_DEVICES`, which has priority |

@@ -2,7 +2,11 @@
 // variables. FAKE_NVML_GPUS: the number of GPUs; FAKE_NVML_MIG: the number of
 // MIG instances of the first GPU; FAKE_NVML_INIT: the result of nvmlInit;
 // FAKE_NVML_SET: faults, as "1.ecc=3,0.width=8,fallen=1": KEY=VALUE for every
-// GPU, or INDEX.KEY=VALUE for one. FAKE_NVML_HANG=1: nvmlInit never returns.
+// GPU, or INDEX.KEY=VALUE for one. FAKE_NVML_HANG=1: nvmlInit never returns;
+// FAKE_NVML_HANG=2: nvmlDeviceGetUtilizationRates never returns. In
+// FAKE_NVML_SET, "unsupported=1" lets the functions for metrics say that the
+// GPU does not support them; "old=1" does so for the second version of
+// nvmlDeviceGetMemoryInfo; "xid=79" reports this Xid once to each event set.
 
 #include <unistd.h>
 
@@ -11,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -53,7 +58,16 @@ int Tell(void* device, const char* key, unsigned long long fallback,
   return 0;
 }
 
+// Like Tell, for the functions that a GPU may not support.
+template <typename Value>
+int TellIfSupported(void* device, const char* key, unsigned long long fallback,
+                    Value* value) {
+  if (Said(device, "unsupported", 0) != 0) return 3;
+  return Tell(device, key, fallback, value);
+}
+
 constexpr int kNotSupported = 3;
+constexpr int kTimeout = 10;
 constexpr int kGpuIsLost = 15;
 constexpr unsigned long long kGiB = 1ull << 30;
 
@@ -64,6 +78,28 @@ struct PciInfo {
 };
 struct Memory {
   unsigned long long total, free, used;
+};
+struct MemoryV2 {
+  unsigned version;
+  unsigned long long total, reserved, free, used;
+};
+struct Utilization {
+  unsigned gpu, memory;
+};
+struct FieldValue {
+  unsigned id, scope;
+  long long timestamp, latency;
+  int type, result;
+  unsigned long long value;
+};
+struct EventData {
+  void* device;
+  unsigned long long type, data;
+  unsigned gpu_instance, compute_instance;
+};
+constexpr unsigned long long kXidEvent = 8;
+struct EventSet {
+  std::vector<void*> devices;  // those whose Xid is still to be reported
 };
 struct ProcessInfo {
   unsigned pid;
@@ -80,7 +116,7 @@ constexpr unsigned kMaxInstances = 7;
 extern "C" {
 
 int nvmlInit_v2() {
-  while (Setting("FAKE_NVML_HANG") != 0) pause();
+  while (Setting("FAKE_NVML_HANG") == 1) pause();
   return Setting("FAKE_NVML_INIT");
 }
 int nvmlShutdown() { return 0; }
@@ -132,6 +168,13 @@ int nvmlDeviceGetMigDeviceHandleByIndex(void* /*device*/, unsigned index,
   return 0;
 }
 
+// The GPU instances of MIG instances have the numbers 7, 8, …
+int nvmlDeviceGetGpuInstanceId(void* device, unsigned* number) {
+  if (NumberOf(device) <= 100) return kInvalidArgument;
+  *number = static_cast<unsigned>(7 + NumberOf(device) - 101);
+  return 0;
+}
+
 int nvmlSystemGetDriverVersion(char* text, unsigned size) {
   std::snprintf(text, size, "550.54.15");
   return 0;
@@ -162,6 +205,87 @@ int nvmlDeviceGetMemoryInfo(void* device, Memory* memory) {
   return 0;
 }
 
+int nvmlDeviceGetMemoryInfo_v2(void* device, MemoryV2* memory) {
+  if (Said(device, "old", 0) != 0) return kNotSupported;
+  if (memory->version != (sizeof(MemoryV2) | 2u << 24)) return kInvalidArgument;
+  memory->total = Said(device, "gib", 80) * kGiB;
+  memory->reserved = kGiB;
+  memory->used = Said(device, "used_mib", 512) << 20;
+  memory->free = memory->total - memory->reserved - memory->used;
+  return 0;
+}
+
+int nvmlDeviceGetUtilizationRates(void* device, Utilization* use) {
+  while (Setting("FAKE_NVML_HANG") == 2) pause();
+  const int result = TellIfSupported(device, "utilization", 87, &use->gpu);
+  return result != 0 ? result
+                     : Tell(device, "memory_utilization", 34, &use->memory);
+}
+
+int nvmlDeviceGetFieldValues(void* device, int count, FieldValue* values) {
+  constexpr unsigned kMemoryTemperature = 82;
+  for (int i = 0; i < count; ++i) {
+    const bool known = values[i].id == kMemoryTemperature;
+    unsigned value = 0;
+    values[i].result =
+        known ? TellIfSupported(device, "memory_celsius", 52, &value)
+              : kNotSupported;
+    values[i].type = 1;  // NVML_VALUE_TYPE_UNSIGNED_INT
+    values[i].value = value;
+  }
+  return 0;
+}
+
+int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) {
+  return TellIfSupported(device, "milliwatts", 412'500, milliwatts);
+}
+
+int nvmlDeviceGetTotalEnergyConsumption(void* device,
+                                        unsigned long long* millijoules) {
+  return TellIfSupported(device, "millijoules", 9'000'500, millijoules);
+}
+
+int nvmlDeviceGetPcieReplayCounter(void* device, unsigned* replays) {
+  return TellIfSupported(device, "replays", 0, replays);
+}
+
+// In FAKE_NVML_SET, "link_errors" is the number of replays of each NVLink; it
+// has twice as many recoveries, and three and four times as many CRC errors of
+// flits and data.
+int nvmlDeviceGetNvLinkErrorCounter(void* device, unsigned /*link*/,
+                                    int counter, unsigned long long* errors) {
+  const int result = TellIfSupported(device, "link_errors", 0, errors);
+  *errors *= 1 + counter;
+  return result;
+}
+
+int nvmlEventSetCreate(EventSet** set) {
+  *set = new EventSet;
+  return 0;
+}
+int nvmlEventSetFree(EventSet* set) {
+  delete set;
+  return 0;
+}
+int nvmlDeviceRegisterEvents(void* device, unsigned long long types,
+                             EventSet* set) {
+  if (Said(device, "unsupported", 0) != 0) return kNotSupported;
+  if (types != kXidEvent) return kInvalidArgument;
+  if (Said(device, "xid", 0) != 0) set->devices.push_back(device);
+  return 0;
+}
+int nvmlEventSetWait_v2(EventSet* set, EventData* event,
+                        unsigned milliseconds) {
+  if (set->devices.empty()) {
+    usleep(milliseconds * 1000);
+    return kTimeout;
+  }
+  *event = {set->devices.back(), kXidEvent, Said(set->devices.back(), "xid", 0),
+            ~0u, ~0u};
+  set->devices.pop_back();
+  return 0;
+}
+
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count,
                                             ProcessInfo* processes) {
   const auto pid = static_cast<unsigned>(Said(device, "pid", 0));
@@ -170,9 +294,15 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count,
   return 0;
 }
 
-int nvmlDeviceGetTotalEccErrors(void* device, int /*type*/, int /*since*/,
+// In FAKE_NVML_SET, "ecc" is the number of uncorrected errors since the driver
+// was loaded, "corrected" that of corrected ones. There were 100 more of each
+// before.
+int nvmlDeviceGetTotalEccErrors(void* device, int type, int since,
                                 unsigned long long* errors) {
-  return Tell(device, "ecc", 0, errors);
+  const int result =
+      TellIfSupported(device, type == 1 ? "ecc" : "corrected", 0, errors);
+  if (since == 1) *errors += 100;
+  return result;
 }
 
 int nvmlDeviceGetRetiredPagesPendingStatus(void* device, unsigned* pending) {
@@ -182,7 +312,8 @@ int nvmlDeviceGetRetiredPagesPendingStatus(void* device, unsigned* pending) {
 int nvmlDeviceGetRemappedRows(void* device, unsigned* correctable,
                               unsigned* uncorrectable, unsigned* pending,
                               unsigned* failed) {
-  *correctable = 0;
+  if (Said(device, "unsupported", 0) != 0) return kNotSupported;
+  Tell(device, "remapped_correctable", 0, correctable);
   Tell(device, "remapped", 0, uncorrectable);
   Tell(device, "remap_pending", 0, pending);
   return Tell(device, "remap_failed", 0, failed);
@@ -190,11 +321,11 @@ int nvmlDeviceGetRemappedRows(void* device, unsigned* correctable,
 
 int nvmlDeviceGetCurrentClocksThrottleReasons(void* device,
                                               unsigned long long* reasons) {
-  return Tell(device, "throttle", 1, reasons);
+  return TellIfSupported(device, "throttle", 1, reasons);
 }
 
 int nvmlDeviceGetTemperature(void* device, int /*sensor*/, unsigned* degrees) {
-  return Tell(device, "celsius", 41, degrees);
+  return TellIfSupported(device, "celsius", 41, degrees);
 }
 
 int nvmlDeviceGetPersistenceMode(void* device, unsigned* mode) {

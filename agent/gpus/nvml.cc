@@ -58,17 +58,16 @@ using Result = NvmlLibrary::Result;
 constexpr Result kSuccess = NvmlLibrary::kSuccess;
 constexpr unsigned kMigEnabled = 1;
 
-// The MIG instances of a GPU; none for GPUs or drivers without MIG.
-std::vector<std::string> MigInstances(const NvmlLibrary& nvml, Device device) {
+// Adds the MIG instances of a GPU; none for GPUs or drivers without MIG.
+void AddMigInstances(const NvmlLibrary& nvml, Device device, Gpu& gpu) {
   unsigned mode = 0;
   unsigned pending = 0;
   unsigned most = 0;
   if (nvml.Call("nvmlDeviceGetMigMode", device, &mode, &pending) != kSuccess ||
       mode != kMigEnabled ||
       nvml.Call("nvmlDeviceGetMaxMigDeviceCount", device, &most) != kSuccess) {
-    return {};
+    return;
   }
-  std::vector<std::string> ids;
   for (unsigned i = 0; i < most && i < NvmlLibrary::kMaxInstances; ++i) {
     Device instance = nullptr;
     // No MIG instance has this number, because instance numbers have gaps.
@@ -78,9 +77,13 @@ std::vector<std::string> MigInstances(const NvmlLibrary& nvml, Device device) {
     }
     Result result = kSuccess;
     std::string id = nvml.IdOf(instance, &result);
-    if (result == kSuccess) ids.push_back(std::move(id));
+    if (result != kSuccess) continue;
+    gpu.mig_instances.push_back(std::move(id));
+    unsigned number = 0;
+    result = nvml.Call("nvmlDeviceGetGpuInstanceId", instance, &number);
+    gpu.gpu_instances.push_back(result == kSuccess ? static_cast<int>(number)
+                                                   : -1);
   }
-  return ids;
 }
 
 absl::Status Failed(const NvmlLibrary& nvml, const std::string& what,
@@ -106,7 +109,7 @@ absl::StatusOr<std::vector<Gpu>> ReadFrom(const NvmlLibrary& nvml) {
     Gpu gpu;
     gpu.uuid = nvml.IdOf(device, &result);
     if (result != kSuccess) return Failed(nvml, "nvmlDeviceGetUUID", result);
-    gpu.mig_instances = MigInstances(nvml, device);
+    AddMigInstances(nvml, device, gpu);
     gpu.pci_address = nvml.PciAddressOf(device);
     gpus.push_back(std::move(gpu));
   }

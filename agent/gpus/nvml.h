@@ -22,6 +22,7 @@ class NvmlLibrary {
   static constexpr Result kNotSupported = 3;
   static constexpr Result kInsufficientSize = 7;
   static constexpr Result kDriverNotLoaded = 9;
+  static constexpr Result kTimeout = 10;
   // NVML_ERROR_LIBRARY_NOT_FOUND of nvml.h
   static constexpr Result kNoDriverFiles = 12;
   static constexpr Result kVersionMismatch = 18;

@@ -55,6 +55,7 @@ TEST_F(NvmlTest, GpusAndMigInstancesAreRead) {
   ASSERT_EQ(gpus->size(), 3u);
   EXPECT_EQ((*gpus)[0].uuid, "GPU-0");
   EXPECT_THAT((*gpus)[0].mig_instances, ElementsAre("MIG-0", "MIG-1"));
+  EXPECT_THAT((*gpus)[0].gpu_instances, ElementsAre(7, 8));
   EXPECT_EQ((*gpus)[0].pci_address, "0000:3b:00.0");
   EXPECT_EQ((*gpus)[2].uuid, "GPU-2");
   EXPECT_THAT((*gpus)[2].mig_instances, IsEmpty());

@@ -283,6 +283,7 @@ class Guardian::Impl {
   void SignalAll(int signal, Reach reach);
   void SignalOne(int local_rank, int signal);
   void RemoveAfterwards(const std::string& folder);
+  void RemoveAfterwards(const JobFiles& files);
   void RestoreAfterwards(int terminal, const TerminalModes* modes);
   std::vector<GuardianEvent> Next();
   uint64_t signs_of_life() const { return signs_of_life_; }
@@ -381,6 +382,11 @@ void Guardian::Impl::RemoveAfterwards(const std::string& folder) {
   // An error is ignored: it means that the guardian is dead, and then the agent
   // removes the folder itself.
   Send(Encode(Command(RemoveCommand{folder})), {}).IgnoreError();
+}
+
+void Guardian::Impl::RemoveAfterwards(const JobFiles& files) {
+  // An error is ignored, as above.
+  Send(Encode(Command(JobFilesCommand{files})), {}).IgnoreError();
 }
 
 void Guardian::Impl::RestoreAfterwards(int terminal,
@@ -535,6 +541,10 @@ void Guardian::SignalOne(int local_rank, int signal) {
 void Guardian::RemoveAfterwards(const std::string& folder) {
   impl_->RemoveAfterwards(folder);
 }
+void Guardian::RemoveAfterwards(const JobFiles& files) {
+  impl_->RemoveAfterwards(files);
+}
+
 void Guardian::RestoreAfterwards(int terminal, const TerminalModes* modes) {
   impl_->RestoreAfterwards(terminal, modes);
 }

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "agent/gpus/job_files.h"
 #include "agent/guardian/left_behind.h"
 #include "agent/terminal/terminal_modes.h"
 #include "agent/workers/worker_spec.h"
@@ -99,6 +100,10 @@ class Guardian {
   // Makes the guardian remove `folder`, and the sockets in it, after this
   // process has ended in any way. Replaces the folder of an earlier call.
   void RemoveAfterwards(const std::string& folder);
+
+  // Makes the guardian remove the job's files of GPUs (RemoveJobFiles) after
+  // this process has ended in any way. Replaces the files of an earlier call.
+  void RemoveAfterwards(const JobFiles& files);
 
   // Makes the guardian restore the modes of `terminal` after the end of this
   // process, if the terminal still has the modes that this process had set.

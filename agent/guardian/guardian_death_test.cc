@@ -98,6 +98,29 @@ TEST(GuardianDeath, GuardianRemovesTheFolderOfAKilledAgent) {
   EXPECT_NE(access(folder.c_str(), F_OK), 0);
 }
 
+TEST(GuardianDeath, GuardianRemovesTheJobFilesOfAKilledAgent) {
+  std::string folder = ::testing::TempDir() + "/jobs-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const JobFiles files = {.folder = folder, .names = {"0"}, .job = "job-7"};
+  OutputPipe out;
+  OutputPipe asked;
+  OwnedFd guardian;
+  const pid_t agent = StandInAgent(&out, &guardian, [&](Guardian* own) {
+    own->RemoveAfterwards(files);
+    if (!WriteJobFiles(files).ok()) _exit(1);
+    if (write(asked.write_end(), "asked\n", 6) < 0) _exit(1);
+    while (true) pause();
+  });
+  EXPECT_EQ(asked.Line(), "asked");
+  EXPECT_EQ(access((folder + "/0").c_str(), F_OK), 0);
+  kill(agent, SIGKILL);
+  waitpid(agent, nullptr, 0);
+  EXPECT_TRUE(out.EveryHolderGone());
+  EXPECT_TRUE(Ends(guardian));
+  EXPECT_NE(access((folder + "/0").c_str(), F_OK), 0);
+  rmdir(folder.c_str());
+}
+
 TEST(GuardianDeath, NothingOutlivesAnAgentWhoseWholeGroupIsKilled) {
   OutputPipe out;
   OwnedFd guardian;

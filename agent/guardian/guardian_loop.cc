@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/gpus/job_files.h"
 #include "agent/guardian/descendants.h"
 #include "agent/guardian/exec_program.h"
 #include "agent/guardian/frame_channel.h"
@@ -227,8 +228,12 @@ class GuardianLoop {
   // Kills and reaps all descendants until none is left.
   void Sweep();
 
-  // Removes the folder that the agent has asked to remove after its end.
-  void RemoveFolder() { RemoveSocketFolder(folder_); }
+  // Removes the folder and the files that the agent has asked to remove after
+  // its end.
+  void RemoveRemains() {
+    RemoveSocketFolder(folder_);
+    RemoveJobFiles(job_files_);
+  }
 
  private:
   struct Worker {
@@ -266,6 +271,9 @@ class GuardianLoop {
   void Withdraw(const SignalCommand& command);
   void Handle(const SignalCommand& command);
   void Handle(RemoveCommand command) { folder_ = std::move(command.folder); }
+  void Handle(JobFilesCommand command) {
+    job_files_ = std::move(command.files);
+  }
   void Handle(const TerminalCommand& command);
   void RestoreTerminal();
   void Settle(int local_rank, Worker* worker);
@@ -299,6 +307,7 @@ class GuardianLoop {
   std::map<pid_t, Signalled> signalled_;
   std::vector<LeftBehind> left_behind_;
   std::string folder_;  // folder removed after the agent's end; may be empty
+  JobFiles job_files_;  // files removed after the agent's end
   // terminal whose modes are restored after the agent's end; closed: none
   OwnedFd terminal_;
   TerminalModes terminal_modes_;
@@ -629,7 +638,7 @@ void RunGuardian(OwnedFd socket, OwnedFd agent) {
                       std::move(child_ended));
     loop.ServeUntilAgentIsGone();
     loop.Sweep();
-    loop.RemoveFolder();
+    loop.RemoveRemains();
   }
   // _exit instead of exit: the agent's atexit handlers must not run here.
   _exit(0);

@@ -13,6 +13,7 @@ enum Kind : uint8_t {
   kSignal = 2,
   kRemove = 3,
   kTerminal = 4,
+  kJobFiles = 5,
   kStarted = 16,
   kNotStarted = 17,
   kEnded = 18,
@@ -57,6 +58,14 @@ std::string EncodeOne(const SignalCommand& command) {
 std::string EncodeOne(const RemoveCommand& command) {
   FieldWriter out(kRemove);
   out.String(command.folder);
+  return out.Take();
+}
+
+std::string EncodeOne(const JobFilesCommand& command) {
+  FieldWriter out(kJobFiles);
+  out.String(command.files.folder);
+  out.Strings(command.files.names);
+  out.String(command.files.job);
   return out.Take();
 }
 
@@ -190,6 +199,14 @@ absl::StatusOr<Command> DecodeCommand(std::string_view payload) {
       RemoveCommand remove;
       remove.folder = in.String();
       command = std::move(remove);
+      break;
+    }
+    case kJobFiles: {
+      JobFilesCommand job;
+      job.files.folder = in.String();
+      job.files.names = in.Strings();
+      job.files.job = in.String();
+      command = std::move(job);
       break;
     }
     case kTerminal: {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "agent/gpus/job_files.h"
 #include "agent/guardian/left_behind.h"
 #include "agent/workers/worker_spec.h"
 
@@ -62,6 +63,11 @@ struct SignalCommand {
 struct RemoveCommand {
   std::string folder;
 };
+// The agent's command to remove its job's files of GPUs after the agent's end
+// (RemoveJobFiles). Replaces the files of an earlier command.
+struct JobFilesCommand {
+  JobFiles files;
+};
 // The agent's command to restore a terminal's modes after the agent's end, if
 // the terminal still has the modes that the agent had set. Replaces an earlier
 // command. With `modes` (see terminal_modes.h) the terminal's descriptor is
@@ -69,8 +75,8 @@ struct RemoveCommand {
 struct TerminalCommand {
   std::string modes;
 };
-using Command =
-    std::variant<StartCommand, SignalCommand, RemoveCommand, TerminalCommand>;
+using Command = std::variant<StartCommand, SignalCommand, RemoveCommand,
+                             JobFilesCommand, TerminalCommand>;
 
 // The guardian's notice that a worker was started.
 struct StartedNotice {

@@ -67,6 +67,14 @@ TEST(Wire, ASignalToOneWorkerComesBack) {
   EXPECT_EQ(std::get<SignalCommand>(*one).local_rank, 3);
 }
 
+TEST(Wire, JobFilesComeBack) {
+  const JobFiles files = {
+      .folder = "/run/jobs", .names = {"0", "1.7"}, .job = "job-7"};
+  const auto command = DecodeCommand(Encode(Command(JobFilesCommand{files})));
+  ASSERT_TRUE(command.ok()) << command.status();
+  EXPECT_EQ(std::get<JobFilesCommand>(*command).files, files);
+}
+
 TEST(Wire, AFolderToRemoveComesBack) {
   const auto command =
       DecodeCommand(Encode(Command(RemoveCommand{"/tmp/muster-a"})));

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "agent/gpus/xid.h"
 #include "agent/health/wording.h"
 
 namespace muster::agent {
@@ -164,13 +164,6 @@ void ExamineModes(const GpuFacts& gpus, std::vector<Finding>& findings) {
       "persistence mode is off", findings);
 }
 
-// Xids (error codes of NVIDIA's driver) that NVIDIA's catalogue lists as caused
-// by programs.
-const std::set<int>& ApplicationXids() {
-  static const auto& xids = *new std::set<int>{13, 31, 43, 45, 68};
-  return xids;
-}
-
 void ExamineXids(const GpuFacts& gpus, const GpuSurroundings& surroundings,
                  std::vector<Finding>& findings) {
   if (surroundings.kernel_log_read == false) {
@@ -194,7 +187,7 @@ void ExamineXids(const GpuFacts& gpus, const GpuSurroundings& surroundings,
     for (const auto& [xid, count] : counts) {
       const std::string text = absl::StrCat(
           "XID ", xid, count > 1 ? absl::StrCat(" (", count, " times)") : "");
-      (ApplicationXids().count(xid) > 0 ? ours : theirs).push_back(text);
+      (KindOf(xid) == XidKind::kApplication ? ours : theirs).push_back(text);
     }
     if (!theirs.empty()) {
       findings.push_back(

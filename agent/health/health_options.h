@@ -22,6 +22,9 @@ struct HealthOptions {
   std::optional<rendezvous::Endpoint> metrics_listen;
   // The file for node_exporter's textfile collector; empty: none.
   std::string metrics_textfile;
+  // The folder of the files that tell dcgm-exporter the job of each GPU
+  // (agent/gpus/job_files.h); empty: none.
+  std::string job_mapping_dir;
   // Address of the dashboard; nullopt: none.
   std::optional<rendezvous::Endpoint> dashboard_listen;
   int gpus_needed = 0;  // GPUs that this node's workers need; 0: unknown

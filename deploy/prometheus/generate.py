@@ -19,6 +19,8 @@ _PRODUCTIVE = ('sum by (job) (rate(muster_job_time_seconds_total'
                '{activity=~"productive|running"}[%s])) / '
                'sum by (job) (rate(muster_job_time_seconds_total[%s]))')
 
+_GPU = 'GPU {{ $labels.gpu }} ({{ $labels.UUID }}) at {{ $labels.instance }} '
+
 # Name, expression, time for which it must hold, severity, summary, what to do.
 ALERTS = (
     ('MusterJobFailed',
@@ -76,9 +78,48 @@ ALERTS = (
      'increase(muster_node_log_bytes_lost_total[10m]) > 0', '0m', 'warning',
      'Workers\' output at {{ $labels.instance }} was lost.',
      'Look at the disk of --log-dir.'),
+    ('MusterGpuXid',
+     'muster_gpu_xids_total{kind="hardware"} > 0', '0m', 'critical',
+     _GPU + 'has reported a hardware error (XID).',
+     'The agent\'s log has the XID; run `launch doctor` there, and replace the '
+     'node.'),
+    ('MusterGpuLost',
+     'muster_gpu_up == 0', '1m', 'critical',
+     'GPU {{ $labels.gpu }} at {{ $labels.instance }} does not answer.',
+     'Reset the GPU or restart the machine.'),
+    ('MusterGpuDriverHangs',
+     'muster_gpu_reading_age_seconds > 60', '1m', 'critical',
+     'NVIDIA\'s driver at {{ $labels.instance }} has not answered for a '
+     'minute.',
+     'The kernel\'s log has the reason; restart the machine.'),
+    ('MusterGpuMemoryErrors',
+     'increase(muster_gpu_ecc_volatile_errors_total{type="uncorrected"}[1h]) '
+     '> 0', '0m', 'critical',
+     _GPU + 'has memory errors that could not be corrected.',
+     'Reset the GPU; if they come again, replace it.'),
+    ('MusterGpuRowRemapFailed',
+     'muster_gpu_row_remap_failed == 1', '0m', 'critical',
+     _GPU + 'has no row left that could replace a bad one.',
+     'Replace the GPU.'),
+    ('MusterGpuRowRemapPending',
+     'muster_gpu_row_remap_pending == 1', '0m', 'warning',
+     _GPU + 'replaces a bad row of its memory with the next reset.',
+     'Reset the GPU after the job.'),
+    ('MusterGpuThrottled',
+     'max without (reason) (muster_gpu_clock_limited{reason!="power_cap"}) '
+     '== 1', '5m', 'warning',
+     _GPU + 'has been held down for 5 minutes.',
+     'muster_gpu_clock_limited has the reason: heat, or the power supply.'),
+    ('MusterGpuHot',
+     'muster_gpu_temperature_celsius > 85 or '
+     'muster_gpu_memory_temperature_celsius > 95', '5m', 'warning',
+     _GPU + 'or its memory has been at {{ $value }} C for 5 minutes.',
+     'Look at the machine\'s fans and at the room.'),
 )
 
 _J = '{job="$job"}'
+_OF_NODE = ' * on(instance) group_left(node) muster_node_info' + _J
+_EACH_GPU = '{{node}}:{{gpu}}'
 _JC = '{job="$job",'
 
 # Title, kind of panel, unit, and the expressions with their legends.
@@ -117,6 +158,30 @@ PANELS = (
     ('Time since a worker\'s last report', 'line', 's',
      [('muster_worker_silence_seconds * on(instance) group_left(node) '
        'muster_node_info' + _J, '{{node}}:{{local_rank}}')]),
+    ('GPU utilisation', 'line', 'percentunit',
+     [('muster_gpu_utilization_ratio' + _OF_NODE, _EACH_GPU)]),
+    ('GPU memory in use', 'line', 'bytes',
+     [('muster_gpu_memory_used_bytes' + _OF_NODE, _EACH_GPU)]),
+    ('GPU power', 'line', 'watt',
+     [('muster_gpu_power_watts' + _OF_NODE, _EACH_GPU)]),
+    ('GPU temperature', 'line', 'celsius',
+     [('muster_gpu_temperature_celsius' + _OF_NODE, _EACH_GPU),
+      ('muster_gpu_memory_temperature_celsius' + _OF_NODE,
+       _EACH_GPU + ' memory')]),
+    ('GPU clocks held down', 'line', 'none',
+     [('(muster_gpu_clock_limited == 1)' + _OF_NODE,
+       _EACH_GPU + ' {{reason}}')]),
+    ('GPU errors (XID) by kind', 'bars', 'none',
+     [('increase(muster_gpu_xids_total[$__rate_interval])' + _OF_NODE + ' > 0',
+       _EACH_GPU + ' {{kind}}')]),
+    ('GPU memory errors and replaced rows', 'bars', 'none',
+     [('increase(muster_gpu_ecc_volatile_errors_total[$__rate_interval])' +
+       _OF_NODE + ' > 0', _EACH_GPU + ' {{type}}'),
+      ('increase(muster_gpu_remapped_rows_total[$__rate_interval])' +
+       _OF_NODE + ' > 0', _EACH_GPU + ' rows, {{cause}}')]),
+    ('NVLink errors', 'bars', 'none',
+     [('increase(muster_gpu_nvlink_errors_total[$__rate_interval])' +
+       _OF_NODE + ' > 0', _EACH_GPU + ' {{type}}')]),
 )
 
 

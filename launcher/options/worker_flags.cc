@@ -417,6 +417,18 @@ constexpr Flag kFlags[] = {
            o.health.metrics_textfile = std::string(t);
            return rendezvous::CheckMetricsFile(o.health.metrics_textfile);
          }},
+    {.name = "dcgm-job-mapping-dir",
+     .value = "DIR",
+     .group = FlagGroup::kHealth,
+     .help = "Write the run id into a file for each GPU of the job in DIR, "
+             "while the workers run, so that dcgm-exporter "
+             "(--hpc-job-mapping-dir) labels the GPU's metrics with the job.",
+     .completions = "<directory>",
+     .variable = "DCGM_HPC_JOB_MAPPING_DIR",
+     .read =
+         [](Text t, RunOptions& o) {
+           return Set(o.health.job_mapping_dir, ReadFolder(t));
+         }},
     {.name = "dashboard-listen",
      .value = "[HOST:]PORT",
      .group = FlagGroup::kHealth,

@@ -36,6 +36,9 @@ _COMMON = {
     'tolerations': [{'key': 'spot', 'operator': 'Exists'}],
     'preemptGrace': 300, 'shutdownTimeout': 60, 'podTimeout': 3600,
     'tls': {'enabled': True},
+    'metrics': {'enabled': True, 'service': {'enabled': True},
+                'podMonitor': {'enabled': True, 'interval': '15s',
+                               'labels': {'release': 'prometheus'}}},
     'networkPolicy': {
         'operators': [{'ipBlock': {'cidr': '10.1.0.0/16'}}],
         'monitoring': [{'namespaceSelector': {

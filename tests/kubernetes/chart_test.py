@@ -38,6 +38,12 @@ def values_to_try(mode):
                         {'monitoring': [{'namespaceSelector': {}}]},
                         {'egress': [{'to': [{'ipBlock': {
                             'cidr': '10.0.0.0/8'}}]}]}],
+      'metrics': [None, {}, {'enabled': True},
+                  {'enabled': True, 'podMonitor': {}, 'service': {}},
+                  {'enabled': True, 'podMonitor': {'enabled': True},
+                   'service': {'enabled': True}},
+                  {'enabled': True, 'podMonitor': {
+                      'enabled': True, 'labels': {}, 'interval': '1m30s'}}],
       'volumes': [None, [], [{'name': 'shm', 'emptyDir': {}}],
                   [{'name': 'd', 'hostPath': {'path': '/d'}}]],
       'volumeMounts': [None, [], [{'name': 'tmp', 'mountPath': '/dev/shm'}]],
@@ -128,6 +134,10 @@ class Chart(unittest.TestCase):
         ({'tls': {'secret': 'mine'}}, "'secret' was unexpected"),
         ({'networkPolicy': {'operators': [{}]}}, 'networkPolicy.operators'),
         ({'networkPolicy': {'egress': 'none'}}, "'none' is not of type"),
+        ({'metrics': {'enabled': 'yes'}}, "'yes' is not of type 'boolean'"),
+        ({'metrics': {'monitor': {}}}, "'monitor' was unexpected"),
+        ({'metrics': {'podMonitor': {'interval': '15'}}}, "'15' does not match"),
+        ({'metrics': {'podMonitor': {'labels': {'a': 1}}}}, '1 is not of type'),
         ({'coordinator': {'state': {'enabled': 'yes'}}}, "'yes' is not of"),
         ({'coordinator': {'state': {'claim': 'a'}}}, "'claim' was unexpected"),
         ({'coordinator': {'enabled': True}}, "'enabled' was unexpected"),
@@ -308,6 +318,43 @@ class Chart(unittest.TestCase):
     for mode in chart.MODES:
       self.assertEqual(
           policies(mode=mode, networkPolicy={'enabled': False}), [])
+
+  def metrics_of(self, mode, **metrics):
+    """Renders with these values of metrics. Returns the PodMonitors, the
+    Services for metrics, and the number of containers that serve metrics."""
+    things = self.objects({'mode': mode, 'metrics': metrics})
+    pods = [pod for pod in map(pod_of, things) if pod]
+    return ([t for t in things if t['kind'] == 'PodMonitor'],
+            [t for t in things if t['kind'] == 'Service'
+             and t['metadata']['name'] == 'trainer-metrics'],
+            sum('--metrics-listen=0.0.0.0:8080' in pod['containers'][0]['args']
+                for pod in pods))
+
+  def test_metrics_are_served_and_found_if_they_are_wanted(self):
+    if not self.renderer:
+      self.skipTest('the chart is not rendered anew: ' + self.why)
+    selected = {'app.kubernetes.io/instance': 'trainer'}
+    for mode in chart.MODES:
+      pods = 2 if mode == 'elastic' else 1
+      self.assertEqual(self.metrics_of(mode), ([], [], 0))
+      self.assertEqual(self.metrics_of(mode, enabled=True), ([], [], pods))
+      monitors, services, served = self.metrics_of(
+          mode, enabled=True, service={'enabled': True},
+          podMonitor={'enabled': True, 'labels': {'release': 'p'}})
+      self.assertEqual(served, pods)
+      self.assertEqual(monitors[0]['metadata']['labels']['release'], 'p')
+      self.assertEqual(monitors[0]['spec']['selector'],
+                       {'matchLabels': selected})
+      self.assertEqual(services[0]['spec']['selector'], selected)
+      # All pods of the release have this label and the port.
+      for thing in self.objects({'mode': mode}):
+        pod = pod_of(thing)
+        if pod:
+          self.assertIn('probes', [
+              port['name'] for port in pod['containers'][0]['ports']])
+    for what in ('podMonitor', 'service'):
+      self.assertIn('metrics.%s.enabled is true, but metrics.enabled is false' %
+                    what, self.refusal(metrics={what: {'enabled': True}}))
 
   def test_whole_numbers_stay_whole(self):
     pod, job = self.rendered(runAsUser=1000650000, nodes=1000000,

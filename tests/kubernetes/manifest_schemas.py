@@ -1,4 +1,5 @@
-"""The schemas of Kubernetes, JobSet and cert-manager, and validation."""
+"""The schemas of Kubernetes, JobSet, cert-manager and the Prometheus operator,
+and validation."""
 
 import copy
 import json
@@ -24,7 +25,7 @@ class Schemas:
   def __init__(self):
     kubernetes = _load('kubernetes.json')
     custom = {}
-    for name in ('jobset.json', 'cert-manager.json'):
+    for name in ('jobset.json', 'cert-manager.json', 'pod-monitor.json'):
       custom.update(_load(name)['definitions'])
     self.versions = list(kubernetes['versions'])
     # The plain manifests use backoffLimitPerIndex, which works from Kubernetes

@@ -21,6 +21,7 @@ import free_port
 import xml_main
 
 _LAUNCH = os.path.realpath('launcher/launch')
+_FAKE_NVML = os.path.realpath('agent/gpus/libfake_nvml.so')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _TIMEOUT_S = 60
 _PAUSE = threading.Event()  # never set
@@ -66,8 +67,8 @@ class Metrics(unittest.TestCase):
     with open(self.worker, 'w') as file:
       file.write(_WORKER)
 
-  def start(self, *argv):
-    environment = dict(os.environ, NO_COLOR='1')
+  def start(self, *argv, **variables):
+    environment = dict(os.environ, NO_COLOR='1', **variables)
     environment.pop('MUSTER_TOKEN', None)
     program = subprocess.Popen(argv, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE,
@@ -101,7 +102,7 @@ class Metrics(unittest.TestCase):
     with open(config, 'w') as file:
       json.dump({'global': {'scrape_interval': '1s'},
                  'scrape_configs': [{
-                     'job_name': 'muster',
+                     'job_name': 'muster', 'honor_labels': True,
                      'static_configs': [{'targets': list(targets)}]}]}, file)
     address = f'127.0.0.1:{free_port.free_port()}'
     self.start('prometheus', f'--config.file={config}',
@@ -156,7 +157,7 @@ class Metrics(unittest.TestCase):
     query = self.prometheus(metrics.group(2),
                             *[f'127.0.0.1:{port}' for port in ports])
     until('all targets are up', lambda: query('sum(up)') == [3])
-    self.assertEqual(query('sum(muster_job_nodes)'), [2])
+    self.assertEqual(query('sum(muster_job_nodes{job="a-job"})'), [2])
     self.assertEqual(query('sum(muster_worker_step)'), [28])
     with open(self.end + '.new', 'w') as file:
       file.write('3')
@@ -198,12 +199,85 @@ class Metrics(unittest.TestCase):
           self.assertIn(f'{flag}: cannot serve HTTP at {address}', said)
 
 
-def _is_served(url):
-  try:
-    fetch(url)
-  except OSError:
-    return False
-  return True
+  def start_with_gpus(self, *flags, **variables):
+    """Starts a job on a node with two GPUs of the fake library. Returns the
+    program and the URL of its metrics."""
+    port = free_port.free_port()
+    job = self.start(_LAUNCH, '--standalone', '--no-python',
+                     f'--metrics-listen=127.0.0.1:{port}', *flags,
+                     sys.executable, self.worker, self.end,
+                     MUSTER_NVML_LIBRARY=_FAKE_NVML, FAKE_NVML_GPUS='2',
+                     **variables)
+    url = f'http://127.0.0.1:{port}/metrics'
+    until('the page is served', lambda: _is_served(url))
+    return job, url
+
+  def finish(self, job):
+    with open(self.end + '.new', 'w') as file:
+      file.write('0')
+    os.rename(self.end + '.new', self.end)
+    said, _ = job.communicate(timeout=_TIMEOUT_S)
+    self.assertEqual(job.returncode, 0, said)
+    return said
+
+  def test_the_gpus_of_a_node_and_their_xids_are_shown(self):
+    job, url = self.start_with_gpus(
+        FAKE_NVML_SET='1.ecc=3,1.xid=79,1.throttle=64,0.unsupported=1')
+    gpu = 'gpu="1",UUID="GPU-1"'
+    page = self.page_when(
+        url, f'muster_gpu_power_watts{{{gpu}}} 412.5',
+        f'muster_gpu_ecc_volatile_errors_total{{{gpu},type="uncorrected"}} 3',
+        f'muster_gpu_last_xid{{{gpu}}} 79',
+        f'muster_gpu_xids_total{{{gpu},kind="hardware"}} 1',
+        f'muster_gpu_clock_limited{{{gpu},reason="hardware_thermal"}} 1',
+        'muster_gpu_up{gpu="0",UUID="GPU-0"} 1')
+    # What GPU 0 does not report is absent.
+    self.assertNotIn('muster_gpu_power_watts{gpu="0"', page)
+    self.assertNotIn('muster_gpu_last_xid{gpu="0"', page)
+    self.assertIn('GPU 1 (GPU-1): XID 79, hardware: the GPU has fallen off the '
+                  'bus', self.finish(job))
+
+  def test_a_driver_that_hangs_delays_neither_page_nor_job(self):
+    for where in ('1', '2'):
+      job, url = self.start_with_gpus(FAKE_NVML_HANG=where)
+      begin = time.monotonic()
+      page = self.page_when(url, 'muster_worker_step{local_rank="0"} 7')
+      self.assertIn('\nmuster_gpu_reading_age_seconds ', page)
+      self.assertNotIn('muster_gpu_up', page)
+      self.finish(job)
+      self.assertLess(time.monotonic() - begin, 30)
+      os.unlink(self.end)
+
+  def test_files_tell_the_job_of_each_gpu_while_it_runs(self):
+    jobs = os.path.join(self.folder, 'jobs')
+    os.mkdir(jobs)
+    for name in ('1', '5'):
+      with open(os.path.join(jobs, name), 'w') as file:
+        file.write('killed\n')
+    for kill in (False, True):
+      job, url = self.start_with_gpus(f'--dcgm-job-mapping-dir={jobs}',
+                                      CUDA_VISIBLE_DEVICES='1')
+      run = re.search(r'muster_node_info\{job="([^"]+)"',
+                      self.page_when(url)).group(1)
+      mapped = os.path.join(jobs, '1')
+      until('no file of the GPU', lambda: _text_of(mapped) == run + '\n')
+      # GPU 0 is not visible to the job, and GPU 5 is not of this node.
+      self.assertEqual(sorted(os.listdir(jobs)), ['1', '5'])
+      if kill:
+        job.kill()
+        job.communicate(timeout=_TIMEOUT_S)
+        until('the guardian leaves the file',
+              lambda: not os.path.exists(mapped))
+      else:
+        self.finish(job)
+        os.unlink(self.end)
+      self.assertEqual(os.listdir(jobs), ['5'])
+
+  def test_a_folder_for_jobs_that_is_missing_is_named_and_the_job_runs(self):
+    job, url = self.start_with_gpus('--dcgm-job-mapping-dir=missing')
+    self.page_when(url, 'muster_worker_step{local_rank="0"} 7')
+    self.assertIn('--dcgm-job-mapping-dir: the job of the GPUs cannot be told: '
+                  'missing: No such file or directory', self.finish(job))
 
   def test_a_node_that_has_left_shows_the_job_that_it_coordinates(self):
     port = free_port.free_port()
@@ -243,7 +317,7 @@ def _is_served(url):
 
   def test_the_textfile_is_there_while_the_job_runs(self):
     path = os.path.join(self.folder, 'muster.prom')
-    job = self.start(_LAUNCH, '--standalone', '--run-id=t',
+    job = self.start(_LAUNCH, '--standalone',
                      f'--metrics-textfile={path}', '--no-python',
                      sys.executable, self.worker,
                      self.end)
@@ -254,11 +328,27 @@ def _is_served(url):
                              capture_output=True, text=True)
     self.assertEqual((checked.returncode, checked.stdout + checked.stderr),
                      (0, ''), text)
-    self.assertIn('muster_node_info{job="t"', text)
+    self.assertIn('\nmuster_node_info{job="', text)
     with open(self.end, 'w') as file:
       file.write('0')
     self.assertEqual(job.wait(_TIMEOUT_S), 0)
     self.assertFalse(os.path.exists(path))
+
+
+def _is_served(url):
+  try:
+    fetch(url)
+  except OSError:
+    return False
+  return True
+
+
+def _text_of(path):
+  try:
+    with open(path) as file:
+      return file.read()
+  except OSError:
+    return None
 
 
 if __name__ == '__main__':

@@ -12,6 +12,7 @@ import connection_mutants
 import dashboard_mutants
 import etcd_mutants
 import file_mutants
+import gpu_mutants
 import inquiry_mutants
 import inspect_mutants
 import job_mutants
@@ -34,4 +35,4 @@ ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + bounds_mutants.ALL + file_mutants.ALL + connection_mutants.ALL
        + journal_mutants.ALL + etcd_mutants.ALL
        + dashboard_mutants.ALL + takeover_mutants.ALL + time_mutants.ALL
-       + straggler_mutants.ALL + quarantine_mutants.ALL)
+       + straggler_mutants.ALL + quarantine_mutants.ALL + gpu_mutants.ALL)

@@ -4,24 +4,37 @@
 // alternate: clear text, and mutual TLS by a token. --flood measures both cases
 // also while a client opens connections as fast as it can. --state compares
 // clear text without and with a journal instead (rendezvousd --state-dir, in
-// TMPDIR or /tmp). All processes share this machine's cores.
+// TMPDIR or /tmp). --progress compares what the agents report, in clear text:
+// the node alone, the progress of its 8 workers, and their times, too. --scrape
+// measures the time of requests for /metrics instead, with all of this
+// reported, and writes the newest page to FILE. All processes share this
+// machine's cores.
 //
-//   coordinator_scale [--shards N] [--runs N] [--flood | --state] [NODES…]
+//   coordinator_scale [--shards N] [--runs N]
+//                     [--flood | --state | --progress | --scrape FILE] [NODES…]
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/monotonic_clock.h"
+#include "base/net/socket_address.h"
+#include "base/owned_fd.h"
+#include "base/poll.h"
 #include "base/subprocess.h"
+#include "base/write_all.h"
 #include "tests/bench/coordinator_scale/load_shard.h"
 
 namespace muster {
@@ -102,6 +115,8 @@ struct Row {
   Channel channel = Channel::kPlain;
   Beside beside = Beside::kNothing;
   State state = State::kNone;
+  Reports reports = Reports::kNodes;
+  std::string page_file = "";  // --scrape; empty: no scrapes
 };
 
 struct Figures {
@@ -113,7 +128,65 @@ struct Figures {
   double join_cpu = 0;
   // CPU cores that the coordinator uses while each node reports once per second
   double steady_cpu = 0;
+  // seconds of the median and of the slowest request for /metrics
+  double scrape = 0;
+  double slowest_scrape = 0;
+  double page_bytes = 0;
 };
+
+constexpr char kMetricsPath[] = "/metrics";
+
+// Returns the HTTP response of the server at `port`; empty: none.
+std::string Fetch(int port) {
+  const SocketAddress address = *NumericAddress("127.0.0.1", port);
+  const OwnedFd connection(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const std::string request =
+      std::string("GET ") + kMetricsPath +
+      " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+  if (connect(connection.get(), address.get(), address.size) != 0 ||
+      !WriteAll(connection.get(), request)) {
+    return "";
+  }
+  std::string response;
+  char buffer[64 << 10];
+  ssize_t size = 0;
+  while ((size = read(connection.get(), buffer, sizeof(buffer))) > 0) {
+    response.append(buffer, static_cast<size_t>(size));
+  }
+  return response;
+}
+
+// Requests the page of metrics several times. The server reuses a page for 20
+// times as long as it took to make (AnswerCache): each pause is longer, so that
+// each request makes the page anew.
+void MeasureScrapes(int port, const std::string& page_file, Figures& figures) {
+  constexpr int kScrapes = 20;
+  std::vector<double> seconds;
+  std::string response;
+  for (int i = 0; i < kScrapes; ++i) {
+    const Instant begin = MonotonicNow();
+    response = Fetch(port);
+    const Duration took = MonotonicNow() - begin;
+    seconds.push_back(ToSeconds(took));
+    PauseUntil(MonotonicNow() + 25 * took + std::chrono::milliseconds(100));
+  }
+  std::sort(seconds.begin(), seconds.end());
+  figures.scrape = seconds[seconds.size() / 2];
+  figures.slowest_scrape = seconds.back();
+  const size_t body = response.find("\r\n\r\n");
+  if (response.rfind("HTTP/1.1 200", 0) != 0 || body == std::string::npos) {
+    std::fprintf(stderr, "no page of metrics: %s\n", response.c_str());
+    std::exit(1);
+  }
+  const std::string page = response.substr(body + 4);
+  figures.page_bytes = static_cast<double>(page.size());
+  const OwnedFd file(
+      open(page_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file.open() || !WriteAll(file.get(), page)) {
+    std::perror(page_file.c_str());
+    std::exit(1);
+  }
+}
 
 // Measures one row of the table once. Ends the program if an agent got no
 // place.
@@ -127,10 +200,24 @@ Figures Measure(const std::string& self, const std::string& daemon,
     std::filesystem::remove_all(state);
     command.push_back("--state-dir=" + state);
   }
+  if (!row.page_file.empty()) {
+    command.push_back("--metrics-listen=127.0.0.1:0");
+  }
   Child server = Start(command, token);
   int port = 0;
-  if (std::fscanf(server.out, "rendezvousd: listening on 127.0.0.1:%d",
-                  &port) != 1) {
+  int metrics_port = 0;
+  char line[512];
+  while (port == 0 && std::fgets(line, sizeof(line), server.out) != nullptr) {
+    const std::string said = line;
+    for (const auto& [before, number] :
+         {std::pair(": listening on 127.0.0.1:", &port),
+          std::pair("metrics on http://127.0.0.1:", &metrics_port)}) {
+      const size_t at = said.find(before);
+      if (at == std::string::npos) continue;
+      *number = std::atoi(said.c_str() + at + std::strlen(before));
+    }
+  }
+  if (port == 0) {
     std::fprintf(stderr, "no coordinator: %s\n", daemon.c_str());
     std::exit(1);
   }
@@ -145,7 +232,8 @@ Figures Measure(const std::string& self, const std::string& daemon,
     const int end = row.nodes * (i + 1) / shards;
     load.push_back(
         Start({self, "--shard", std::to_string(port), std::to_string(row.nodes),
-               std::to_string(first), std::to_string(end - first)},
+               std::to_string(first), std::to_string(end - first),
+               std::to_string(static_cast<int>(row.reports))},
               token));
   }
   bool placed = true;
@@ -173,6 +261,10 @@ Figures Measure(const std::string& self, const std::string& daemon,
   const double before = CpuSeconds(server.pid);
   sleep(kSteadySeconds);
   const double steady_cpu = CpuSeconds(server.pid) - before;
+  Figures figures;
+  if (!row.page_file.empty()) {
+    MeasureScrapes(metrics_port, row.page_file, figures);
+  }
   for (Child& shard : load) Finish(&shard);
   kill(server.pid, SIGTERM);
   Finish(&server);
@@ -181,11 +273,12 @@ Figures Measure(const std::string& self, const std::string& daemon,
     std::fprintf(stderr, "not all of %d nodes got a place\n", row.nodes);
     std::exit(1);
   }
-  return {.joining = (last_join - first_channel) * 1e-9,
-          .placing = (last_place - last_join) * 1e-9,
-          .kib = static_cast<double>(resident) / row.nodes,
-          .join_cpu = join_cpu / row.nodes,
-          .steady_cpu = steady_cpu / kSteadySeconds};
+  figures.joining = (last_join - first_channel) * 1e-9;
+  figures.placing = (last_place - last_join) * 1e-9;
+  figures.kib = static_cast<double>(resident) / row.nodes;
+  figures.join_cpu = join_cpu / row.nodes;
+  figures.steady_cpu = steady_cpu / kSteadySeconds;
+  return figures;
 }
 
 double Median(const std::vector<Figures>& runs, double Figures::*figure) {
@@ -195,14 +288,34 @@ double Median(const std::vector<Figures>& runs, double Figures::*figure) {
   return values[values.size() / 2];
 }
 
+const char* NameOf(Reports reports) {
+  switch (reports) {
+    case Reports::kNodes:
+      return "";
+    case Reports::kProgress:
+      return ", progress";
+    case Reports::kTimes:
+      return ", progress and times";
+  }
+  return "";
+}
+
 void Print(const Row& row, const std::vector<Figures>& runs) {
+  if (!row.page_file.empty()) {
+    std::printf("| %6d | %5.2f | %5.2f | %5.0f |\n", row.nodes,
+                Median(runs, &Figures::scrape) * 1e3,
+                Median(runs, &Figures::slowest_scrape) * 1e3,
+                Median(runs, &Figures::page_bytes));
+    std::fflush(stdout);
+    return;
+  }
   const double joining = Median(runs, &Figures::joining);
   std::printf(
-      "| %6d | %s%s%s | %6.3f | %6.0f | %7.1f | %6.1f | %4.0f | %5.2f |\n",
+      "| %6d | %s%s%s%s | %6.3f | %6.0f | %7.1f | %6.1f | %4.0f | %5.2f |\n",
       row.nodes, row.channel == Channel::kTls ? "mutual TLS" : "clear text",
       row.beside == Beside::kFlood ? ", flooded" : "",
-      row.state == State::kJournal ? ", journal" : "", joining,
-      row.nodes / joining, Median(runs, &Figures::placing) * 1e3,
+      row.state == State::kJournal ? ", journal" : "", NameOf(row.reports),
+      joining, row.nodes / joining, Median(runs, &Figures::placing) * 1e3,
       Median(runs, &Figures::kib), Median(runs, &Figures::join_cpu) * 1e6,
       Median(runs, &Figures::steady_cpu));
   std::fflush(stdout);
@@ -214,18 +327,21 @@ void Print(const Row& row, const std::vector<Figures>& runs) {
 int main(int argc, char** argv) {
   using muster::Beside;
   using muster::Channel;
+  using muster::Reports;
   using muster::State;
   const auto is = [&](int i, const char* name) {
     return i < argc && std::strcmp(argv[i], name) == 0;
   };
-  if (argc == 6 && is(1, "--shard")) {
+  if (argc == 7 && is(1, "--shard")) {
     const char* const token = std::getenv("MUSTER_TOKEN");
-    return muster::RunLoadShard({.port = std::atoi(argv[2]),
-                                 .run_id = "scale",
-                                 .nodes = std::atoi(argv[3]),
-                                 .first = std::atoi(argv[4]),
-                                 .count = std::atoi(argv[5]),
-                                 .token = token == nullptr ? "" : token});
+    return muster::RunLoadShard(
+        {.port = std::atoi(argv[2]),
+         .run_id = "scale",
+         .nodes = std::atoi(argv[3]),
+         .first = std::atoi(argv[4]),
+         .count = std::atoi(argv[5]),
+         .reports = static_cast<Reports>(std::atoi(argv[6])),
+         .token = token == nullptr ? "" : token});
   }
   if (argc == 3 && is(1, "--flood")) {
     return muster::RunFlood(std::atoi(argv[2]));
@@ -234,6 +350,7 @@ int main(int argc, char** argv) {
   int runs = 1;
   std::vector<muster::Row> kinds = {{}, {.channel = Channel::kTls}};
   std::vector<int> sizes;
+  std::string page_file;
   for (int i = 1; i < argc; ++i) {
     if (is(i, "--shards") && i + 1 < argc) {
       shards = std::atoi(argv[++i]);
@@ -244,6 +361,12 @@ int main(int argc, char** argv) {
       kinds.push_back({.channel = Channel::kTls, .beside = Beside::kFlood});
     } else if (is(i, "--state")) {
       kinds = {{}, {.state = State::kJournal}};
+    } else if (is(i, "--progress")) {
+      kinds = {
+          {}, {.reports = Reports::kProgress}, {.reports = Reports::kTimes}};
+    } else if (is(i, "--scrape") && i + 1 < argc) {
+      page_file = argv[++i];
+      kinds = {{.reports = Reports::kTimes, .page_file = page_file}};
     } else {
       sizes.push_back(std::atoi(argv[i]));
     }
@@ -256,9 +379,12 @@ int main(int argc, char** argv) {
                                 : own.substr(0, own.rfind("/tests/")) +
                                       "/rendezvous/daemon/rendezvousd";
   std::printf(
-      "| nodes | connections | joins, s | joins/s | last join to last place, "
-      "ms | KiB/node | server CPU to join, us/node | cores at 1 report/s |\n"
-      "|---|---|---|---|---|---|---|---|\n");
+      page_file.empty()
+          ? "| nodes | connections | joins, s | joins/s | last join to last "
+            "place, ms | KiB/node | server CPU to join, us/node | cores at 1 "
+            "report/s |\n|---|---|---|---|---|---|---|---|\n"
+          : "| nodes | scrape, median, ms | slowest, ms | bytes |\n"
+            "|---|---|---|---|\n");
   for (const int nodes : sizes) {
     std::vector<muster::Row> rows = kinds;
     for (muster::Row& row : rows) row.nodes = nodes;

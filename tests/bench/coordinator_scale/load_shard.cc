@@ -26,6 +26,7 @@ namespace muster {
 namespace {
 
 constexpr std::chrono::seconds kEventTimeout(300);
+constexpr int kWorkers = 8;  // workers of each node
 // Maximum number of connection attempts at a time. Thousands at once would
 // overflow the listener's backlog, and TCP retries only after a second.
 constexpr int kMaxConnecting = 200;
@@ -107,7 +108,7 @@ rendezvous::Report FirstReport(const LoadShard& shard, int index) {
   report.node.incarnation = 1 + index;
   report.node.address = "127.0.0.1";
   report.node.pid = 1 + index;
-  report.node.slots = 8;
+  report.node.slots = kWorkers;
   report.offered_master_port = 29500;
   report.spec.min_nodes = report.spec.max_nodes = shard.nodes;
   report.spec.last_call = Duration::zero();
@@ -117,12 +118,34 @@ rendezvous::Report FirstReport(const LoadShard& shard, int index) {
   return report;
 }
 
+// Lets each worker go on by a step of a second, a third of it in collectives.
+void AddProgress(Reports reports, rendezvous::Report& report) {
+  if (reports == Reports::kNodes || report.round == 0) return;
+  report.progress.resize(kWorkers);
+  for (int i = 0; i < kWorkers; ++i) {
+    rendezvous::WorkerProgress& worker = report.progress[i];
+    worker.local_rank = i;
+    worker.step = worker.step.value_or(0) + 1;
+    worker.loss = 2.5;
+    worker.tokens_per_s = 12345.5;
+    worker.silent_for = std::chrono::milliseconds(20 * i);
+  }
+  if (reports != Reports::kTimes) return;
+  report.times.resize(kWorkers);
+  for (int i = 0; i < kWorkers; ++i) {
+    rendezvous::RankTimes& times = report.times[i];
+    times.local_rank = i;
+    times.own += std::chrono::milliseconds(660 + i);
+    times.blocked += std::chrono::milliseconds(340 - i);
+  }
+}
+
 class SimulatedAgent : private rendezvous::AgentStream::Listener {
  public:
   SimulatedAgent(const SocketAddress& coordinator,
                  const std::shared_ptr<grpc::ChannelCredentials>& credentials,
-                 rendezvous::Report first, Tally* tally)
-      : tally_(tally), report_(std::move(first)) {
+                 rendezvous::Report first, Reports reports, Tally* tally)
+      : tally_(tally), reports_(reports), report_(std::move(first)) {
     stream_ = std::make_unique<rendezvous::AgentStream>(
         rendezvous::OpenChannel(coordinator, credentials), "",
         static_cast<rendezvous::AgentStream::Listener*>(this));
@@ -133,6 +156,7 @@ class SimulatedAgent : private rendezvous::AgentStream::Listener {
   void KeepAlive() {
     std::lock_guard<std::mutex> lock(mutex_);
     ++report_.sequence;
+    AddProgress(reports_, report_);
     stream_->Send(report_);
   }
   void Leave() {
@@ -163,6 +187,7 @@ class SimulatedAgent : private rendezvous::AgentStream::Listener {
   }
 
   Tally* const tally_;
+  const Reports reports_;
   std::mutex mutex_;
   rendezvous::Report report_;
   std::atomic<bool> leaving_ = false;
@@ -203,7 +228,8 @@ int RunLoadShard(const LoadShard& shard) {
   for (int i = 0; i < shard.count; ++i) {
     tally.AwaitJoined(i - kMaxConnecting);
     agents.push_back(std::make_unique<SimulatedAgent>(
-        address, credentials, FirstReport(shard, shard.first + i), &tally));
+        address, credentials, FirstReport(shard, shard.first + i),
+        shard.reports, &tally));
   }
   const bool placed = tally.AwaitPlaced(shard.count);
   const ShardTimes times = tally.times();

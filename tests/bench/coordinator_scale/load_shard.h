@@ -6,6 +6,11 @@
 
 namespace muster {
 
+// What the agents report: the node alone; the progress of each worker, too; the
+// times of each worker inside and outside of its collectives as well, from
+// which the coordinator finds slow ranks.
+enum class Reports { kNodes, kProgress, kTimes };
+
 // The agents that one load process simulates.
 struct LoadShard {
   int port = 0;        // the coordinator's port on loopback
@@ -14,6 +19,7 @@ struct LoadShard {
   // number of the first agent; the last one is first + count - 1
   int first = 0;
   int count = 0;
+  Reports reports = Reports::kNodes;
   // Token for mutual TLS; empty: clear text.
   std::string token;
 };

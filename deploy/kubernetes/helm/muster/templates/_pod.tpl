@@ -190,6 +190,9 @@ containers:
   command: [{{ if eq .Values.mode "elastic" }}agent{{ else }}launch{{ end }}]
   args:
   - --probe-listen=0.0.0.0:8080
+  {{- if get (default dict .Values.metrics) "enabled" }}
+  - --metrics-listen=0.0.0.0:8080
+  {{- end }}
   - --shutdown-timeout={{ int64 .Values.shutdownTimeout }}
   {{- if ne .Values.mode "elastic" }}
   - --preempt-grace={{ int64 .Values.preemptGrace }}

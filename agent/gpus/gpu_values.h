@@ -1,0 +1,71 @@
+#ifndef MUSTER_AGENT_GPUS_GPU_VALUES_H_
+#define MUSTER_AGENT_GPUS_GPU_VALUES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/gpus/gpu_facts.h"
+#include "agent/gpus/xid.h"
+#include "base/time.h"
+
+namespace muster::agent {
+
+struct EccErrors {
+  int64_t corrected = 0;
+  int64_t uncorrected = 0;
+};
+
+// Errors of all NVLinks of a GPU together, since the driver was loaded.
+struct LinkErrors {
+  int64_t crc_flit = 0;
+  int64_t crc_data = 0;
+  int64_t replay = 0;
+  int64_t recovery = 0;
+};
+
+// The values of one GPU that metrics show. nullopt: the GPU or its driver does
+// not report the value.
+struct GpuValues {
+  int index = 0;
+  std::string uuid;
+  // The reason why the GPU does not answer, such as "GPU is lost"; the other
+  // values are unknown then. Empty if it answers.
+  std::string error;
+  std::optional<double> utilization;         // from 0 to 1
+  std::optional<double> memory_utilization;  // from 0 to 1
+  std::optional<int64_t> memory_used;        // bytes
+  std::optional<int64_t> memory_free;        // bytes
+  std::optional<int> temperature;            // degrees Celsius
+  std::optional<int> memory_temperature;     // degrees Celsius
+  std::optional<double> power;               // watts
+  std::optional<double> energy;            // joules since the driver was loaded
+  std::optional<EccErrors> volatile_ecc;   // since the driver was loaded
+  std::optional<EccErrors> aggregate_ecc;  // since the GPU was made
+  std::optional<RemappedRows> remapped_rows;
+  std::optional<LinkErrors> link_errors;
+  std::optional<int64_t> pcie_replays;
+  std::optional<uint64_t> clock_limits;  // bits of ClockLimit
+};
+
+// The Xids of a GPU whose driver reports Xids.
+struct GpuXids {
+  int index = 0;
+  std::string uuid;
+  XidCounts counts;
+};
+
+// A node's GPUs as its metrics show them.
+struct GpuSnapshot {
+  // Time since the values were read, or since the first attempt while no
+  // reading has succeeded. It grows while the driver hangs or fails. nullopt:
+  // the node has no NVIDIA driver.
+  std::optional<Duration> age;
+  std::vector<GpuValues> gpus;
+  std::vector<GpuXids> xids;
+};
+
+}  // namespace muster::agent
+
+#endif  // MUSTER_AGENT_GPUS_GPU_VALUES_H_

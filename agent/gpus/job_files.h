@@ -1,0 +1,59 @@
+#ifndef MUSTER_AGENT_GPUS_JOB_FILES_H_
+#define MUSTER_AGENT_GPUS_JOB_FILES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "agent/gpus/gpu_list.h"
+
+namespace muster::agent {
+
+// The files that tell NVIDIA's dcgm-exporter which job a GPU works for, so that
+// its series get the label hpc_job. The exporter reads them at each scrape
+// (internal/pkg/transformation/hpc.go of github.com/NVIDIA/dcgm-exporter,
+// option --hpc-job-mapping-dir, variable DCGM_HPC_JOB_MAPPING_DIR):
+//   - a file for each GPU, named by DCGM's number of the GPU; versions that
+//     know MIG also read NUMBER.INSTANCE. Files with other names are skipped;
+//   - each line is the id of a job. All series of the GPU are repeated for each
+//     line, and one file that cannot be read makes the exporter drop the labels
+//     of all GPUs. Therefore each file has one line, appears as a whole and can
+//     be read by everybody.
+struct JobFiles {
+  std::string folder;              // empty: no files are written
+  std::vector<std::string> names;  // the files of this node's GPUs
+  std::string job;                 // the job's run id
+
+  bool operator==(const JobFiles&) const = default;
+};
+
+// The names of the files of the GPUs in `visible`, which is in the notation of
+// CUDA_VISIBLE_DEVICES. `machine`: the PCI addresses of all GPUs of the
+// machine, ascending, in DCGM's order; a process in a container or a Slurm job
+// may see some GPUs only, with other numbers. A GPU that is not in `machine`
+// has its place in `gpus` as its number. Pure.
+std::vector<std::string> JobFileNames(const std::vector<std::string>& visible,
+                                      const std::vector<Gpu>& gpus,
+                                      const std::vector<std::string>& machine);
+
+// The PCI addresses of the GPUs that NVIDIA's driver has bound, ascending.
+// `root`: the folder that contains "sys"; empty: /. Empty if unknown.
+std::vector<std::string> MachineGpuAddresses(const std::string& root = "");
+
+// Writes the files. Each one replaces a file or link of its name, which is
+// never followed. The folder must exist. Unavailable: the reason, with the
+// path; the other files are written nevertheless. Blocks for as long as the
+// file system does.
+absl::Status WriteJobFiles(const JobFiles& files);
+
+// Removes those of the files that contain this job. Files of another job, links
+// and folders are left alone.
+void RemoveJobFiles(const JobFiles& files);
+
+// Removes the files of this node's GPUs whatever job they name: an agent that
+// was killed together with its guardian has left them.
+void RemoveStaleJobFiles(const JobFiles& files);
+
+}  // namespace muster::agent
+
+#endif  // MUSTER_AGENT_GPUS_JOB_FILES_H_
