@@ -92,7 +92,9 @@ rendezvous::Coordinator::Options EmbeddedCoordinator::CoordinatorOptions(
       .on_decision =
           [this](const std::string& run_id,
                  const rendezvous::Decision& decision) {
-            if (event_log_ != nullptr) event_log_->Append(run_id, decision);
+            if (event_log_ == nullptr) return;
+            event_log_->Append(run_id, decision);
+            states_.OnDecision(run_id, decision);
           },
       .takeover = std::nullopt};
   if (!options_.takeover.has_value()) return options;
@@ -161,6 +163,17 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
   }
   const absl::Status served = here->server_->Serve(&here->coordinator_);
   if (!served.ok()) return served;
+  if (options.event_log != nullptr) {
+    EmbeddedCoordinator* const self = here.get();
+    here->states_.Begin(
+        [self](const std::string& run_id) {
+          return self->coordinator_.GetJob(run_id);
+        },
+        [self](const rendezvous::JobStatus& job,
+               rendezvous::StateDetail detail) {
+          self->event_log_->AppendState(job, detail);
+        });
+  }
   if (!port_is_known) {
     auto kept = KeepToken(here->address(), options, voice);
     if (!kept.ok()) return kept.status();
@@ -192,6 +205,7 @@ absl::StatusOr<std::unique_ptr<LocalToken>> EmbeddedCoordinator::KeepToken(
 
 void EmbeddedCoordinator::Linger(Duration close_timeout, const Voice& voice) {
   server_->Shutdown(WaitForOthers(close_timeout, voice));
+  states_.Finish();
   coordinator_.ForgetFinishedJobs();
 }
 
