@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -105,6 +106,9 @@ class Page {
     Add("<td class=\"", css_class, "\">", html, "</td>");
   }
   void Lines(const std::vector<std::string>& lines, absl::string_view label);
+  // Like Lines, but shows the last lines first if not all have room.
+  void LastLines(const std::vector<std::string>& lines,
+                 absl::string_view label);
 
   void Head();
   void Summary();
@@ -115,8 +119,10 @@ class Page {
   void NodeBars();
   void Health();
   void Progress();
+  // `floor`: a value that the axis includes besides the points'.
   void Chart(absl::string_view heading, absl::string_view id,
-             const std::vector<std::pair<double, double>>& points);
+             const std::vector<std::pair<double, double>>& points,
+             std::optional<double> floor = std::nullopt);
   void Outputs();
   void Flights();
   void Settings();
@@ -226,6 +232,13 @@ void Page::Lines(const std::vector<std::string>& lines,
   Add("</pre>\n");
 }
 
+void Page::LastLines(const std::vector<std::string>& lines,
+                     absl::string_view label) {
+  Add("<pre class=\"tail\" tabindex=\"0\" aria-label=\"", label, "\"><span>");
+  for (const std::string& line : lines) Add(HtmlText(line), "\n");
+  Add("</span></pre>\n");
+}
+
 void Page::Head() {
   const Tone tone = ToneOf(report_);
   Add(kReportMark,
@@ -238,7 +251,7 @@ void Page::Head() {
       "initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
       "<meta name=\"referrer\" content=\"no-referrer\">\n"
-      "<link rel=\"icon\" href=\"data:,\">\n<title>",
+      "<title>",
       Name(report_.run_id), ": ", HtmlText(tone.text), " – Muster</title>\n<style>",
       kReportStyle, "</style>\n</head>\n<body>\n");
   Add("<header><p class=\"mark\">Muster: report of a run</p>"
@@ -308,7 +321,7 @@ void Page::Summary() {
   if (is_failed && last != nullptr && last->failure.has_value()) {
     const rendezvous::Failure& failure = *last->failure;
     Add("<div class=\"callout\"><dl class=\"facts\">\n");
-    Fact("root cause", Name(CulpritText(*last)));
+    Fact("root cause", HtmlLine(CulpritText(*last), 200), "wide");
     Fact("what", Reason(EndText(failure)));
     if (failure.unix_time > 0) {
       Fact("when", absl::StrCat(TimeText(failure.unix_time),
@@ -357,10 +370,11 @@ void Page::Lane() {
       "<svg height=\"14\" aria-hidden=\"true\">");
   for (const ReportInterruption& one : report_.interruptions) {
     if (one.time < from) continue;
+    const double at = 100 * (one.time - from) / width;
     absl::StrAppendFormat(&html_,
                           "<text class=\"mark-x\" x=\"%.3f%%\" y=\"12\" "
-                          "text-anchor=\"middle\">✗</text>",
-                          100 * (one.time - from) / width);
+                          "text-anchor=\"%s\">✗</text>",
+                          at, at > 97 ? "end" : "middle");
   }
   Add("</svg><div class=\"axis\"><span>", TimeText(from), "</span><span>",
       TimeText(LastTime()), "</span></div></div>\n");
@@ -427,16 +441,17 @@ void Page::Interruptions() {
         " left out.</p>\n");
   }
   BeginTable("Interruptions",
-             {"When", "Round", "Culprit", "Cause", "Why",
-              "Until the next round", "Without progress", "Steps repeated"});
+             {"When", "Round", "Culprit", "Cause", "Until the next round",
+              "Without progress", "Steps repeated"});
   for (size_t i = first; i < all.size(); ++i) {
     const ReportInterruption& one = all[i];
     Add("<tr>");
     Cell(TimeText(one.time));
     Cell(absl::StrCat(one.round), "num");
-    Cell(Name(CulpritText(one)));
-    Cell(Name(CauseText(one)));
-    Cell(Reason(one.why), "text");
+    Cell(HtmlLine(CulpritText(one), 200), "short");
+    Cell(absl::StrCat("<b>", HtmlLine(CauseText(one), 200), "</b><br>",
+                      Reason(one.why)),
+         "text");
     Cell(one.next_round > 0 ? SecondsText(one.next_round - one.time) : "–",
          "num");
     Cell(one.incident.has_value() ? SecondsText(one.incident->pause_s()) : "–",
@@ -604,7 +619,8 @@ void Page::Health() {
 }
 
 void Page::Chart(absl::string_view heading, absl::string_view id,
-                 const std::vector<std::pair<double, double>>& points) {
+                 const std::vector<std::pair<double, double>>& points,
+                 std::optional<double> floor) {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
   int left_out = 0;
@@ -621,6 +637,7 @@ void Page::Chart(absl::string_view heading, absl::string_view id,
     Add("<p class=\"note\">not reported as a number</p></div>\n");
     return;
   }
+  low = std::min(low, floor.value_or(low));
   const double from = FirstTime();
   const double width = std::max(LastTime() - from, 1e-3);
   const double height = high > low ? high - low : 1;
@@ -693,8 +710,8 @@ void Page::Progress() {
   Add("<div class=\"charts\">\n");
   if (!loss.empty()) Chart("Loss, mean of the ranks", "loss", loss);
   if (!steps.empty()) Chart("Step of the slowest rank", "step", steps);
-  if (!step_time.empty()) Chart("Seconds per step", "step-time", step_time);
-  if (!rate.empty()) Chart("Tokens per second, all ranks", "rate", rate);
+  if (!step_time.empty()) Chart("Seconds per step", "step-time", step_time, 0);
+  if (!rate.empty()) Chart("Tokens per second, all ranks", "rate", rate, 0);
   Add("</div>\n<p class=\"note\">",
       Counted(static_cast<int64_t>(report_.samples.size()), "sample"),
       " of the coordinator; a dashed line is an interruption.</p>\n");
@@ -726,11 +743,7 @@ void Page::Outputs() {
       Add("<h4>", Name(stream.name), ", ",
           stream.is_cut ? "the last lines of " : "",
           Counted(stream.bytes, "byte"), "</h4>\n");
-      if (stream.lines.empty()) {
-        Add("<p class=\"note\">empty</p>\n");
-      } else {
-        Lines(stream.lines, Name(stream.name));
-      }
+      if (!stream.lines.empty()) LastLines(stream.lines, Name(stream.name));
     }
   }
   // What the coordinator got from the node of a failed rank, if its files are

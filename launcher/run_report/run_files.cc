@@ -570,6 +570,7 @@ void RunReader::FindMissingNodes() {
   }
   if (report_.rounds.empty()) return;
   const int attempt = report_.rounds.back().number - 1;
+  std::vector<std::string> absent;
   for (const RecordedNode& node : report_.node_times) {
     if (!node.first_rank.has_value() || node.slots == 0) continue;
     const bool is_here = std::ranges::any_of(folders_, [&](const Folder& one) {
@@ -578,14 +579,24 @@ void RunReader::FindMissingNodes() {
     });
     if (is_here) continue;
     const int last = *node.first_rank + node.slots - 1;
-    AddMissing(absl::StrCat(
-        "The files of node ", node.node_id, " (",
+    absent.push_back(absl::StrCat(
+        node.node_id, " (",
         node.slots == 1
             ? absl::StrCat("rank ", *node.first_rank)
             : absl::StrCat("ranks ", *node.first_rank, " to ", last),
-        ") are not here. They are on that node, in the folder of --log-dir "
-        "there, if it was given: copy that folder here, and name it as well."));
+        ")"));
   }
+  if (absent.empty()) return;
+  const size_t count = absent.size();
+  if (count > kMaxNamedRuns) absent.resize(kMaxNamedRuns);
+  AddMissing(absl::StrCat(
+      "Not here are the files of ", Counted(static_cast<int64_t>(count), "node"),
+      ": ", absl::StrJoin(absent, ", "),
+      count > absent.size()
+          ? absl::StrCat(" and ", count - absent.size(), " more")
+          : "",
+      ". They are on these nodes, in the folder of --log-dir there, if it was "
+      "given: copy the folders here, and name them as well."));
 }
 
 absl::StatusOr<RunReport> RunReader::Read() {

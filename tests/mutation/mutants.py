@@ -19,6 +19,7 @@ import journal_mutants
 import lifecycle_mutants
 import placement_mutants
 import relay_mutants
+import report_mutants
 import speaker_mutants
 import store_mutants
 import straggler_mutants
@@ -33,4 +34,4 @@ ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + bounds_mutants.ALL + file_mutants.ALL + connection_mutants.ALL
        + journal_mutants.ALL + etcd_mutants.ALL
        + dashboard_mutants.ALL + takeover_mutants.ALL + time_mutants.ALL
-       + straggler_mutants.ALL)
+       + straggler_mutants.ALL + report_mutants.ALL)
