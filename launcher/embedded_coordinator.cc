@@ -167,7 +167,12 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
     EmbeddedCoordinator* const self = here.get();
     here->states_.Begin(
         [self](const std::string& run_id) {
-          return self->coordinator_.GetJob(run_id);
+          absl::StatusOr<rendezvous::JobStatus> job =
+              self->coordinator_.GetJob(run_id);
+          // A status has no command. The log belongs to the user who has given
+          // this one.
+          if (job.ok()) job->spec.command = self->options_.job.spec.command;
+          return job;
         },
         [self](const rendezvous::JobStatus& job,
                rendezvous::StateDetail detail) {

@@ -130,8 +130,7 @@ rendezvous::Failure FailureOf(const Json& json) {
         agent::BoundedTail(traceback->get_ref<const std::string&>(),
                            rendezvous::kMaxTracebackBytes);
   }
-  failure.stderr_tail =
-      Lines(json, "stderr_tail", rendezvous::kMaxStderrLines);
+  failure.stderr_tail = Lines(json, "stderr_tail", rendezvous::kMaxStderrLines);
   failure.stack = Lines(json, "stack", rendezvous::kMaxStackLines);
   return failure;
 }
@@ -241,11 +240,10 @@ RecordedState StateOf(const Json& json) {
   if (slow != nullptr && slow->is_array()) {
     for (const Json& one : *slow) {
       if (state.slow_ranks.size() == kMaxSlowRanks) break;
-      state.slow_ranks.push_back(
-          {.rank = Count(one, "rank"),
-           .host = Text(one, "host", kMaxNameBytes),
-           .phase = Text(one, "phase", kMaxNameBytes),
-           .ratio = Number(one, "ratio").value_or(0)});
+      state.slow_ranks.push_back({.rank = Count(one, "rank"),
+                                  .host = Text(one, "host", kMaxNameBytes),
+                                  .phase = Text(one, "phase", kMaxNameBytes),
+                                  .ratio = Number(one, "ratio").value_or(0)});
     }
   }
   state.verdict = VerdictOf(Find(json, "verdict"));
@@ -260,8 +258,8 @@ RecordedState StateOf(const Json& json) {
   const Json* const nodes = Find(json, "nodes");
   if (nodes != nullptr && nodes->is_array()) {
     state.nodes = NodesOf(*nodes);
-    state.nodes_omitted = std::max<int64_t>(
-        0, Whole(json, "nodes_omitted").value_or(0));
+    state.nodes_omitted =
+        std::max<int64_t>(0, Whole(json, "nodes_omitted").value_or(0));
   }
   return state;
 }

@@ -37,11 +37,10 @@ rendezvous::JobStatus SomeJob() {
     node.node.slots = 2;
     node.group_rank = static_cast<int>(job.nodes.size());
     node.time.ledger[Activity::kProductive] = std::chrono::seconds(50);
-    node.progress.push_back(
-        {.local_rank = 1,
-         .step = 7 + static_cast<int>(job.nodes.size()),
-         .loss = std::numeric_limits<double>::quiet_NaN(),
-         .tokens_per_s = 10});
+    node.progress.push_back({.local_rank = 1,
+                             .step = 7 + static_cast<int>(job.nodes.size()),
+                             .loss = std::numeric_limits<double>::quiet_NaN(),
+                             .tokens_per_s = 10});
     job.nodes.push_back(node);
   }
   job.time.spent_s[static_cast<size_t>(Activity::kProductive)] = 100;
@@ -59,8 +58,8 @@ rendezvous::JobStatus SomeJob() {
 }
 
 TEST(RecordedEvent, StateIsReadAsItWasWritten) {
-  const auto event = ParseEvent(rendezvous::StateLine(
-      SomeJob(), rendezvous::StateDetail::kNodes, kTime));
+  const auto event = ParseEvent(
+      rendezvous::StateLine(SomeJob(), rendezvous::StateDetail::kNodes, kTime));
   ASSERT_TRUE(event.has_value());
   EXPECT_EQ(event->time, kTime);
   EXPECT_EQ(event->run_id, "a-job");
@@ -102,9 +101,9 @@ TEST(RecordedEvent, StateIsReadAsItWasWritten) {
   EXPECT_EQ((*state.nodes)[1].host, "n2.example");
   EXPECT_EQ((*state.nodes)[1].first_rank, 2);
   EXPECT_EQ((*state.nodes)[1].slots, 2);
-  EXPECT_EQ((*state.nodes)[1].spent_s[static_cast<size_t>(
-                Activity::kProductive)],
-            50);
+  EXPECT_EQ(
+      (*state.nodes)[1].spent_s[static_cast<size_t>(Activity::kProductive)],
+      50);
   EXPECT_THAT(state.settings,
               testing::Contains(
                   Pair("command", "2 workers: t.py --api-key=[left out]")));
@@ -113,8 +112,8 @@ TEST(RecordedEvent, StateIsReadAsItWasWritten) {
 TEST(RecordedEvent, StatesOfManyNodesAreBounded) {
   rendezvous::JobStatus job = SomeJob();
   job.nodes.resize(1000, job.nodes[0]);
-  const std::string line = rendezvous::StateLine(
-      job, rendezvous::StateDetail::kNodes, kTime);
+  const std::string line =
+      rendezvous::StateLine(job, rendezvous::StateDetail::kNodes, kTime);
   EXPECT_LT(line.size(), 100'000u);
   const auto event = ParseEvent(line);
   ASSERT_TRUE(event.has_value());

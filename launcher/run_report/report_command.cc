@@ -46,22 +46,21 @@ std::string DefaultName(const std::string& run_id) {
   return absl::StrCat("report-", name, ".html");
 }
 
-// Whether the file at `path` may be replaced: it does not exist, or is a report.
+// Whether the file at `path` may be replaced: it does not exist, or is a
+// report.
 absl::Status CheckReplaceable(const std::string& path) {
   struct stat facts;
   if (lstat(path.c_str(), &facts) != 0) {
     return errno == ENOENT
                ? absl::OkStatus()
-               : absl::InvalidArgumentError(
-                     absl::StrCat("cannot write ", path, ": ",
-                                  std::strerror(errno)));
+               : absl::InvalidArgumentError(absl::StrCat(
+                     "cannot write ", path, ": ", std::strerror(errno)));
   }
   const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   char mark[sizeof(kReportMark) - 1] = {};
-  const bool is_report =
-      S_ISREG(facts.st_mode) && fd.get() >= 0 &&
-      read(fd.get(), mark, sizeof(mark)) == sizeof(mark) &&
-      std::memcmp(mark, kReportMark, sizeof(mark)) == 0;
+  const bool is_report = S_ISREG(facts.st_mode) && fd.get() >= 0 &&
+                         read(fd.get(), mark, sizeof(mark)) == sizeof(mark) &&
+                         std::memcmp(mark, kReportMark, sizeof(mark)) == 0;
   if (is_report) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       path, " exists and is no report; remove it, or name another file by -o"));
@@ -159,10 +158,9 @@ int ReportCommand(const std::vector<std::string>& args,
   }
   absl::StatusOr<RunReport> report = ReadRun(request->query);
   if (!report.ok()) {
-    return voice.Refuse(
-        absl::InvalidArgumentError(
-            absl::StrCat("report: ", report.status().message())),
-        "report");
+    return voice.Refuse(absl::InvalidArgumentError(absl::StrCat(
+                            "report: ", report.status().message())),
+                        "report");
   }
   const std::string page = ReportPage(*report, UnixSeconds());
   if (request->output == "-") return Print(page);

@@ -173,10 +173,9 @@ std::string CulpritText(const ReportInterruption& one) {
 }
 
 std::string CauseText(const ReportInterruption& one) {
-  std::string text =
-      one.incident.has_value()
-          ? std::string(rendezvous::NameOf(one.incident->cause))
-          : "unknown";
+  std::string text = one.incident.has_value()
+                         ? std::string(rendezvous::NameOf(one.incident->cause))
+                         : "unknown";
   if (!one.incident.has_value() && one.failure.has_value()) text = "failure";
   if (one.failure.has_value()) {
     absl::StrAppend(&text, ": ", EndText(*one.failure));
@@ -252,8 +251,9 @@ void Page::Head() {
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
       "<meta name=\"referrer\" content=\"no-referrer\">\n"
       "<title>",
-      Name(report_.run_id), ": ", HtmlText(tone.text), " – Muster</title>\n<style>",
-      kReportStyle, "</style>\n</head>\n<body>\n");
+      Name(report_.run_id), ": ", HtmlText(tone.text),
+      " – Muster</title>\n<style>", kReportStyle,
+      "</style>\n</head>\n<body>\n");
   Add("<header><p class=\"mark\">Muster: report of a run</p>"
       "<div class=\"head\"><h1>",
       Name(report_.run_id), "</h1><span class=\"pill ", tone.css_class, "\">",
@@ -292,10 +292,9 @@ void Page::Summary() {
        SecondsText(report_.verdict.has_value() ? report_.verdict->lasted_s
                                                : LastTime() - FirstTime()));
   Fact("nodes and workers",
-       report_.nodes == 0
-           ? "–"
-           : absl::StrCat(Counted(report_.nodes, "node"), ", ",
-                          Counted(report_.workers, "worker")));
+       report_.nodes == 0 ? "–"
+                          : absl::StrCat(Counted(report_.nodes, "node"), ", ",
+                                         Counted(report_.workers, "worker")));
   Fact("rounds", absl::StrCat(static_cast<int64_t>(report_.rounds.size()) +
                               report_.rounds_dropped));
   if (report_.verdict.has_value()) {
@@ -324,8 +323,8 @@ void Page::Summary() {
     Fact("root cause", HtmlLine(CulpritText(*last), 200), "wide");
     Fact("what", Reason(EndText(failure)));
     if (failure.unix_time > 0) {
-      Fact("when", absl::StrCat(TimeText(failure.unix_time),
-                                ", by that host's clock"));
+      Fact("when",
+           absl::StrCat(TimeText(failure.unix_time), ", by that host's clock"));
     }
     const std::string message = MessageText(failure);
     if (!message.empty()) Fact("message", Reason(message), "wide");
@@ -349,18 +348,20 @@ void Page::Lane() {
   const auto add = [&](double until, const char* css_class,
                        const std::string& letter, const std::string& title) {
     const double end = std::clamp(until, at, LastTime());
-    parts.push_back({.percent = 100 * (end - at) / width,
-                     .css_class = css_class,
-                     .letter = letter,
-                     .title = absl::StrCat(title, ", ", SecondsText(end - at))});
+    parts.push_back(
+        {.percent = 100 * (end - at) / width,
+         .css_class = css_class,
+         .letter = letter,
+         .title = absl::StrCat(title, ", ", SecondsText(end - at))});
     at = end;
   };
   for (size_t i = first; i < report_.rounds.size(); ++i) {
     const ReportRound& round = report_.rounds[i];
     add(round.begin, "wait", "", "no round runs");
-    const double end = round.end > 0                 ? round.end
-                       : i + 1 < report_.rounds.size() ? report_.rounds[i + 1].begin
-                                                       : LastTime();
+    const double end = round.end > 0 ? round.end
+                       : i + 1 < report_.rounds.size()
+                           ? report_.rounds[i + 1].begin
+                           : LastTime();
     add(end, "run", absl::StrCat(round.number),
         absl::StrCat("round ", round.number));
   }
@@ -370,11 +371,11 @@ void Page::Lane() {
       "<svg height=\"14\" aria-hidden=\"true\">");
   for (const ReportInterruption& one : report_.interruptions) {
     if (one.time < from) continue;
-    const double at = 100 * (one.time - from) / width;
+    const double place = 100 * (one.time - from) / width;
     absl::StrAppendFormat(&html_,
                           "<text class=\"mark-x\" x=\"%.3f%%\" y=\"12\" "
                           "text-anchor=\"%s\">✗</text>",
-                          at, at > 97 ? "end" : "middle");
+                          place, place > 97 ? "end" : "middle");
   }
   Add("</svg><div class=\"axis\"><span>", TimeText(from), "</span><span>",
       TimeText(LastTime()), "</span></div></div>\n");
@@ -402,8 +403,7 @@ void Page::Rounds() {
   const size_t first = report_.rounds.size() > kMaxRowsOfTable
                            ? report_.rounds.size() - kMaxRowsOfTable
                            : 0;
-  const int64_t left_out =
-      static_cast<int64_t>(first) + report_.rounds_dropped;
+  const int64_t left_out = static_cast<int64_t>(first) + report_.rounds_dropped;
   if (left_out > 0) {
     Add("<p class=\"note\">", Counted(left_out, "older round"),
         " left out.</p>\n");
@@ -419,9 +419,8 @@ void Page::Rounds() {
     const size_t colon = began.find(": ");
     if (colon != std::string::npos) began.erase(0, colon + 2);
     Cell(Reason(began), "text");
-    Cell(round.ended_by == ReportRound::End::kUnknown
-             ? "not in the event log"
-             : Reason(round.why),
+    Cell(round.ended_by == ReportRound::End::kUnknown ? "not in the event log"
+                                                      : Reason(round.why),
          "text");
     Add("</tr>\n");
   }
@@ -650,10 +649,9 @@ void Page::Chart(absl::string_view heading, absl::string_view id,
       is_new = true;
       continue;
     }
-    absl::StrAppendFormat(&path, "%s%.2f %.2f", is_new ? "M" : "L",
-                          1000 * (x - from) / width,
-                          middle + 96 - 92 * (y - low) / height *
-                                            (high > low ? 1 : 0));
+    absl::StrAppendFormat(
+        &path, "%s%.2f %.2f", is_new ? "M" : "L", 1000 * (x - from) / width,
+        middle + 96 - 92 * (y - low) / height * (high > low ? 1 : 0));
     is_new = false;
   }
   Add("<div class=\"plot\" id=\"chart-", id, "\"><div class=\"scale\"><span>",
@@ -721,11 +719,12 @@ void Page::Progress() {
 void Page::Outputs() {
   Begin("output", "Output of the ranks that failed");
   if (report_.outputs.empty()) {
-    const bool is_success = report_.verdict.has_value() &&
-                            report_.verdict->outcome == "succeeded";
-    Add("<p>", is_success && report_.interruptions.empty()
-                   ? "No rank failed."
-                   : "No files of the workers were found; see the sources.",
+    const bool is_success =
+        report_.verdict.has_value() && report_.verdict->outcome == "succeeded";
+    Add("<p>",
+        is_success && report_.interruptions.empty()
+            ? "No rank failed."
+            : "No files of the workers were found; see the sources.",
         "</p>\n");
   }
   for (const ReportOutput& output : report_.outputs) {
@@ -751,8 +750,8 @@ void Page::Outputs() {
   for (const ReportInterruption& one : report_.interruptions) {
     if (!one.failure.has_value()) continue;
     const rendezvous::Failure& failure = *one.failure;
-    const bool is_shown = std::ranges::any_of(
-        report_.outputs, [&](const ReportOutput& output) {
+    const bool is_shown =
+        std::ranges::any_of(report_.outputs, [&](const ReportOutput& output) {
           return output.round == one.round && output.rank == failure.rank &&
                  !output.streams.empty();
         });
@@ -806,8 +805,8 @@ void Page::Settings() {
            absl::StrCat("<code>", HtmlLine(value, 2000), "</code>"), "wide");
     }
   }
-  Add("</dl>\n<p class=\"note\">Values that look like secrets were left out "
-      "when the command was recorded.</p>\n");
+  Add("</dl>\n<p class=\"note\">A rendezvousd records no command. Values that "
+      "look like secrets were left out when the command was recorded.</p>\n");
   End();
 }
 

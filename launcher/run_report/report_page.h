@@ -8,7 +8,8 @@
 namespace muster::launcher {
 
 // The first bytes of every report, by which a report is told from other files.
-inline constexpr char kReportMark[] = "<!doctype html><!-- Muster run report -->";
+inline constexpr char kReportMark[] =
+    "<!doctype html><!-- Muster run report -->";
 
 // The report as an HTML document: without scripts, forms and external
 // resources, with a Content-Security-Policy that permits its own style alone.

@@ -63,17 +63,17 @@ RunReport Failed() {
        .next_round = kBegin + 25,
        .repeated_steps = 11}};
   report.time.emplace();
-  report.time->spent_s[static_cast<size_t>(
-      rendezvous::Activity::kProductive)] = 90;
-  report.time->spent_s[static_cast<size_t>(
-      rendezvous::Activity::kRecovering)] = 10;
+  report.time->spent_s[static_cast<size_t>(rendezvous::Activity::kProductive)] =
+      90;
+  report.time->spent_s[static_cast<size_t>(rendezvous::Activity::kRecovering)] =
+      10;
   report.time->by_cause[0] = {.incidents = 1, .pause_s = 7.25};
   report.nodes = 2;
   report.workers = 4;
   report.node_times = {
       {.node_id = "n1", .group_rank = 0, .first_rank = 0, .slots = 2}};
-  report.node_times[0].spent_s[static_cast<size_t>(
-      rendezvous::Activity::kProductive)] = 45;
+  report.node_times[0]
+      .spent_s[static_cast<size_t>(rendezvous::Activity::kProductive)] = 45;
   for (int i = 0; i < 5; ++i) {
     report.samples.push_back({.time = kBegin + 10 * i,
                               .round = 1,
@@ -127,10 +127,8 @@ RunReport Hostile() {
   report.time->newest = {{.round = 1, .host = kHostile, .why = kHostile}};
   report.node_times[0].node_id = report.node_times[0].host = kHostile;
   report.slow_ranks = {{.rank = 1, .host = kHostile, .phase = kHostile}};
-  const ReportNote note{.time = kBegin,
-                        .kind = kHostile,
-                        .node = kHostile,
-                        .reason = kHostile};
+  const ReportNote note{
+      .time = kBegin, .kind = kHostile, .node = kHostile, .reason = kHostile};
   report.unhealthy = report.stragglers = report.notes = {note};
   report.settings = {{kHostile, kHostile}, {"command", kHostile}};
   report.outputs = {{.round = 9,
@@ -201,8 +199,7 @@ TEST(ReportPage, LossThatIsNoNumberIsSaid) {
 TEST(OutcomeSentence, SuccessCountsInterruptions) {
   RunReport report = Failed();
   report.verdict->outcome = "succeeded";
-  EXPECT_EQ(OutcomeSentence(report),
-            "The job succeeded after 1 interruption.");
+  EXPECT_EQ(OutcomeSentence(report), "The job succeeded after 1 interruption.");
   report.interruptions.clear();
   EXPECT_EQ(OutcomeSentence(report),
             "The job succeeded without an interruption.");

@@ -245,8 +245,7 @@ absl::Status RunReader::FindInLogDir(const std::string& log_dir) {
       return absl::OkStatus();
     }
   }
-  const std::string beginning =
-      agent::RunFolder("", run_id_).substr(1);
+  const std::string beginning = agent::RunFolder("", run_id_).substr(1);
   std::string newest;
   double newest_at = -1;
   int64_t others = 0;
@@ -306,8 +305,7 @@ absl::Status RunReader::FindFolders() {
                        "\" are neither files nor folders; one run id at most"));
     }
   }
-  logs_.insert(logs_.end(), query_.event_logs.begin(),
-               query_.event_logs.end());
+  logs_.insert(logs_.end(), query_.event_logs.begin(), query_.event_logs.end());
   if (!run_id_.empty() && log_dirs.empty() && logs_.empty() &&
       folders_.empty()) {
     return absl::NotFoundError(
@@ -346,25 +344,24 @@ void RunReader::ReadLog(const std::string& root, const std::string& path) {
   }
   int64_t taken = 0, others = 0, unreadable = 0;
   bool is_last_readable = true;
-  const LineFacts facts =
-      ReadLines(file->fd.get(), [&](std::string_view line) {
-        if (line.empty()) return;  // a gap (RotatingFile::GapNote)
-        std::optional<RecordedEvent> event = ParseEvent(line);
-        is_last_readable = event.has_value();
-        if (!event.has_value()) {
-          ++unreadable;
-          return;
-        }
-        // Counts of omitted decisions belong to no job.
-        if (event->run_id.empty()) return;
-        if (run_ids_.size() < 1000) run_ids_.insert(event->run_id);
-        if (!run_id_.empty() && event->run_id != run_id_) {
-          ++others;
-          return;
-        }
-        ++taken;
-        Keep(*std::move(event), line.size());
-      });
+  const LineFacts facts = ReadLines(file->fd.get(), [&](std::string_view line) {
+    if (line.empty()) return;  // a gap (RotatingFile::GapNote)
+    std::optional<RecordedEvent> event = ParseEvent(line);
+    is_last_readable = event.has_value();
+    if (!event.has_value()) {
+      ++unreadable;
+      return;
+    }
+    // Counts of omitted decisions belong to no job.
+    if (event->run_id.empty()) return;
+    if (run_ids_.size() < 1000) run_ids_.insert(event->run_id);
+    if (!run_id_.empty() && event->run_id != run_id_) {
+      ++others;
+      return;
+    }
+    ++taken;
+    Keep(*std::move(event), line.size());
+  });
   std::string what = Counted(taken, "event");
   const bool is_torn = facts.is_last_torn && !is_last_readable;
   if (is_torn) {
@@ -402,10 +399,10 @@ absl::Status RunReader::FindEvents() {
     const size_t more =
         names.size() > kMaxNamedRuns ? names.size() - kMaxNamedRuns : 0;
     if (more > 0) names.resize(kMaxNamedRuns);
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the event log has several runs; name one of them: ",
-        PrintableLine(absl::StrJoin(names, ", ")),
-        more > 0 ? absl::StrCat(" and ", more, " more") : ""));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the event log has several runs; name one of them: ",
+                     PrintableLine(absl::StrJoin(names, ", ")),
+                     more > 0 ? absl::StrCat(" and ", more, " more") : ""));
   }
   if (events_.empty() && folders_.empty()) {
     std::vector<std::string> names(run_ids_.begin(), run_ids_.end());
@@ -483,10 +480,9 @@ void RunReader::ReadOutputs(std::vector<WantedOutput> wanted) {
       AddMissing(absl::StrCat(
           "The files of rank ", one.rank, " in round ", one.round,
           " are not here",
-          one.host.empty()
-              ? ""
-              : absl::StrCat("; they are on ", one.host,
-                             ", in the folder of --log-dir there"),
+          one.host.empty() ? ""
+                           : absl::StrCat("; they are on ", one.host,
+                                          ", in the folder of --log-dir there"),
           ". Copy that folder to this machine, and name it as well."));
     }
   }
@@ -590,8 +586,9 @@ void RunReader::FindMissingNodes() {
   const size_t count = absent.size();
   if (count > kMaxNamedRuns) absent.resize(kMaxNamedRuns);
   AddMissing(absl::StrCat(
-      "Not here are the files of ", Counted(static_cast<int64_t>(count), "node"),
-      ": ", absl::StrJoin(absent, ", "),
+      "Not here are the files of ",
+      Counted(static_cast<int64_t>(count), "node"), ": ",
+      absl::StrJoin(absent, ", "),
       count > absent.size()
           ? absl::StrCat(" and ", count - absent.size(), " more")
           : "",
@@ -603,10 +600,9 @@ absl::StatusOr<RunReport> RunReader::Read() {
   absl::Status status = FindFolders();
   if (status.ok()) status = FindEvents();
   if (!status.ok()) return status;
-  std::ranges::stable_sort(events_,
-                           [](const KeptEvent& a, const KeptEvent& b) {
-                             return a.event.time < b.event.time;
-                           });
+  std::ranges::stable_sort(events_, [](const KeptEvent& a, const KeptEvent& b) {
+    return a.event.time < b.event.time;
+  });
   ReportBuilder builder;
   for (const KeptEvent& one : events_) builder.Add(one.event);
   const bool has_events = !events_.empty();

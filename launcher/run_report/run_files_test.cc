@@ -23,9 +23,8 @@ using testing::SizeIs;
 std::string Line(int second, int round, const std::string& kind,
                  const std::string& run_id = "job",
                  const std::string& more = "") {
-  return "{\"time\":\"2026-03-01T14:05:" +
-         std::string(second < 10 ? "0" : "") + std::to_string(second) +
-         ".000Z\",\"run_id\":\"" + run_id +
+  return "{\"time\":\"2026-03-01T14:05:" + std::string(second < 10 ? "0" : "") +
+         std::to_string(second) + ".000Z\",\"run_id\":\"" + run_id +
          "\",\"round\":" + std::to_string(round) + ",\"kind\":\"" + kind +
          "\",\"node\":null,\"reason\":\"because\"" + more + "}\n";
 }
@@ -36,7 +35,8 @@ constexpr char kRank1[] =
 class RunFilesTest : public testing::Test {
  protected:
   RunFilesTest() {
-    std::string pattern = std::string(std::getenv("TEST_TMPDIR")) + "/runXXXXXX";
+    std::string pattern =
+        std::string(std::getenv("TEST_TMPDIR")) + "/runXXXXXX";
     dir_ = mkdtemp(pattern.data());
   }
   std::string Write(const std::string& name, const std::string& text) {
@@ -51,7 +51,8 @@ class RunFilesTest : public testing::Test {
 };
 
 TEST_F(RunFilesTest, FolderGivesEventsAndOutputOfTheRankThatFailed) {
-  Write("r/events.jsonl", Line(1, 1, "assign") + Line(2, 1, "break", "job", kRank1) +
+  Write("r/events.jsonl", Line(1, 1, "assign") +
+                              Line(2, 1, "break", "job", kRank1) +
                               Line(3, 2, "assign"));
   Write("r/attempt_0/1/stderr.log", "first\nlast words\n");
   Write("r/attempt_0/1/stdout.log", "said\n");
@@ -77,8 +78,8 @@ TEST_F(RunFilesTest, FolderGivesEventsAndOutputOfTheRankThatFailed) {
 }
 
 TEST_F(RunFilesTest, FolderOfAnotherNodeIsRead) {
-  Write("r/events.jsonl", Line(1, 1, "assign") +
-                              Line(2, 1, "break", "job", kRank1));
+  Write("r/events.jsonl",
+        Line(1, 1, "assign") + Line(2, 1, "break", "job", kRank1));
   Write("copied/attempt_0/1/stderr.log", "words\n");
   const auto report = ReadRun({.named = {Path("r"), Path("copied")}});
   ASSERT_TRUE(report.ok()) << report.status();
@@ -86,8 +87,8 @@ TEST_F(RunFilesTest, FolderOfAnotherNodeIsRead) {
 }
 
 TEST_F(RunFilesTest, MissingFilesAreSaidWithTheirHost) {
-  Write("r/events.jsonl", Line(1, 1, "assign") +
-                              Line(2, 1, "break", "job", kRank1));
+  Write("r/events.jsonl",
+        Line(1, 1, "assign") + Line(2, 1, "break", "job", kRank1));
   const auto report = ReadRun({.named = {Path("r")}});
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_THAT(report->missing,
@@ -145,20 +146,21 @@ TEST_F(RunFilesTest, RunIdFindsItsFolder) {
 }
 
 TEST_F(RunFilesTest, EventLogOfSeveralRunsNeedsARunId) {
-  const std::string log = Write(
-      "d.jsonl", Line(1, 1, "assign", "a") + Line(2, 1, "assign", "b"));
+  const std::string log =
+      Write("d.jsonl", Line(1, 1, "assign", "a") + Line(2, 1, "assign", "b"));
   const auto several = ReadRun({.named = {log}});
   EXPECT_EQ(several.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(several.status().message(), HasSubstr("a, b"));
-  const auto one = ReadRun({.named = {"b"}, .log_dir = "", .event_logs = {log}});
+  const auto one =
+      ReadRun({.named = {"b"}, .log_dir = "", .event_logs = {log}});
   ASSERT_TRUE(one.ok()) << one.status();
   EXPECT_EQ(one->run_id, "b");
-  EXPECT_THAT(one->sources,
-              Contains(Field(&ReportSource::what,
-                             "1 event; 1 event of other runs")));
-  EXPECT_THAT(
-      ReadRun({.named = {"c"}, .log_dir = "", .event_logs = {log}}).status().message(),
-      AllOf(HasSubstr("no events of \"c\""), HasSubstr("a, b")));
+  EXPECT_THAT(one->sources, Contains(Field(&ReportSource::what,
+                                           "1 event; 1 event of other runs")));
+  EXPECT_THAT(ReadRun({.named = {"c"}, .log_dir = "", .event_logs = {log}})
+                  .status()
+                  .message(),
+              AllOf(HasSubstr("no events of \"c\""), HasSubstr("a, b")));
 }
 
 TEST_F(RunFilesTest, NothingThatExistsIsAnError) {
@@ -182,18 +184,17 @@ TEST_F(RunFilesTest, FolderWithoutAnEventLogGivesTheNewestOutput) {
 }
 
 TEST_F(RunFilesTest, PipesAndFoldersInPlaceOfFilesAreNotRead) {
-  Write("r/events.jsonl", Line(1, 1, "assign") +
-                              Line(2, 1, "break", "job", kRank1));
+  Write("r/events.jsonl",
+        Line(1, 1, "assign") + Line(2, 1, "break", "job", kRank1));
   std::filesystem::create_directories(Path("r/attempt_0/1/stdout.log"));
   ASSERT_EQ(mkfifo(Path("r/attempt_0/1/stderr.log").c_str(), 0600), 0);
   const auto report = ReadRun({.named = {Path("r")}});
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_THAT(report->outputs, IsEmpty());
   EXPECT_THAT(report->sources,
-              Contains(AllOf(Field(&ReportSource::path,
-                                   Path("r/attempt_0/1/stderr.log")),
-                             Field(&ReportSource::what,
-                                   HasSubstr("not read")))));
+              Contains(AllOf(
+                  Field(&ReportSource::path, Path("r/attempt_0/1/stderr.log")),
+                  Field(&ReportSource::what, HasSubstr("not read")))));
 }
 
 TEST(EndOf, KeepsTheLastLines) {
@@ -216,8 +217,7 @@ TEST(EndOf, HostileBytesAreHarmless) {
   const FileEnd end = EndOf(
       std::string("\x1b[31mred\x1b[0m\n\0\xff\x07\n50 %\r100 %\nx\r\n", 31),
       FilePart::kWhole);
-  EXPECT_THAT(end.lines,
-              ElementsAre("red", "\xef\xbf\xbd", "100 %", "x"));
+  EXPECT_THAT(end.lines, ElementsAre("red", "\xef\xbf\xbd", "100 %", "x"));
 }
 
 TEST(EndOf, LongLineIsCut) {

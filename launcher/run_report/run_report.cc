@@ -241,11 +241,11 @@ std::vector<WantedOutput> WantedOutputs(const RunReport& report) {
        it != report.interruptions.rend(); ++it) {
     if (!it->failure.has_value() || it->failure->rank < 0) continue;
     if (!seen.emplace(it->round, it->failure->rank).second) continue;
-    wanted.push_back({.round = it->round,
-                      .rank = it->failure->rank,
-                      .why = absl::StrCat("its failure ended round ",
-                                          it->round),
-                      .host = it->failure->host});
+    wanted.push_back(
+        {.round = it->round,
+         .rank = it->failure->rank,
+         .why = absl::StrCat("its failure ended round ", it->round),
+         .host = it->failure->host});
     if (wanted.size() == kMaxWantedOutputs) return wanted;
   }
   const bool is_unexplained =
@@ -253,8 +253,8 @@ std::vector<WantedOutput> WantedOutputs(const RunReport& report) {
       !(report.verdict && report.verdict->outcome == "succeeded");
   if (!is_unexplained) return wanted;
   constexpr int kFirstRanks = 4;
-  const int ranks = std::min(
-      kFirstRanks, report.workers > 0 ? report.workers : kFirstRanks);
+  const int ranks =
+      std::min(kFirstRanks, report.workers > 0 ? report.workers : kFirstRanks);
   for (int rank = 0; rank < ranks; ++rank) {
     wanted.push_back({.round = report.rounds.back().number,
                       .rank = rank,

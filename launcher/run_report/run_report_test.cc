@@ -201,11 +201,13 @@ TEST_F(ReportBuilderTest, LateJoinOfALaterRoundIsNoNewRun) {
 
 TEST_F(ReportBuilderTest, NodesThatLeftKeepTheirTimes) {
   RecordedState state;
-  state.nodes = {{.node_id = "a", .group_rank = 0, .first_rank = 0, .slots = 2},
-                 {.node_id = "b", .group_rank = 1, .first_rank = 2, .slots = 2}};
+  state.nodes = {
+      {.node_id = "a", .group_rank = 0, .first_rank = 0, .slots = 2},
+      {.node_id = "b", .group_rank = 1, .first_rank = 2, .slots = 2}};
   (*state.nodes)[0].host = "ha";
   State(1, 1, state);
-  state.nodes = {{.node_id = "b", .group_rank = 0, .first_rank = 0, .slots = 2}};
+  state.nodes = {
+      {.node_id = "b", .group_rank = 0, .first_rank = 0, .slots = 2}};
   State(2, 2, state);
   const RunReport report = builder_.Take();
   EXPECT_THAT(report.node_times,

@@ -91,17 +91,19 @@ std::string DecisionJson(const std::string& run_id, const Decision& decision,
       {"kind", decision.kind},
       {"node", decision.node_id.empty() ? Json() : Json(decision.node_id)},
       {"reason", decision.reason}};
-  return Line(json, "failure",
-              decision.failure.has_value() ? FailureJson(*decision.failure)
-                                           : "");
+  return Line(
+      json, "failure",
+      decision.failure.has_value() ? FailureJson(*decision.failure) : "");
 }
 
 std::string StateLine(const JobStatus& job, StateDetail detail,
                       double unix_time) {
-  const nlohmann::ordered_json json = {
-      {"time", IsoText(unix_time)}, {"run_id", job.run_id},
-      {"round", job.round},         {"kind", "state"},
-      {"node", nullptr},            {"reason", job.reason}};
+  const nlohmann::ordered_json json = {{"time", IsoText(unix_time)},
+                                       {"run_id", job.run_id},
+                                       {"round", job.round},
+                                       {"kind", "state"},
+                                       {"node", nullptr},
+                                       {"reason", job.reason}};
   return Line(json, "state", StateJson(job, detail));
 }
 

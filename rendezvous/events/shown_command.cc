@@ -52,10 +52,9 @@ bool IsSecretName(std::string_view name) {
 }
 
 bool IsSecretValue(std::string_view value) {
-  constexpr std::string_view kBeginnings[] = {"hf_",  "ghp_",  "gho_", "ghs_",
-                                              "sk-",  "xoxb-", "xoxp-",
-                                              "AKIA", "eyJ",   "muster1",
-                                              "github_pat_", "glpat-"};
+  constexpr std::string_view kBeginnings[] = {
+      "hf_",   "ghp_", "gho_", "ghs_",    "sk-",         "xoxb-",
+      "xoxp-", "AKIA", "eyJ",  "muster1", "github_pat_", "glpat-"};
   while (!value.empty() && (value[0] == '\'' || value[0] == '"')) {
     value.remove_prefix(1);
   }
@@ -91,8 +90,7 @@ std::string ShownCommand(std::string_view command) {
     if (is_next_secret && !is_flag) {
       text = kLeftOut;
     } else if (has_value &&
-               (IsSecretName(name) ||
-                IsSecretValue(word.substr(equals + 1)))) {
+               (IsSecretName(name) || IsSecretValue(word.substr(equals + 1)))) {
       text = absl::StrCat(name, "=", kLeftOut);
     } else {
       text = IsSecretValue(word) ? kLeftOut : WithoutUser(word);

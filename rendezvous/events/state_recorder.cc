@@ -42,8 +42,8 @@ void StateRecorder::Run(const Read& read, const Write& write) {
     const bool is_due = due.has_value() && *due <= now;
     if (is_ending_ && !is_due) return;
     if (!is_due || (now < paused_until && !is_ending_)) {
-      const Instant next = std::max(due.value_or(now + std::chrono::hours(1)),
-                                    paused_until);
+      const Instant next =
+          std::max(due.value_or(now + std::chrono::hours(1)), paused_until);
       changed_.wait_until(lock, ToSteady(next));
       continue;
     }

@@ -202,34 +202,35 @@ Json StateNodesJson(const JobStatus& job) {
   for (const NodeStatus& status : job.nodes) {
     if (nodes.size() == kMaxStateNodes) break;
     const bool has_rank = status.group_rank.has_value();
-    nodes.push_back(
-        {{"node_id", status.node.node_id},
-         {"host", status.node.host},
-         {"group_rank", OrNull(status.group_rank)},
-         {"first_rank", has_rank ? Json(first_rank) : Json()},
-         {"slots", status.node.slots},
-         {"unhealthy",
-          status.health == Health::kUnhealthy ? Json(status.unhealthy) : Json()},
-         {"seconds", ToJson(status.time.ledger)}});
+    nodes.push_back({{"node_id", status.node.node_id},
+                     {"host", status.node.host},
+                     {"group_rank", OrNull(status.group_rank)},
+                     {"first_rank", has_rank ? Json(first_rank) : Json()},
+                     {"slots", status.node.slots},
+                     {"unhealthy", status.health == Health::kUnhealthy
+                                       ? Json(status.unhealthy)
+                                       : Json()},
+                     {"seconds", ToJson(status.time.ledger)}});
     if (has_rank) first_rank += status.node.slots;
   }
   return nodes;
 }
 
 Json SettingsJson(const JobSpec& spec) {
-  return {{"version", kVersion},
-          {"command", ShownCommand(spec.command)},
-          {"min_nodes", spec.min_nodes},
-          {"max_nodes", spec.max_nodes},
-          {"max_restarts", spec.max_restarts},
-          {"join_timeout_seconds", ToSeconds(spec.join_timeout)},
-          {"rejoin_timeout_seconds", ToSeconds(spec.rejoin_timeout)},
-          {"lease_seconds", ToSeconds(spec.lease())},
-          {"shutdown_timeout_seconds", ToSeconds(spec.shutdown_timeout)},
-          {"scale_up", spec.scale_up == ScaleUp::kRestart ? "restart" : "never"},
-          {"worker_store", spec.store_host == StoreHost::kWorker},
-          {"encrypt_workers", spec.encryption == Encryption::kWorkers},
-          {"evict_stragglers", spec.evict_stragglers}};
+  return {
+      {"version", kVersion},
+      {"command", ShownCommand(spec.command)},
+      {"min_nodes", spec.min_nodes},
+      {"max_nodes", spec.max_nodes},
+      {"max_restarts", spec.max_restarts},
+      {"join_timeout_seconds", ToSeconds(spec.join_timeout)},
+      {"rejoin_timeout_seconds", ToSeconds(spec.rejoin_timeout)},
+      {"lease_seconds", ToSeconds(spec.lease())},
+      {"shutdown_timeout_seconds", ToSeconds(spec.shutdown_timeout)},
+      {"scale_up", spec.scale_up == ScaleUp::kRestart ? "restart" : "never"},
+      {"worker_store", spec.store_host == StoreHost::kWorker},
+      {"encrypt_workers", spec.encryption == Encryption::kWorkers},
+      {"evict_stragglers", spec.evict_stragglers}};
 }
 
 const char* KindText(FailureKind kind) {

@@ -40,8 +40,7 @@ void RunFuzzCase(std::string_view input) {
   const std::string page = launcher::ReportPage(report, 1);
   MUSTER_CHECK(page.size() < 200'000 + 16 * text.size()) << page.size();
   for (const std::string_view markup : {"<script", "<img", "<iframe", "<a x"}) {
-    MUSTER_CHECK(page.find(markup) == std::string::npos)
-        << std::string(markup);
+    MUSTER_CHECK(page.find(markup) == std::string::npos) << std::string(markup);
   }
   for (const char c : page) {
     MUSTER_CHECK(c == '\n' || static_cast<unsigned char>(c) >= ' ');
