@@ -20,6 +20,9 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kFinished', FALSE),
     ('a decision during a read is lost', _EVENTS, 'StateSchedule::OnState',
      'if has_value', FALSE),
+    # --- the failure of a decision
+    ('a drain is blamed as a failure', 'rendezvous/job', 'Job::Excuse',
+     'do is_loss Reblame', swap('is_loss ? cause : std::nullopt', 'cause')),
     # --- secrets
     ('a named secret is shown', _EVENTS, 'ShownCommand', 'if IsSecretName',
      without('IsSecretName')),
