@@ -246,7 +246,13 @@ RecordedState StateOf(const Json& json) {
                                   .ratio = Number(one, "ratio").value_or(0)});
     }
   }
-  state.verdict = VerdictOf(Find(json, "verdict"));
+  const Json* const verdict = Find(json, "verdict");
+  state.verdict = VerdictOf(verdict);
+  // Nodes may have reported more time after the verdict, which every `launch`
+  // has printed.
+  if (state.verdict.has_value() && Find(*verdict, "time") != nullptr) {
+    state.time = TimeOf(*Find(*verdict, "time"));
+  }
   const Json* const settings = Find(json, "settings");
   if (settings != nullptr && settings->is_object()) {
     for (const auto& [name, value] : settings->items()) {

@@ -54,6 +54,7 @@ rendezvous::JobStatus SomeJob() {
   job.slow_ranks = {{.rank = 3, .host = "n2.example", .ratio = 1.5}};
   job.verdict = rendezvous::Verdict{
       .outcome = rendezvous::Outcome::kFailed, .exit_code = 3, .reason = "why"};
+  job.verdict->time = job.time;
   return job;
 }
 
@@ -107,6 +108,15 @@ TEST(RecordedEvent, StateIsReadAsItWasWritten) {
   EXPECT_THAT(state.settings,
               testing::Contains(
                   Pair("command", "2 workers: t.py --api-key=[left out]")));
+}
+
+TEST(RecordedEvent, TimeOfTheVerdictCounts) {
+  rendezvous::JobStatus job = SomeJob();
+  job.verdict->time.spent_s[static_cast<size_t>(Activity::kProductive)] = 42;
+  const auto event = ParseEvent(
+      rendezvous::StateLine(job, rendezvous::StateDetail::kSummary, kTime));
+  ASSERT_TRUE(event.has_value());
+  EXPECT_EQ(event->state->time.productive_s(), 42);
 }
 
 TEST(RecordedEvent, StatesOfManyNodesAreBounded) {
@@ -188,7 +198,7 @@ TEST(RecordedEvent, OtherTextIsNoEvent) {
       rendezvous::DecisionJson("a-job", {.kind = "join"}, kTime);
   for (const std::string& text :
        {std::string(), std::string("{}"), std::string("null"),
-        line.substr(0, line.size() / 2), std::string(1 << 20, '['),
+        line.substr(0, line.size() / 2), std::string(1 << 14, '['),
         std::string(R"({"time":"yesterday","kind":"join"})"),
         std::string(R"({"time":7,"kind":"join"})"),
         std::string(R"({"time":"2026-03-01T14:05:09.250Z","kind":""})"),

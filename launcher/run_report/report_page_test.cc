@@ -158,7 +158,7 @@ TEST(ReportPage, HostileTextsAreText) {
 
 TEST(ReportPage, SizeIsBounded) {
   RunReport report = Hostile();
-  const std::string text(10'000, '<');
+  const std::string text(700, '<');
   report.rounds.assign(RunReport::kMaxRounds, report.rounds[0]);
   for (ReportRound& round : report.rounds) round.why = text;
   report.interruptions.assign(RunReport::kMaxRounds, report.interruptions[0]);
@@ -166,7 +166,7 @@ TEST(ReportPage, SizeIsBounded) {
   report.notes.assign(RunReport::kMaxNotes, report.notes[0]);
   for (ReportNote& note : report.notes) note.reason = text;
   report.node_times.assign(RunReport::kMaxNodes, report.node_times[0]);
-  EXPECT_LT(ReportPage(report, kBegin).size(), size_t{6} << 20);
+  EXPECT_LT(ReportPage(report, kBegin).size(), size_t{4} << 20);
 }
 
 TEST(ReportPage, EmptyRunSaysWhatIsUnknown) {
