@@ -317,9 +317,11 @@ class Report(unittest.TestCase):
 
   def test_run_cut_off_by_sigkill_has_a_report(self):
     other_logs = os.path.join(self.folder, 'other')
-    nodes = [self.node(0),
-             self.node(1, logs=other_logs)]
+    nodes = [self.node(0)]
     log = os.path.join(self.logs, 'latest', 'events.jsonl')
+    # The first node hosts the coordinator.
+    until('the coordinator runs', lambda: os.path.exists(log))
+    nodes.append(self.node(1, logs=other_logs))
     self.wait_for_step(log, 1, 5)
     nodes[0].kill()
     nodes[0].communicate()
