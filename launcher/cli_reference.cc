@@ -6,6 +6,7 @@
 #include "launcher/launch_help.h"
 #include "launcher/options/flag.h"
 #include "launcher/options/flag_table.h"
+#include "launcher/run_report/report_command.h"
 #include "launcher/subcommands.h"
 #include "launcher/token_command.h"
 
@@ -454,6 +455,7 @@ std::string CliReference() {
   };
   list("`status`, `watch`, `logs`, `stacks`, `cancel`, `drain` and `nodes`",
        AdminFlags());
+  list("`report`", ReportFlags());
   list("`token`", TokenFlags());
   absl::StrAppend(&text, "\n## Exit status\n\n| Code | Meaning |\n|---|---|\n");
   for (const auto& [code, meaning] : ExitCodes()) {

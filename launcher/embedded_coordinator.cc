@@ -112,7 +112,9 @@ rendezvous::Coordinator::Options EmbeddedCoordinator::CoordinatorOptions(
       .on_decision =
           [this](const std::string& run_id,
                  const rendezvous::Decision& decision) {
-            if (event_log_ != nullptr) event_log_->Append(run_id, decision);
+            if (event_log_ == nullptr) return;
+            event_log_->Append(run_id, decision);
+            states_.OnDecision(run_id, decision);
           },
       .takeover = std::nullopt};
   if (!options_.takeover.has_value()) return options;
@@ -181,6 +183,22 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
   }
   const absl::Status served = here->server_->Serve(&here->coordinator_);
   if (!served.ok()) return served;
+  if (options.event_log != nullptr) {
+    EmbeddedCoordinator* const self = here.get();
+    here->states_.Begin(
+        [self](const std::string& run_id) {
+          absl::StatusOr<rendezvous::JobStatus> job =
+              self->coordinator_.GetJob(run_id);
+          // A status has no command. The log belongs to the user who has given
+          // this one.
+          if (job.ok()) job->spec.command = self->options_.job.spec.command;
+          return job;
+        },
+        [self](const rendezvous::JobStatus& job,
+               rendezvous::StateDetail detail) {
+          self->event_log_->AppendState(job, detail);
+        });
+  }
   if (!port_is_known) {
     auto kept = KeepToken(here->address(), options, voice);
     if (!kept.ok()) return kept.status();
@@ -212,6 +230,7 @@ absl::StatusOr<std::unique_ptr<LocalToken>> EmbeddedCoordinator::KeepToken(
 
 void EmbeddedCoordinator::Linger(Duration close_timeout, const Voice& voice) {
   server_->Shutdown(WaitForOthers(close_timeout, voice));
+  states_.Finish();
   coordinator_.ForgetFinishedJobs();
   // The fault that ends a job may quarantine a machine.
   if (hook_ != nullptr) hook_->Finish(kLastHook);

@@ -15,6 +15,7 @@
 #include "rendezvous/client/announcer.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/events/event_log.h"
+#include "rendezvous/events/state_recorder.h"
 #include "rendezvous/quarantine/quarantine_hook.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
@@ -77,6 +78,10 @@ class EmbeddedCoordinator {
   const std::optional<rendezvous::Verdict>& recorded_verdict() const {
     return recorded_verdict_;
   }
+  ~EmbeddedCoordinator() { states_.Finish(); }
+  EmbeddedCoordinator(const EmbeddedCoordinator&) = delete;
+  EmbeddedCoordinator& operator=(const EmbeddedCoordinator&) = delete;
+
   rendezvous::Coordinator* coordinator() { return &coordinator_; }
   const rendezvous::Endpoint& address() const { return server_->address(); }
   // The endpoint at which others reach this coordinator. Requires
@@ -124,6 +129,8 @@ class EmbeddedCoordinator {
   const std::optional<rendezvous::Verdict> recorded_verdict_;
   std::unique_ptr<rendezvous::EventLog> event_log_;
   std::unique_ptr<rendezvous::QuarantineHook> hook_;  // null: no command
+  // Reads `coordinator_` until Finish; `coordinator_` calls it as well.
+  rendezvous::StateRecorder states_;
   rendezvous::Coordinator coordinator_;
   // Null while this coordinator is a standby. Destroyed after `server_`, whose
   // streams may still make this coordinator take over.

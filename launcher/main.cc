@@ -27,6 +27,7 @@
 #include "launcher/options/flag_table.h"
 #include "launcher/options/run_options.h"
 #include "launcher/run_command.h"
+#include "launcher/run_report/report_command.h"
 #include "launcher/slurm/job_result.h"
 #include "launcher/slurm/slurm_command.h"
 #include "launcher/ssh/agent_process.h"
@@ -79,6 +80,7 @@ using SubcommandFunction = int (*)(const std::vector<std::string>& args,
 constexpr std::pair<std::string_view, SubcommandFunction> kFunctions[] = {
     {"inspect", [](const std::vector<std::string>& args, const Environment&,
                    const Voice& voice) { return InspectCommand(args, voice); }},
+    {"report", ReportCommand},
     {"doctor",
      [](const std::vector<std::string>& args, const Environment& environment,
         const Voice& voice) {

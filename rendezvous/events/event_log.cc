@@ -43,6 +43,25 @@ Civil ToCivil(double unix_seconds) {
 
 }  // namespace
 
+namespace {
+
+// Returns the object `json` as a line, with another field `name` that has the
+// JSON text `value`; empty: no such field.
+std::string Line(const nlohmann::ordered_json& json, const char* name,
+                 const std::string& value) {
+  // Names and reasons may contain bytes that are not valid UTF-8.
+  std::string line =
+      json.dump(-1, ' ', /*ensure_ascii=*/true,
+                nlohmann::ordered_json::error_handler_t::replace);
+  if (!value.empty()) {
+    line.pop_back();
+    line += std::string(",\"") + name + "\":" + value + "}";
+  }
+  return line + "\n";
+}
+
+}  // namespace
+
 std::string UtcText(double unix_seconds) {
   if (!IsDate(unix_seconds)) return "unknown";
   Civil t = ToCivil(unix_seconds);
@@ -72,10 +91,20 @@ std::string DecisionJson(const std::string& run_id, const Decision& decision,
       {"kind", decision.kind},
       {"node", decision.node_id.empty() ? Json() : Json(decision.node_id)},
       {"reason", decision.reason}};
-  // Names and reasons may contain bytes that are not valid UTF-8.
-  return json.dump(-1, ' ', /*ensure_ascii=*/true,
-                   Json::error_handler_t::replace) +
-         "\n";
+  return Line(
+      json, "failure",
+      decision.failure.has_value() ? FailureJson(*decision.failure) : "");
+}
+
+std::string StateLine(const JobStatus& job, StateDetail detail,
+                      double unix_time) {
+  const nlohmann::ordered_json json = {{"time", IsoText(unix_time)},
+                                       {"run_id", job.run_id},
+                                       {"round", job.round},
+                                       {"kind", "state"},
+                                       {"node", nullptr},
+                                       {"reason", job.reason}};
+  return Line(json, "state", StateJson(job, detail));
 }
 
 namespace {
@@ -116,6 +145,11 @@ void EventLog::Append(const std::string& run_id, const Decision& decision) {
   }
   if (result.written)
     file_.Write(DecisionJson(run_id, decision, UnixSeconds()));
+  queue_.Look();
+}
+
+void EventLog::AppendState(const JobStatus& job, StateDetail detail) {
+  file_.Write(StateLine(job, detail, UnixSeconds()));
   queue_.Look();
 }
 

@@ -11,6 +11,7 @@
 #include "base/file_queue.h"
 #include "base/time.h"
 #include "rendezvous/events/event_throttle.h"
+#include "rendezvous/events/status_json.h"
 #include "rendezvous/protocol/job_status.h"
 
 namespace muster::rendezvous {
@@ -24,14 +25,20 @@ std::string UtcText(double unix_seconds);
 std::string IsoText(double unix_seconds);
 
 // Formats one decision for programs: one JSON object with "time", "run_id",
-// "round", "kind", "node" (null if it concerns the whole job) and "reason",
-// followed by a newline. `unix_time`: seconds since 1970 at which the decision
-// was received. Pure.
+// "round", "kind", "node" (null if it concerns the whole job), "reason" and, if
+// the decision has one, "failure", followed by a newline. `unix_time`: seconds
+// since 1970 at which the decision was received. Pure.
 std::string DecisionJson(const std::string& run_id, const Decision& decision,
                          double unix_time);
 
-// A file of the coordinator's decisions, one JSON object per line, for later
-// analysis.
+// Formats the state of a job as a line of the same form with the kind "state":
+// "reason" is why the job is in its phase, and "state" has the object of
+// StateJson. Pure.
+std::string StateLine(const JobStatus& job, StateDetail detail,
+                      double unix_time);
+
+// A file of the coordinator's decisions and the jobs' states, one JSON object
+// per line, for later analysis.
 //
 // Thread-safe. A failure to write is reported once through `on_trouble`, and
 // again only after writing has worked in between. It never stops the job.
@@ -79,6 +86,10 @@ class EventLog {
   // Appends one line with the current time, unless EventThrottle's rate limit
   // drops the decision.
   void Append(const std::string& run_id, const Decision& decision);
+
+  // Appends the line of StateLine with the current time. The caller limits the
+  // rate (StateSchedule).
+  void AppendState(const JobStatus& job, StateDetail detail);
 
  private:
   std::mutex mutex_;  // guards throttle_

@@ -4,8 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "rendezvous/events/shown_command.h"
+#include "rendezvous/protocol/job_progress.h"
 #include "rendezvous/protocol/signal_names.h"
 #include "rendezvous/protocol/state_names.h"
+#include "rendezvous/version.h"
 
 namespace muster::rendezvous {
 
@@ -143,6 +146,20 @@ Json ToJson(const PreemptionNotice& notice) {
           {"seconds_left", ToSeconds(notice.left)}};
 }
 
+Json ToJson(const std::vector<SlowRank>& ranks) {
+  Json json = Json::array();
+  for (const SlowRank& slow : ranks) {
+    json.push_back({{"rank", slow.rank},
+                    {"node_id", slow.node_id},
+                    {"host", slow.host},
+                    {"local_rank", slow.local_rank},
+                    {"phase", PhaseText(slow.phase)},
+                    {"ratio", Number(slow.ratio)},
+                    {"persistent", slow.is_persistent}});
+  }
+  return json;
+}
+
 Json ToJson(const JobStatus& job) {
   Json json = {
       {"run_id", job.run_id},
@@ -161,16 +178,7 @@ Json ToJson(const JobStatus& job) {
       {"preemption", job.preemption ? ToJson(*job.preemption) : Json()},
       {"time", ToJson(job.time)},
       {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
-  json["slow_ranks"] = Json::array();
-  for (const SlowRank& slow : job.slow_ranks) {
-    json["slow_ranks"].push_back({{"rank", slow.rank},
-                                  {"node_id", slow.node_id},
-                                  {"host", slow.host},
-                                  {"local_rank", slow.local_rank},
-                                  {"phase", PhaseText(slow.phase)},
-                                  {"ratio", Number(slow.ratio)},
-                                  {"persistent", slow.is_persistent}});
-  }
+  json["slow_ranks"] = ToJson(job.slow_ranks);
   json["slow_ranks_gain"] = Number(job.slow_ranks_gain);
   if (!job.not_durable.empty()) {
     json["not_durable"] = {{"reason", job.not_durable},
@@ -186,6 +194,73 @@ Json ToJson(const JobStatus& job) {
     if (node.group_rank) first_rank += node.node.slots;
   }
   return json;
+}
+
+// The steps, the loss and the speed of the ranks together.
+Json ProgressJson(const JobStatus& job) {
+  const ProgressSummary progress = Summarize(RanksOf(job));
+  if (progress.reporting == 0) return Json();
+  return {{"ranks", progress.reporting},
+          {"least_step", OrNull(progress.least_step)},
+          {"max_step", OrNull(progress.max_step)},
+          {"slowest_rank", progress.slowest_rank},
+          {"loss", Number(progress.loss)},
+          {"tokens_per_s", progress.tokens_per_s}};
+}
+
+Json StateNodesJson(const JobStatus& job) {
+  Json nodes = Json::array();
+  int first_rank = 0;
+  for (const NodeStatus& status : job.nodes) {
+    if (nodes.size() == kMaxStateNodes) break;
+    const bool has_rank = status.group_rank.has_value();
+    nodes.push_back({{"node_id", status.node.node_id},
+                     {"host", status.node.host},
+                     {"group_rank", OrNull(status.group_rank)},
+                     {"first_rank", has_rank ? Json(first_rank) : Json()},
+                     {"slots", status.node.slots},
+                     {"unhealthy", status.health == Health::kUnhealthy
+                                       ? Json(status.unhealthy)
+                                       : Json()},
+                     {"seconds", ToJson(status.time.ledger)}});
+    if (has_rank) first_rank += status.node.slots;
+  }
+  return nodes;
+}
+
+Json SettingsJson(const JobSpec& spec) {
+  return {
+      {"version", kVersion},
+      {"command", ShownCommand(spec.command)},
+      {"min_nodes", spec.min_nodes},
+      {"max_nodes", spec.max_nodes},
+      {"max_restarts", spec.max_restarts},
+      {"join_timeout_seconds", ToSeconds(spec.join_timeout)},
+      {"rejoin_timeout_seconds", ToSeconds(spec.rejoin_timeout)},
+      {"lease_seconds", ToSeconds(spec.lease())},
+      {"shutdown_timeout_seconds", ToSeconds(spec.shutdown_timeout)},
+      {"scale_up", spec.scale_up == ScaleUp::kRestart ? "restart" : "never"},
+      {"worker_store", spec.store_host == StoreHost::kWorker},
+      {"encrypt_workers", spec.encryption == Encryption::kWorkers},
+      {"evict_stragglers", spec.evict_stragglers}};
+}
+
+const char* KindText(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::kExitCode:
+      return "exit code";
+    case FailureKind::kSignal:
+      return "signal";
+    case FailureKind::kStartFailed:
+      return "start failed";
+    case FailureKind::kStoppedByUs:
+      return "stopped";
+    case FailureKind::kNodeLost:
+      return "node lost";
+    case FailureKind::kHung:
+      return "hung";
+  }
+  return "unknown";
 }
 
 // Values of `indent`: blanks for each level, or no line breaks at all.
@@ -229,6 +304,44 @@ std::string HostListJson(const std::vector<HostStatus>& hosts) {
          {"reason", host.judgement.reason}});
   }
   return Dump(list, kIndent) + "\n";
+}
+
+std::string StateJson(const JobStatus& job, StateDetail detail) {
+  Json json = {{"phase", PhaseText(job.phase)},
+               {"age_seconds", ToSeconds(job.age)},
+               {"phase_age_seconds", ToSeconds(job.phase_age)},
+               {"world_size", job.world_size},
+               {"restarts_used", job.restarts_used},
+               {"max_restarts", job.spec.max_restarts},
+               {"progress", ProgressJson(job)},
+               {"time", ToJson(job.time)},
+               {"slow_ranks", ToJson(job.slow_ranks)},
+               {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
+  if (detail == StateDetail::kNodes) {
+    json["settings"] = SettingsJson(job.spec);
+    json["nodes"] = StateNodesJson(job);
+    json["nodes_omitted"] = job.nodes.size() - json["nodes"].size();
+  }
+  return Dump(json, kOneLine);
+}
+
+std::string FailureJson(const Failure& failure) {
+  return Dump({{"kind", KindText(failure.kind)},
+               {"host", failure.host},
+               {"node_id", failure.node_id},
+               {"group_rank", failure.group_rank},
+               {"rank", failure.rank},
+               {"local_rank", failure.local_rank},
+               {"pid", failure.pid},
+               {"exit_code", failure.exit_code},
+               {"signal", failure.signal},
+               {"unix_time", failure.unix_time},
+               {"message", failure.message},
+               {"error_file", failure.error_file},
+               {"traceback", failure.traceback},
+               {"stderr_tail", failure.stderr_tail},
+               {"stack", failure.stack}},
+              kOneLine);
 }
 
 }  // namespace muster::rendezvous

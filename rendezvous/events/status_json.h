@@ -22,6 +22,21 @@ std::string JobListJson(const std::vector<JobStatus>& jobs);
 // The machines with faults as a JSON array. Pure.
 std::string HostListJson(const std::vector<HostStatus>& hosts);
 
+// The content of a line of the kind "state" in the event log.
+enum class StateDetail {
+  kSummary,  // phase, progress, times, slow ranks, verdict
+  kNodes,    // also the job's settings and its first kMaxStateNodes nodes
+};
+inline constexpr size_t kMaxStateNodes = 128;
+
+// One job as a JSON object on one line, for the event log: shorter than
+// StatusJsonLine, and bounded whatever the number of nodes. Values of the job's
+// command that look like secrets are left out. Pure.
+std::string StateJson(const JobStatus& job, StateDetail detail);
+
+// A failure as a JSON object on one line, for the event log. Pure.
+std::string FailureJson(const Failure& failure);
+
 }  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_EVENTS_STATUS_JSON_H_

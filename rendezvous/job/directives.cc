@@ -366,9 +366,9 @@ void Outbox::Begin() {
 }
 
 void Outbox::Note(std::string kind, const std::string& node_id,
-                  std::string reason) {
-  step_.decisions.push_back(
-      {std::move(kind), state_.round, node_id, std::move(reason)});
+                  std::string reason, std::optional<Failure> failure) {
+  step_.decisions.push_back({std::move(kind), state_.round, node_id,
+                             std::move(reason), std::move(failure)});
 }
 
 void Outbox::Tell(Node& node) {

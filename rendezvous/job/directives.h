@@ -49,8 +49,9 @@ class Outbox {
   // Returns the directives and decisions of the step.
   JobStep Take() { return std::move(step_); }
 
-  // Appends a decision.
-  void Note(std::string kind, const std::string& node_id, std::string reason);
+  // Appends a decision. `failure`: see Decision::failure.
+  void Note(std::string kind, const std::string& node_id, std::string reason,
+            std::optional<Failure> failure = std::nullopt);
   // Counts a fault against a machine (JobStep::faults).
   void Count(HostFault fault) { step_.faults.push_back(std::move(fault)); }
   bool HasFaults() const { return !step_.faults.empty(); }

@@ -467,7 +467,7 @@ void Job::TakeFailures(Node& node, const Report& report) {
     if (move.has_value()) {
       const std::string why = ReasonOfBreak(state_, failure);
       state_.stopping.consequence.Replace(why, ExitCodeOf(failure));
-      Reblame(failure.node_id, why, *move);
+      Reblame(failure.node_id, why, *move, failure);
       state_.blame.MoveTo(failure, why, state_.now);
       continue;
     }
@@ -475,7 +475,7 @@ void Job::TakeFailures(Node& node, const Report& report) {
     // verdict's reason describes it.
     if (failure.rank >= 0) state_.blame.Add(failure);
     if (failure.kind == FailureKind::kStoppedByUs) continue;
-    outbox_.Note("failure", node.identity.node_id, Describe(failure));
+    outbox_.Note("failure", node.identity.node_id, Describe(failure), failure);
     if (state_.phase == JobPhase::kRunning) BreakForFailure(failure);
     if (state_.lost_host.has_value()) LoseHost();
     state_.blame.SuspectKill(node, failure, state_.now);

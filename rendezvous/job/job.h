@@ -233,9 +233,10 @@ class Job {
   // withdraws the failure's consequence (a spent restart or a verdict).
   void Excuse(const std::string& node_id, const std::string& why);
   // Records `why` as the reason of the break, and sends it to the members as a
-  // new stop order, because the exit code may have changed, too.
+  // new stop order, because the exit code may have changed, too. `failure`: the
+  // new cause, if it is one.
   void Reblame(const std::string& node_id, const std::string& why,
-               const Blame::Move& move);
+               const Blame::Move& move, const std::optional<Failure>& failure);
   void Cancel(const std::string& why, const CancelWish& wish);
   void Preempt(const Node& by, const PreemptionNotice& notice);
   void Finish(Verdict verdict);

@@ -51,6 +51,10 @@ TEST_F(JobBlame, TheRoundStopsAtOnceButTheJobWaitsForTheMissingNode) {
 TEST_F(JobBlame, ALostNodeIsTheCauseAndSpendsNoRestart) {
   job_.Wait(milliseconds(400));
   EXPECT_THAT(job_.Decided("blame"), HasSubstr("b (group rank 1) was lost"));
+  const std::optional<Failure> loss = job_.DecidedFailure("blame");
+  ASSERT_TRUE(loss.has_value());
+  EXPECT_EQ(loss->kind, FailureKind::kNodeLost);
+  EXPECT_EQ(loss->node_id, "b");
   // A node loss spends no restart, so the survivor begins a new round although
   // no restarts are allowed.
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
@@ -391,6 +395,7 @@ class JobBlameLeaving : public JobBlameUnheard {
 TEST_F(JobBlameLeaving, ANodeThatLeftBeforeTheOrderIsTheCause) {
   Leave();
   EXPECT_THAT(job_.Decided("blame"), HasSubstr("b (group rank 1) goes: the "));
+  EXPECT_FALSE(job_.DecidedFailure("blame").has_value());
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
   EXPECT_EQ(job_.round(), 2);
   EXPECT_EQ(job_.World(), std::vector<std::string>{"a"});

@@ -31,6 +31,13 @@ TEST(JobFailure, BreaksTheRoundForEverybody) {
   EXPECT_EQ(job.Decided("break"),
             "round 1 is broken: rank 1 on a: exit code 3");
   EXPECT_EQ(job.Decided("failure"), "rank 1 on a: exit code 3");
+  for (const char* kind : {"break", "failure"}) {
+    const std::optional<Failure> failure = job.DecidedFailure(kind);
+    ASSERT_TRUE(failure.has_value()) << kind;
+    EXPECT_EQ(failure->rank, 1) << kind;
+    EXPECT_EQ(failure->exit_code, 3) << kind;
+    EXPECT_EQ(failure->node_id, "a") << kind;
+  }
 }
 
 TEST(JobFailure, ALostNcclRootIsTextOfALaterBreak) {

@@ -272,6 +272,14 @@ std::string JobFixture::Decided(const std::string& kind) const {
   return "";
 }
 
+std::optional<Failure> JobFixture::DecidedFailure(
+    const std::string& kind) const {
+  for (size_t i = decisions_.size(); i-- > 0;) {
+    if (decisions_[i].kind == kind) return decisions_[i].failure;
+  }
+  return std::nullopt;
+}
+
 int JobFixture::Count(const std::string& kind) const {
   return static_cast<int>(
       std::count_if(decisions_.begin(), decisions_.end(),

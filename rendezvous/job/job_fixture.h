@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -105,6 +106,9 @@ class JobFixture {
   // Returns the reason of the newest decision of this kind; empty if there is
   // none.
   std::string Decided(const std::string& kind) const;
+  // Returns the failure of the newest decision of this kind; nullopt: it has
+  // none, or there is no such decision.
+  std::optional<Failure> DecidedFailure(const std::string& kind) const;
   // Returns the number of decisions of this kind so far.
   int Count(const std::string& kind) const;
   const JobStep& last_step() const { return last_step_; }

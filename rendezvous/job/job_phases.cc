@@ -693,7 +693,10 @@ void Job::BreakRound(const std::string& why, Stopping stopping,
   state_.speaker = ChooseSpeaker(state_);
   outbox_.Reword();
   outbox_.Note("break", "",
-               absl::StrCat("round ", state_.round, " is broken: ", why));
+               absl::StrCat("round ", state_.round, " is broken: ", why),
+               state_.stopping.cause == StopCause::kBroken
+                   ? state_.blame.failures().cause()
+                   : std::nullopt);
   state_.world.unstopped = 0;
   for (const World::Member& member : state_.world.members) {
     Node* node = state_.nodes.Find(member.node_id);
@@ -731,18 +734,25 @@ void Job::BreakForFailure(const Failure& failure) {
 
 void Job::Excuse(const std::string& node_id, const std::string& why) {
   state_.restarts_used -= state_.stopping.consequence.Withdraw();
-  Reblame(node_id, why, {.decision = "blame", .instead_of = "; not by "});
+  // A node that leaves, or a preemption, is no failure.
+  const std::optional<Failure>& cause = state_.blame.failures().cause();
+  const bool is_loss =
+      cause.has_value() && cause->kind == FailureKind::kNodeLost;
+  Reblame(node_id, why, {.decision = "blame", .instead_of = "; not by "},
+          is_loss ? cause : std::nullopt);
 }
 
 void Job::Reblame(const std::string& node_id, const std::string& why,
-                  const Blame::Move& move) {
+                  const Blame::Move& move,
+                  const std::optional<Failure>& failure) {
   ++state_.changes;
   ++state_.stopping.causes_replaced;
   state_.why = why;
   outbox_.Reword();
   outbox_.Note(move.decision, node_id,
                absl::StrCat("round ", state_.round, " broke because ", why,
-                            move.instead_of, state_.blame.why()));
+                            move.instead_of, state_.blame.why()),
+               failure);
   TellMembers();
 }
 

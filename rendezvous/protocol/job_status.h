@@ -104,6 +104,10 @@ struct Decision {
   int round = 0;
   std::string node_id;  // empty: a decision about the whole job
   std::string reason;   // the reason, a sentence
+  // The failure that the decision is about: that of a "failure", and the cause
+  // of a "break" or of the blame that replaces it. nullopt: no worker or node
+  // has failed. Only for the event log.
+  std::optional<Failure> failure = std::nullopt;
 };
 
 // A position in a job's decisions. Each coordinator counts its own.

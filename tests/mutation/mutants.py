@@ -21,6 +21,7 @@ import lifecycle_mutants
 import placement_mutants
 import quarantine_mutants
 import relay_mutants
+import report_mutants
 import speaker_mutants
 import store_mutants
 import straggler_mutants
@@ -35,4 +36,5 @@ ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + bounds_mutants.ALL + file_mutants.ALL + connection_mutants.ALL
        + journal_mutants.ALL + etcd_mutants.ALL
        + dashboard_mutants.ALL + takeover_mutants.ALL + time_mutants.ALL
-       + straggler_mutants.ALL + quarantine_mutants.ALL + gpu_mutants.ALL)
+       + straggler_mutants.ALL + quarantine_mutants.ALL + gpu_mutants.ALL
+       + report_mutants.ALL)

@@ -1,0 +1,99 @@
+#ifndef MUSTER_LAUNCHER_RUN_REPORT_RECORDED_EVENT_H_
+#define MUSTER_LAUNCHER_RUN_REPORT_RECORDED_EVENT_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rendezvous/protocol/failure.h"
+#include "rendezvous/protocol/time_ledger.h"
+
+namespace muster::launcher {
+
+// The lines of an event log (rendezvous/events/event_log.h) as they are read.
+// The file may come from another machine or another version, or from a
+// malicious user: every text and list is cut to a bound, numbers that do not
+// fit count as absent, and unknown fields are ignored.
+
+inline constexpr size_t kMaxEventLineBytes = 1 << 20;
+
+// A node of a job in a line of the kind "state".
+struct RecordedNode {
+  std::string node_id;
+  std::string host;
+  std::optional<int> group_rank;  // nullopt: a spare
+  std::optional<int> first_rank;
+  int slots = 0;
+  std::string unhealthy;  // the finding of a failed check; else empty
+  // seconds by rendezvous::Activity
+  std::array<double, rendezvous::kActivities> spent_s = {};
+};
+
+struct RecordedProgress {
+  int ranks = 0;  // number of ranks that report
+  std::optional<int64_t> least_step;
+  std::optional<int64_t> max_step;
+  std::optional<double> loss;  // not finite: as the workers reported it
+  double tokens_per_s = 0;     // 0: not reported
+};
+
+struct RecordedVerdict {
+  std::string outcome;  // "succeeded", "failed", …
+  int exit_code = 0;
+  std::string reason;
+  double lasted_s = 0;
+  int rounds = 0;
+  int restarts_used = 0;
+};
+
+struct RecordedSlowRank {
+  int rank = 0;
+  std::string host;
+  std::string phase;  // "compute" or "data"
+  double ratio = 0;
+};
+
+struct RecordedState {
+  std::string phase;
+  double age_s = 0;
+  int world_size = 0;
+  int restarts_used = 0;
+  int max_restarts = 0;
+  std::optional<RecordedProgress> progress;
+  rendezvous::JobTime time;
+  std::vector<RecordedSlowRank> slow_ranks;
+  std::optional<RecordedVerdict> verdict;
+  // Name and value; empty: the line has no settings.
+  std::vector<std::pair<std::string, std::string>> settings;
+  // nullopt: the line has no nodes.
+  std::optional<std::vector<RecordedNode>> nodes;
+  int64_t nodes_omitted = 0;
+};
+
+struct RecordedEvent {
+  double time = 0;  // seconds since 1970
+  std::string run_id;
+  int round = 0;
+  std::string kind;
+  std::string node;  // empty: about the whole job
+  std::string reason;
+  std::optional<rendezvous::Failure> failure;
+  std::optional<RecordedState> state;  // of the kind "state"
+};
+
+// Parses one line. nullopt: it is longer than kMaxEventLineBytes, or no event.
+// Pure.
+std::optional<RecordedEvent> ParseEvent(std::string_view line);
+
+// Parses the time of an event ("2026-03-01T14:05:09.250Z") as seconds since
+// 1970; nullopt: it is none. Pure.
+std::optional<double> ParseIsoTime(std::string_view text);
+
+}  // namespace muster::launcher
+
+#endif  // MUSTER_LAUNCHER_RUN_REPORT_RECORDED_EVENT_H_

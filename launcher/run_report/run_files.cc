@@ -1,0 +1,689 @@
+#include "launcher/run_report/run_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "agent/failures/error_file.h"
+#include "agent/logs/log_paths.h"
+#include "base/counted.h"
+#include "base/file_below.h"
+#include "base/owned_fd.h"
+#include "launcher/inspect_text.h"
+#include "launcher/report/text_layout.h"
+#include "launcher/run_report/recorded_event.h"
+#include "trainer_sdk/flight_recorder/flight_analysis.h"
+#include "trainer_sdk/flight_recorder/flight_files.h"
+
+namespace muster::launcher {
+namespace {
+
+constexpr char kEventLog[] = "events.jsonl";
+constexpr char kAttempt[] = "attempt_";
+constexpr size_t kEndBytes = 256 << 10;
+// Bounds of the events that are kept; older ones are dropped.
+constexpr size_t kMaxEventBytes = 128 << 20;
+constexpr size_t kMaxEvents = 200'000;
+constexpr size_t kMaxFolderEntries = 100'000;
+constexpr size_t kMaxSources = 100;
+constexpr size_t kMaxMissing = 20;
+constexpr size_t kMaxNamedRuns = 10;
+constexpr int kMaxRotated = 3;
+// Flight recorders: the newest rounds that have some, and files in a round.
+constexpr size_t kMaxFlights = 2;
+constexpr size_t kMaxFlightFiles = 512;
+
+bool Exists(const std::string& path, mode_t kind) {
+  struct stat facts;
+  return stat(path.c_str(), &facts) == 0 && (facts.st_mode & S_IFMT) == kind;
+}
+
+// The names in a folder, sorted; none if it cannot be read.
+std::vector<std::string> NamesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()),
+                                                 &closedir);
+  if (open == nullptr) return names;
+  while (const dirent* const entry = readdir(open.get())) {
+    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+    if (names.size() == kMaxFolderEntries) break;
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+bool IsRunFolder(const std::string& folder) {
+  if (Exists(folder + "/" + kEventLog, S_IFREG)) return true;
+  return std::ranges::any_of(NamesIn(folder), [](const std::string& name) {
+    return absl::StartsWith(name, kAttempt);
+  });
+}
+
+double ModifiedAt(const std::string& path) {
+  struct stat facts;
+  if (stat(path.c_str(), &facts) != 0) return 0;
+  return static_cast<double>(facts.st_mtim.tv_sec) +
+         static_cast<double>(facts.st_mtim.tv_nsec) * 1e-9;
+}
+
+// An opened regular file.
+struct OpenFile {
+  OwnedFd fd;
+  int64_t size = 0;
+};
+
+absl::StatusOr<OpenFile> CheckOpened(OwnedFd fd) {
+  struct stat facts;
+  if (fstat(fd.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
+    return absl::InvalidArgumentError("it is no regular file");
+  }
+  return OpenFile{.fd = std::move(fd), .size = facts.st_size};
+}
+
+constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
+// Opens a file that a person has named.
+absl::StatusOr<OpenFile> OpenNamed(const std::string& path) {
+  OwnedFd fd(open(path.c_str(), kOpenFlags));
+  if (fd.get() < 0) return absl::NotFoundError(std::strerror(errno));
+  return CheckOpened(std::move(fd));
+}
+
+// Opens a file below a folder that a person has named.
+absl::StatusOr<OpenFile> OpenBelow(const std::string& root,
+                                   const std::string& path) {
+  // OpenFileBelow would create folders that are missing.
+  if (access(path.c_str(), F_OK) != 0) {
+    return absl::NotFoundError("there is no such file");
+  }
+  absl::StatusOr<OwnedFd> fd = OpenFileBelow(root, path, kOpenFlags, 0);
+  if (!fd.ok()) return fd.status();
+  return CheckOpened(*std::move(fd));
+}
+
+// Reads up to `count` bytes at `offset`. Errors and the end cut the result.
+std::string ReadAt(int fd, int64_t offset, size_t count) {
+  std::string bytes(count, '\0');
+  size_t had = 0;
+  while (had < count) {
+    const ssize_t got = pread(fd, bytes.data() + had, count - had,
+                              offset + static_cast<int64_t>(had));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    had += static_cast<size_t>(got);
+  }
+  bytes.resize(had);
+  return bytes;
+}
+
+// What ReadLines found besides the lines.
+struct LineFacts {
+  int64_t too_long = 0;
+  bool is_last_torn = false;  // the last line has no end
+};
+
+// Calls `take` with each line of a file that is not longer than
+// kMaxEventLineBytes.
+LineFacts ReadLines(int fd, const std::function<void(std::string_view)>& take) {
+  constexpr size_t kChunk = 256 << 10;
+  LineFacts facts;
+  std::string line;
+  bool is_skipping = false;
+  for (int64_t offset = 0;;) {
+    const std::string chunk = ReadAt(fd, offset, kChunk);
+    if (chunk.empty()) break;
+    offset += static_cast<int64_t>(chunk.size());
+    std::string_view rest = chunk;
+    while (!rest.empty()) {
+      const size_t end = rest.find('\n');
+      if (!is_skipping) line += rest.substr(0, end);
+      if (line.size() > kMaxEventLineBytes) {
+        is_skipping = true;
+        line.clear();
+      }
+      if (end == std::string_view::npos) break;
+      if (is_skipping) {
+        ++facts.too_long;
+      } else {
+        take(line);
+      }
+      is_skipping = false;
+      line.clear();
+      rest.remove_prefix(end + 1);
+    }
+  }
+  facts.is_last_torn = is_skipping || !line.empty();
+  if (!line.empty()) take(line);
+  return facts;
+}
+
+// A folder with files of the run.
+struct Folder {
+  std::string root;  // the folder that the user has named
+  std::string path;  // the same, or a folder in it
+};
+
+class RunReader {
+ public:
+  explicit RunReader(const RunQuery& query) : query_(query) {}
+
+  absl::StatusOr<RunReport> Read();
+
+ private:
+  absl::Status FindFolders();
+  absl::Status FindInLogDir(const std::string& log_dir);
+  absl::Status FindEvents();
+  // `root`: the folder that the user has named and in which the log is; empty:
+  // the user has named the log itself.
+  void ReadLog(const std::string& root, const std::string& path);
+  void ReadLogs(const std::string& root, const std::string& path);
+  void Keep(RecordedEvent event, size_t bytes);
+  void AddSource(const std::string& path, std::string what);
+  void AddMissing(std::string sentence);
+  void ReadOutputs(std::vector<WantedOutput> wanted);
+  void ReadStream(const Folder& folder, const std::string& path,
+                  ReportOutput& output);
+  void ReadErrors(const Folder& folder, const std::string& path,
+                  ReportOutput& output);
+  void ReadFlights();
+  void FindMissingNodes();
+  std::vector<WantedOutput> WantedWithoutEvents() const;
+
+  const RunQuery& query_;
+  std::string run_id_;  // empty: the only one in the event logs
+  std::vector<Folder> folders_;
+  std::vector<std::string> logs_;  // event logs that the user has named
+  struct KeptEvent {
+    RecordedEvent event;
+    size_t bytes = 0;
+  };
+  std::deque<KeptEvent> events_;
+  size_t event_bytes_ = 0;
+  int64_t dropped_ = 0;
+  std::set<std::string> run_ids_;
+  RunReport report_;
+  int64_t sources_left_out_ = 0;
+  int64_t missing_left_out_ = 0;
+};
+
+void RunReader::AddSource(const std::string& path, std::string what) {
+  if (report_.sources.size() >= kMaxSources) {
+    ++sources_left_out_;
+    return;
+  }
+  report_.sources.push_back({.path = path, .what = std::move(what)});
+}
+
+void RunReader::AddMissing(std::string sentence) {
+  if (report_.missing.size() >= kMaxMissing) {
+    ++missing_left_out_;
+    return;
+  }
+  report_.missing.push_back(std::move(sentence));
+}
+
+absl::Status RunReader::FindInLogDir(const std::string& log_dir) {
+  if (run_id_.empty()) {
+    const std::string latest = agent::LatestLink(log_dir);
+    if (Exists(latest, S_IFDIR)) {
+      folders_.push_back({.root = log_dir, .path = latest});
+      return absl::OkStatus();
+    }
+  }
+  const std::string beginning = agent::RunFolder("", run_id_).substr(1);
+  std::string newest;
+  double newest_at = -1;
+  int64_t others = 0;
+  std::vector<std::string> names;
+  for (const std::string& name : NamesIn(log_dir)) {
+    const std::string path = absl::StrCat(log_dir, "/", name);
+    if (name == "latest" || !IsRunFolder(path)) continue;
+    names.push_back(name);
+    // Every folder of a run has the name RUN_ID or RUN_ID_TAG.
+    const bool is_named =
+        run_id_.empty() || name == beginning || name == run_id_ ||
+        (absl::StartsWith(name, run_id_ + "_") &&
+         name.find('_', run_id_.size() + 1) == std::string::npos) ||
+        absl::StartsWith(name, beginning);
+    if (!is_named) continue;
+    const double at =
+        std::max(ModifiedAt(path), ModifiedAt(path + "/" + kEventLog));
+    if (!newest.empty()) ++others;
+    if (at > newest_at) {
+      newest = path;
+      newest_at = at;
+    }
+  }
+  if (!newest.empty()) {
+    folders_.push_back({.root = log_dir, .path = newest});
+    if (others > 0) {
+      AddSource(log_dir,
+                absl::StrCat("the newest of ", others + 1,
+                             " folders is reported; name another by its path"));
+    }
+    return absl::OkStatus();
+  }
+  if (names.size() > kMaxNamedRuns) names.resize(kMaxNamedRuns);
+  return absl::NotFoundError(absl::StrCat(
+      log_dir, " has no folder of ",
+      run_id_.empty() ? "a run" : absl::StrCat("a run \"", run_id_, "\""),
+      names.empty() ? "" : "; it has ", absl::StrJoin(names, ", ")));
+}
+
+absl::Status RunReader::FindFolders() {
+  std::vector<std::string> log_dirs;
+  if (!query_.log_dir.empty()) log_dirs.push_back(query_.log_dir);
+  for (const std::string& named : query_.named) {
+    if (Exists(named, S_IFREG)) {
+      logs_.push_back(named);
+    } else if (Exists(named, S_IFDIR)) {
+      if (IsRunFolder(named)) {
+        folders_.push_back({.root = named, .path = named});
+      } else {
+        log_dirs.push_back(named);
+      }
+    } else if (run_id_.empty()) {
+      run_id_ = named;
+    } else {
+      return absl::InvalidArgumentError(
+          absl::StrCat("\"", run_id_, "\" and \"", named,
+                       "\" are neither files nor folders; one run id at most"));
+    }
+  }
+  logs_.insert(logs_.end(), query_.event_logs.begin(), query_.event_logs.end());
+  if (!run_id_.empty() && log_dirs.empty() && logs_.empty() &&
+      folders_.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("there is no file or folder ", run_id_,
+                     "; if it is a run id, give --log-dir or --event-log"));
+  }
+  for (const std::string& log_dir : log_dirs) {
+    const absl::Status found = FindInLogDir(log_dir);
+    // With an event log of its own, the run is known without its log folder.
+    if (!found.ok() && logs_.empty() && folders_.empty()) return found;
+    if (!found.ok()) AddMissing(std::string(found.message()));
+  }
+  if (folders_.empty() && logs_.empty()) {
+    return absl::InvalidArgumentError(
+        "name a run's log folder, such as logs/latest, or an event log");
+  }
+  return absl::OkStatus();
+}
+
+void RunReader::Keep(RecordedEvent event, size_t bytes) {
+  event_bytes_ += bytes;
+  events_.push_back({.event = std::move(event), .bytes = bytes});
+  while (event_bytes_ > kMaxEventBytes || events_.size() > kMaxEvents) {
+    event_bytes_ -= events_.front().bytes;
+    events_.pop_front();
+    ++dropped_;
+  }
+}
+
+void RunReader::ReadLog(const std::string& root, const std::string& path) {
+  const absl::StatusOr<OpenFile> file =
+      root.empty() ? OpenNamed(path) : OpenBelow(root, path);
+  if (!file.ok()) {
+    AddSource(path, absl::StrCat("not read: ", file.status().message()));
+    return;
+  }
+  int64_t taken = 0, others = 0, unreadable = 0;
+  bool is_last_readable = true;
+  const LineFacts facts = ReadLines(file->fd.get(), [&](std::string_view line) {
+    if (line.empty()) return;  // a gap (RotatingFile::GapNote)
+    std::optional<RecordedEvent> event = ParseEvent(line);
+    is_last_readable = event.has_value();
+    if (!event.has_value()) {
+      ++unreadable;
+      return;
+    }
+    // Counts of omitted decisions belong to no job.
+    if (event->run_id.empty()) return;
+    if (run_ids_.size() < 1000) run_ids_.insert(event->run_id);
+    if (!run_id_.empty() && event->run_id != run_id_) {
+      ++others;
+      return;
+    }
+    ++taken;
+    Keep(*std::move(event), line.size());
+  });
+  std::string what = Counted(taken, "event");
+  const bool is_torn = facts.is_last_torn && !is_last_readable;
+  if (is_torn) {
+    --unreadable;
+    absl::StrAppend(&what, "; the last line is cut off");
+  }
+  if (unreadable > 0) {
+    absl::StrAppend(&what, "; ", Counted(unreadable, "line"), " not readable");
+  }
+  if (facts.too_long > 0) {
+    absl::StrAppend(&what, "; ", Counted(facts.too_long, "line"), " too long");
+  }
+  if (others > 0) {
+    absl::StrAppend(&what, "; ", Counted(others, "event"), " of other runs");
+  }
+  AddSource(path, what);
+}
+
+void RunReader::ReadLogs(const std::string& root, const std::string& path) {
+  for (int i = kMaxRotated; i > 0; --i) {
+    const std::string rotated = absl::StrCat(path, ".", i);
+    if (Exists(rotated, S_IFREG)) ReadLog(root, rotated);
+  }
+  ReadLog(root, path);
+}
+
+absl::Status RunReader::FindEvents() {
+  for (const Folder& folder : folders_) {
+    const std::string path = absl::StrCat(folder.path, "/", kEventLog);
+    if (Exists(path, S_IFREG)) ReadLogs(folder.root, path);
+  }
+  for (const std::string& path : logs_) ReadLogs("", path);
+  if (run_id_.empty() && run_ids_.size() > 1) {
+    std::vector<std::string> names(run_ids_.begin(), run_ids_.end());
+    const size_t more =
+        names.size() > kMaxNamedRuns ? names.size() - kMaxNamedRuns : 0;
+    if (more > 0) names.resize(kMaxNamedRuns);
+    return absl::InvalidArgumentError(
+        absl::StrCat("the event log has several runs; name one of them: ",
+                     PrintableLine(absl::StrJoin(names, ", ")),
+                     more > 0 ? absl::StrCat(" and ", more, " more") : ""));
+  }
+  if (events_.empty() && folders_.empty()) {
+    std::vector<std::string> names(run_ids_.begin(), run_ids_.end());
+    if (names.size() > kMaxNamedRuns) names.resize(kMaxNamedRuns);
+    return absl::NotFoundError(absl::StrCat(
+        "the event log has no events",
+        run_id_.empty() ? "" : absl::StrCat(" of \"", run_id_, "\""),
+        names.empty() ? "" : "; it has runs ",
+        PrintableLine(absl::StrJoin(names, ", "))));
+  }
+  return absl::OkStatus();
+}
+
+void RunReader::ReadStream(const Folder& folder, const std::string& path,
+                           ReportOutput& output) {
+  const absl::StatusOr<OpenFile> file = OpenBelow(folder.root, path);
+  if (absl::IsNotFound(file.status())) return;
+  if (!file.ok()) {
+    AddSource(path, absl::StrCat("not read: ", file.status().message()));
+    return;
+  }
+  const int64_t from =
+      std::max<int64_t>(0, file->size - static_cast<int64_t>(kEndBytes));
+  FileEnd end = EndOf(ReadAt(file->fd.get(), from, kEndBytes),
+                      from == 0 ? FilePart::kWhole : FilePart::kEnd);
+  AddSource(path, absl::StrCat(Counted(file->size, "byte"),
+                               end.is_cut ? ", the last lines shown" : ""));
+  output.streams.push_back({.name = path.substr(path.rfind('/') + 1),
+                            .lines = std::move(end.lines),
+                            .bytes = file->size,
+                            .is_cut = end.is_cut});
+}
+
+void RunReader::ReadErrors(const Folder& folder, const std::string& path,
+                           ReportOutput& output) {
+  const absl::StatusOr<OpenFile> file = OpenBelow(folder.root, path);
+  if (absl::IsNotFound(file.status())) return;
+  if (!file.ok()) {
+    AddSource(path, absl::StrCat("not read: ", file.status().message()));
+    return;
+  }
+  const absl::StatusOr<agent::ErrorFile> errors = agent::ParseErrorFile(
+      ReadAt(file->fd.get(), 0, agent::kMaxErrorFileBytes));
+  if (!errors.ok()) {
+    AddSource(path, absl::StrCat("not read: ", errors.status().message()));
+    return;
+  }
+  AddSource(path, "error file");
+  FileEnd message = EndOf(errors->message, FilePart::kWhole);
+  output.error_message = absl::StrJoin(message.lines, " ");
+  output.error_traceback =
+      absl::StrJoin(EndOf(errors->traceback, FilePart::kWhole).lines, "\n");
+}
+
+void RunReader::ReadOutputs(std::vector<WantedOutput> wanted) {
+  for (const WantedOutput& one : wanted) {
+    ReportOutput output{.round = one.round,
+                        .rank = one.rank,
+                        .why = one.why,
+                        .host = one.host,
+                        .streams = {}};
+    for (const Folder& folder : folders_) {
+      const std::string at =
+          agent::WorkerFolder(folder.path, one.round - 1, one.rank);
+      if (!Exists(at, S_IFDIR)) continue;
+      for (const char* name : {"stack.txt", "stderr.log", "stdout.log"}) {
+        ReadStream(folder, absl::StrCat(at, "/", name), output);
+      }
+      ReadErrors(folder, at + "/error.json", output);
+      break;
+    }
+    if (!output.streams.empty() || !output.error_message.empty()) {
+      report_.outputs.push_back(std::move(output));
+    } else {
+      AddMissing(absl::StrCat(
+          "The files of rank ", one.rank, " in round ", one.round,
+          " are not here",
+          one.host.empty() ? ""
+                           : absl::StrCat("; they are on ", one.host,
+                                          ", in the folder of --log-dir there"),
+          ". Copy that folder to this machine, and name it as well."));
+    }
+  }
+}
+
+std::vector<WantedOutput> RunReader::WantedWithoutEvents() const {
+  std::vector<WantedOutput> wanted;
+  for (const Folder& folder : folders_) {
+    int newest = -1;
+    for (const std::string& name : NamesIn(folder.path)) {
+      int attempt = 0;
+      if (absl::StartsWith(name, kAttempt) &&
+          absl::SimpleAtoi(name.substr(sizeof(kAttempt) - 1), &attempt)) {
+        newest = std::max(newest, attempt);
+      }
+    }
+    if (newest < 0 || newest > 1'000'000'000) continue;
+    std::vector<int> ranks;
+    for (const std::string& name :
+         NamesIn(agent::AttemptFolder(folder.path, newest))) {
+      int rank = 0;
+      if (absl::SimpleAtoi(name, &rank) && rank >= 0) ranks.push_back(rank);
+    }
+    std::ranges::sort(ranks);
+    constexpr size_t kFirstRanks = 4;
+    for (const int rank : ranks) {
+      if (wanted.size() == kFirstRanks) break;
+      wanted.push_back({.round = newest + 1,
+                        .rank = rank,
+                        .why = "there is no event log that says who failed",
+                        .host = ""});
+    }
+  }
+  return wanted;
+}
+
+void RunReader::ReadFlights() {
+  std::set<int, std::greater<>> rounds;
+  for (const ReportInterruption& one : report_.interruptions) {
+    rounds.insert(one.round);
+  }
+  const bool is_unfinished = !report_.verdict.has_value();
+  if (is_unfinished && !report_.rounds.empty()) {
+    rounds.insert(report_.rounds.back().number);
+  }
+  for (const int round : rounds) {
+    for (const Folder& folder : folders_) {
+      if (report_.flights.size() == kMaxFlights) return;
+      const std::string at = agent::AttemptFolder(folder.path, round - 1);
+      size_t files = 0;
+      for (const std::string& name : NamesIn(at)) {
+        files += absl::StartsWith(name, "rank_") ? 1 : 0;
+      }
+      if (files == 0) continue;
+      if (files > kMaxFlightFiles) {
+        AddSource(at, "too many flight records; see launch inspect");
+        continue;
+      }
+      const absl::StatusOr<Flight> flight = ReadFlight({at});
+      if (!flight.ok()) {
+        AddSource(at, absl::StrCat("flight records not read: ",
+                                   flight.status().message()));
+        continue;
+      }
+      const FlightAnalysis analysis =
+          AnalyseFlight(flight->logs, flight->ends, flight->dumped);
+      const int logs = static_cast<int>(flight->logs.size());
+      report_.flights.push_back(
+          {.round = round, .text = InspectText(analysis, logs, TextTarget())});
+      AddSource(at, absl::StrCat("flight records of ", Counted(logs, "rank")));
+    }
+  }
+}
+
+void RunReader::FindMissingNodes() {
+  if (folders_.empty()) {
+    AddMissing(
+        "The workers' files were not looked for: name the run's folder below "
+        "--log-dir as well.");
+    return;
+  }
+  if (report_.rounds.empty()) return;
+  const int attempt = report_.rounds.back().number - 1;
+  std::vector<std::string> absent;
+  for (const RecordedNode& node : report_.node_times) {
+    if (!node.first_rank.has_value() || node.slots == 0) continue;
+    const bool is_here = std::ranges::any_of(folders_, [&](const Folder& one) {
+      return Exists(agent::WorkerFolder(one.path, attempt, *node.first_rank),
+                    S_IFDIR);
+    });
+    if (is_here) continue;
+    const int last = *node.first_rank + node.slots - 1;
+    absent.push_back(absl::StrCat(
+        node.node_id, " (",
+        node.slots == 1
+            ? absl::StrCat("rank ", *node.first_rank)
+            : absl::StrCat("ranks ", *node.first_rank, " to ", last),
+        ")"));
+  }
+  if (absent.empty()) return;
+  const size_t count = absent.size();
+  if (count > kMaxNamedRuns) absent.resize(kMaxNamedRuns);
+  AddMissing(absl::StrCat(
+      "Not here are the files of ",
+      Counted(static_cast<int64_t>(count), "node"), ": ",
+      absl::StrJoin(absent, ", "),
+      count > absent.size()
+          ? absl::StrCat(" and ", count - absent.size(), " more")
+          : "",
+      ". They are on these nodes, in the folder of --log-dir there, if it was "
+      "given: copy the folders here, and name them as well."));
+}
+
+absl::StatusOr<RunReport> RunReader::Read() {
+  absl::Status status = FindFolders();
+  if (status.ok()) status = FindEvents();
+  if (!status.ok()) return status;
+  std::ranges::stable_sort(events_, [](const KeptEvent& a, const KeptEvent& b) {
+    return a.event.time < b.event.time;
+  });
+  ReportBuilder builder;
+  for (const KeptEvent& one : events_) builder.Add(one.event);
+  const bool has_events = !events_.empty();
+  events_.clear();
+  const int earlier = builder.earlier_runs();
+  std::vector<ReportSource> sources = std::move(report_.sources);
+  std::vector<std::string> missing = std::move(report_.missing);
+  report_ = builder.Take();
+  report_.sources = std::move(sources);
+  report_.missing = std::move(missing);
+  if (earlier > 0) {
+    AddMissing(absl::StrCat(Counted(earlier, "earlier run"),
+                            " with this run id left out."));
+  }
+  if (dropped_ > 0) {
+    AddMissing(absl::StrCat(Counted(dropped_, "older event"), " left out."));
+  }
+  if (!has_events) {
+    const std::string& path = folders_.front().path;
+    report_.run_id =
+        !run_id_.empty() ? run_id_ : path.substr(path.rfind('/') + 1);
+    AddMissing(
+        "There is no events.jsonl: it is on the node that hosted the "
+        "coordinator, or is the file of rendezvousd --event-log.");
+  }
+  ReadOutputs(has_events ? WantedOutputs(report_) : WantedWithoutEvents());
+  ReadFlights();
+  FindMissingNodes();
+  if (sources_left_out_ > 0) {
+    report_.missing.push_back(absl::StrCat(
+        Counted(sources_left_out_, "further file"), " not listed."));
+  }
+  if (missing_left_out_ > 0) {
+    report_.missing.push_back(
+        absl::StrCat(missing_left_out_, " further entries not listed."));
+  }
+  return std::move(report_);
+}
+
+}  // namespace
+
+FileEnd EndOf(std::string_view bytes, FilePart part) {
+  FileEnd end{.lines = {}, .is_cut = part == FilePart::kEnd};
+  if (part == FilePart::kEnd) {
+    // The first line has lost its beginning. A line that fills everything is
+    // shown from where it begins here.
+    const size_t first = bytes.find('\n');
+    if (first != std::string_view::npos && first + 1 < bytes.size()) {
+      bytes.remove_prefix(first + 1);
+    }
+  }
+  std::deque<std::string> lines;
+  while (!bytes.empty()) {
+    const size_t at = bytes.find('\n');
+    std::string_view line = bytes.substr(0, at);
+    bytes.remove_prefix(at == std::string_view::npos ? bytes.size() : at + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const size_t newest = line.rfind('\r');
+    if (newest != std::string_view::npos) line.remove_prefix(newest + 1);
+    // Converting the beginning suffices; escape sequences have no columns.
+    constexpr size_t kMostBytes = 16 * kMaxEndColumns;
+    const std::string_view begin = line.substr(0, kMostBytes);
+    const std::vector<std::string> printable = PrintableLines(begin);
+    std::string text = printable.empty() ? "" : printable[0];
+    if (begin.size() < line.size() || Columns(text) > kMaxEndColumns) {
+      text = absl::StrCat(Shorten(text, kMaxEndColumns), " [line of ",
+                          line.size(), " bytes]");
+      end.is_cut = true;
+    }
+    lines.push_back(std::move(text));
+    if (lines.size() > kMaxEndLines) {
+      lines.pop_front();
+      end.is_cut = true;
+    }
+  }
+  end.lines.assign(lines.begin(), lines.end());
+  return end;
+}
+
+absl::StatusOr<RunReport> ReadRun(const RunQuery& query) {
+  return RunReader(query).Read();
+}
+
+}  // namespace muster::launcher

@@ -1,0 +1,231 @@
+#include "launcher/run_report/run_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace muster::launcher {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+std::string Line(int second, int round, const std::string& kind,
+                 const std::string& run_id = "job",
+                 const std::string& more = "") {
+  return "{\"time\":\"2026-03-01T14:05:" + std::string(second < 10 ? "0" : "") +
+         std::to_string(second) + ".000Z\",\"run_id\":\"" + run_id +
+         "\",\"round\":" + std::to_string(round) + ",\"kind\":\"" + kind +
+         "\",\"node\":null,\"reason\":\"because\"" + more + "}\n";
+}
+
+constexpr char kRank1[] =
+    R"(,"failure":{"kind":"signal","signal":9,"rank":1,"host":"h2"})";
+
+class RunFilesTest : public testing::Test {
+ protected:
+  RunFilesTest() {
+    std::string pattern =
+        std::string(std::getenv("TEST_TMPDIR")) + "/runXXXXXX";
+    dir_ = mkdtemp(pattern.data());
+  }
+  std::string Write(const std::string& name, const std::string& text) {
+    const std::filesystem::path path = std::filesystem::path(dir_) / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+  std::string Path(const std::string& name) const { return dir_ + "/" + name; }
+
+  std::string dir_;
+};
+
+TEST_F(RunFilesTest, FolderGivesEventsAndOutputOfTheRankThatFailed) {
+  Write("r/events.jsonl", Line(1, 1, "assign") +
+                              Line(2, 1, "break", "job", kRank1) +
+                              Line(3, 2, "assign"));
+  Write("r/attempt_0/1/stderr.log", "first\nlast words\n");
+  Write("r/attempt_0/1/stdout.log", "said\n");
+  Write("r/attempt_0/1/stack.txt", "frame\n");
+  Write("r/attempt_0/1/error.json",
+        R"({"message":{"message":"ValueError: x","extraInfo":)"
+        R"({"py_callstack":"Traceback","timestamp":"1"}}})");
+  Write("r/attempt_0/0/stderr.log", "not of this one\n");
+  const auto report = ReadRun({.named = {Path("r")}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->run_id, "job");
+  ASSERT_THAT(report->outputs, SizeIs(1));
+  const ReportOutput& output = report->outputs[0];
+  EXPECT_EQ(output.rank, 1);
+  EXPECT_EQ(output.error_message, "ValueError: x");
+  ASSERT_THAT(output.streams, SizeIs(3));
+  EXPECT_THAT(output.streams[0].lines, ElementsAre("frame"));
+  EXPECT_THAT(output.streams[1].lines, ElementsAre("first", "last words"));
+  EXPECT_EQ(output.streams[1].bytes, 17);
+  EXPECT_THAT(report->sources,
+              Contains(AllOf(Field(&ReportSource::path, Path("r/events.jsonl")),
+                             Field(&ReportSource::what, "3 events"))));
+}
+
+TEST_F(RunFilesTest, FolderOfAnotherNodeIsRead) {
+  Write("r/events.jsonl",
+        Line(1, 1, "assign") + Line(2, 1, "break", "job", kRank1));
+  Write("copied/attempt_0/1/stderr.log", "words\n");
+  const auto report = ReadRun({.named = {Path("r"), Path("copied")}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->outputs, SizeIs(1));
+}
+
+TEST_F(RunFilesTest, MissingFilesAreSaidWithTheirHost) {
+  Write("r/events.jsonl",
+        Line(1, 1, "assign") + Line(2, 1, "break", "job", kRank1));
+  const auto report = ReadRun({.named = {Path("r")}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->missing,
+              Contains(AllOf(HasSubstr("rank 1"), HasSubstr("on h2"))));
+}
+
+TEST_F(RunFilesTest, LastLineOfAKilledCoordinatorIsCutOff) {
+  Write("r/events.jsonl", Line(1, 1, "assign") + "{\"time\":\"2026-03");
+  const auto report = ReadRun({.named = {Path("r")}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->rounds, SizeIs(1));
+  EXPECT_THAT(report->sources,
+              Contains(Field(&ReportSource::what,
+                             "1 event; the last line is cut off")));
+}
+
+TEST_F(RunFilesTest, LinesThatAreNoEventsAreCounted) {
+  Write("r/events.jsonl", "nonsense\n" + std::string(3 << 20, 'x') + "\n\n" +
+                              Line(1, 1, "assign"));
+  const auto report = ReadRun({.named = {Path("r")}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->sources,
+              Contains(Field(&ReportSource::what,
+                             "1 event; 1 line not readable; 1 line too long")));
+}
+
+TEST_F(RunFilesTest, RotatedLogsComeFirst) {
+  Write("r/events.jsonl", Line(3, 2, "assign"));
+  Write("r/events.jsonl.1", Line(2, 1, "break"));
+  Write("r/events.jsonl.2", Line(1, 1, "assign"));
+  const auto report = ReadRun({.named = {Path("r")}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->rounds, SizeIs(2));
+}
+
+TEST_F(RunFilesTest, LogDirGivesItsLatestRun) {
+  Write("logs/a_1/events.jsonl", Line(1, 1, "assign", "a"));
+  Write("logs/b_2/events.jsonl", Line(1, 1, "assign", "b"));
+  std::filesystem::create_directory_symlink("a_1", Path("logs/latest"));
+  const auto report = ReadRun({.named = {Path("logs")}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->run_id, "a");
+}
+
+TEST_F(RunFilesTest, RunIdFindsItsFolder) {
+  Write("logs/a_1/events.jsonl", Line(1, 1, "assign", "a"));
+  Write("logs/b_2/events.jsonl", Line(1, 1, "assign", "b"));
+  const auto report = ReadRun({.named = {"b"}, .log_dir = Path("logs")});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->run_id, "b");
+  const auto unknown = ReadRun({.named = {"c"}, .log_dir = Path("logs")});
+  EXPECT_EQ(unknown.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(unknown.status().message(),
+              AllOf(HasSubstr("\"c\""), HasSubstr("a_1, b_2")));
+}
+
+TEST_F(RunFilesTest, EventLogOfSeveralRunsNeedsARunId) {
+  const std::string log =
+      Write("d.jsonl", Line(1, 1, "assign", "a") + Line(2, 1, "assign", "b"));
+  const auto several = ReadRun({.named = {log}});
+  EXPECT_EQ(several.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(several.status().message(), HasSubstr("a, b"));
+  const auto one =
+      ReadRun({.named = {"b"}, .log_dir = "", .event_logs = {log}});
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_EQ(one->run_id, "b");
+  EXPECT_THAT(one->sources, Contains(Field(&ReportSource::what,
+                                           "1 event; 1 event of other runs")));
+  EXPECT_THAT(ReadRun({.named = {"c"}, .log_dir = "", .event_logs = {log}})
+                  .status()
+                  .message(),
+              AllOf(HasSubstr("no events of \"c\""), HasSubstr("a, b")));
+}
+
+TEST_F(RunFilesTest, NothingThatExistsIsAnError) {
+  EXPECT_EQ(ReadRun({}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ReadRun({.named = {"absent"}}).status().code(),
+            absl::StatusCode::kNotFound);
+  std::filesystem::create_directory(Path("empty"));
+  EXPECT_THAT(ReadRun({.named = {Path("empty")}}).status().message(),
+              HasSubstr("has no folder of a run"));
+}
+
+TEST_F(RunFilesTest, FolderWithoutAnEventLogGivesTheNewestOutput) {
+  Write("node_b/attempt_0/2/stderr.log", "old\n");
+  Write("node_b/attempt_1/2/stderr.log", "new\n");
+  const auto report = ReadRun({.named = {Path("node_b")}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->run_id, "node_b");
+  ASSERT_THAT(report->outputs, SizeIs(1));
+  EXPECT_EQ(report->outputs[0].round, 2);
+  EXPECT_THAT(report->missing, Contains(HasSubstr("no events.jsonl")));
+}
+
+TEST_F(RunFilesTest, PipesAndFoldersInPlaceOfFilesAreNotRead) {
+  Write("r/events.jsonl",
+        Line(1, 1, "assign") + Line(2, 1, "break", "job", kRank1));
+  std::filesystem::create_directories(Path("r/attempt_0/1/stdout.log"));
+  ASSERT_EQ(mkfifo(Path("r/attempt_0/1/stderr.log").c_str(), 0600), 0);
+  const auto report = ReadRun({.named = {Path("r")}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_THAT(report->outputs, IsEmpty());
+  EXPECT_THAT(report->sources,
+              Contains(AllOf(
+                  Field(&ReportSource::path, Path("r/attempt_0/1/stderr.log")),
+                  Field(&ReportSource::what, HasSubstr("not read")))));
+}
+
+TEST(EndOf, KeepsTheLastLines) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += std::to_string(i) + "\n";
+  const FileEnd end = EndOf(text, FilePart::kWhole);
+  ASSERT_THAT(end.lines, SizeIs(kMaxEndLines));
+  EXPECT_EQ(end.lines.back(), "99");
+  EXPECT_TRUE(end.is_cut);
+  EXPECT_FALSE(EndOf("a\nb", FilePart::kWhole).is_cut);
+}
+
+TEST(EndOf, FirstLineOfAPartIsLeftOut) {
+  const FileEnd end = EndOf("rest of a line\nb\n", FilePart::kEnd);
+  EXPECT_THAT(end.lines, ElementsAre("b"));
+  EXPECT_TRUE(end.is_cut);
+}
+
+TEST(EndOf, HostileBytesAreHarmless) {
+  const FileEnd end = EndOf(
+      std::string("\x1b[31mred\x1b[0m\n\0\xff\x07\n50 %\r100 %\nx\r\n", 31),
+      FilePart::kWhole);
+  EXPECT_THAT(end.lines, ElementsAre("red", "\xef\xbf\xbd", "100 %", "x"));
+}
+
+TEST(EndOf, LongLineIsCut) {
+  const FileEnd end = EndOf(std::string(1 << 20, 'x'), FilePart::kEnd);
+  ASSERT_THAT(end.lines, SizeIs(1));
+  EXPECT_LT(end.lines[0].size(), 500u);
+  EXPECT_THAT(end.lines[0], HasSubstr("[line of 1048576 bytes]"));
+}
+
+}  // namespace
+}  // namespace muster::launcher

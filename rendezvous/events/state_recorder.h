@@ -1,0 +1,50 @@
+#ifndef MUSTER_RENDEZVOUS_EVENTS_STATE_RECORDER_H_
+#define MUSTER_RENDEZVOUS_EVENTS_STATE_RECORDER_H_
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "rendezvous/events/state_schedule.h"
+#include "rendezvous/protocol/job_status.h"
+
+namespace muster::rendezvous {
+
+// Writes the states of a coordinator's jobs to an event log at the times of
+// StateSchedule. Thread-safe. Decisions come before Begin, too.
+class StateRecorder {
+ public:
+  StateRecorder() = default;
+  ~StateRecorder() { Finish(); }
+  StateRecorder(const StateRecorder&) = delete;
+  StateRecorder& operator=(const StateRecorder&) = delete;
+
+  // Starts the thread that reads and writes states. `read`: returns a job's
+  // state now, or NotFound. `write`: writes a state that was read. Both are
+  // called by that thread until Finish returns.
+  using Read = std::function<absl::StatusOr<JobStatus>(const std::string&)>;
+  using Write = std::function<void(const JobStatus&, StateDetail)>;
+  void Begin(Read read, Write write);
+
+  // Handles a decision; does not block.
+  void OnDecision(const std::string& run_id, const Decision& decision);
+
+  // Writes the states that are due now and ends the thread.
+  void Finish();
+
+ private:
+  void Run(const Read& read, const Write& write);
+
+  std::mutex mutex_;  // guards the next three fields
+  std::condition_variable changed_;
+  StateSchedule schedule_;
+  bool is_ending_ = false;
+  std::thread thread_;  // used by Begin and Finish only
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_EVENTS_STATE_RECORDER_H_

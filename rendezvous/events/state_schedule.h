@@ -1,0 +1,69 @@
+#ifndef MUSTER_RENDEZVOUS_EVENTS_STATE_SCHEDULE_H_
+#define MUSTER_RENDEZVOUS_EVENTS_STATE_SCHEDULE_H_
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "rendezvous/events/status_json.h"
+#include "rendezvous/protocol/job_status.h"
+
+namespace muster::rendezvous {
+
+// Decides when the states of jobs are written to the event log, so that a
+// report can show a job's progress and the use of its time, also if the
+// coordinator is killed. Pure.
+//
+// A state is written when a round begins or breaks and when the job ends, and
+// in between at intervals that grow with the age of the job and of its phase.
+// So a job of a month has about 2,000 states, besides those of its rounds.
+class StateSchedule {
+ public:
+  static constexpr Duration kMinInterval = std::chrono::seconds(1);
+  static constexpr Duration kMaxInterval = std::chrono::hours(1);
+  // An interval is the job's age divided by kAgeParts, or the age of its phase
+  // divided by kPhaseParts, whichever is shorter.
+  static constexpr int kAgeParts = 200;
+  static constexpr int kPhaseParts = 4;
+  // Maximum number of states that one call of TakeDue returns. The caller lets
+  // at least kPause pass between two calls that return this number.
+  static constexpr size_t kMaxDue = 16;
+  static constexpr Duration kPause = std::chrono::milliseconds(250);
+
+  // Handles a decision of the job.
+  void OnDecision(const std::string& run_id, const std::string& kind,
+                  Instant now);
+
+  struct Due {
+    std::string run_id;
+    StateDetail detail = StateDetail::kSummary;
+    bool operator==(const Due&) const = default;
+  };
+  // Returns the jobs whose states must be written now, the longest due first.
+  // Each is due again after OnState or a decision.
+  std::vector<Due> TakeDue(Instant now);
+  // Handles the state of a job that TakeDue has returned: plans the next one. A
+  // finished job has none.
+  void OnState(const JobStatus& job, Instant now);
+  // The job does not exist any more.
+  void Forget(const std::string& run_id) { jobs_.erase(run_id); }
+
+  // When the next state is due; nullopt: none.
+  std::optional<Instant> NextDue() const;
+
+ private:
+  struct Plan {
+    std::optional<Instant> due;  // nullopt: taken
+    StateDetail detail = StateDetail::kSummary;
+  };
+  // The unfinished jobs; the coordinator limits their number.
+  std::map<std::string, Plan> jobs_;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_EVENTS_STATE_SCHEDULE_H_

@@ -1,0 +1,54 @@
+"""Mutants of the states in the event log and of `launch report`; see
+mutants.py."""
+
+from mutant import DROP, FALSE, TRUE, Mutant, swap, without
+
+_EVENTS = 'rendezvous/events'
+_REPORT = 'launcher/run_report'
+
+ALL = [Mutant(*mutant) for mutant in (
+    # --- when states are written
+    ('a finished job begins a schedule', _EVENTS, 'StateSchedule::OnDecision',
+     'if is_turn kind', FALSE),
+    ('each decision is a state', _EVENTS, 'StateSchedule::OnDecision',
+     'if is_turn #2', FALSE),
+    ('states of all jobs are written at once', _EVENTS,
+     'StateSchedule::TakeDue', 'if kMaxDue', FALSE),
+    ('a state is written early', _EVENTS, 'StateSchedule::TakeDue',
+     'if has_value', without('now')),
+    ('a finished job has states', _EVENTS, 'StateSchedule::OnState',
+     'if kFinished', FALSE),
+    ('a decision during a read is lost', _EVENTS, 'StateSchedule::OnState',
+     'if has_value', FALSE),
+    # --- the failure of a decision
+    ('a drain is blamed as a failure', 'rendezvous/job', 'Job::Excuse',
+     'do is_loss Reblame', swap('is_loss ? cause : std::nullopt', 'cause')),
+    # --- secrets
+    ('a named secret is shown', _EVENTS, 'ShownCommand', 'if IsSecretName',
+     without('IsSecretName')),
+    ('a token of a service is shown', _EVENTS, 'ShownCommand',
+     'if IsSecretName', without('IsSecretValue equals')),
+    ('a flag after a switch is taken for its value', _EVENTS, 'ShownCommand',
+     'if is_next_secret', without('is_flag')),
+    # --- the lines of an event log
+    ('a long line is parsed', _REPORT, 'ParseEvent', 'if kMaxEventLineBytes',
+     FALSE),
+    ('an event needs no kind', _REPORT, 'ParseEvent', 'if has_value kind',
+     without('kind')),
+    ('nodes are not bounded', _REPORT, 'NodesOf', 'if kMaxNodes', FALSE),
+    # --- the report
+    ('a new run is added to the earlier one', _REPORT, 'ReportBuilder::Add',
+     'if is_over', FALSE),
+    ('a late join begins a new run', _REPORT, 'ReportBuilder::Add',
+     'if is_over', without('round')),
+    ('blame does not replace the cause', _REPORT, 'ReportBuilder::Add',
+     'if number', FALSE),
+    ('a cancelled job is interrupted', _REPORT, 'InterruptionsOf',
+     'if is_broken', without('incident')),
+    ('nodes of the report are not bounded', _REPORT, 'ReportBuilder::AddState',
+     'if kMaxNodes', TRUE),
+    ('samples of the report are not bounded', _REPORT,
+     'ReportBuilder::AddSample', 'if kMaxSamples', FALSE),
+    ('ranks of a success are shown', _REPORT, 'WantedOutputs',
+     'if is_unexplained', FALSE),
+)]
