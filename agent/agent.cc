@@ -276,11 +276,14 @@ class Agent::Impl {
 
  private:
   // Called on the thread of the Xids.
-  void OnXid(const XidSeen& seen) const {
-    const auto& say = KindOf(seen.xid) == XidKind::kHardware
-                          ? observer_.on_loss
-                          : observer_.on_notice;
+  void OnXid(const XidSeen& seen) {
+    const bool is_hardware = KindOf(seen.xid) == XidKind::kHardware;
+    const auto& say = is_hardware ? observer_.on_loss : observer_.on_notice;
     if (say) say(XidText(seen));
+    if (is_hardware) {
+      inbox_.Post(NodeFaultSeen{.kind = rendezvous::FaultKind::kXid,
+                                .text = XidText(seen)});
+    }
   }
 
   LinkUp PeerKnown(std::string own, std::string peer, std::string endpoint) {

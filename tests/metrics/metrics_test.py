@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The metrics of a real job, as Prometheus' own programs read them."""
 
+import glob
 import json
 import os
 import re
@@ -221,7 +222,9 @@ class Metrics(unittest.TestCase):
     return said
 
   def test_the_gpus_of_a_node_and_their_xids_are_shown(self):
+    logs = os.path.join(self.folder, 'logs')
     job, url = self.start_with_gpus(
+        '--log-dir=' + logs,
         FAKE_NVML_SET='1.ecc=3,1.xid=79,1.throttle=64,0.unsupported=1')
     gpu = 'gpu="1",UUID="GPU-1"'
     page = self.page_when(
@@ -234,8 +237,14 @@ class Metrics(unittest.TestCase):
     # What GPU 0 does not report is absent.
     self.assertNotIn('muster_gpu_power_watts{gpu="0"', page)
     self.assertNotIn('muster_gpu_last_xid{gpu="0"', page)
-    self.assertIn('GPU 1 (GPU-1): XID 79, hardware: the GPU has fallen off the '
-                  'bus', self.finish(job))
+    xid = 'GPU 1 (GPU-1): XID 79, hardware: the GPU has fallen off the bus'
+    self.assertIn(xid, self.finish(job))
+    # The coordinator has counted the XID against the machine.
+    events, = glob.glob(os.path.join(logs, '*', 'events.jsonl'))
+    with open(events, encoding='utf-8') as file:
+      reasons = [event['reason'] for event in map(json.loads, file)
+                 if event['kind'] == 'fault']
+    self.assertEqual([xid in reason for reason in reasons], [True], reasons)
 
   def test_a_driver_that_hangs_delays_neither_page_nor_job(self):
     for where in ('1', '2'):
