@@ -32,7 +32,7 @@ struct BenchCase {
   int root = 0;
   int rank = 0;
   int size = 1;
-  int64_t count = 0;  // number of elements of the shorter buffer
+  int64_t count = 0;  // number of elements in the operation's shorter buffer
 
   // Number of elements of the longer of the operation's two buffers.
   int64_t longest() const;
@@ -94,9 +94,9 @@ double Reduced(const BenchCase& test, int64_t index) {
   return result;
 }
 
-// Source of one part of the output: a rank's input from position `begin` on,
-// or, if `reduced`, the reduction of all ranks' inputs. A part has `count`
-// elements.
+// The data that one part of the output must have: `count` elements from
+// position `begin` on, of the input of `rank` or, if `reduced`, of the
+// reduction of all ranks' inputs.
 struct Source {
   bool reduced = false;
   int rank = 0;
@@ -123,7 +123,8 @@ Source SourceOf(const BenchCase& test, int part) {
   }
 }
 
-// The number of parts of `count` elements in this rank's output.
+// The number of parts of the output on this rank. Each part has `count`
+// elements.
 int PartsOfOutput(const BenchCase& test) {
   switch (test.kind) {
     case OperationKind::kAllGather:

@@ -323,8 +323,9 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewestTogether(
     if (!verdicts.ok()) return verdicts.status();
     absl::Status status = Finding(*verdicts);
     if (status.ok()) {
-      // Each rank reads the whole state, which is small. Then the ranks
-      // exchange whether they could read it.
+      // Each rank reads the state string, which is small. The ranks then
+      // exchange their results, so that all of them open this checkpoint or
+      // none does.
       auto reader =
           CheckpointOpening::Make(files, folder, *std::move(manifest), skipped);
       const auto opened = Exchange(group, {reader.status(), ""}, call);

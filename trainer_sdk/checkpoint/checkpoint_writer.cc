@@ -90,7 +90,8 @@ absl::Status Snapshot::Take(const ShardLayout& layout,
   if (size_ > room_) {
     data_.reset();
     room_ = 0;
-    // The memory is not initialised, because all of it is overwritten at once.
+    // The memory is not initialised, because the copies below overwrite all of
+    // it.
     data_.reset(new (std::nothrow) char[size_]);
     if (data_ == nullptr) {
       return absl::ResourceExhaustedError(
@@ -178,8 +179,8 @@ absl::Status CheckpointWriter::Body::Claim() {
   if (group_.rank() != 0) return absl::OkStatus();
   absl::Status status = files_.CreateFolders(options_.directory);
   if (!status.ok()) return status;
-  // Rank 0 waits for the lock for at most half of the timeout, because the
-  // other ranks wait for rank 0 meanwhile.
+  // Rank 0 waits for the lock for at most half of the timeout, because
+  // meanwhile the other ranks wait for rank 0 with the same timeout.
   const Instant now = MonotonicNow();
   const Duration most = options_.timeout / 2;
   auto lock =
@@ -261,8 +262,8 @@ absl::Status CheckpointWriter::Body::Save(
     try {
       thread_ = std::thread([this, save] { Write(save); });
     } catch (const std::system_error&) {
-      // The system has no thread left, so this thread writes the checkpoint,
-      // and Save blocks meanwhile.
+      // The system cannot start another thread, so this thread writes the
+      // checkpoint, and Save blocks meanwhile.
       Write(save);
     }
   }
