@@ -142,8 +142,9 @@ TEST(LowRankTest, ColumnsBecomeOrthonormal) {
 }
 
 TEST(LowRankTest, ColumnsThatDependOnOthersAreReplaced) {
-  // The linearly dependent columns are: columns that span only two dimensions,
-  // multiples of one unit vector, or zeros; each also with tiny values.
+  // The columns of the matrix are linearly dependent: they span only two
+  // dimensions, are multiples of one unit vector, or are zeros. Each case is
+  // also tested with tiny values.
   for (const float scale : {1.0f, 1e-20f}) {
     for (const int dependent : {0, 1, 2}) {
       std::vector<float> p(9 * 4);
@@ -172,7 +173,8 @@ TEST(LowRankTest, MoreColumnsThanRowsLeaveZeros) {
 }
 
 TEST(LowRankTest, ProductsAreProducts) {
-  // m = [1 2 3; 4 5 6], q = [1; 10; 100], p = [7; 8].
+  // The matrices, with rows separated by semicolons: m = [1 2 3; 4 5 6], q =
+  // [1; 10; 100], p = [7; 8].
   const std::vector<float> m = {1, 2, 3, 4, 5, 6};
   const std::vector<float> q = {1, 10, 100};
   const std::vector<float> p = {7, 8};

@@ -97,15 +97,15 @@ std::vector<Tensor> AsInBuckets(std::vector<Tensor> parameters,
   return parameters;
 }
 
-// Whether there is nothing to reduce: the group has one rank, and no option
-// needs a reduction nevertheless.
+// Whether the reducer has nothing to do, because the group has one rank and no
+// option changes the gradients.
 bool IsAlone(const ProcessGroup& group, const DdpOptions& options) {
   return group.size() == 1 && options.hook == nullptr && !options.narrow_to &&
          options.place != GradientPlace::kOwnToBucket;
 }
 
 // Runs jobs one after another on a thread, concurrently with the backward pass.
-// If Start was not called, Add runs its job at once on the caller's thread.
+// If Start was not called, Add runs its job immediately on the caller's thread.
 // After the first job that fails, all further jobs are dropped. Thread-safe.
 class ReductionThread {
  public:
@@ -251,8 +251,9 @@ class Reducer::Body {
         !status.ok()) {
       return status;
     }
-    // The reducer needs no thread if it has nothing to reduce, or if a device
-    // performs the reductions asynchronously.
+    // The reducer needs no thread if the group has one rank and no option
+    // changes the gradients, or if a device performs the reductions
+    // asynchronously.
     return alone_ || !device_.is_host() ? device_.status() : thread_.Start();
   }
 
@@ -502,7 +503,7 @@ class Reducer::Body {
 
   ProcessGroup& group_;
   Device& device_;
-  // Whether there is nothing to reduce; see IsAlone.
+  // The result of IsAlone: whether the reducer has nothing to do.
   const bool alone_;
   const std::vector<Tensor> parameters_;
   // The parameters, with the type that each gradient has in its bucket.

@@ -140,9 +140,9 @@ const std::vector<FlightCall>& FlightCalls::With(
 std::vector<int> FlightCalls::RanksThatFinished(
     const FlightLog& log, const FlightRecord& stuck,
     const FlightMoment& moment) const {
-  // Only one kind of failure, a passed deadline, shows that this rank was late.
-  // Any other failure may be caused by a rank that finished the collective and
-  // then died.
+  // A rank whose operation failed was itself late only if the error is
+  // DeadlineExceeded. Any other error may be caused by a rank that finished the
+  // collective and then died.
   if (!NeedsAll(stuck.signature) ||
       (stuck.ended != 0 &&
        stuck.status != absl::StatusCode::kDeadlineExceeded)) {
@@ -544,7 +544,7 @@ class Analysis {
         }
         const FlightRecord* const stuck = StuckRecord(*log->second, moment_);
         // A rank that waits in another group is not to blame, unless other
-        // ranks have finished the operation in which it waits.
+        // ranks have finished the operation in which this rank waits.
         if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
             calls_.RanksThatFinished(*log->second, *stuck, moment_).empty()) {
           continue;
@@ -664,9 +664,9 @@ class Analysis {
         idle.push_back(other->second);
       }
     }
-    // An idle peer may have done its part of the exchange and continued. A peer
-    // with too few messages has not. So if there are such peers, blame only
-    // them.
+    // An idle peer may have done its part of the exchange and continued; an
+    // idle peer with too few messages has not done its part. If there are peers
+    // with too few messages, blame only them.
     if (!short_of_messages.empty()) idle = std::move(short_of_messages);
     for (const FlightLog* const other : idle) {
       if (!blamed_.insert(other->rank).second) continue;
@@ -799,7 +799,7 @@ class Analysis {
 
   // An operation in which ranks are stuck.
   struct Standstill {
-    Call call;  // the call by the lowest of `ranks`
+    Call call;  // the call of the lowest rank in `ranks`
     std::string what;
     std::vector<int> ranks;
   };

@@ -86,8 +86,8 @@ TEST(FlightAnalysisTest, NamesTheDeadAndTheMissing) {
 }
 
 TEST(FlightAnalysisTest, RankInAFinishedOperationIsBehind) {
-  // Rank 1 was killed in the first operation, and the others were already in
-  // the second.
+  // Rank 1 was killed in the first operation, when rank 0 was already in the
+  // second.
   EXPECT_THAT(
       AnalyseFlight({RankLog(0, 2).Does(Sum(), 1).Does(Sum(), 2, State::kIn),
                      RankLog(1, 2).Does(Sum(), 1, State::kIn)})
@@ -99,8 +99,8 @@ TEST(FlightAnalysisTest, RankInAFinishedOperationIsBehind) {
 }
 
 // Makes the logs of three ranks. Rank 1 is stuck in the operation `in`, number
-// 1 of the world. The others have finished it and wait for rank 1 in another
-// group.
+// 1 of the world. The other ranks have finished this operation and wait for
+// rank 1 in another group.
 std::vector<FlightLog> StoppedIn(const Operation& in,
                                  State state = State::kIn) {
   const std::vector<int> all = {0, 1, 2};
