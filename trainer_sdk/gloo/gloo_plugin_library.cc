@@ -61,9 +61,9 @@ class WithoutSigpipe {
   ~WithoutSigpipe() {
     const int error = errno;
     if (sigismember(&before_, SIGPIPE) == 0) {
-      // Take a pending SIGPIPE away, which would be delivered when the mask is
-      // restored. SIGPIPE is sent to the thread that writes, so a write in this
-      // scope caused it.
+      // Consume a pending SIGPIPE; otherwise it would be delivered when the
+      // mask is restored. SIGPIPE is sent to the thread that writes, so a write
+      // in this scope caused it.
       const sigset_t blocked = Sigpipe();
       const timespec at_once{};
       while (sigtimedwait(&blocked, nullptr, &at_once) < 0 && errno == EINTR) {

@@ -43,7 +43,7 @@ struct GlooDelete {
 
 using GlooHandle = std::unique_ptr<void, GlooDelete>;
 
-// A mesh of Gloo pairs; a thread of Gloo moves the data. At the begin of a
+// A mesh of Gloo pairs; a thread of Gloo moves the data. At the beginning of a
 // collective, each rank sends its signature to the next rank for comparison.
 // Before the data of a message its label is sent, and before a part of an
 // all_to_all with counts its length.
@@ -94,7 +94,7 @@ class GlooMesh final : public Mesh {
 
   struct Outgoing {
     int peer = 0;
-    std::unique_ptr<Note> note;  // null: `buffer` has data of the user
+    std::unique_ptr<Note> note;  // null: `buffer` has data of the caller
     GlooHandle buffer;
   };
   struct Incoming {
@@ -402,8 +402,8 @@ Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
 
 absl::Status GlooMesh::Wait(Ticket ticket) {
   // If notes state the lengths of the parts, first read the notes of all later
-  // parts, too, and post the receives of their data. Otherwise their data would
-  // wait until this part has arrived.
+  // parts, too, and post the receives of their data. Otherwise the data of the
+  // later parts would wait until this part has arrived.
   const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
   for (size_t i = ticket; i < last; ++i) {
     if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;

@@ -39,8 +39,9 @@ class PeerWatch {
   PeerWatch(const PeerWatch&) = delete;
   PeerWatch& operator=(const PeerWatch&) = delete;
 
-  // Whether a peer has closed its connection since the last call. Reports it at
-  // once, without waiting for `grace`. Not thread-safe.
+  // Whether a peer has closed its connection since the last call. A closed
+  // connection is reported immediately, without waiting for `grace`. Not
+  // thread-safe.
   bool PeerHungUp() { return hangups_.Any(); }
 
   // Closes the connections without a goodbye, so that the peers take this rank

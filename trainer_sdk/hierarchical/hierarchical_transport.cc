@@ -281,8 +281,9 @@ absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
   const HostLayout& layout = tiers.layout;
   std::vector<int> everybody;
   for (int rank = 0; rank < place.size; ++rank) everybody.push_back(rank);
-  // If all ranks are on one host, or each rank is on a host of its own, one
-  // transport is enough. It is returned directly.
+  // If all ranks are on one host, or each rank is on a host of its own, return
+  // the shared memory or the network transport itself, without a
+  // HierarchicalTransport.
   if (layout.hosts() == 1) {
     return NewSharedMemoryTransport(place, options.shared_memory, deadline);
   }

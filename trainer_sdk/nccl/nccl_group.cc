@@ -172,8 +172,8 @@ absl::Status NcclGroup::JoinBySplit(NcclGroup& parent, int color, int key,
                          place_.formation, deadline);
     alarm_.SetPolling(GroupAlarm::Polling::kOff);
   }
-  // Break the parent. Otherwise the parent's other ranks would wait for this
-  // rank in the split until their deadlines.
+  // Break the parent group; otherwise its other ranks would wait for this rank
+  // in the split until their deadlines.
   if (!split.ok()) parent.Break(split);
   return split;
 }
@@ -200,8 +200,8 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
     std::lock_guard<std::mutex> lock(mutex_);
     meeting.turn = ++splits_;
   }
-  // The place describes the whole parent group, because all its ranks wait for
-  // each other in a split.
+  // This GroupPlace describes the whole parent group, because all ranks of the
+  // parent wait for each other in a split.
   GroupPlace whole = place_;
   whole.formation = formation;
   absl::Status split;
@@ -262,8 +262,9 @@ absl::Status NcclGroup::Execute(const Operation& operation,
 absl::Status NcclGroup::WaitFor(uint64_t number) {
   while (!watch_.Done(number)) {
     if (!status().ok()) return ExplainedCause();
-    // The watching thread, once woken, finds the same failure and makes the
-    // error message.
+    // If the operation is late or the device failed, wake the watching thread.
+    // It calls Look as well, finds the same failure and makes the error
+    // message.
     if (!watch_.Look(MonotonicNow()).ok()) Wake();
     std::this_thread::sleep_for(kBarrierPoll);
   }
