@@ -347,9 +347,10 @@ class Bench {
   }
 
   // Runs the operation for a while before measuring. The kernel may run new
-  // processes on one core for some milliseconds until it distributes them, and
-  // the measurement would include that delay. All ranks must repeat the
-  // operation equally often, so they agree on the elapsed time.
+  // processes on one core for some milliseconds before it distributes them over
+  // all cores; without this warm-up, the measurement would include that delay.
+  // All ranks must repeat the operation equally often, so they agree on the
+  // elapsed time.
   absl::Status Settle() {
     constexpr double kSettlingSeconds = 0.1;
     constexpr int kBetweenLooks = 10;

@@ -232,9 +232,9 @@ absl::Status CheckpointWriter::Body::Save(
     status = absl::InvalidArgumentError(absl::StrCat(
         "a state of ", state.size(), " bytes; at most ", kMaxStateBytes));
   }
-  // `status` may be the failure of the previous save. Reach tells it to all
-  // ranks, so that every rank returns it from this Save, even if some ranks
-  // have already returned it from Wait.
+  // `status` may be the failure of the previous save. Reach sends `status` to
+  // all ranks, so that this Save returns the failure on every rank, even if
+  // Wait has already returned it on some ranks.
   status = agreement_.Reach(status, step, slices, call_);
   if (status.ok()) {
     const Instant agreed = MonotonicNow();
@@ -248,7 +248,7 @@ absl::Status CheckpointWriter::Body::Save(
     if (group_.rank() == 0) save.state = state;
     // If this rank cannot write its shard, Save does not return the error here,
     // because the other ranks have already started the save. The background
-    // thread reports the error to them in its next exchange.
+    // thread reports the error to the other ranks in its next exchange.
     save.ready = agreement_.layout().status();
     if (save.ready.ok()) {
       save.layout = &*agreement_.layout();

@@ -85,8 +85,8 @@ absl::StatusOr<int64_t> NewestWhole(MemoryDisk& disk) {
 struct Scenario {
   const char* name;
   int keep;
-  // The steps that are saved before the fault, and the step of the save in
-  // which the fault happens.
+  // before: the steps that are saved before the fault. step: the step of the
+  // save during which the fault happens.
   std::vector<int64_t> before;
   int64_t step;
 };
@@ -156,8 +156,8 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
   return cases;
 }
 
-// Checks that the newest checkpoint is intact and is the new one or, unless the
-// save reported success, the one saved before.
+// Checks that the newest checkpoint is intact. It must be that of the save with
+// the fault or, if this save has reported an error, the one saved before.
 absl::Status CheckNewest(const Scenario& scenario, MemoryDisk& disk,
                          const absl::Status& saved) {
   const absl::StatusOr<int64_t> newest = NewestWhole(disk);

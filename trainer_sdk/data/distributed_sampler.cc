@@ -72,9 +72,8 @@ std::vector<int64_t> DistributedSampler::Indices(int64_t epoch) const {
   std::vector<int64_t> mine;
   mine.reserve(static_cast<size_t>(size_));
   for (int64_t i = 0; i < size_; ++i) {
-    // If the ranks need more examples than the data set has, its order is
-    // repeated from the beginning (padding), several times if there are several
-    // times as many ranks as examples.
+    // Padding: if the ranks together need more examples than the data set has,
+    // its order starts again from the beginning, as often as necessary.
     const int64_t place = options_.rank + i * options_.world_size;
     mine.push_back(order[static_cast<size_t>(place % options_.length)]);
   }

@@ -116,7 +116,7 @@ class ReductionThread {
   ReductionThread& operator=(const ReductionThread&) = delete;
 
   // Starts the thread. Call it before any other method, at most once.
-  // ResourceExhausted: the system has no thread.
+  // ResourceExhausted: the system cannot start a thread.
   absl::Status Start();
 
   void Add(std::function<absl::Status()> job);
@@ -528,7 +528,7 @@ class Reducer::Body {
   Duration exposed_{};
   int64_t steps_ = 0;
   // Declared last, so that the thread is destroyed first: its jobs use all
-  // members above.
+  // other members.
   ReductionThread thread_;
 };
 

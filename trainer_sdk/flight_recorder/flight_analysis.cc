@@ -214,8 +214,9 @@ const char* InAWord(HowEnded how) {
 // that may be the cause of the failure and those that followed from it.
 struct FlightDeaths {
   // One sentence for each rank whose process ended by itself, the earliest
-  // first: "rank 1 (node1, pid 77) died in all_reduce #3 of … in group world:
-  // killed by SIGKILL (9)". At most eight, and one more for the rest.
+  // first: "rank 1 (node1, pid 77) died in barrier #3 in group world: killed by
+  // SIGKILL (9)". At most eight sentences, and one that counts the remaining
+  // ranks.
   std::vector<std::string> sentences;
   std::set<int> dead;
   // Ranks that their agents killed because they were silent for too long, each
@@ -569,7 +570,7 @@ class Analysis {
                         " in group ", GroupName(log, stuck));
   }
 
-  // Finds ranks that are still in an operation that others have finished.
+  // Finds ranks that are still in an operation that other ranks have finished.
   // Needed only if no rank waits for these ranks; otherwise FindBehind has
   // found them.
   void FindLeftAlone() {

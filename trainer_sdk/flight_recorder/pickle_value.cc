@@ -269,9 +269,9 @@ class Machine {
     return true;
   }
 
-  // Whether the stack has enough values above its newest mark for an opcode
-  // that takes `count` values and needs `below` values under them, such as the
-  // list to which it appends. Without a mark, the whole stack counts.
+  // Whether an opcode can take `count` values from the stack and finds `below`
+  // further values under them, such as the list to which it appends. Only the
+  // values above the newest mark count; without a mark, the whole stack.
   bool Holds(size_t count, size_t below) const {
     const size_t floor = marks_.empty() ? 0 : marks_.back();
     return stack_.size() - floor >= count + below;

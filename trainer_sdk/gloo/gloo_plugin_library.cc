@@ -30,9 +30,8 @@
 // libgloo's version throws an exception in that thread, which ends the process.
 // This version does not: the pair finds the reset when it reads, and only the
 // pair fails. The replacement works because libgloo calls the function by its
-// symbol, and the dynamic linker looks for the symbols of a loaded plugin first
-// in the plugin and then in its libraries. GlooPluginTest fails if the
-// replacement has no effect.
+// symbol. The dynamic linker looks for this symbol first in the loaded plugin
+// and then in libgloo. GlooPluginTest fails if the replacement has no effect.
 __attribute__((visibility("default"))) gloo::transport::tcp::Address
 gloo::transport::tcp::Address::fromPeerName(int fd) {
   sockaddr_storage peer{};

@@ -176,9 +176,9 @@ std::string Describe(const MessageLabel& label) {
 }
 
 // Gloo matches a send with a receive of the same slot number, and aborts the
-// process if the send is longer than the receive. To prevent this, a slot
-// number here is a hash of everything on which both sides must agree. Ranks
-// that disagree wait for each other until the group breaks.
+// process if the send is longer than the receive. To prevent this, GlooMesh
+// uses as a slot number a hash of everything on which both sides must agree.
+// Ranks that disagree wait for each other until the group breaks.
 
 // The purpose of a slot, which is the first number in its hash.
 enum Purpose : uint64_t {

@@ -195,8 +195,9 @@ class TieredOperation {
     const int64_t count = operation_.count;
     const int root_host = layout_.host_of(operation_.root);
     const int root_place = layout_.place_of(operation_.root);
-    // The buffer for the sum over this host's ranks. Only the root has an
-    // output buffer, so the first rank of any other host needs scratch memory.
+    // The buffer for the sum over this host's ranks. The first rank of each
+    // host needs scratch memory for it, unless this rank is the root: only the
+    // root has an output buffer.
     char* const whole = tiers_.leads() && tiers_.rank != operation_.root
                             ? tiers_.scratch.Get(count * element_)
                             : static_cast<char*>(operation_.output);

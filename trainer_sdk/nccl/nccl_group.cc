@@ -32,8 +32,8 @@ constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
 // second, whether a peer has reported a failure.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
 // The longest time for the store accesses that add details to an error message.
-// It is added to NcclOptions::explanation_timeout, the time for which a rank
-// waits for its peers.
+// NcclOptions::explanation_timeout, the time for which a rank waits for its
+// peers, comes in addition.
 constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 // The interval at which the host polls for the end of a barrier.
 constexpr Duration kBarrierPoll = std::chrono::microseconds(20);
@@ -405,12 +405,12 @@ void NcclGroup::Watch() {
     if (turn == Turn::kBroken) {
       const absl::Status cause = status();
       alarm_.Raise(cause);
-      // Read the current operation before the abort, because after it all
+      // Read the current operation before the abort: after an abort, all
       // operations look complete.
       const std::optional<OperationSignature> current = watch_.Current();
       communicator_.Abort();
-      // Make the detailed error message only after the abort: this reads the
-      // store, which may be gone, and the device must not wait for it.
+      // Abort first, because the device must not wait for the store, which
+      // Explained reads and which may be gone.
       const absl::Status explained = Explained(cause, current);
       communicator_.Explain(explained);
       {

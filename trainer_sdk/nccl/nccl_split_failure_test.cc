@@ -190,8 +190,9 @@ TEST_P(NcclSplitFailureTest, RankOfAnEarlierSplitIsNamed) {
         .status();
   });
   EXPECT_EQ(FirstFailure(first), absl::OkStatus());
-  // Both ranks have left the first split at this point. Otherwise, rank 0's
-  // failure in the second split could break the first split on rank 1.
+  // Begin the second split only now, when both ranks have left the first one.
+  // Otherwise, rank 0's failure in the second split could break the first split
+  // on rank 1.
   const absl::Status second =
       SplitNcclTransport(*worlds[0], 0, 0, PartOf(0, 2),
                          MonotonicNow() + milliseconds(50))

@@ -31,9 +31,9 @@ struct NcclOptions {
   // peers have reported their unfinished operations. The error compares the
   // operations that are known by then.
   Duration explanation_timeout = std::chrono::seconds(3);
-  // Called once, on the transport's own thread, when the group breaks. It is
-  // needed because an operation may fail after Execute has enqueued it and
-  // returned.
+  // Called once, on the transport's own thread, when the group breaks. This
+  // callback is needed because an operation may fail after Execute has enqueued
+  // it and returned.
   std::function<void(const absl::Status& cause)> on_broken;
   // The file names of NCCL and of the CUDA driver, which are loaded at run
   // time.
