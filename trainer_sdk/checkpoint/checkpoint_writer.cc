@@ -56,8 +56,9 @@ WithoutSigxfsz::WithoutSigxfsz() {
 }
 
 WithoutSigxfsz::~WithoutSigxfsz() {
-  // If a write exceeded the limit, SIGXFSZ is pending for this thread. The
-  // signal would kill the process once it is unblocked, so it is consumed here.
+  // If a write exceeded the file size limit, SIGXFSZ is pending for this
+  // thread. The signal would kill the process once it is unblocked, so it is
+  // consumed here.
   if (sigismember(&before_, SIGXFSZ) == 0) {
     const sigset_t signals = OnlySigxfsz();
     const timespec at_once = {};

@@ -60,7 +60,7 @@ absl::StatusOr<std::unique_ptr<CheckpointWriter>> NewWriter(ProcessGroup& group,
 }
 
 // The step of the newest intact checkpoint. Fails if a newer checkpoint is
-// damaged, or if the content is not that of its step.
+// damaged, or if the opened checkpoint has the content of another step.
 absl::StatusOr<int64_t> NewestWhole(MemoryDisk& disk) {
   const auto reader = CheckpointReader::OpenNewest(kFolder, &disk);
   if (!reader.ok()) return reader.status();
@@ -118,7 +118,7 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
     writer->reset();
     if (auto s = meet(); !s.ok()) return s;
     const std::unique_ptr<MemoryDisk> before = disk->AfterProcess();
-    // One group serves all repetitions, because file errors do not break a
+    // All repetitions use one process group, because file errors do not break a
     // group.
     for (int64_t at = 0;; at += stride) {
       if (auto s = meet(); !s.ok()) return s;

@@ -41,7 +41,8 @@ void CudaDevice::WaitForOther(Stream stream) {
   CudaStream const other = Of(
       stream == Stream::kCompute ? Stream::kCommunication : Stream::kCompute);
   // One event serves all calls: cudaStreamWaitEvent waits for the latest
-  // cudaEventRecord before it, even if the event is recorded again later.
+  // cudaEventRecord that precedes the wait, even if the event is recorded again
+  // later.
   Note("cudaEventRecord", plugin_.record(reached_, other));
   Note("cudaStreamWaitEvent", plugin_.stream_waits(Of(stream), reached_));
 }

@@ -1,4 +1,5 @@
-// Compares the compressing hooks with simple arithmetic.
+// Compares the hooks that compress gradients with straightforward computations
+// of the averages.
 
 #include <algorithm>
 #include <cmath>

@@ -335,9 +335,9 @@ class Reducer::Body {
     if (alone_) return status;
     for (const int index : full_) {
       GradientBucket& bucket = buckets_[index];
-      // The flags that say which parameters of the bucket are used. For a full
-      // bucket they no longer change. They are copied, because parameters of
-      // other buckets are marked while this bucket is reduced.
+      // A copy of the flags that say which parameters of this bucket are used.
+      // While this bucket is reduced, its flags no longer change, but those of
+      // parameters in other buckets do.
       std::vector<bool> used;
       for (const GradientBucket::Part& part : bucket.parts) {
         used.push_back(tracker_.used(part.parameter));

@@ -250,8 +250,8 @@ std::string WhereWas(const FlightLog& log, const FlightMoment& moment) {
 
 std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                        const FlightMoment& moment) {
-  // The log's pid, if there is a log: the process that recorded the log may be
-  // a child of the one that the agent started.
+  // Prefer the pid in the log: the process that recorded the log may be a child
+  // of the process that the agent started.
   const int64_t pid = log == nullptr || log->pid == 0 ? end.pid : log->pid;
   return absl::StrCat("rank ", end.rank, " (", end.host, ", pid ", pid, ") ",
                       VerbOf(end.how),

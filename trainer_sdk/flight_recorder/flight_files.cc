@@ -265,8 +265,8 @@ absl::StatusOr<Contents> ContentsOf(const std::string& path) {
   }
 }
 
-// Whether the name is that of a dump of PyTorch: nccl_trace_rank_3, or another
-// prefix of the user's choice.
+// Whether the name is that of a PyTorch dump: "nccl_trace_rank_3", or any other
+// prefix before "rank_3".
 bool IsTorchName(const std::string& name) {
   const size_t digits = name.find_last_not_of("0123456789") + 1;
   return digits < name.size() &&

@@ -116,8 +116,8 @@ TEST(GlooFormingDeaths, BeforeItsAddressIsPublished) {
   for (const int victim : {0, 1}) ExpectNamedByAll(victim, "set gloo/rank/");
 }
 
-// Rank 1 dies while Gloo waits for its connection on the other ranks. All other
-// ranks must name rank 1 as dead.
+// Rank 1 dies while Gloo on the other ranks waits for the connection from rank
+// 1. All other ranks must name rank 1 as dead.
 TEST(GlooFormingDeaths, BeforeItHasConnected) {
   ExpectNamedByAll(1, "wait gloo/rank/");
 }

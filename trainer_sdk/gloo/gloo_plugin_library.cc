@@ -120,8 +120,8 @@ int Compare(const Ip& one, const Ip& other, uint16_t port,
   return ip != 0 ? ip : port - other_port;
 }
 
-// Whether this rank opens the connection to the peer. Gloo lets the rank with
-// the larger address do so; ports are compared in network byte order.
+// Whether this rank opens the connection to the peer. In Gloo, the rank with
+// the larger address opens it; ports are compared in network byte order.
 bool Calls(const std::vector<char>& mine, const std::vector<char>& theirs) {
   using gloo::transport::tcp::Address;
   const sockaddr_storage self = Address(mine).getSockaddr();

@@ -45,8 +45,8 @@ using GlooHandle = std::unique_ptr<void, GlooDelete>;
 
 // A mesh of Gloo pairs; a thread of Gloo moves the data. At the beginning of a
 // collective, each rank sends its signature to the next rank for comparison.
-// Before the data of a message its label is sent, and before a part of an
-// all_to_all with counts its length.
+// The label of a message is sent before its data, and the length of a part of
+// an all_to_all with counts is sent before the part.
 class GlooMesh final : public Mesh {
  public:
   // `plugin` made `context`. `names` has the names of all ranks, indexed by
@@ -130,8 +130,8 @@ class GlooMesh final : public Mesh {
   bool PartsAreNoted() const;
   void PostNote(int peer, uint64_t slot, const std::string& text);
   void PostNoteReceive(Incoming& incoming, uint64_t slot);
-  // Waits for the note of `incoming`, if there is one, compares it, and then
-  // posts the receive of the data.
+  // Waits for the note of `incoming`, if there is one, checks that the note
+  // states what this rank expects, and then posts the receive of the data.
   absl::Status FollowNote(Incoming& incoming);
   absl::Status CompareLabel(const Incoming& incoming) const;
   absl::Status CompareLength(const Incoming& incoming) const;
@@ -331,9 +331,9 @@ GlooHandle GlooMesh::PostReceive(int peer, uint64_t slot, void* data,
   return buffer;
 }
 
-// Whether the length of each part is sent in a note before the part, and
-// compared. This is needed for an all_to_all with counts, because only the
-// sender and the receiver of a part know its length.
+// Whether the length of each part is sent in a note before the part, so that
+// the receiver can check it. This is needed for an all_to_all with counts,
+// because only the sender and the receiver of a part know its length.
 bool GlooMesh::PartsAreNoted() const {
   return signature_.kind == OperationKind::kAllToAll &&
          signature_.counts_hash != 0;

@@ -17,7 +17,7 @@ namespace muster {
 // Detects the death of a peer by an otherwise idle connection to each peer. If
 // a connection ends without a goodbye, the peer's process has died or has
 // called Cut. Gloo alone does not detect every death: if a connection breaks
-// while a payload is in flight, Gloo has that payload on no list, and it waits
+// while a payload is in flight, Gloo has that payload on no list, and so waits
 // forever.
 class PeerWatch {
  public:

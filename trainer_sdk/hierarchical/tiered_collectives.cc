@@ -114,9 +114,9 @@ class TieredOperation {
     tiers_.failed_on_host = true;
     tiers_.compared = compared_;
     const std::string told(s.message());
-    // If another rank of this host has failed the whole operation, its message
-    // already has rank numbers of the whole group. Return the message
-    // unchanged.
+    // If the message already describes the caller's operation, another rank of
+    // this host has made it, with rank numbers of the whole group. Return the
+    // message unchanged.
     if (absl::StrContains(told, absl::StrCat(Describe(signature_), ": "))) {
       return s;
     }

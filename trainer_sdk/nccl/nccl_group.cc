@@ -262,9 +262,8 @@ absl::Status NcclGroup::Execute(const Operation& operation,
 absl::Status NcclGroup::WaitFor(uint64_t number) {
   while (!watch_.Done(number)) {
     if (!status().ok()) return ExplainedCause();
-    // If the operation is late or the device failed, wake the watching thread.
-    // It calls Look as well, finds the same failure and makes the error
-    // message.
+    // If the operation is late or the device failed, wake the watching thread,
+    // which finds this failure, too, and makes the error message.
     if (!watch_.Look(MonotonicNow()).ok()) Wake();
     std::this_thread::sleep_for(kBarrierPoll);
   }
@@ -341,8 +340,8 @@ absl::Status NcclGroup::Explained(
       place_.size == 1) {
     return cause;
   }
-  // Ranks publish their unfinished NCCL operations under keys of their own,
-  // because ProcessGroup publishes each rank's last call, which may be a later
+  // Ranks publish their unfinished NCCL operations under separate keys, because
+  // ProcessGroup publishes each rank's last call, which may be a later
   // operation, in the same store.
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
@@ -428,8 +427,8 @@ void NcclGroup::Watch() {
         [&] { return closing_ || (awake_ && !busy) || !status().ok(); });
   }
   lock.unlock();
-  // If the group broke just before Close was called, the peers have not been
-  // notified yet.
+  // Notify the peers if the group broke just before Close was called: the loop
+  // has not notified them then.
   if (const absl::Status cause = status(); !cause.ok()) alarm_.Raise(cause);
   communicator_.Close(MonotonicNow() + options_.close_timeout / 2);
   lock.lock();

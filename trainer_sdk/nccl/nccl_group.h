@@ -56,8 +56,8 @@ class NcclGroup {
   // The result of Close: whether the communicator was freed within
   // options().close_timeout.
   enum class Ended { kYes, kNotInTime };
-  // Makes the watching thread free the communicator. Waits for that, at most
-  // options().close_timeout.
+  // Makes the watching thread free the communicator, and waits at most
+  // options().close_timeout until this is done.
   Ended Close();
 
   struct Memory {

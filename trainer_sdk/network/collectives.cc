@@ -176,9 +176,9 @@ class Ring {
     });
   }
 
-  // Receives and forwards a chunk that is completely reduced. It may overwrite
-  // data that this rank sent to `next`. This is safe: the chunk has passed
-  // through `next`, so `next` has already received that data.
+  // Receives and forwards a chunk that is completely reduced. The chunk may
+  // overwrite data that this rank sent to `next`. This is safe: the chunk has
+  // passed through `next`, so `next` has already received that data.
   absl::Status CollectChunk(int chunk, Step step) {
     return ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       const Ticket ticket =
