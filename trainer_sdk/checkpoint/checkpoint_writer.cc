@@ -217,8 +217,8 @@ absl::Status CheckpointWriter::Body::Prepare() {
                      ": all ranks must reach the same folder by this path"));
   }
   words = Exchange(group_, mine, call_);
-  // An error is ignored: the next writer removes the marker file with the other
-  // leftovers.
+  // If the marker file cannot be removed, ignore the error: the next writer
+  // removes the file with the other leftovers.
   if (group_.rank() == 0) files_.Remove(marker).IgnoreError();
   return words.ok() ? FirstFailureOf(*words) : words.status();
 }

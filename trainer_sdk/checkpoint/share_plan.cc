@@ -15,8 +15,8 @@ namespace {
 
 using Owners = std::vector<int>;
 
-// A tensor as the ranks declared it, with the begin and end of each rank's
-// slices of it.
+// A tensor that the ranks have declared, and the elements at which each rank's
+// slices of this tensor begin and end.
 struct KnownTensor {
   CheckpointTensor tensor;
   int first_rank = 0;

@@ -261,9 +261,9 @@ std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                       ": ", end.message);
 }
 
-// Whether the end of a process, which its agent neither stopped nor found
-// silent, may be the cause of the failure. The process is not the cause if one
-// of its operations had failed before. `log`: the rank's log; null if there is
+// Whether the end of a process may be the cause of the failure; called for
+// processes that ended by themselves. The process is not the cause if one of
+// its operations had failed before. `log`: the rank's log; null if there is
 // none.
 bool IsCause(const FlightLog* log) {
   return log == nullptr || log->reason.empty();

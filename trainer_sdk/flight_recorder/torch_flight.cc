@@ -75,9 +75,9 @@ std::optional<OperationKind> KindOf(const std::string& name) {
   return std::nullopt;
 }
 
-// Returns the element type that PyTorch calls `name`. Of the types that Muster
-// lacks, ComplexFloat becomes kInt64, which has the same size, and every other
-// becomes kInt8.
+// Returns the element type that PyTorch calls `name`. If Muster has no such
+// type: kInt64 for ComplexFloat, which has the same size, and kInt8 for any
+// other.
 DType TypeOf(const std::string& name) {
   static const auto* const types = new std::map<std::string, DType>{
       {"Float", DType::kFloat32},      {"Double", DType::kFloat64},

@@ -28,8 +28,8 @@ bool IsTorchFlight(absl::string_view bytes);
 // bytes of bounded length. Pure.
 absl::StatusOr<FlightLog> ParseTorchFlight(const std::string& bytes, int rank);
 
-// Returns the rank with which PyTorch ends the name of a dump file, such as 12
-// for "nccl_trace_rank_12"; -1 if the name ends with no rank.
+// Returns the rank at the end of a PyTorch dump's file name, such as 12 for
+// "nccl_trace_rank_12"; -1 if there is no rank.
 int RankInName(absl::string_view path);
 
 }  // namespace muster

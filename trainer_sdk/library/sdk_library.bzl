@@ -47,7 +47,8 @@ def _sdk_library_impl(ctx):
             shared.path,
             "-Wl,-soname,lib%s.so.%s" % (ctx.label.name, ctx.attr.abi),
             "-Wl,--version-script," + ctx.file.exports.path,
-            # All symbols must be defined, and only needed libraries are linked.
+            # Fail on undefined symbols, and link only the libraries that are
+            # needed.
             "-Wl,-z,defs",
             "-Wl,--as-needed",
             "-Wl,--whole-archive",

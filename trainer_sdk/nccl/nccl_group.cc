@@ -32,8 +32,7 @@ constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
 // second, whether a peer has reported a failure.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
 // The longest time for the store accesses that add details to an error message.
-// NcclOptions::explanation_timeout, the time for which a rank waits for its
-// peers, comes in addition.
+// A rank also waits for its peers, for NcclOptions::explanation_timeout.
 constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 // The interval at which the host polls for the end of a barrier.
 constexpr Duration kBarrierPoll = std::chrono::microseconds(20);
