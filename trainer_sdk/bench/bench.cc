@@ -32,7 +32,7 @@ struct BenchCase {
   int root = 0;
   int rank = 0;
   int size = 1;
-  int64_t count = 0;  // number of elements of the shorter buffer
+  int64_t count = 0;  // number of elements in the operation's shorter buffer
 
   // Number of elements of the longer of the operation's two buffers.
   int64_t longest() const;
@@ -94,9 +94,9 @@ double Reduced(const BenchCase& test, int64_t index) {
   return result;
 }
 
-// Source of one part of the output: a rank's input from position `begin` on,
-// or, if `reduced`, the reduction of all ranks' inputs. A part has `count`
-// elements.
+// The data that one part of the output must have: `count` elements from
+// position `begin` on, of the input of `rank` or, if `reduced`, of the
+// reduction of all ranks' inputs.
 struct Source {
   bool reduced = false;
   int rank = 0;
@@ -123,7 +123,8 @@ Source SourceOf(const BenchCase& test, int part) {
   }
 }
 
-// The number of parts of `count` elements in this rank's output.
+// The number of parts of the output on this rank. Each part has `count`
+// elements.
 int PartsOfOutput(const BenchCase& test) {
   switch (test.kind) {
     case OperationKind::kAllGather:
@@ -346,9 +347,10 @@ class Bench {
   }
 
   // Runs the operation for a while before measuring. The kernel may run new
-  // processes on one core for some milliseconds until it distributes them, and
-  // the measurement would include that delay. All ranks must repeat the
-  // operation equally often, so they agree on the elapsed time.
+  // processes on one core for some milliseconds before it distributes them over
+  // all cores; without this warm-up, the measurement would include that delay.
+  // All ranks must repeat the operation equally often, so they agree on the
+  // elapsed time.
   absl::Status Settle() {
     constexpr double kSettlingSeconds = 0.1;
     constexpr int kBetweenLooks = 10;

@@ -82,8 +82,8 @@ TEST_F(FoldersTest, FolderThatCannotBeRemovedIsReturnedAndRetried) {
                                  HasSubstr("/d/.writing-step-00000002-a")));
   EXPECT_THAT(Names(), ElementsAre(".removing-step-00000001",
                                    ".writing-step-00000002-a"));
-  // Later saves succeed although folders of unfinished saves cannot be removed,
-  // even saves of the same steps.
+  // A save succeeds even if the folders of earlier, unfinished saves cannot be
+  // removed, including one of the same step.
   for (const int64_t step : {1, 2, 3}) {
     const auto made = Make(disk_, step);
     ASSERT_TRUE(made.ok()) << made.status();

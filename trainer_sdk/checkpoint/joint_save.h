@@ -33,8 +33,8 @@ class ReplicaCheck {
   std::string Digests(const std::vector<CheckpointSlice>& slices) const;
 
  private:
-  // Indexed by the plan's replicated ranges: where the range is in this rank's
-  // slices.
+  // For each replicated range that this rank holds, in the plan's order: the
+  // places of the range in this rank's slices.
   std::vector<std::vector<ShardCopy>> places_;
 };
 

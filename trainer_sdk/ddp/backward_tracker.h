@@ -18,8 +18,8 @@ enum class ParameterUse {
   // step.
   kMayVary,
   // On each rank, every pass produces the same gradients as the rank's first
-  // pass, and equally often (PyTorch's static_graph). The first pass reduces
-  // its gradients only at its end.
+  // pass, and each of them the same number of times (PyTorch's static_graph).
+  // The first pass reduces its gradients only at its end.
   kStatic,
 };
 

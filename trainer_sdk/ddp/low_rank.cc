@@ -47,9 +47,9 @@ void SubtractProjections(float* p, int64_t rows, int64_t rank, int64_t k) {
 // k becomes zero.
 void Replace(float* p, int64_t rows, int64_t rank, int64_t k) {
   // The smallest accepted norm of a unit vector after its projections are
-  // subtracted. The k columns before span at most k of the first k + 1
-  // dimensions, so at least one of k + 1 unit vectors keeps a squared norm of
-  // at least 1/(k+1); half of that allows for rounding.
+  // subtracted. The k earlier columns span at most k dimensions. So of the
+  // first k + 1 unit vectors at least one keeps a squared norm of at least
+  // 1/(k+1); half of that allows for rounding.
   const double least = std::sqrt(0.5 / static_cast<double>(k + 1));
   for (int64_t unit = 0; unit <= k && unit < rows; ++unit) {
     for (int64_t i = 0; i < rows; ++i) p[i * rank + k] = i == unit ? 1 : 0;

@@ -19,8 +19,8 @@ namespace muster {
 // N ranks.
 class PairwiseHook : public CommHook {
  public:
-  // Collective over the reducer's group. InvalidArgument: the number of ranks
-  // is not a power of two.
+  // Makes a hook. Collective over the reducer's group. InvalidArgument: the
+  // number of ranks is not a power of two.
   static absl::StatusOr<std::shared_ptr<PairwiseHook>> Create(
       ProcessGroup& group);
 

@@ -80,8 +80,8 @@ Matrix Mean(const std::vector<Matrix>& of) {
   return mean;
 }
 
-// Orthonormal columns by Gram-Schmidt. The columns must be far from linearly
-// dependent, as they are in this test.
+// Returns the matrix with its columns made orthonormal by Gram-Schmidt. The
+// columns of `m` must be far from linearly dependent, as they are in this test.
 Matrix Orthonormal(const Matrix& m) {
   Matrix columns = Transposed(m);
   for (size_t k = 0; k < columns.size(); ++k) {

@@ -72,9 +72,9 @@ class PowerSgdState {
   // indexed by parameter: index of its matrix in `matrices_`; -1 if it has none
   std::vector<int> matrix_of_;
 
-  // While a checkpoint is loaded that another number of ranks wrote: that
-  // number of ranks, and for each matrix the errors that this rank takes over,
-  // concatenated. Otherwise 0 and empty.
+  // Set only while a checkpoint that another number of ranks wrote is loaded;
+  // otherwise 0 and empty. saved_ranks_: that number of ranks. shares_: for
+  // each matrix, the errors that this rank takes over, concatenated.
   int saved_ranks_ = 0;
   std::vector<std::vector<float>> shares_;
 };

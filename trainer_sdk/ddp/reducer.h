@@ -63,7 +63,7 @@ struct DdpOptions {
   std::shared_ptr<ReducerObserver> observer = {};
 };
 
-// Times, summed over all steps.
+// The times that a reducer took on this rank, summed over all steps.
 struct ReducerTimes {
   // The time that the reducer's thread spent copying and reducing; 0 if
   // gradients are on a device.

@@ -312,7 +312,7 @@ class OneCase {
 
   absl::Status Compare(int step) {
     FnvHash hash;
-    // Whether the comparison would detect averages that are wrong by
+    // Whether the comparison would fail if all averages were multiplied by
     // `wrong_factor`.
     bool notices = false;
     const double wrong_factor = 1.001 + 32 * Roundoff();
@@ -364,9 +364,9 @@ struct Subject {
   const char* name;
   TransportFactory factory;
   Exactness exactness;
-  // One case in `stride` is tried, with a different offset for each number of
-  // ranks, so that the tests with 1 to 4 ranks together try 4 cases in
-  // `stride`.
+  // Only every `stride`-th case is tested. The first tested case depends on the
+  // number of ranks, so that the tests with 1 to 4 ranks together test 4 of
+  // `stride` cases.
   int stride;
 };
 

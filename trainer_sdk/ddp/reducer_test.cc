@@ -100,7 +100,8 @@ absl::Status Expect(const Reducer& reducer, const Model& model, int i,
   return absl::OkStatus();
 }
 
-// Options with small buckets: at first 64 bytes, then 256 bytes.
+// Options with small buckets: the first bucket is full at 64 bytes, every other
+// bucket at 256 bytes.
 DdpOptions Small(GradientPlace place) {
   DdpOptions options;
   options.limits = {.first_bytes = 64, .bytes = 256};

@@ -140,9 +140,9 @@ const std::vector<FlightCall>& FlightCalls::With(
 std::vector<int> FlightCalls::RanksThatFinished(
     const FlightLog& log, const FlightRecord& stuck,
     const FlightMoment& moment) const {
-  // Only one kind of failure, a passed deadline, shows that this rank was late.
-  // Any other failure may be caused by a rank that finished the collective and
-  // then died.
+  // A rank whose operation failed was itself late only if the error is
+  // DeadlineExceeded. Any other error may be caused by a rank that finished the
+  // collective and then died.
   if (!NeedsAll(stuck.signature) ||
       (stuck.ended != 0 &&
        stuck.status != absl::StatusCode::kDeadlineExceeded)) {
@@ -214,8 +214,9 @@ const char* InAWord(HowEnded how) {
 // that may be the cause of the failure and those that followed from it.
 struct FlightDeaths {
   // One sentence for each rank whose process ended by itself, the earliest
-  // first: "rank 1 (node1, pid 77) died in all_reduce #3 of … in group world:
-  // killed by SIGKILL (9)". At most eight, and one more for the rest.
+  // first: "rank 1 (node1, pid 77) died in barrier #3 in group world: killed by
+  // SIGKILL (9)". At most eight sentences, and one that counts the remaining
+  // ranks.
   std::vector<std::string> sentences;
   std::set<int> dead;
   // Ranks that their agents killed because they were silent for too long, each
@@ -249,8 +250,8 @@ std::string WhereWas(const FlightLog& log, const FlightMoment& moment) {
 
 std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                        const FlightMoment& moment) {
-  // The log's pid, if there is a log: the process that recorded the log may be
-  // a child of the one that the agent started.
+  // Prefer the pid in the log: the process that recorded the log may be a child
+  // of the process that the agent started.
   const int64_t pid = log == nullptr || log->pid == 0 ? end.pid : log->pid;
   return absl::StrCat("rank ", end.rank, " (", end.host, ", pid ", pid, ") ",
                       VerbOf(end.how),
@@ -260,9 +261,9 @@ std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                       ": ", end.message);
 }
 
-// Whether the end of a process, which its agent neither stopped nor found
-// silent, may be the cause of the failure. The process is not the cause if one
-// of its operations had failed before. `log`: the rank's log; null if there is
+// Whether the end of a process may be the cause of the failure; called for
+// processes that ended by themselves. The process is not the cause if one of
+// its operations had failed before. `log`: the rank's log; null if there is
 // none.
 bool IsCause(const FlightLog* log) {
   return log == nullptr || log->reason.empty();
@@ -544,7 +545,7 @@ class Analysis {
         }
         const FlightRecord* const stuck = StuckRecord(*log->second, moment_);
         // A rank that waits in another group is not to blame, unless other
-        // ranks have finished the operation in which it waits.
+        // ranks have finished the operation in which this rank waits.
         if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
             calls_.RanksThatFinished(*log->second, *stuck, moment_).empty()) {
           continue;
@@ -569,7 +570,7 @@ class Analysis {
                         " in group ", GroupName(log, stuck));
   }
 
-  // Finds ranks that are still in an operation that others have finished.
+  // Finds ranks that are still in an operation that other ranks have finished.
   // Needed only if no rank waits for these ranks; otherwise FindBehind has
   // found them.
   void FindLeftAlone() {
@@ -664,9 +665,9 @@ class Analysis {
         idle.push_back(other->second);
       }
     }
-    // An idle peer may have done its part of the exchange and continued. A peer
-    // with too few messages has not. So if there are such peers, blame only
-    // them.
+    // An idle peer may have done its part of the exchange and continued; an
+    // idle peer with too few messages has not done its part. If there are peers
+    // with too few messages, blame only them.
     if (!short_of_messages.empty()) idle = std::move(short_of_messages);
     for (const FlightLog* const other : idle) {
       if (!blamed_.insert(other->rank).second) continue;
@@ -799,7 +800,7 @@ class Analysis {
 
   // An operation in which ranks are stuck.
   struct Standstill {
-    Call call;  // the call by the lowest of `ranks`
+    Call call;  // the call of the lowest rank in `ranks`
     std::string what;
     std::vector<int> ranks;
   };

@@ -18,8 +18,8 @@ struct FlightPosition {
   std::string operation;  // the ranks' last operation; empty: none was recorded
   std::string group;
   // The state of that operation: "done", "in it for 12.3 s", "failed:
-  // UNAVAILABLE". If the end of the process is known, it follows: ", then
-  // died", ", then stopped", …
+  // UNAVAILABLE". If it is known how the process ended, this follows, such as
+  // ", then died" or ", then stopped".
   std::string state;
 };
 

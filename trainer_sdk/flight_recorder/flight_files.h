@@ -30,9 +30,9 @@ struct Flight {
   // Whether a process that writes one of the ring files is still running, on
   // this host or on a host whose file locks are visible here.
   bool running = false;
-  // When the newest of PyTorch's dumps was written, in seconds since 1970
-  // (UTC), as the file system says: dumps do not contain it. nullopt: there are
-  // no such dumps.
+  // The time at which the newest of PyTorch's dumps was written, in seconds
+  // since 1970 (UTC). It is the file's modification time, because dumps do not
+  // contain their time. nullopt: no file is a dump of PyTorch.
   std::optional<double> dumped;
   // PyTorch's dumps that cannot be read, such as one that was cut off because
   // its process was killed: a line for each, with the path.

@@ -56,7 +56,8 @@ std::string GroupName(const FlightLog& log, const FlightRecord& record);
 std::string RankName(const FlightLog& log);
 
 // Describes the rank's last operation: "its last was barrier #2 in group world,
-// done 9.8 s before the end", or "… 9.8 s ago" if ranks are still running.
+// done 9.8 s before the end". If ranks are still running, the text ends with
+// "9.8 s ago".
 std::string LastDone(const FlightLog& log, const FlightMoment& moment);
 
 }  // namespace muster

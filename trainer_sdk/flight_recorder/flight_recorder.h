@@ -62,7 +62,7 @@ class FlightRecorder {
                  Instant now, const BatchPeers& peers = {});
   void Start(uint64_t number, Instant now);
   void End(uint64_t number, Instant now, absl::StatusCode status);
-  // The same as Queue followed at once by Start.
+  // Does the same as Queue, followed immediately by Start.
   uint64_t QueueAndStart(int group, const OperationSignature& signature,
                          int64_t bytes, Instant now,
                          const BatchPeers& peers = {});

@@ -38,7 +38,7 @@ struct GlooPlugin {
     return PluginVersion<GlooPlugin, GlooText>(1);
   }
 
-  // Version() of the headers with which the plugin was compiled
+  // the result of Version() when the plugin was compiled
   uint64_t version;
 
   // Makes a Gloo context for `rank` in a group of `size` ranks, with one Gloo

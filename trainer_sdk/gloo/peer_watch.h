@@ -17,7 +17,7 @@ namespace muster {
 // Detects the death of a peer by an otherwise idle connection to each peer. If
 // a connection ends without a goodbye, the peer's process has died or has
 // called Cut. Gloo alone does not detect every death: if a connection breaks
-// while a payload is in flight, Gloo has that payload on no list, and it waits
+// while a payload is in flight, Gloo has that payload on no list, and so waits
 // forever.
 class PeerWatch {
  public:
@@ -39,8 +39,9 @@ class PeerWatch {
   PeerWatch(const PeerWatch&) = delete;
   PeerWatch& operator=(const PeerWatch&) = delete;
 
-  // Whether a peer has closed its connection since the last call. Reports it at
-  // once, without waiting for `grace`. Not thread-safe.
+  // Whether a peer has closed its connection since the last call. A closed
+  // connection is reported immediately, without waiting for `grace`. Not
+  // thread-safe.
   bool PeerHungUp() { return hangups_.Any(); }
 
   // Closes the connections without a goodbye, so that the peers take this rank

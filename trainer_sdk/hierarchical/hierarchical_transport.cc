@@ -55,7 +55,7 @@ absl::StatusOr<std::string> HostIdentity() {
 constexpr Duration kRecordTimeout = std::chrono::seconds(2);
 // The longest time to wait until another rank has written the cause of a
 // failure. That rank may first collect the reports of late ranks from its tier
-// (its host or the network), which takes less time.
+// (its host or the network), which takes less than this time.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(600);
 
 class HierarchicalTransport final : public Transport {
@@ -88,8 +88,8 @@ class HierarchicalTransport final : public Transport {
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
       // If every rank has reported that it is late, and this rank was waiting
-      // for a rank of its own host, the ranks that wait for another host know
-      // the cause. Wait until they have written the cause.
+      // for a rank of its own host, then other ranks are waiting for another
+      // host and know the cause. Wait until they have written the cause.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();
@@ -281,8 +281,9 @@ absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
   const HostLayout& layout = tiers.layout;
   std::vector<int> everybody;
   for (int rank = 0; rank < place.size; ++rank) everybody.push_back(rank);
-  // If all ranks are on one host, or each rank is on a host of its own, one
-  // transport is enough. It is returned directly.
+  // If all ranks are on one host, or each rank is on a host of its own, return
+  // the shared memory or the network transport itself, without a
+  // HierarchicalTransport.
   if (layout.hosts() == 1) {
     return NewSharedMemoryTransport(place, options.shared_memory, deadline);
   }

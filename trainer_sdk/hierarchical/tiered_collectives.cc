@@ -114,9 +114,9 @@ class TieredOperation {
     tiers_.failed_on_host = true;
     tiers_.compared = compared_;
     const std::string told(s.message());
-    // If another rank of this host has failed the whole operation, its message
-    // already has rank numbers of the whole group. Return the message
-    // unchanged.
+    // If the message already describes the caller's operation, another rank of
+    // this host has made it, with rank numbers of the whole group. Return the
+    // message unchanged.
     if (absl::StrContains(told, absl::StrCat(Describe(signature_), ": "))) {
       return s;
     }
@@ -195,8 +195,9 @@ class TieredOperation {
     const int64_t count = operation_.count;
     const int root_host = layout_.host_of(operation_.root);
     const int root_place = layout_.place_of(operation_.root);
-    // The buffer for the sum over this host's ranks. Only the root has an
-    // output buffer, so the first rank of any other host needs scratch memory.
+    // The buffer for the sum over this host's ranks. The first rank of each
+    // host needs scratch memory for it, unless this rank is the root: only the
+    // root has an output buffer.
     char* const whole = tiers_.leads() && tiers_.rank != operation_.root
                             ? tiers_.scratch.Get(count * element_)
                             : static_cast<char*>(operation_.output);

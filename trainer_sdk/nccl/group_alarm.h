@@ -11,9 +11,9 @@
 namespace muster {
 
 // Notifies the ranks of a group that one of them has failed, or that their
-// round is over. NCCL itself does not. The alarm is a key of the group's store.
-// It is polled once per second, and only after SetPolling(kOn), because all
-// ranks query the same server. Thread-safe.
+// round is over. NCCL itself does not notify them. The alarm is a key of the
+// group's store. It is polled once per second, and only after SetPolling(kOn),
+// because all ranks query the same server. Thread-safe.
 class GroupAlarm {
  public:
   // `on_alarm` is called at most once, on this object's own thread, and never

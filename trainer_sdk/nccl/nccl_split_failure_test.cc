@@ -83,8 +83,8 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
 };
 
 // Rank 1 fails before it calls NCCL, while the other ranks wait for rank 1
-// inside NCCL. The formation of the group gives them rank 1's error at once.
-// GroupAlarm alone would need up to a second.
+// inside NCCL. These ranks get rank 1's error immediately, through the
+// formation of the group. GroupAlarm alone would need up to a second.
 TEST_P(NcclSplitFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
   const Instant deadline = MonotonicNow() + seconds(30);
   const auto ends = RunRanks(4, [&](int rank) -> absl::Status {
@@ -190,8 +190,9 @@ TEST_P(NcclSplitFailureTest, RankOfAnEarlierSplitIsNamed) {
         .status();
   });
   EXPECT_EQ(FirstFailure(first), absl::OkStatus());
-  // Both ranks have left the first split at this point. Otherwise, rank 0's
-  // failure in the second split could break the first split on rank 1.
+  // Begin the second split only now, when both ranks have left the first one.
+  // Otherwise, rank 0's failure in the second split could break the first split
+  // on rank 1.
   const absl::Status second =
       SplitNcclTransport(*worlds[0], 0, 0, PartOf(0, 2),
                          MonotonicNow() + milliseconds(50))

@@ -31,9 +31,9 @@ struct NcclOptions {
   // peers have reported their unfinished operations. The error compares the
   // operations that are known by then.
   Duration explanation_timeout = std::chrono::seconds(3);
-  // Called once, on the transport's own thread, when the group breaks. It is
-  // needed because an operation may fail after Execute has enqueued it and
-  // returned.
+  // Called once, on the transport's own thread, when the group breaks. This
+  // callback is needed because an operation may fail after Execute has enqueued
+  // it and returned.
   std::function<void(const absl::Status& cause)> on_broken;
   // The file names of NCCL and of the CUDA driver, which are loaded at run
   // time.
@@ -78,8 +78,8 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNcclTransport(GroupPlace place,
 // Uses ncclCommSplit if NCCL has it (2.18 or newer), which reuses the parent's
 // knowledge of the topology; otherwise a new NCCL id, exchanged through the new
 // group's store. If the split fails on one rank, `parent` breaks and the other
-// ranks fail as well: at once if `place` has a formation, otherwise within one
-// or two seconds. DeadlineExceeded: some ranks did not call it; the message
+// ranks fail as well: immediately if `place` has a formation, otherwise within
+// one or two seconds. DeadlineExceeded: some ranks did not call it; the message
 // names them.
 absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
     Transport& parent, int color, int key, GroupPlace place, Instant deadline);

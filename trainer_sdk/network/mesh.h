@@ -12,7 +12,7 @@
 
 namespace muster {
 
-// The identity of a rank in messages.
+// The identity of a rank, for error messages.
 struct PeerName {
   int rank = 0;
   std::string host;
@@ -25,8 +25,9 @@ PeerName OwnName(int rank);
 // Formats a rank's name for messages: "rank 3 (host node7, pid 4711)".
 std::string Describe(const PeerName& name);
 
-// Encoded converts a rank's name to its text in the store, "PID HOST"; Decoded
-// converts it back. Decoding any other text gives InvalidArgument.
+// Encoded converts a rank's name to its text in the store, "PID HOST";
+// DecodePeerName converts it back. Decoding any other text gives
+// InvalidArgument.
 std::string Encoded(const PeerName& name);
 absl::StatusOr<PeerName> DecodePeerName(int rank, const std::string& text);
 

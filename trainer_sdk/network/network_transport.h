@@ -29,7 +29,7 @@ class NetworkTransport final : public Transport {
   absl::Status Execute(const Operation& operation,
                        const OperationContext& context) override;
   // Performs `operation` as one step of another operation, whose signature is
-  // `signature`. Errors show that signature, and it is compared with the peers'
+  // `signature`. `signature` appears in errors and is compared with the peers'
   // signatures. Each sequence number may be used for one step only.
   absl::Status ExecuteAs(const Operation& operation,
                          const OperationSignature& signature, Instant deadline);
