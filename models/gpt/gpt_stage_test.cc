@@ -66,8 +66,8 @@ TEST_P(AnyBiases, SmallWeightsKnowNothing) {
   // loss is near log(19). The bound allows four standard deviations of the mean
   // over 12 logits. A logit is the dot product of a normalized position, whose
   // length is sqrt(8), with a row of the token table, whose 8 elements have a
-  // standard deviation of 0.02. The term deviation^2 / 2 is the contribution of
-  // the mean of the logits' exponentials, which exceeds 1.
+  // standard deviation of 0.02. The term deviation^2 / 2 allows for the mean of
+  // the logits' exponentials, which exceeds 1.
   const double deviation = 0.02 * std::sqrt(8.0);
   EXPECT_NEAR(WholePass(&weights, &gradients, GptStage::Checkpointing::kNone),
               std::log(19.0),

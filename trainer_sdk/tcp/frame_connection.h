@@ -36,8 +36,8 @@ struct FrameHeader {
 inline constexpr int kFrameHeaderBytes = 64;
 using EncodedFrameHeader = std::array<char, kFrameHeaderBytes>;
 
-// Encodes a header as it is sent: little-endian, at fixed offsets, without
-// padding.
+// Encodes a frame header as it is sent: little-endian, at fixed offsets,
+// without padding.
 EncodedFrameHeader EncodeFrameHeader(const FrameHeader& header);
 
 // Decodes kFrameHeaderBytes bytes. InvalidArgument: the bytes are not a valid
