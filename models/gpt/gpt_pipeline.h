@@ -73,13 +73,15 @@ class GptPipeline {
   // of this rank, so that the other ranks get the error with its cause.
   absl::StatusOr<GptPipelineStep> Step(const OptimizerStep& step);
 
-  // Collective. Returns the mean loss over as many micro-batches as a step has.
+  // Collective. Runs as many micro-batches as a step has, without backward
+  // passes, and returns their mean loss.
   absl::StatusOr<double> Evaluate();
 
   // This rank's part of the state that the next step depends on, for
   // checkpoints. The weights have the names that they have in the whole model,
   // so that a training with any other split of the layers can resume. The
-  // addresses stay the same, and the memory may be overwritten between steps.
+  // slices keep their addresses; a checkpoint may be read into their memory
+  // between steps.
   std::vector<CheckpointSlice> State();
 
   // The index of this rank's pipeline among the data-parallel pipelines.

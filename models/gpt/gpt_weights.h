@@ -69,8 +69,8 @@ class GptWeights {
   }
   void ZeroGradients();
 
-  // Returns the weight with that name; its addresses are null if the layers do
-  // not have it.
+  // Returns the weight called `name`. Its addresses are null if these layers do
+  // not have a weight of this name.
   GptWeight Find(const std::string& name) const;
   GptBlockWeights Block(int64_t layer) const;
   GptPair FinalNorm() const;

@@ -31,8 +31,8 @@ class FailureRecord {
   // the store does not answer.
   absl::Status Settle(const absl::Status& mine) const;
 
-  // Returns the cause in the store. OK if the store holds no cause or does not
-  // answer.
+  // Returns the cause that the store holds. Returns OK if the store holds no
+  // cause, or does not answer.
   absl::Status Cause() const;
 
   // Waits up to `grace` for another rank to write a cause. Called by a rank

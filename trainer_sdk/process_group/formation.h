@@ -21,9 +21,10 @@
 namespace muster {
 
 // One rank's part in forming a group. A rank that fails writes its cause into
-// the group's store. Every rank watches the store for such a cause. When a rank
-// finds one, its blocked calls end: those of its FormingStore, polls that
-// include wake_fd(), and calls that a FormationReaction ends. Thread-safe.
+// the group's store, and every rank watches the store for such a cause. A rank
+// that finds a cause ends its own blocked calls: calls of its FormingStore,
+// polls that include wake_fd(), and calls for which there is a
+// FormationReaction. Thread-safe.
 class Formation : public std::enable_shared_from_this<Formation> {
  public:
   // Starts the watch. `store` holds the keys of this group only,
@@ -37,9 +38,9 @@ class Formation : public std::enable_shared_from_this<Formation> {
   // waits of this rank. Has no effect once the formation has ended.
   void Interrupt(const absl::Status& cause);
 
-  // Reports that this rank failed with `mine`, unless another cause is known
-  // already, and returns the group's cause. Call it before closing connections,
-  // so that peers find the cause when they see the close.
+  // Reports that this rank failed with `mine`, unless another cause is already
+  // known, and returns the group's cause. Call Fail before closing connections,
+  // so that peers find the cause when they see that a connection is closed.
   absl::Status Fail(const absl::Status& mine);
 
   // Ends the formation, once the group is made or abandoned. After End, no call
@@ -75,7 +76,7 @@ class Formation : public std::enable_shared_from_this<Formation> {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_:
+  // mutex_ guards the members from wake_ to reactions_.
   OwnedFd wake_;
   absl::Status cause_;
   // the cause that the first call of Fail returned; OK before that call
@@ -102,9 +103,10 @@ class FormationReaction {
   std::list<Formation::Act>::iterator act_;
 };
 
-// Return the status(), the wake_fd() and the result of Fail() of the place's
-// formation, which exists only while ProcessGroup makes its transport. Without
-// a formation they return OK, -1 and `mine`.
+// FormationStatus, FormationWakeFd and FailFormation return the status(), the
+// wake_fd() and the result of Fail() of the place's formation, which exists
+// only while ProcessGroup makes its transport. Without a formation they return
+// OK, -1 and `mine`.
 absl::Status FormationStatus(const GroupPlace& place);
 int FormationWakeFd(const GroupPlace& place);
 absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine);

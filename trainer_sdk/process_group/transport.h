@@ -65,16 +65,17 @@ class Transport {
                                const OperationContext& context) = 0;
 
   // Whether Execute blocks until the peers have arrived, so that its duration
-  // shows how long this rank waited. false: Execute only enqueues.
+  // shows how long this rank waited. false: Execute only enqueues the
+  // operation.
   virtual bool WaitsForPeers() const { return true; }
 
   // Makes Execute return Aborted with `reason`, on this rank and on all other
   // ranks that can be reached.
   virtual void Abort(const std::string& reason) = 0;
 
-  // Allocates memory of the transport's own. Collective: every rank asks for
-  // the same size in the same order. Unimplemented: the transport has no such
-  // memory.
+  // Allocates memory that belongs to the transport. Collective: every rank asks
+  // for the same size in the same order. Unimplemented: the transport has no
+  // such memory.
   virtual absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
       int64_t bytes, const OperationContext& context) = 0;
 };
@@ -99,8 +100,9 @@ struct GroupPlace {
   std::shared_ptr<Formation> formation = nullptr;
 };
 
-// Makes the transport of a group. Collective: every rank calls it with its own
-// place. Blocks until `deadline` at most. ProcessGroup::Split calls it as well.
+// Makes the transport of a group. Collective: every rank calls the factory with
+// its own place. Blocks until `deadline` at most. ProcessGroup::Split calls the
+// factory as well.
 using TransportFactory =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(GroupPlace place,
                                                              Instant deadline)>;

@@ -36,8 +36,8 @@ void MessageRing::Read(void* data, int64_t bytes) {
 
 namespace {
 
-// The number of bytes of a message after which the sender makes them visible to
-// the receiver. It is small, so that sender and receiver copy concurrently.
+// The sender makes a message visible to the receiver in pieces of this many
+// bytes. Small pieces let sender and receiver copy concurrently.
 constexpr int64_t kPiece = 32 << 10;
 // The smallest message size in bytes for which the receiver copies the payload
 // directly from the symmetric heap.
@@ -167,7 +167,8 @@ absl::Status ReceiveQueue::Move() {
         received_ = BytesOf(*current_);
       }
       // The header is removed from the ring only after the payload is copied,
-      // because the sender may reuse its buffer from then on.
+      // because the sender may reuse its buffer as soon as the header is
+      // removed.
       ring_.Read(&header, sizeof(header));
     } else {
       const int64_t piece =

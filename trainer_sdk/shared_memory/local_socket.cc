@@ -63,7 +63,8 @@ absl::Status CheckSameUser(int socket) {
 // The interval at which a wait calls LocalWaitLimits::look.
 constexpr Duration kLook = std::chrono::milliseconds(20);
 
-// Checks whether a wait may continue. A wait calls this at least every kLook.
+// Checks whether a wait may continue. Must be called at least once per kLook
+// during a wait.
 absl::Status Look(const LocalWaitLimits& limits, const char* late) {
   if (limits.look != nullptr) {
     if (absl::Status s = limits.look(); !s.ok()) return s;

@@ -1,5 +1,5 @@
-// Tests with processes as ranks. When one of them dies, the errors of the other
-// ranks are checked.
+// Tests with processes as ranks, of which some die. Checks the errors of the
+// other ranks.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

@@ -133,8 +133,8 @@ absl::Status FrameInbox::Fits(const Posted& posted,
 absl::Status FrameInbox::Compare(int peer,
                                  const OperationSignature& theirs) const {
   const OperationSignature& ours = history_[theirs.sequence % kHistory];
-  // The operations cannot be compared if this rank has not called this sequence
-  // number yet, or no longer has it in its history.
+  // Two operations with the same sequence number are compared only if this
+  // rank's operation is in its history: called already, and not too long ago.
   if (ours.sequence != theirs.sequence || SameCollective(ours, theirs)) {
     return absl::OkStatus();
   }

@@ -21,10 +21,10 @@
 namespace muster {
 
 // Detects the death of a process that is listening but has not connected to
-// this rank yet. For this purpose, it keeps an idle connection to that
-// process's listener, which need not accept it. When the process closes the
-// connection, as it does with callers that do not identify themselves, a new
-// connection is made. If that is refused, the process no longer listens.
+// this rank yet. For this purpose, a watch keeps an idle connection to that
+// process's listener, which need not accept it. A process closes connections of
+// callers that do not identify themselves. Then the watch connects again; if
+// this connection is refused, the process no longer listens.
 //
 // A listener that cannot be reached is not watched. If the first connection is
 // refused, either the process is dead or a firewall rejects connections, so the

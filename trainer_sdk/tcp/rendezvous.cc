@@ -28,8 +28,9 @@
 namespace muster {
 namespace {
 
-// The longest time to wait for the next rank to connect. It connects at once,
-// because all addresses have been published by then.
+// The longest time to wait until the next rank has connected to this rank. The
+// next rank connects at once, because all addresses have been published by
+// then.
 constexpr Duration kCallTimeout = std::chrono::seconds(3);
 
 absl::StatusOr<SocketAddress> Parse(const std::string& address, int port) {
@@ -208,8 +209,8 @@ class Rendezvous {
     return Absent(absent);
   }
 
-  // Checks by its greeting that the process that accepted the connection is
-  // rank `peer` of this group.
+  // Checks the greeting of the process that accepted the connection: the
+  // process must be rank `peer` of this group.
   absl::Status Confirm(int peer) {
     StreamSocket& socket = ranks_.sockets[peer];
     ArrivingHello arriving;

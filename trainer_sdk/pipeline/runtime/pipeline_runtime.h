@@ -34,7 +34,7 @@ struct MeasuredAction {
 // framework. Performs the rank's list of actions one after another on the
 // caller's thread, while threads of the runtime transfer messages.
 //
-// An error breaks the pipeline for good, on all ranks as soon as they can be
+// An error breaks the pipeline permanently, on all ranks as soon as they can be
 // notified; every later call fails with the first error. The error names the
 // stage, the micro-batch and the peer:
 //   DeadlineExceeded  a neighbour did not arrive in time
@@ -46,12 +46,13 @@ class PipelineRuntime {
   // Makes the runtime of this rank. Collective over `group`, with the same
   // schedule on every rank. Rank r of the group is rank r of the pipeline.
   // AddCommunication is applied to a schedule without communication. `stages`:
-  // this rank's stages (with the numbers rank, rank + p, ...), which must
-  // outlive the runtime. `group` may be destroyed earlier.
+  // this rank's stages, which must outlive the runtime: with p ranks the stages
+  // rank, rank + p, ... `group` may be destroyed earlier.
   //   InvalidArgument     the schedule is invalid, or is for another number of
   //                       ranks or stages
   //   FailedPrecondition  ranks have different schedules, or a stage's output
-  //                       does not fit the next stage's input; names both
+  //                       does not fit the next stage's input; the message
+  //                       names both ranks or stages
   static absl::StatusOr<std::unique_ptr<PipelineRuntime>> Create(
       ProcessGroup& group, PipelineSchedule schedule,
       std::vector<PipelineStage*> stages, PipelineOptions options = {});
@@ -76,8 +77,9 @@ class PipelineRuntime {
 
   // The schedule that is executed, with its sends and receives.
   const PipelineSchedule& schedule() const;
-  // The number of buffers allocated so far for data between stages, without the
-  // two buffers of each channel to a neighbour. Buffers are reused.
+  // The number of buffers allocated so far for data between stages, not
+  // counting the two buffers that each channel to a neighbour has. Buffers are
+  // reused.
   int stream_buffers() const;
 
  private:

@@ -33,8 +33,8 @@ struct StreamShape {
 // Formats a shape as in "float32[12, 64, 128]".
 std::string ToString(const StreamShape& shape);
 
-// Whether a later pass of the step adds to the gradients of the stage's weights
-// (kMoreToCome) or this pass is the last one that does (kLast).
+// Whether a pass is the last one of the step that adds to the gradients of the
+// stage's weights (kLast), or a later pass adds to them as well (kMoreToCome).
 enum class WeightPass { kMoreToCome, kLast };
 
 // The arguments of one pass of a stage.

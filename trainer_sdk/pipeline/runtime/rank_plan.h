@@ -30,10 +30,10 @@ struct RankPlan {
 //
 // An evaluation has the same actions except the computations of weight
 // gradients. Its backward passes compute nothing; they only exchange messages
-// of one byte. These messages keep each rank from running further ahead of its
-// neighbour than in training, so that the number of micro-batches in flight has
-// the same bound, and a schedule without deadlock in training has none in an
-// evaluation.
+// of one byte. Because of these messages, no rank can be further ahead of its
+// neighbour than in training. So the number of micro-batches in flight has the
+// same bound, and a schedule that cannot deadlock in training cannot deadlock
+// in an evaluation.
 RankPlan PlanRank(const PipelineSchedule& lowered, int rank,
                   PipelinePass::Purpose purpose);
 

@@ -28,8 +28,8 @@ ConformanceSubject Reference() {
   subject.name = "Reference";
   subject.factory = ReferenceTransports();
   subject.every_nth = 23;
-  // The reference transport has no staging, so the longest cases need no more
-  // tests than the others.
+  // The reference transport has no staging buffers, so long data takes no other
+  // path than short data: the longest cases are tried as rarely as the others.
   subject.longest_every_nth = 23;
   return subject;
 }
@@ -103,8 +103,8 @@ ConformanceSubject With(const Spoiled::Execution& execution, int first = 1) {
   return subject;
 }
 
-// A conformance subject with the reference transport, in which `spoil` changes
-// the output of each successful operation.
+// A conformance subject with the reference transport, except that `spoil`
+// changes the output of each successful operation.
 ConformanceSubject Afterwards(
     const std::function<void(const Operation&)>& spoil) {
   return With([spoil](Transport& right, const Operation& operation,
@@ -120,7 +120,7 @@ void FlipBit(const Operation& operation) {
 }
 
 absl::Status Every(ConformanceSubject subject) {
-  // All cases are run, because a defect may show in only a few of them.
+  // All cases are run, because only a few of them may show the defect.
   subject.every_nth = 1;
   return CheckCollectives(subject, 3);
 }
@@ -233,8 +233,8 @@ TEST(ConformanceChecksTest, SeeGroupsThatMeet) {
                    .ok());
 }
 
-// CheckStartedOperations must reject a transport that gives wrong results on
-// any thread except the one that made the transport.
+// CheckStartedOperations must reject a transport whose results are wrong on
+// every thread except the thread that made the transport.
 TEST(ConformanceChecksTest, SeeWhatIsWrongOnOtherThreadsThanTheMakers) {
   ConformanceSubject subject = Reference();
   subject.factory =
@@ -290,8 +290,8 @@ TEST(ConformanceChecksTest, SeeAGroupThatIsBrokenForOneRankOnly) {
   const auto forgets = [](Transport& right, const Operation& operation,
                           const OperationContext& context) {
     const absl::Status status = right.Execute(operation, context);
-    // The first barrier succeeds although another rank gave up, as if this rank
-    // had received all its data before.
+    // The planted defect: the first barrier succeeds although another rank gave
+    // up, as if this rank had received all its data before.
     return operation.kind == OperationKind::kBarrier && context.sequence == 1
                ? absl::OkStatus()
                : status;
