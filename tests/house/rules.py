@@ -314,8 +314,8 @@ def built(source, texts):
     folder, last = os.path.split(folder)
     name = os.path.join(last, name)
   build = texts.get(os.path.join(folder, 'BUILD'), '')
-  # A BUILD file may list names without this ending, and append it in a loop:
-  # `name + "_test.cc"`.
+  # A BUILD file may list file names without a common ending, and append the
+  # ending in a loop: `name + "_test.cc"`.
   endings = [''] + re.findall(r'\w \+ "([^"\n]+)"', build)
   for literal in re.findall(r'"([^"\n]+)"', build):
     if any(literal + ending == name for ending in endings):
