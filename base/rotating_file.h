@@ -64,7 +64,8 @@ class RotatingFile {
   RotatingFile& operator=(const RotatingFile&) = delete;
 
   // Creates the parent folders and the file, so that it exists even if nothing
-  // is written. A failure is reported like others and counts no lost bytes.
+  // is written. A failure is reported like a failure of Write, but counts no
+  // lost bytes.
   void Open();
 
   // Opens the path again after another program has moved the file away. On

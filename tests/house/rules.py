@@ -390,7 +390,8 @@ def _defined_types(code):
     namespace, kind = match.group('namespace'), match.group('type')
     if kind and all(scope is not None for scope in scopes):
       yield '::'.join(scopes + [kind])
-    # A type inside of a type or a function cannot collide with another one.
+    # None marks a type or a function. Types inside of it are not yielded,
+    # because they cannot collide with types elsewhere.
     scopes.append(namespace if namespace else None)
 
 
