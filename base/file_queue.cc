@@ -70,14 +70,14 @@ struct FileQueue::State {
   // abandoned, because the destructors of these objects close files.
   std::vector<std::shared_ptr<const void>> remains;
   FileBacklog backlog;
-  // `progress` counts completed work. `stuck_at` is its value when a call of Do
-  // last timed out.
+  // `progress` counts completed work. `stuck_at` is the value of `progress`
+  // when a call of Do last timed out.
   uint64_t progress = 0;
   std::optional<uint64_t> stuck_at;
   std::function<void()> on_room;
   bool room_wanted = false;
-  // If the file system was reported as hung: the time of its last completed
-  // work.
+  // The time of the last completed work, if the file system was reported as
+  // hung since then; nullopt: it is not hung.
   std::optional<Instant> hung_since;
   std::thread thread;
 
@@ -339,7 +339,7 @@ struct QueuedFile::State {
   State(std::shared_ptr<FileQueue::State> in_queue, std::string file_path,
         RotatingFile::Limits limits, RotatingFile::OnTrouble trouble,
         RotatingFile::OnEnd when_ended);
-  ~State() { file = nullptr; }  // uses other members
+  ~State() { file = nullptr; }  // destroying `file` uses the members below
 
   // These functions run on the queue's thread.
   void WriteOut();

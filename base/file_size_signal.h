@@ -8,9 +8,9 @@ namespace muster {
 // the process. Call first in main: the kernel signals the thread that writes.
 void IgnoreFileSizeSignal();
 
-// Whether SIGXFSZ was ignored before the first call of IgnoreFileSizeSignal.
-// A program that this process starts must get that action back, because an
-// ignored signal stays ignored after exec.
+// Whether SIGXFSZ was ignored before the first call of IgnoreFileSizeSignal. A
+// program that this process starts must get the original action back, because
+// an ignored signal stays ignored after exec.
 bool FileSizeSignalWasIgnored();
 
 // Gives SIGXFSZ the action that it had before IgnoreFileSizeSignal. For a

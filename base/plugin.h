@@ -16,9 +16,9 @@ struct PluginName {
   const char* file;    // file name: "libmuster_gloo.so"
   const char* folder;  // the plugin's folder in the source tree
   const char* user;    // the feature that needs the plugin
-  // what to do if the file exists but cannot be used
+  // the advice to the user if the file exists but cannot be loaded
   const char* if_not_loaded;
-  const char* if_missing;  // how the file is installed
+  const char* if_missing;  // advice to the user if the file is missing
 };
 
 // Returns the path of the plugin's file in the folder of the program (or of the
@@ -26,9 +26,9 @@ struct PluginName {
 // the program's Bazel runfiles; empty: it is in none of them.
 std::string FindPluginFile(const PluginName& plugin);
 
-// Loads the plugin's file from where FindPluginFile finds it, or where the
-// dynamic linker finds it. NotFound: the plugin or a library that it needs is
-// missing; says what to do.
+// Loads the plugin's file from the path that FindPluginFile returns, or, if
+// there is none, from the dynamic linker's search path. NotFound: the plugin or
+// a library that it needs is missing; says what to do.
 absl::StatusOr<DynamicLibrary> LoadPluginFile(const PluginName& plugin);
 
 // Returns the error FailedPrecondition: `file` belongs to another version of

@@ -125,8 +125,8 @@ absl::Status CheckDescriptors(int needed) {
           ", and needs ", needed, " more than it has open; raise the limit ",
           "(ulimit -n)"));
     }
-    // Another errno than EMFILE and ENFILE shows no limit: /dev/null may be
-    // missing.
+    // Any other errno does not mean that descriptors ran out: /dev/null may be
+    // missing, for example.
     if (error != ENFILE) return absl::OkStatus();
     return absl::ResourceExhaustedError(
         "too few file descriptors: the machine's limit (fs.file-max) is "

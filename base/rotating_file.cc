@@ -35,8 +35,8 @@ size_t BytesBeforeRotation(std::string_view bytes, int64_t size,
   return std::min(end, latest);
 }
 
-// Formats the time of a loss: "between 2026-03-01 14:05:09 and 2026-03-01
-// 14:06:00 UTC".
+// Formats the period in which bytes were lost: "between 2026-03-01 14:05:09 and
+// 2026-03-01 14:06:00 UTC".
 std::string LostWhen(time_t from, time_t until) {
   char text[96];
   tm first = {};

@@ -17,8 +17,8 @@ namespace muster {
 
 // A program to be started as a child of this process.
 struct SubprocessPlan {
-  // Value in `descriptors`: the child's descriptor is the same as this
-  // process's.
+  // Value in `descriptors`: the child inherits this process's descriptor with
+  // the same number.
   static constexpr int kInherit = -1;
   // Value in `descriptors`: the child's descriptor is /dev/null.
   static constexpr int kNull = -2;

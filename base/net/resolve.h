@@ -34,8 +34,8 @@ struct ResolveLimits {
 // resolver's order. Blocks: IP addresses are returned at once, names are looked
 // up within `limits`. A look-up that takes longer cannot be cancelled: it ends
 // later, on a thread of its own, and its result is dropped.
-//   Unavailable        the name does not resolve (yet: while a cluster starts,
-//                      it often does later)
+//   Unavailable        the name does not resolve (while a cluster starts, a
+//                      retry often succeeds)
 //   DeadlineExceeded   the resolver did not answer in time
 //   ResourceExhausted  no thread can be started
 absl::StatusOr<std::vector<SocketAddress>> Resolve(const std::string& host,

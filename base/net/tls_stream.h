@@ -134,7 +134,7 @@ class TlsStream {
   bool established_ = false;
   // number of records sent with the current key
   uint64_t records_ = 0;
-  // Number of encrypted bytes that Write has not yet returned as accepted,
+  // Number of bytes that Write has encrypted but not yet returned as accepted,
   // because the socket has not accepted all of them.
   size_t held_back_ = 0;
   // buffer in which small pieces are joined into one record

@@ -46,8 +46,8 @@ static inline T LargestOf(const T* values, int64_t count) {
 
 // Returns e^x to within 2 units in the last place, without branches or tables,
 // so that compilers vectorise it. Below -87.3 the result is about 1e-38, above
-// 88 about 1.7e38; a NaN gives a NaN. Static for the reason given in
-// kernel_table.h.
+// 88 about 1.7e38; a NaN gives a NaN. Static, so that the linker cannot use a
+// copy compiled for AVX2 on any processor.
 [[maybe_unused]] static inline float Exponential(float x) {
   // Clamps x to [-87.3, 88]; each line is one instruction. A NaN stays a NaN.
   const float above = -87.3f > x ? -87.3f : x;

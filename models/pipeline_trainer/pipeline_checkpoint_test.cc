@@ -1,5 +1,5 @@
-// Tests checkpoints of a training by pipelines, which are resumed by the same
-// ranks, by other numbers of ranks, and by a training without pipelines.
+// Tests checkpoints of a pipeline-parallel training, which are resumed by the
+// same ranks, by other numbers of ranks, and by a training without pipelines.
 
 #include <cstdint>
 #include <cstdlib>

@@ -116,7 +116,8 @@ class TokenReader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool parse_error(size_t, const std::string&,
                    const nlohmann::json::exception& error) override {
-    // The JSON library's prefix "[json.exception.parse_error.101] " is skipped.
+    // Skip the prefix "[json.exception.parse_error.101] " of the JSON library's
+    // message.
     const std::string what = error.what();
     const size_t begin = what.find("] ");
     error_ = begin == std::string::npos ? what : what.substr(begin + 2);

@@ -21,7 +21,8 @@ namespace muster::models {
 // the tokens, two bytes each if the vocabulary allows that, otherwise four. All
 // numbers are little-endian.
 struct TokenFileHeader {
-  static constexpr uint64_t kMagic = 0x4e4b4f545254534d;  // "MSTRTOKN"
+  // the bytes "MSTRTOKN"
+  static constexpr uint64_t kMagic = 0x4e4b4f545254534d;
   static constexpr uint32_t kVersion = 1;
 
   uint64_t magic = kMagic;

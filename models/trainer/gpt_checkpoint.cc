@@ -19,7 +19,8 @@ std::string Described(const std::string& vocabulary) {
 }
 
 // Returns all differences for which the training cannot resume from a
-// checkpoint with this `state`, such as "layers 3, there 2"; empty: it can.
+// checkpoint with this `state`, such as "layers 3, there 2"; empty: the
+// training can resume.
 std::string Obstacle(const GptTrainingOptions& options,
                      const std::string& vocabulary,
                      const GptCheckpointState& state) {

@@ -164,8 +164,8 @@ absl::StatusOr<double> HostGptTrainer::Pass(int64_t step, int64_t index) {
   {
     const RecordedSpan forward(recorder_.get(), SpanKind::kForward, index);
     model_.Forward(&*micro_batch, &stream);
-    // The loss's factor contains the loss scale and this rank's number of
-    // micro-batches; the reducer divides by the number of ranks.
+    // The factor of the loss contains the loss scale and divides by this rank's
+    // number of micro-batches. The reducer then divides by the number of ranks.
     const double scale =
         options_.precision == DType::kFloat16 ? scaler_.scale() : 1;
     loss = model_.Loss(&*micro_batch, stream,
@@ -196,7 +196,8 @@ absl::StatusOr<GptStep> HostGptTrainer::Step(int64_t step) {
     if (!loss.ok()) return loss.status();
     losses[world_.rank() * mine + i] = *loss;
   }
-  // In the first step the reducer may have moved its buckets.
+  // The reducer may have moved its buckets in the first step, so tell the
+  // backward pass again where to write the gradients.
   PlaceGradients();
   const double learning_rate = options_.learning_rate.At(step);
   const absl::StatusOr<double> norm = Update(step, learning_rate);

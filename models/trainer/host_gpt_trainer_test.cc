@@ -201,8 +201,9 @@ TEST(HostGptTrainerTest, PairsNeedAPowerOfTwo) {
   EXPECT_EQ(statuses[0].code(), absl::StatusCode::kInvalidArgument);
 }
 
-// Sharded state gives the bit-identical training for every type of weights,
-// even if the number of elements is not a multiple of the number of ranks.
+// Training with sharded optimizer state is bit-identical to training with
+// replicated state, for every type of weights, even if the number of elements
+// is not a multiple of the number of ranks.
 TEST(HostGptTrainerTest, ZeroGivesTheSameBits) {
   for (const DType precision :
        {DType::kFloat32, DType::kBFloat16, DType::kFloat16}) {
@@ -248,8 +249,8 @@ TEST(HostGptTrainerTest, AnOverflowLeavesTheStepOut) {
   EXPECT_EQ(results[0].hashes, results[1].hashes);
 }
 
-// A loss scale does not hide the error: it is returned if halving the scale has
-// not helped.
+// A loss scale does not hide a gradient that is never finite: once a lower loss
+// scale has not helped, the step returns an error.
 TEST(HostGptTrainerTest, AGradientThatIsNoNumberIsAnError) {
   for (const DType precision : {DType::kFloat32, DType::kFloat16}) {
     GptTrainingOptions options = SmallTraining();

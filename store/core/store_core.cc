@@ -364,7 +364,8 @@ void StoreCore::DropWait(StoreClientId client, StoreEffects* effects) {
   const std::optional<std::string> barrier = barriers_.Remove(client);
   if (!barrier) return;
   // The client has given up, so its arrival at the barrier no longer counts.
-  // Otherwise its second attempt would be counted as another client's arrival.
+  // Otherwise the client's second attempt would be counted as another client's
+  // arrival.
   const auto entry = values_.find(*barrier);
   if (entry == values_.end()) return;
   const std::optional<int64_t> count = NumberIn(entry->second);
@@ -382,8 +383,8 @@ void StoreCore::Apply(StoreClientId client, const StoreRequest& request,
                       StoreEffects* effects) {
   const std::optional<std::string> offered = offers_.Take(client);
   // Any request other than the pop of the offered element ends the client's
-  // offer, and the element is offered to another client. This precedes the
-  // handling of the request: otherwise a client that sends one WAIT after
+  // offer, and the element is offered to another client. The offer ends before
+  // the request is handled: otherwise a client that sends one WAIT after
   // another would keep the element.
   const bool comes =
       request.command == StoreCommand::kQueuePop && request.key == offered;

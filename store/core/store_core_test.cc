@@ -242,7 +242,8 @@ TEST_F(StoreCoreTest, AWaitDuringAnOfferWaits) {
   EXPECT_THAT(Gone(1), ElementsAre("3<1" + Byte(0)));
 }
 
-// Behind a relay, a client's pop arrives with another client id than its WAIT.
+// For a client behind a relay, a pop arrives with another client id than the
+// WAIT that precedes it.
 TEST_F(StoreCoreTest, AnElementTakenByAPopIsNotOffered) {
   Wait(1, {"q"});
   Wait(2, {"q"});

@@ -9,7 +9,7 @@
 
 namespace muster::store {
 
-// The number by which the driver identifies a client; never reused.
+// The number by which the server identifies a client; never reused.
 using StoreClientId = uint64_t;
 
 // The actions to carry out after a step of the store, in this order. All bytes

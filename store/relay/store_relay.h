@@ -46,21 +46,23 @@ struct StoreRelayOptions {
   Instant deadline;
   // The TLS key of the connection to the StoreServer; nullopt: clear text.
   std::optional<TlsContext> tls;
-  // Numeric address on which the relay listens, as in StoreServerOptions.
+  // Numeric address on which the relay listens, with the meaning of
+  // StoreServerOptions::address.
   std::string address;
   int port = 0;
   OwnedFd listener;
-  // Client addresses from which connections are accepted, as in
-  // StoreServerOptions.
+  // Client addresses from which connections are accepted, with the meaning of
+  // StoreServerOptions::clients.
   AddressSet clients = AddressSet::Loopback();
   // Limit of all buffers in bytes. Must exceed twice the largest reply, because
   // a buffer doubles when it grows.
   size_t max_buffer_bytes = size_t{1} << 30;
-  // Time for which clients that do not read may delay the others, as in
-  // StoreServerOptions. It is shorter here: while the relay waits for its
-  // clients to read, the server waits for the relay.
+  // Time for which clients that do not read may delay the others. Shorter than
+  // StoreServerOptions::timeout: while the relay waits for its clients to read,
+  // the server waits for the relay.
   Duration timeout = std::chrono::seconds(3);
-  // Receives messages for the user, as in StoreServerOptions.
+  // Receives messages for the user, with the rules of
+  // StoreServerOptions::on_notice.
   std::function<void(const std::string&)> on_notice;
 };
 

@@ -71,8 +71,8 @@ TEST_F(BufferBudgetTest, AClientThatReadsPreventsOverdue) {
     ASSERT_FALSE(budget_.IsOverdue(kBegin + i * (kOverdueAfter - Duration(1))));
     budget_.CountRead(b_, 1000);
   }
-  // From here on the clients read nothing. Their earlier reads must not delay
-  // the end of the wait.
+  // From here on the clients read nothing. The clients' earlier reads must not
+  // delay the end of the wait.
   const Instant last = kBegin + 10 * (kOverdueAfter - Duration(1));
   EXPECT_FALSE(budget_.IsOverdue(last));
   EXPECT_TRUE(budget_.IsOverdue(last + kOverdueAfter));
@@ -113,8 +113,8 @@ TEST_F(BufferBudgetTest, AClientThatDoesNotReadBlocksBeforeOneThatReads) {
   const BufferShare idle;
   EXPECT_TRUE(budget_.BlocksBefore(a_, idle));
   EXPECT_FALSE(budget_.BlocksBefore(idle, a_));
-  // a_ has read only in an earlier wait, which does not protect it in this
-  // wait.
+  // a_ has read data only in an earlier wait, which does not protect its
+  // connection in this wait.
   Send(b_, 0);
   Send(c_, 0);
   Send(c_, kHalf - 1);

@@ -132,7 +132,8 @@ void HubConnections::End(StoreConnection& connection) {
   if (connection.ending) return;
   connection.ending = true;
   ending_.push_back(connection.id);
-  // Frees the buffers now, except `in` while the service handles its bytes.
+  // Free the buffers now, except `in` while the service is handling bytes in
+  // it: Remove frees `in`.
   connection.out = ByteQueue();
   if (!connection.processed) connection.in = ByteQueue();
   budget_->Charge(connection.share, 0, 0);

@@ -28,8 +28,8 @@ class HubConnections {
  public:
   using Role = StoreConnection::Role;
 
-  // The pointers must outlive this object. `events` must be open before the
-  // first Add. `helpers`: number of threads that help to send.
+  // All pointed-to objects must outlive this object. `events` must be open
+  // before the first Add. `helpers`: number of threads that help to send.
   HubConnections(HubEvents* events, BufferBudget* budget,
                  BoundedNotices* notices, size_t helpers)
       : events_(events), budget_(budget), notices_(notices), crew_(helpers) {}

@@ -91,8 +91,8 @@ absl::StatusOr<size_t> RequestIntake::TakeFrame(
       ParseRelayFrame(bytes, kMaxStoreRequestBytes, &frame);
   if (!length.ok() || *length == 0) return length;
   if (frame.kind == RelayFrameKind::kGone) {
-    // This side may have closed the channel already, if its own message and
-    // this frame were in flight at the same time. End then has no effect.
+    // This side may have closed the channel already, if its kGone and the
+    // relay's kGone were in flight at the same time. End then has no effect.
     channels_->End(connection, frame.channel, gone);
     return length;
   }

@@ -19,7 +19,7 @@ namespace muster::store {
 // connection whose requests wait is stalled: nothing is read from it. Pure.
 class RequestGate {
  public:
-  // The pointers must outlive this object.
+  // `budget` and `service` must outlive this object.
   RequestGate(const BufferBudget* budget, const StoreService* service)
       : budget_(budget), service_(service) {}
 

@@ -73,8 +73,8 @@ TEST_F(RequestGateTest, AFullUpstreamStallsClientsUntilItHasRoom) {
   EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
   upstream_.out.Consume(kMuch.size());
   EXPECT_TRUE(gate_.TakeUpstreamRoom(upstream_));
-  // Returns true only once: the first call has made the caller resume the
-  // clients.
+  // TakeUpstreamRoom returns true only once, because the caller then resumes
+  // all clients.
   EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
 }
 

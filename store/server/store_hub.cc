@@ -76,8 +76,8 @@ void StoreHub::Stop() { events_.Stop(); }
 absl::Status StoreHub::Run() {
   while (!events_.stopped() && connections_.failure().ok()) {
     const std::span<const epoll_event> events = events_.Wait(LongestPause());
-    // This is checked in each turn of the loop, not only after a time-out of
-    // Wait: under load, Wait may always return events.
+    // The time is checked in each turn of the loop, not only after a time-out
+    // of Wait: under load, Wait may always return events.
     if (acceptor_.paused() && events_.now() >= next_accept_) {
       acceptor_.Resume(connections_.size());
     }
@@ -118,7 +118,7 @@ void StoreHub::TickService() {
 }
 
 void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
-  // Run checks itself whether Stop was called.
+  // Nothing to do here: Run itself checks whether Stop was called.
   if (id == HubEvents::kStopId) return;
   if (id == kListenerId) {
     Accept();
@@ -383,8 +383,8 @@ void StoreHub::Settle() {
     } else if (connections_.scheduled() >= kCrewBatch) {
       for (StoreConnection* connection : connections_.SendScheduled()) {
         // This connection may have been closed while an earlier connection of
-        // the batch was handled. If not, its remaining data is sent and it is
-        // resumed.
+        // the batch was handled. If it is still open, send its remaining data
+        // and resume it.
         if (!connection->ending) Send(*connection);
       }
     } else if (connections_.scheduled() > 0) {

@@ -42,7 +42,7 @@ struct StoreHubOptions {
   // Client addresses from which connections are accepted. A connection from any
   // other address is closed before anything is read from it.
   AddressSet clients = AddressSet::Loopback();
-  // TLS settings, as in StoreServerOptions.
+  // TLS settings, with the meaning of StoreServerOptions::tls.
   std::optional<TlsContext> tls;
   AddressSet clear_text_clients = AddressSet::Loopback();
   size_t max_connections = 0;
@@ -52,7 +52,8 @@ struct StoreHubOptions {
   Duration timeout = std::chrono::seconds(5);
   // Interval of calls of StoreService::OnTick.
   std::chrono::milliseconds tick = std::chrono::seconds(1);
-  // Receives messages for the user, as StoreServerOptions::on_notice.
+  // Receives messages for the user, with the rules of
+  // StoreServerOptions::on_notice.
   std::function<void(const std::string&)> on_notice;
 };
 
@@ -96,8 +97,8 @@ class StoreHub {
   std::optional<std::chrono::milliseconds> LongestPause() const;
   void HandleEvent(uint64_t id, uint32_t events);
   void Accept();
-  // Gives a notice that a connection from `peer` was refused, unless enough
-  // such notices were given.
+  // Gives a notice that a connection from `peer` was refused, unless the limit
+  // of such notices is reached (StrangerLog).
   void NoteStranger(const SocketAddress& peer);
   void TickService();
   // Called after each event: closes connections, notifies the service, and

@@ -61,8 +61,8 @@ class PingService : public StoreService {
   int64_t ticks_left_ = 0;
 };
 
-// Half of a WAIT for 100,000 empty keys: its memory in the parser, which is
-// larger than its bytes on the wire, must count.
+// Half of a WAIT for 100,000 empty keys takes more memory in the parser than on
+// the wire. The memory in the parser must count.
 TEST(StoreConnectionTest, MemoryIncludesTheParser) {
   std::string bytes;
   AppendRequest({.command = StoreCommand::kWait,

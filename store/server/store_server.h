@@ -25,8 +25,8 @@ struct StoreServerOptions {
   // A bound and listening stream socket to use instead of `address` and `port`.
   OwnedFd listener;
   // Client addresses from which connections are accepted. A connection from any
-  // other address is closed before anything is read from it. It is counted, and
-  // a notice names each such address once.
+  // other address is closed before anything is read from it. Refused
+  // connections are counted, and a notice names each refused address once.
   AddressSet clients = AddressSet::Loopback();
   // The TLS key; nullopt: no encryption. With a key, a connection is encrypted
   // if its first byte is that of a TLS handshake, and refused if its peer does
@@ -35,7 +35,7 @@ struct StoreServerOptions {
   std::optional<TlsContext> tls;
   AddressSet clear_text_clients = AddressSet::Loopback();
   // Limit of the memory for keys, values, queues and waits, in bytes. A request
-  // that exceeds it closes its connection; the others continue.
+  // that exceeds the limit closes its connection; other connections stay open.
   size_t max_store_bytes = size_t{1} << 30;
   // Limit of all bytes that were received but not handled, or sent but not
   // read. Beyond it, the connection with the largest buffers is closed. If

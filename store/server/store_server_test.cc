@@ -332,7 +332,7 @@ std::string AnswerFrom(const std::string& own, int port) {
   AppendRequest({.command = C::kValidate, .number = kStoreMagic}, &bytes);
   AppendRequest({.command = C::kSet, .key = "by", .value = own}, &bytes);
   AppendRequest({.command = C::kListKeys}, &bytes);
-  // The server may have closed the connection already.
+  // Ignore an error of send: the server may have closed the connection already.
   (void)send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   shutdown(fd.get(), SHUT_WR);
   std::string answer;

@@ -22,7 +22,7 @@ class StrangerLog {
 
   uint64_t connections() const { return connections_; }
   // Returns a message with the number of refused connections, if Refused has
-  // returned fewer messages than that; otherwise an empty string.
+  // returned fewer messages than connections; otherwise an empty string.
   std::string Summary() const;
 
  private:

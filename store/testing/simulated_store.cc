@@ -253,7 +253,8 @@ bool SimulatedStore::DeliverRequest(StoreClientId client) {
     return true;
   }
   AtServer([&](StoreEffects* effects) {
-    // As in StoreServer, any request of an old client ends its wait.
+    // As in StoreServer, any request of a client with the old framing ends the
+    // client's wait.
     if (framing == StoreFraming::kOld) store_.DropWait(client, effects);
     store_.Apply(client, request, effects);
   });

@@ -32,8 +32,8 @@ enum class StoreCommand : uint8_t {
   kQueueLen = 16,
   kListKeys = 17,
   kBarrier = 18,
-  // WATCH_KEY of the old framing, command 7 there. Never sent in the modern
-  // framing.
+  // WATCH_KEY of the old framing, where its number is 7. Never sent in the
+  // modern framing.
   kWatchKey = 64,
   // Muster's extension: from then on the connection carries frames of many
   // clients (relay_frames.h).
@@ -76,7 +76,8 @@ enum class ReplyShape {
 
 ReplyShape ReplyOf(StoreCommand command);
 
-// Returns the command of a byte in this framing; nullopt if there is none.
+// Returns the command whose number is `byte` in `framing`; nullopt if there is
+// none.
 std::optional<StoreCommand> CommandFromByte(StoreFraming framing, uint8_t byte);
 
 // Returns the command's name in PyTorch, such as "SET", for messages.
@@ -133,8 +134,8 @@ struct StoreRequest {
 
 // Appends the request's bytes in the modern framing. A client starts every
 // connection with VALIDATE with kStoreMagic and a PING, whose reply shows that
-// a store answers. The caller must respect the limits above: beyond them the
-// server closes the connection.
+// a store answers. The request must not exceed the limits kMaxStore…: beyond
+// them the server closes the connection.
 void AppendRequest(const StoreRequest& request, std::string* out);
 
 }  // namespace muster::store

@@ -69,7 +69,8 @@ class RequestParser {
   size_t wanted_ = 1;
   size_t strings_wanted_ = 0;
   bool validated_ = false;
-  // Kept for the next request; shrunk after an unusually large one.
+  // Buffer whose memory is kept for the next request, and freed after an
+  // unusually large request.
   std::vector<Span> spans_;
 };
 

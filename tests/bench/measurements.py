@@ -131,7 +131,8 @@ def _agent_killed(bench, make_command, count, limit):
   for _ in range(count):
     with bench.job() as job:
       command = make_command() + [bench.stamp, 'hold']
-      # Start the node that hosts the rendezvous first; another node is killed.
+      # Start the node that hosts the rendezvous first, so that this node is not
+      # the one that is killed.
       job.start(command)
       _wait_listening(command)
       for _ in range(2):
@@ -184,8 +185,8 @@ def _cell(table, row, column):
 
 
 def _c10d_rendezvous(nodes, count):
-  # PyPI's PyTorch, which tests/bench/setup installs: Debian's dies of SIGSEGV
-  # with this number of threads on some processors.
+  # Use PyTorch from PyPI, which tests/bench/setup installs: with so many
+  # threads, Debian's PyTorch dies of SIGSEGV on some processors.
   command = [interpreters.PATHS[interpreters.NEW], os.path.join(_PEERS, 'c10d_rendezvous.py'),
              str(nodes)]
   return [float(subprocess.run(command, check=True, text=True,

@@ -58,7 +58,8 @@ class Gpt(unittest.TestCase):
       limit = rounding.bound(_OPERATIONS, rounding.condition(
           exact[name], [each[name] for each in disturbed],
           oracles.DISTURBANCE))
-      # If the gradients were near zero, every comparison would pass.
+      # The gradients must not be near zero, because every comparison would then
+      # pass.
       self.assertGreater(max(map(abs, numbers)), 20 * limit, name)
       for processor, found in ours.items():
         self.assertEqual(list(found), list(theirs), processor)

@@ -63,7 +63,7 @@ def run(word, rank, ranks, approximation, steps, shapes, meeting):
   # with the same matrix Q.
   state.p_memory_dict[0] = torch.empty(
       sum(rows for rows, _ in shapes) * approximation, dtype=precision.dtype)
-  # Q has the same disturbances on every rank.
+  # Disturb Q equally on every rank, because all ranks have the same Q.
   state.q_memory_dict[0] = shared.tensor(
       [value for matrix, (_, columns) in enumerate(shapes)
        for value in first_q(matrix, columns * approximation)])

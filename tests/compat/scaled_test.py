@@ -42,7 +42,7 @@ class LossScale(unittest.TestCase):
     planted = oracles.our_lines('scaled_steps', map(' '.join, wrong))
     for each, line in zip(found, planted):
       # The loss scale is a power of two, which rounding does not change, so
-      # both must be equal.
+      # Muster's and PyTorch's must be equal.
       self.assertEqual(each.ours[_SCALE], each.theirs[_SCALE], each.case)
       norm_limit = rounding.bound(_NORM_OPERATIONS, each.condition(_NORM))
       rounding.check(self, each.case, each.ours[_NORM], each.theirs[_NORM],

@@ -46,7 +46,8 @@ def raises(call, *arguments):
   """Whether the call raises an error, however long it takes."""
   try:
     call(*arguments)
-  # the version of PyTorch decides: RuntimeError or DistStoreError
+  # The type of the error depends on the version of PyTorch: RuntimeError or
+  # DistStoreError.
   except Exception:
     return True
   return False

@@ -20,7 +20,8 @@ _METHODS = os.path.join(_HERE, 'store_methods.py')
 _LIMIT_S = 120
 
 
-# The client connects to the store itself or to a node's relay.
+# The two places to which the client connects: the store itself, or a node's
+# relay.
 _DOORS = ('server', 'relay')
 
 

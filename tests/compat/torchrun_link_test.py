@@ -20,7 +20,7 @@ _MODULE = ['-m', 'torch.distributed.run']
 # Variables that differ between any two runs of torchrun itself.
 _EACH_RUNS_OWN = {'MASTER_PORT', 'TORCHELASTIC_RUN_ID',
                   'TORCHELASTIC_ERROR_FILE'}
-# Variables that the shell script that starts this Python sets.
+# Variables that are set by the shell script that starts this Python.
 _PYTHONS = {'LD_LIBRARY_PATH', 'OLDPWD', 'PWD', 'SHLVL', '_'}
 # Variables that differ on purpose: Muster sets MASTER_ADDR to an address,
 # torchrun to a name that must be resolved.

@@ -88,8 +88,8 @@ class TorchrunRows(unittest.TestCase):
         self.assertIn('up', said)
         job.send_signal(signal.SIGUSR1)
         # Without TORCH_ELASTIC_SHUTDOWN_TIMEOUT=1 Muster would wait for 30 s.
-        # So if the job ends within 25 s, the variable had an effect. torchrun
-        # may take longer on a busy machine.
+        # So a job that ends within 25 s shows that the variable has an effect.
+        # torchrun may take longer on a busy machine.
         said, _ = job.communicate(
             timeout=launched.LIMIT_S if launcher is _REAL else 25)
       self.assertIn('got USR1', said)

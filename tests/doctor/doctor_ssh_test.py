@@ -16,8 +16,8 @@ import ssh_hosts
 import xml_main
 
 _LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
-# Exit codes if all checks ran: no finding, warnings, errors. The state of the
-# test's machine decides which one.
+# Exit codes of `launch doctor` if all checks ran: 0 without findings, 3 with
+# warnings, 4 with errors. The state of the test's machine decides which one.
 _SOUND = (0, 3, 4)
 
 

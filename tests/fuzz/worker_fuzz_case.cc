@@ -297,7 +297,8 @@ const std::string& SoundRing() {
 
 void FuzzFlightRing(std::string_view input) {
   // ParseFlight reads a file as a ring only if the file has exactly the size of
-  // a RingImage. Edits may insert or remove bytes, so the size is restored.
+  // a RingImage. Edits may insert or remove bytes, so the edited bytes are
+  // resized to that size.
   std::string bytes = EditedBytes(SoundRing(), input);
   bytes.resize(sizeof(RingImage));
   auto log = ParseFlight(bytes);

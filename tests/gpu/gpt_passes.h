@@ -20,7 +20,7 @@ absl::Status CheckGptGradients();
 // the MFU relative to `peak_tflops`.
 absl::Status MeasureGptSteps(int64_t batch, int steps, double peak_tflops);
 
-// Runs the same training as one rank of the session's ranks, over NCCL. Rank 0
+// Runs the training of MeasureGptSteps as one rank of a job, over NCCL. Rank 0
 // writes a trace of the last `steps` steps of all ranks to `file`, and prints
 // how much of the communication was hidden behind computation. Returns
 // FailedPrecondition if a bucket was reduced before it was full, or after the

@@ -314,8 +314,8 @@ def built(source, texts):
     folder, last = os.path.split(folder)
     name = os.path.join(last, name)
   build = texts.get(os.path.join(folder, 'BUILD'), '')
-  # A BUILD file may list names without this ending, and append it in a loop:
-  # `name + "_test.cc"`.
+  # A BUILD file may list file names without a common ending, and append the
+  # ending in a loop: `name + "_test.cc"`.
   endings = [''] + re.findall(r'\w \+ "([^"\n]+)"', build)
   for literal in re.findall(r'"([^"\n]+)"', build):
     if any(literal + ending == name for ending in endings):
@@ -390,7 +390,8 @@ def _defined_types(code):
     namespace, kind = match.group('namespace'), match.group('type')
     if kind and all(scope is not None for scope in scopes):
       yield '::'.join(scopes + [kind])
-    # A type inside of a type or a function cannot collide with another one.
+    # None marks a type or a function. Types inside of it are not yielded,
+    # because they cannot collide with types elsewhere.
     scopes.append(namespace if namespace else None)
 
 

@@ -423,7 +423,7 @@ class OutsideProgram(unittest.TestCase):
       # This block shows test code, which is not part of the installed SDK.
       if block.startswith('INSTANTIATE_TEST_SUITE_P'):
         continue
-      # Another test compiles this program.
+      # Skip this program: another test compiles it.
       if block == gpu_worker:
         found_gpu_worker = True
         continue

@@ -1,5 +1,5 @@
-// Workers that stop reporting progress, and the status of workers that report
-// it.
+// Tests of workers that stop reporting progress, and of the status of workers
+// that report it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -131,8 +131,8 @@ TEST(Hang, IsShownByTheInstalledTools) {
 }
 
 // All workers stop reporting within milliseconds, because they wait for a
-// worker that a signal has stopped. This one must be named. Each rank is
-// stopped once, in a job of its own.
+// worker that a signal has stopped. The stopped worker must be named. Each rank
+// is stopped once, in a job of its own.
 TEST(Hang, OfMutuallyWaitingWorkersTheStoppedOneIsNamed) {
   std::vector<std::unique_ptr<Subprocess>> launches;
   for (int rank = 0; rank < 3; ++rank) {

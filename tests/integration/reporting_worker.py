@@ -72,8 +72,8 @@ def main():
   if sys.argv[1] == 'together':
     meeting = Meeting(sys.argv[2])
     meeting.wait()
-    # The first report with a step: from here on silence counts as a hang. So
-    # all ranks must have arrived.
+    # After a rank's first report with a step, silence counts as a hang. So the
+    # ranks meet before this report.
     agent.send(b'STEP=6\n')
     print('together rank=%d pid=%d .' % (RANK, os.getpid()), flush=True)
     report_together(meeting)

@@ -42,7 +42,7 @@ class Hosts {
 
   // Delays packets by `delay` from now on.
   void Delay(Duration delay);
-  // From now on loses this number of every thousand packets on average, at
+  // From now on loses `of_a_thousand` of every thousand packets on average, at
   // random with a fixed seed.
   void Lose(int of_a_thousand);
   // From now on drops all packets between hosts 0 and 1.

@@ -45,15 +45,15 @@ using std::chrono::seconds;
 
 constexpr Duration kTestTimeout = seconds(60);
 constexpr Duration kOperation = milliseconds(800);
-// Time by which an operation may exceed its time limit: it finds out which
-// ranks are silent, and the store may not answer.
+// The time that an operation may take after its time limit: it then finds out
+// which ranks are silent, and the store may not answer.
 constexpr Duration kAllowed = seconds(15);
 
 enum class Kind { kTcp, kGloo, kHierarchical };
 
 // kOwn: the store runs on a separate host that every rank can always reach.
-// kFirst: it runs on the host of rank 0, from which the cut separates other
-// ranks.
+// kFirst: the store runs on the host of rank 0, and the cut separates other
+// ranks from that host.
 enum class StoreHost { kOwn, kFirst };
 constexpr int kStoreHost = 2;
 // a free port: the store's network namespace has no other server

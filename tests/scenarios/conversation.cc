@@ -244,8 +244,8 @@ void Conversation::Step(const std::string& node,
       to_agents_.emplace_back(node, agent::HealthChecked{check->check, why});
     } else if (std::holds_alternative<agent::EndAnnouncement>(action) ||
                std::holds_alternative<agent::DropCheck>(action)) {
-      // In the scenarios an announcement and a health check take no time, so
-      // there is nothing to end.
+      // Nothing to do: in the scenarios an announcement and a health check take
+      // no time, so they have ended already.
     } else if (std::holds_alternative<agent::CloseStore>(action)) {
       Write(absl::StrCat(node, " releases who waits in the round's store"));
     } else {

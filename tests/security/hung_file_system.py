@@ -228,6 +228,6 @@ class HungFileSystem:
       return listing
     if opcode in (_RELEASE, _RELEASEDIR):
       return b''
-    # FLUSH is not supported: otherwise the end of a process would wait until it
-    # is answered for each of its files.
+    # FLUSH is not supported: otherwise a process that exits would wait for an
+    # answer to FLUSH for each of its open files.
     raise OSError(errno.ENOSYS, '')

@@ -285,7 +285,7 @@ class LogFolder(Ownership):
     with self.running(_LAUNCH, '--standalone', f'--log-dir={logs}', '--tee=3',
                       '--max-restarts=1', *_TWICE) as job:
       worker = int(self.line(job, r'worker=(\d+)').group(1))
-      # The owner of the folder may change it at any time.
+      # The owner of the log folder may replace the folder of a run at any time.
       run = os.path.realpath(os.path.join(logs, 'latest'))
       os.rename(run, run + '.away')
       rank = os.path.join(run, 'attempt_1', '0')

@@ -1,4 +1,5 @@
-// Limits the cost of operators' requests for the status of a large job.
+// Tests that operators' requests for the status of a large job cost the
+// coordinator little.
 
 #include <gtest/gtest.h>
 

@@ -205,7 +205,8 @@ TEST(StoreOfOneNode, RefusesAnotherAddressAndListensOnLoopbackAlone) {
   const std::string line = LineOf(*job, 0);
   const int port = PortIn(line);
   EXPECT_EQ(Field(line, "host"), "127.0.0.1");
-  // Only root may read the descriptors of a process that holds a token.
+  // Only root may read the descriptors of `launch`, because the process holds a
+  // token.
   const bool may_look = geteuid() == 0;
   const std::vector<std::string> listens =
       may_look ? ListeningAddresses(job->pid()) : std::vector<std::string>();
@@ -250,8 +251,8 @@ TEST(StoreOfOneNode, MemoryIsBoundedByTheJobAndReturned) {
   for (int i = 0; i < keys; ++i) {
     EXPECT_TRUE(cleaner.Delete(absl::StrCat("/k", i)));
   }
-  // The store handles requests in order, so after this one it has freed the
-  // memory.
+  // The store handles requests in order, so once Settle returns, it has freed
+  // the memory.
   EXPECT_TRUE(cleaner.Settle());
   // The allocator does not return all freed memory to the system, so less than
   // half of the values may remain.

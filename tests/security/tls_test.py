@@ -73,8 +73,8 @@ class Program:
   """A program whose output a thread collects."""
 
   def __init__(self, test, *command):
-    # Its stdin is a pipe that stays open, because openssl ends at the end of
-    # its input.
+    # The stdin of openssl is a pipe that stays open, because openssl exits at
+    # the end of its input.
     self.process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True)

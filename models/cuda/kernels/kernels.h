@@ -67,7 +67,8 @@ struct EmbeddingShape {
   int64_t width = 1;
 };
 
-// Computes EmbeddingForward (models/kernels/layers.h). T: float, Bfloat16.
+// The GPU version of EmbeddingForward (models/kernels/layers.h). T: float,
+// Bfloat16.
 template <typename T>
 void EmbeddingForward(const EmbeddingShape& shape, const int32_t* tokens,
                       const T* token_table, const T* position_table, T* output,

@@ -106,9 +106,9 @@ class Start:
       self.facts = json.load(file)
     self._folder = folder
     windows = (self.facts['batch'], self.facts['model']['context'])
-    # Shape: [step, micro-batch, window, position].
+    # The shape of the training data is [step, micro-batch, window, position].
     self.training = self.windows('', -1, self.facts['micro_batches'], *windows)
-    # Shape: [micro-batch, window, position].
+    # The shape of the validation data is [micro-batch, window, position].
     self.validation = self.windows('validation_', -1, *windows)
 
   def windows(self, kind, *shape):

@@ -50,8 +50,8 @@ def fastest(values):
 def row(name, found):
   bare = median([s[0] for s in found])
   reduced = median([s[1] for s in found])
-  # Compare each reduced step with the bare step just before it, so that
-  # disturbances affect both.
+  # Compare each step that uses the reducer with the step without it just
+  # before, so that disturbances affect both.
   over = median([s[1] / s[0] for s in found]) - 1
   # Compare the fastest tenths of both kinds of steps, which were disturbed
   # least.

@@ -5,8 +5,8 @@
 //
 // usage: reducer_bench RANKS block|tiny|large own|bucket STEPS
 //
-// block, tiny, large: the workload (workload.h). own, bucket: where gradients
-// are (GradientPlace).
+// block, tiny, large: the workload (workload.h). own, bucket: the memory of the
+// gradients (GradientPlace).
 
 #include <cstdio>
 #include <cstdlib>
@@ -33,7 +33,7 @@ struct Arguments {
   int steps = 0;
 };
 
-// Number of pairs of steps that are not measured. In the first ones memory is
+// Number of pairs of steps that are not measured. During them, memory is
 // touched for the first time and buckets are rebuilt.
 constexpr int kWarmUp = 3;
 

@@ -116,7 +116,7 @@ class Answers {
       }
       for (int i = 0; i < count; ++i) {
         const ssize_t got = recv(events[i].data.fd, buffer, sizeof(buffer), 0);
-        // A reply is so short that its bytes arrive together.
+        // A reply has at most a few bytes, so they arrive together.
         if (got != static_cast<ssize_t>(bytes_)) Die("receiving");
         --missing_;
       }

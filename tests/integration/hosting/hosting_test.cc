@@ -382,14 +382,14 @@ TEST_F(Hosting, ASpareThatNeverRanPrintsANotice) {
   }
 }
 
-// A pod for another job finds the coordinator of the previous job, since its
-// name may still point there. The pod must retry instead of giving up.
+// A pod for another job finds the coordinator of the previous job, to which the
+// host name may still resolve. The pod must retry instead of giving up.
 TEST_F(Hosting, AnotherJobsCoordinatorIsAskedAgainInAPod) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"--nnodes=1:2", "--rdzv-conf=last_call_timeout=0"},
        "belongs to job \"a\""},
-      // The coordinator of a job of one node creates a token, so it refuses a
-      // pod without a token.
+      // With --nnodes=1 the coordinator creates a token, so it refuses a pod
+      // without a token.
       {{"--nnodes=1"}, "asks for a job token"},
   };
   for (const auto& [flags, why] : cases) {

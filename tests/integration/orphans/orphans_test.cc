@@ -190,7 +190,7 @@ TEST_F(Orphans, NoneOfABrokenRound) {
     }
   }
   AwaitFamily();
-  // The second round has begun, so all processes of the first one must have
+  // The second round has begun, so all processes of the first round must have
   // ended.
   for (const agent::ProcessEntry& process : earlier) {
     if (process.pid == Guardian()) continue;

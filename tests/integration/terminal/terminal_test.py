@@ -72,8 +72,8 @@ class Stdin(unittest.TestCase):
     self.assertIn('round 2 read: two\n', ended.stdout)
 
   def test_under_torchruns_name_all_inherit_it(self):
-    # Each worker reads its line by one call: `read` takes single bytes, so that
-    # two workers may get parts of both lines.
+    # Each worker reads its line by a single system call. The shell's `read`
+    # would read single bytes, and two workers could get parts of both lines.
     with tempfile.TemporaryDirectory() as folder:
       name = os.path.join(folder, 'torchrun')
       os.symlink(_LAUNCH, name)

@@ -1,5 +1,5 @@
-// Trainings that get a different text: on one of the ranks, in a later launch,
-// or for validation.
+// Tests of trainings that get a different text: on one of the ranks, in a later
+// launch, or for validation.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
