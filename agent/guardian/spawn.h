@@ -34,8 +34,8 @@ struct SpawnRequest {
   std::string working_directory;  // empty: the parent's directory
   std::vector<int> cpus;  // CPUs to bind to, ascending; empty: not bound
   std::optional<int> memory_node;  // NUMA node preferred for memory
-  // Whether argv[0] has been executed before. The child retries a passing
-  // failure of exec (IsPassing).
+  // Whether argv[0] has been executed before. The child retries an exec that
+  // failed for a temporary reason (IsPassing).
   SeenBefore seen = SeenBefore::kNo;
   // signals ignored by the child: bit n - 1 is signal n
   uint64_t ignored_signals = 0;
