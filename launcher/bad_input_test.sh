@@ -27,7 +27,7 @@ refuse() {
   [[ ! -d muster_$UID ]] || complain "launch $*: left muster_$UID behind"
 }
 
-# The working folder has been removed.
+# launch prints one line and exits with 2 if its working folder was removed.
 (
   start=$OLDPWD
   mkdir gone && cd gone && rmdir ../gone || exit 1

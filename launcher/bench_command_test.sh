@@ -1,6 +1,6 @@
 #!/bin/bash
-# launch bench as a job and as a worker, and launch inspect on what the job's
-# flight recorders hold. $1: launch. $2: the measuring program.
+# Tests `launch bench` as a job and as a worker, and `launch inspect` with that
+# job's flight recorder dumps. $1: launch. $2: the measuring program.
 set -u
 launch=$PWD/$1
 export MUSTER_BENCH=$PWD/$2

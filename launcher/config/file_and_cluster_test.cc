@@ -128,8 +128,8 @@ TEST(FileAndClusterTest, AFilesRankIsNotEveryNodes) {
   const RunOptions pod = Options(kTwoMachines, Pod("1"));
   EXPECT_FALSE(pod.node_rank.has_value());
   EXPECT_EQ(pod.hosting, Hosting::kNever);
-  // If the file, not MUSTER_NODES, gives the number of pods, the file's rank
-  // has no effect either.
+  // The file's node rank has no effect, even if the file, instead of
+  // MUSTER_NODES, gives the number of pods.
   Environment unnumbered = Pod("1");
   unnumbered.erase("MUSTER_NODES");
   EXPECT_FALSE(Options(kTwoMachines, unnumbered).node_rank.has_value());

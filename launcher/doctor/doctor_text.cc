@@ -42,7 +42,8 @@ Ink InkOf(agent::Severity severity) {
   return Ink::kBold;
 }
 
-// Whether a line shows its remedy. Only the last line of a kind does.
+// Whether a line shows its remedy. Of several lines of one kind, only the last
+// one shows it.
 enum class Remedy { kLeftOut, kTold };
 
 void AppendLine(const Line& line, Remedy remedy, const TextTarget& target,

@@ -63,8 +63,9 @@ agent::CoordinatorFacts AskCoordinator(const rendezvous::Endpoint& endpoint,
   rendezvous::AdminClient client(std::move(options));
   const auto caller = client.WhoAmI();
   facts.local_address = LocalAddressTowards(addresses->front());
-  // A coordinator that does not implement this method is an older version. A
-  // coordinator that needs a token rejects the call. Both are reachable.
+  // A coordinator without the method WhoAmI is an older version. A coordinator
+  // that needs a token rejects the call. In both cases the coordinator is
+  // reachable.
   if (absl::IsUnimplemented(caller.status())) return facts;
   if (absl::IsUnauthenticated(caller.status())) {
     const std::string why(caller.status().message());

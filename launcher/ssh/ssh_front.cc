@@ -81,9 +81,9 @@ absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
   }
   std::vector<Environment> files;
   for (const std::string& path : paths) {
-    // The variables decide which code the workers load (LD_PRELOAD), and
-    // another user may have placed a file into the working directory. The user
-    // has named an absolute path.
+    // Refuses a file that another user may have written, because its variables
+    // decide which code the workers load (LD_PRELOAD). A file whose absolute
+    // path the user has given is not refused.
     const absl::StatusOr<std::string> text =
         path == name ? ReadBoundedFile(path, kMaxEnvironmentBytes)
                      : ReadTrustedFile(path, kMaxEnvironmentBytes);
