@@ -34,7 +34,7 @@ struct PciDevice {
 enum class NicKind { kEthernet, kInfiniBand };
 
 // A network card under the name that programs use: an InfiniBand or RoCE device
-// ("mlx5_0") or a network interface ("eth0"). One card may have both.
+// ("mlx5_0") or a network interface ("eth0"). One card may have both names.
 struct Nic {
   std::string name;
   NicKind kind = NicKind::kEthernet;

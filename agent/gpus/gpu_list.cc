@@ -86,7 +86,7 @@ std::vector<std::string> VisibleGpus(
     if (device < 0) break;
     if (std::count(devices.begin(), devices.end(), device) > 0) return {};
     devices.push_back(device);
-    // CUDA reads a word such as "1gpu" as 1, so it is passed on as 1.
+    // CUDA reads a word such as "1gpu" as 1, so the result contains 1.
     visible.push_back(by_id ? std::string(word) : std::to_string(device));
   }
   return visible;

@@ -23,8 +23,8 @@ int BindToCpus(const std::vector<int>& cpus);
 // Makes this process and its future children take memory from NUMA node
 // `numa_node` as long as the node has free memory. The kernel may refuse (a
 // container's seccomp profile does); memory then comes from the node of the CPU
-// that first touches it, which is the same node as long as the CPU binding
-// holds.
+// that first touches the memory. This is also `numa_node` as long as the
+// process is bound to that node's CPUs.
 void PreferMemoryOf(int numa_node);
 
 struct SpawnRequest {

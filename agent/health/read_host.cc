@@ -240,7 +240,8 @@ FolderFacts Look(const std::string& path) {
 bool IsWritableByMountInfo(const std::string& line) {
   const size_t dash = line.find(" - ");
   if (dash == std::string::npos) return false;
-  // The fields after the dash are type, source and options of the file system.
+  // In a line of mountinfo, the fields after the dash are the type, source and
+  // options of the file system.
   const std::vector<std::string> fields =
       absl::StrSplit(line.substr(dash + 3), ' ');
   if (fields.size() < 3) return false;
