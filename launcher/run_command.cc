@@ -70,8 +70,8 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   if (is_made || token != hosting.token) {
     hosting.token_parents = LocalTokenParents();
     if (is_made) {
-      // The `launch` that made this token promises that it is not written to a
-      // disk. So the file is stored in memory if possible.
+      // The `launch` that made this token promises that the token is never
+      // written to a disk. So the file is stored in memory if possible.
       hosting.token_parents.insert(hosting.token_parents.begin(),
                                    kMemoryFolder);
     }
@@ -120,8 +120,8 @@ int TellRecordedVerdict(const rendezvous::Verdict& verdict,
 }
 
 // Returns the options of the link to a coordinator that another process hosts.
-// The link needs a token even if the user gave none: a process that runs a job
-// of one node makes a token of its own.
+// If the user gave no token, that process may have made one and stored it in a
+// file on this machine, where the link finds the token.
 rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
                                      const rendezvous::TlsFiles& tls,
                                      const std::string& token) {

@@ -19,7 +19,7 @@ namespace muster::launcher {
 struct TokenRequest {
   enum class Way { kHelp, kSecret, kDerived };
   Way way = Way::kSecret;
-  std::string token_file;  // for kDerived only
+  std::string token_file;  // kDerived: file that contains the secret
   // For kDerived: the endpoint of a coordinator on this host, started by this
   // user, whose secret is used; nullopt: the secret is in token_file or in
   // MUSTER_TOKEN.

@@ -73,8 +73,8 @@ output=$(MUSTER_TOKEN=secret timeout 60 "$launch" --standalone --no-python \
 [[ $output == *error*'has another token'*coordinator-token* ]] ||
   fail "a wrong token: $output"
 
-# Three nodes, one of them with a different GPU. The port was free a moment ago
-# and is below 32768, so that the kernel does not assign it to a connection.
+# Starts the doctor on three nodes, one of them with a different GPU. The port
+# is free, and below 32768, so that the kernel does not give it to a connection.
 port=$(python3 -c 'import random, socket; s = socket.socket()
 while s.connect_ex(("127.0.0.1", p := random.randrange(10000, 32000))) == 0: pass
 print(p)')

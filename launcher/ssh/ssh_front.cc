@@ -280,8 +280,8 @@ class SshFront {
   void KeepLastWords(const OutputCame& output) {
     std::string_view words = output.lines;
     words = words.substr(0, words.find_last_not_of('\n') + 1);
-    // Keep the last line. If there is no newline, rfind returns npos, and npos
-    // + 1 is 0.
+    // Keeps only the last line of `words`. If there is no newline, rfind
+    // returns npos, and npos + 1 is 0.
     words = words.substr(words.rfind('\n') + 1);
     if (words.substr(0, prefix_.size()) == prefix_) {
       words.remove_prefix(prefix_.size());
