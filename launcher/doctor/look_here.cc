@@ -29,7 +29,8 @@ constexpr Duration kTimeoutOfEach = std::chrono::seconds(2);
 
 // Asks the coordinator at `endpoint` whether it answers, which address of this
 // node it sees, and its time. `token`: the job's token from ReadCallerToken.
-// Blocks for at most twice `timeout`.
+// Blocks for at most twice `timeout`, and for 5 s more if FindLocalCoordinator
+// resolves the name again.
 agent::CoordinatorFacts AskCoordinator(const rendezvous::Endpoint& endpoint,
                                        const rendezvous::TlsFiles& tls,
                                        const absl::StatusOr<std::string>& token,
