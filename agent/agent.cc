@@ -99,8 +99,9 @@ std::vector<LifecycleEvent> Inbox::TakeAll() {
 // an NCCL id. Loading NCCL takes tens of milliseconds if its file is cached in
 // memory, hundreds of milliseconds from a disk.
 constexpr Duration kNcclIdTimeout = std::chrono::seconds(5);
-// The longest time that the end of the run waits for operators that follow the
-// workers' output.
+// At the end of the run: the longest time that the agent waits until operators
+// who follow the workers' output (`launch logs -f`) have received the last
+// lines.
 constexpr Duration kTimeForLastOutput = std::chrono::seconds(2);
 
 Lifecycle::Config ConfigOf(const AgentOptions& options) {
@@ -239,7 +240,8 @@ class Agent::Impl {
     });
     while (!leave_.has_value()) WaitAndStep();
     terminal_.Release();
-    // Sends operators that follow the output (launch logs -f) the last of it.
+    // Sends the last lines of the workers' output to operators who follow it
+    // (`launch logs -f`).
     answers_.Finish(kTimeForLastOutput);
     // Closes the link to the coordinator before the wait for this node's
     // console, so that other nodes do not wait for a slow console here.
@@ -325,8 +327,8 @@ class Agent::Impl {
     }
   }
 
-  // Answers the operators' inquiries in the newest directive. They are not the
-  // lifecycle's affair, since they change nothing.
+  // Answers the operators' inquiries in the newest directive. The lifecycle is
+  // not asked, because an inquiry changes no state.
   void AnswerInquiries(const LifecycleEvent& event) {
     if (const auto* const came = std::get_if<DirectiveCame>(&event)) {
       answers_.Follow(came->directive.inquiries);
@@ -340,8 +342,9 @@ class Agent::Impl {
   bool TakeTerminalSignal(int signal) {
     if (!IsTerminalSignal(options_, signal)) return false;
     if (signal == SIGTSTP) {
-      // Sends SIGSTOP, because the kernel ignores SIGTSTP in a process group
-      // without a shell above it, such as a worker's.
+      // Sends SIGSTOP, because SIGTSTP does not stop an orphaned process group,
+      // and a worker's process group is orphaned (its parent is in another
+      // session).
       guardian_->SignalAll(SIGSTOP, Guardian::Reach::kProcessGroups);
       terminal_.Stop();
       guardian_->SignalAll(SIGCONT, Guardian::Reach::kProcessGroups);
@@ -401,9 +404,9 @@ class Agent::Impl {
 
   void Step(const LifecycleEvent& event) {
     LifecycleStep step = lifecycle_.Step(MonotonicNow(), event);
-    // Announces a preemption before all other actions, because these, and the
-    // connection, may block. If the cluster has signalled the workers too, they
-    // already look for the preemption file.
+    // Announces a preemption before all other actions: another action, or
+    // sending the report, may block. If the cluster has signalled the workers
+    // too, they already look for the preemption file.
     for (const auto& action : step.actions) {
       const auto* const announce = std::get_if<AnnouncePreemption>(&action);
       if (announce != nullptr) Do(*announce);
@@ -617,7 +620,7 @@ class Agent::Impl {
   GuardianWatch guardian_watch_{MonotonicNow()};
   // value of Guardian::signs_of_life() at the last check
   uint64_t signs_of_life_ = 0;
-  int first_rank_ = 0;  // of this node in the newest round
+  int first_rank_ = 0;  // this node's first rank in the newest round
   std::optional<Leave> leave_;
   JobEnd end_ = JobEnd::kByItself;
 

@@ -17,11 +17,11 @@
 
 namespace muster::agent {
 
-// Whether a job ended by itself, or because this node received a signal that
-// stops or preempts the job. After a signal the cluster soon kills what is
-// left. WaitLimitsAtEnd therefore adds this signal to the count that
-// `limits.end_signals` returns, so that the console has less time to accept the
-// remaining output.
+// How a job ended for this node: by itself, or because this node received a
+// signal that stops or preempts the job. After such a signal the cluster soon
+// kills this process. WaitLimitsAtEnd therefore counts this signal in addition
+// to those that `limits.end_signals` returns, which shortens the time in which
+// the console may accept the remaining output.
 enum class JobEnd { kByItself, kBySignal };
 ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
                                           JobEnd end);

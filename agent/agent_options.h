@@ -41,11 +41,11 @@ struct AgentOptions {
   // The rule that selects the workers that read this process's stdin.
   WorkerInput input;
   AgentPolicy policy;
-  // Signals that this agent handles. A signal that is also in
-  // PreemptionOptions::signals announces a preemption; else one in
-  // AgentPolicy::signals_to_leave makes this node leave; else one in
-  // AgentPolicy::signals_to_forward is forwarded. Any other signal stops the
-  // job.
+  // Signals that this agent handles. The first list that contains a signal
+  // decides its effect: PreemptionOptions::signals announces a preemption,
+  // AgentPolicy::signals_to_leave makes this node leave,
+  // AgentPolicy::signals_to_forward forwards the signal to the workers. A
+  // signal in none of these lists stops the job.
   std::vector<int> signals_to_handle;
   PreemptionOptions preemption;
   HealthOptions health;
@@ -68,8 +68,8 @@ struct AgentOptions {
   std::string standby_endpoint;
   std::string absent_hint;  // advice for finding out why nodes are missing
   StorePath store_path = StorePath::kDirect;
-  // Whether NCCL in the workers loads Muster's profiler plug-in. Whoever runs
-  // the agent adds the plug-in's path to `environment`.
+  // Whether NCCL in the workers loads Muster's profiler plug-in. The agent's
+  // caller adds the plug-in's path to `environment`.
   bool profiles_collectives = false;
   // lines printed for the user at the start of the run
   std::vector<std::string> remarks;

@@ -291,7 +291,7 @@ TEST_F(AgentTest, FailedWorkerIsReportedWithItsStderr) {
   EXPECT_EQ(failures[0].exit_code, 3);
   EXPECT_EQ(failures[0].rank, 1);
   EXPECT_THAT(failures[0].stderr_tail, ::testing::ElementsAre("last words"));
-  // The other worker ran normally until it was stopped.
+  // The worker of rank 0 ran without an error until the agent stopped it.
   EXPECT_EQ(failures[1].kind, rendezvous::FailureKind::kStoppedByUs);
   EXPECT_THAT(notices_, HasSubstr("rank 1"));
 }

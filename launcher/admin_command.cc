@@ -152,8 +152,9 @@ absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
         const std::lock_guard<std::mutex> lock(printing);
         int ended = 0;
         if (is_first && !json) {
-          // Updates omit the nodes. GetJob is called after the stream has
-          // started, so that no change is missed in between.
+          // The updates of the watch stream omit the nodes, so GetJob reads
+          // them once. GetJob is called after the stream has started, so that
+          // no change between the two is missed.
           const absl::StatusOr<rendezvous::JobStatus> job =
               client.GetJob(run_id);
           ended = Print(StatusTable(job.ok() ? *job : update.status, target));
@@ -171,7 +172,8 @@ absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
       });
 }
 
-// Shows the job until the person ends it. Without a terminal prints it once.
+// Shows the job's state on the terminal and updates it until the user quits. If
+// there is no terminal, prints the state once.
 absl::Status Top(rendezvous::AdminClient& client, const std::string& run_id) {
   const auto read = [&] { return client.GetJob(run_id); };
   const absl::Status shown = ShowTop(read);
@@ -182,7 +184,7 @@ absl::Status Top(rendezvous::AdminClient& client, const std::string& run_id) {
   return absl::OkStatus();
 }
 
-// The nodes whose answers are missing or incomplete, and why.
+// The nodes whose answers are missing or incomplete, each with the reason.
 class MissingAnswers {
  public:
   void Add(const rendezvous::InquiryUpdate& update) {
@@ -191,7 +193,8 @@ class MissingAnswers {
                     update.host.empty() ? update.node_id : update.host, ": ",
                     update.missing);
   }
-  // OK, or Unavailable with all of them.
+  // OK if every node has answered completely; otherwise Unavailable, with all
+  // nodes whose answers are missing or incomplete.
   absl::Status status() const {
     if (text_.empty()) return absl::OkStatus();
     return absl::UnavailableError(
@@ -216,7 +219,7 @@ absl::Status Logs(rendezvous::AdminClient& client, const AdminRequest& request,
         for (const std::string& note : update.part.notes) {
           voice.Error(PrintableLine(absl::StrCat(update.host, ": ", note)));
         }
-        // A follower sees at once that a node's output ends here.
+        // With --follow, prints at once why a node sends no more output.
         if (follows && !update.missing.empty()) {
           voice.Error(
               PrintableLine(absl::StrCat(update.host, ": ", update.missing)));
@@ -289,8 +292,8 @@ absl::Status Perform(rendezvous::AdminClient& client,
 
 namespace {
 
-// Threads of the resolver and of gRPC. Both wait forever for a thread that
-// cannot be started.
+// The threads that the name resolver and gRPC start. Both wait forever if a
+// thread cannot be started, so the limit is checked before.
 constexpr ResourceNeed kNeed = {.threads = 8};
 
 // Replaces this process by the same command on the coordinator's host, where a

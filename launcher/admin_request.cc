@@ -101,7 +101,7 @@ absl::StatusOr<std::string> ReadPattern(const std::string& text) {
       absl::StrCat("is no regular expression of RE2: ", pattern.error()));
 }
 
-// The flags that only some subcommands take, with these subcommands.
+// A flag that only some subcommands take, and those subcommands.
 struct VerbFlag {
   const char* name;
   std::vector<AdminVerb> verbs;
@@ -156,7 +156,7 @@ void ReadQuestion(FlagValues& values, AdminRequest& request) {
 }
 
 // Checks a Slurm job id: "41", "5_3" in an array, "7+1" in a heterogeneous job.
-// The id becomes a word of a command line.
+// Refuses other characters, because the id becomes an argument of squeue.
 absl::StatusOr<std::string> ReadSlurmJob(const std::string& text) {
   if (!text.empty() &&
       text.find_first_not_of("0123456789_+") == std::string::npos) {

@@ -45,7 +45,7 @@ struct AdminRequest {
   AdminFormat format = AdminFormat::kText;
   // for kDrain, kLogs and kStacks: a node id or host name; empty: all nodes
   std::string node;
-  rendezvous::Inquiry question;  // for kLogs and kStacks, without an id
+  rendezvous::Inquiry question;  // for kLogs and kStacks; its id is not set
 };
 
 // Parses `args`: the sub-command and its arguments. Pure. InvalidArgument: one

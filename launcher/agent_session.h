@@ -25,19 +25,21 @@ enum class LogFolder { kGiven, kTemporary };
 struct CoordinatorPages {
   // A further condition of the liveness probe; empty: none.
   agent::AlsoLive live;
-  // Returns the jobs that it coordinates now; empty: there is no coordinator in
-  // this process.
+  // Returns the jobs that the coordinator in this process coordinates now;
+  // null: there is no coordinator in this process.
   std::function<std::vector<rendezvous::JobStatus>()> jobs;
-  // Returns where the job is coordinated, a sentence; empty: in this process.
-  // Null: not in this process.
+  // Returns a sentence that says which other process coordinates the job, or an
+  // empty text if this process coordinates it. Null: this process has no
+  // coordinator.
   std::function<std::string()> elsewhere;
-  // The tokens of the coordinator or, without one in this process, of its node:
-  // readers of the dashboard show one of them. Empty: there is none.
+  // The tokens of the coordinator in this process or, if there is none, of this
+  // node. A reader of the dashboard must give one of them. Empty: no token is
+  // needed.
   std::vector<std::string> tokens;
   rendezvous::CallerCertificates certificates =
       rendezvous::CallerCertificates::kNotRequired;
   // Called when the node is done, while its pages are still served. Blocks
-  // until the other nodes need the coordinator in this process no more. Null:
+  // until the other nodes no longer need the coordinator in this process. Null:
   // there is nothing to wait for.
   std::function<void()> linger;
 };

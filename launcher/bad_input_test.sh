@@ -27,7 +27,7 @@ refuse() {
   [[ ! -d muster_$UID ]] || complain "launch $*: left muster_$UID behind"
 }
 
-# The working folder has been removed.
+# launch prints one line and exits with 2 if its working folder was removed.
 (
   start=$OLDPWD
   mkdir gone && cd gone && rmdir ../gone || exit 1
@@ -89,7 +89,7 @@ refuse 2 'completion: zsh: name one shell*' completion bash zsh
 refuse 2 '--print-completion: unknown shell tcsh*' --print-completion tcsh
 refuse 2 'drain: names no node*' drain
 refuse 2 'drain: its argument is empty*' drain ''
-# An unset variable must not cancel the only job there is.
+# `launch cancel "$UNSET"` must not cancel the coordinator's only job.
 refuse 2 'cancel: its argument is empty*' cancel ''
 refuse 2 '--jsn: unknown flag; did you mean --json? (see launch status --help)' \
   status --jsn

@@ -47,7 +47,7 @@ class EmbeddedCoordinator {
     // only while it coordinates the job.
     struct Takeover {
       rendezvous::Standby::Kind kind = rendezvous::Standby::Kind::kSuccessor;
-      // host name or address at which others reach this process
+      // host name or address at which other nodes reach this process
       std::string own_host;
       // The endpoints at which nodes look for the coordinator first.
       std::vector<rendezvous::Endpoint> endpoints;
@@ -75,7 +75,7 @@ class EmbeddedCoordinator {
   }
   rendezvous::Coordinator* coordinator() { return &coordinator_; }
   const rendezvous::Endpoint& address() const { return server_->address(); }
-  // The endpoint at which others reach this coordinator. Requires
+  // The endpoint at which other nodes reach this coordinator. Requires
   // Options::takeover.
   rendezvous::Endpoint own_endpoint() const;
   // For the liveness probe: checks whether the server answers

@@ -216,7 +216,7 @@ LocalToken::LocalToken(std::string path, OwnedFd file)
 
 LocalToken::~LocalToken() {
   unlink(path_.c_str());
-  // Remove both folders if this was their last file.
+  // Remove the folder for tokens and the user's folder if they are empty now.
   const std::string folder = path_.substr(0, path_.rfind('/'));
   rmdir(folder.c_str());
   rmdir(folder.substr(0, folder.rfind('/')).c_str());

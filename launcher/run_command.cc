@@ -70,8 +70,8 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   if (is_made || token != hosting.token) {
     hosting.token_parents = LocalTokenParents();
     if (is_made) {
-      // The `launch` that made this token promises that it is not written to a
-      // disk. So the file is stored in memory if possible.
+      // The `launch` that made this token promises that the token is never
+      // written to a disk. So the file is stored in memory if possible.
       hosting.token_parents.insert(hosting.token_parents.begin(),
                                    kMemoryFolder);
     }
@@ -120,16 +120,16 @@ int TellRecordedVerdict(const rendezvous::Verdict& verdict,
 }
 
 // Returns the options of the link to a coordinator that another process hosts.
-// The link needs a token even if the user gave none: a process that runs a job
-// of one node makes a token of its own.
+// If the user gave no token, that process may have made one and stored it in a
+// file on this machine, where the link finds the token.
 rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
                                      const rendezvous::TlsFiles& tls,
                                      const std::string& token) {
   if (token.empty() && choice.place == CoordinatorPlace::kHereIfFree) {
     std::optional<LocalCoordinator> local =
         FindLocalCoordinator(choice.endpoints.front(), LocalTokenParents());
-    // With TLS use the host that the user named, because the certificate must
-    // contain it.
+    // With TLS, dials the host name that the user gave, because the
+    // coordinator's certificate is valid for this name.
     if (local) {
       return {.endpoints = {tls.given() ? choice.endpoints.front()
                                         : local->endpoint},
@@ -156,8 +156,8 @@ absl::StatusOr<OwnCoordinator> StartCoordinator(
   using Kind = rendezvous::Standby::Kind;
   if (choice.is_taken_over) {
     hosting.takeover = {.kind = Kind::kFounder,
-                        // With TLS use the host that the user named, because
-                        // the certificate must contain it.
+                        // With TLS, announces the host name that the user gave,
+                        // because the certificate is valid for this name.
                         .own_host = hosting.tls.given()
                                         ? choice.endpoints.front().host
                                         : choice.own_address,
@@ -201,8 +201,8 @@ std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
                                                      own.here->coordinator());
 }
 
-// Returns where the job is coordinated if not by `here`, as a sentence for the
-// dashboard; empty: here.
+// Returns a sentence for the dashboard that says which other process
+// coordinates the job; empty: `here` coordinates the job.
 std::string ElsewhereText(const rendezvous::Coordinator& here) {
   const auto elsewhere = here.WhereElse();
   if (!elsewhere.has_value()) return "";
@@ -259,9 +259,9 @@ int RunCommand(const std::string& name, const RunOptions& options,
   }
 
   agent::AgentOptions agent = std::move(plan->agent);
-  // If another `launch` started this agent, that `launch` reads the output, and
-  // may have to wait for its own console. Then wait for a long time before
-  // output is dropped.
+  // If another `launch` started this agent, that `launch` reads the agent's
+  // output, and may stop reading while its own console is full. The agent then
+  // waits for a long time before it drops output.
   if (verdict_fd >= 0) agent.logs.console.timeout = kStarterTimeout;
   std::unique_ptr<rendezvous::CoordinatorLink> link =
       MakeLink(plan->coordinator, *own, options.tls, node->token, agent);
@@ -289,7 +289,7 @@ int RunCommand(const std::string& name, const RunOptions& options,
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,
       node->guardian.get(), link.get(), shown);
-  // If the session could not begin:
+  // Lingers here if the session failed before it could call `linger`.
   if (!is_over) shown.linger();
   return result.exit_code;
 }

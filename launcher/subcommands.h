@@ -27,7 +27,7 @@ struct Subcommand {
   // Text after "launch" in the line about the subcommand in the help text of
   // `launch`. Null: the line of another row includes this subcommand.
   const char* usage = nullptr;
-  const char* purpose = nullptr;  // text after `usage` in that line
+  const char* purpose = nullptr;  // text after `usage` in the help line
   SubcommandFlags flags = SubcommandFlags::kNone;
   // Arguments that shells complete, in the format of Flag::completions.
   const char* completions = "";

@@ -294,8 +294,8 @@ absl::Status TooFewCores(const Seat& seat, size_t cores, size_t sharers) {
       "start fewer workers"));
 }
 
-// A seat (a GPU or a worker): its index `turn`, from 0, among the `sharers`
-// seats at the same NUMA node.
+// The position of a seat (a GPU or a worker) at its NUMA node: `turn` is its
+// index, from 0, among the `sharers` seats at that node.
 struct Turn {
   size_t turn = 0;
   size_t sharers = 0;

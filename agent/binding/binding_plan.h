@@ -24,10 +24,10 @@ enum class Binding {
 const char* BindingName(Binding mode);
 
 // The NIC in `nics` that shares the most bridges with `device`, at least the
-// host bridge. InfiniBand devices precede network interfaces, because they
-// carry the same card's traffic faster. Empty if no NIC is near, or if two are
-// equally near: the communication library then chooses better than a guess.
-// Pure.
+// host bridge. If `nics` contains InfiniBand devices, network interfaces are
+// not considered, because the same card is faster as an InfiniBand device.
+// Empty if no NIC is near, or if two are equally near: the communication
+// library then chooses better than a guess. Pure.
 std::string NearNic(const PciDevice& device, const std::vector<Nic>& nics);
 
 // A place for which cores are chosen: a GPU, or a worker without a known GPU.
@@ -52,8 +52,8 @@ struct Seats {
 // worker, distributed over the NUMA nodes in proportion to their cores in
 // `allowed` (the CPUs of `layout` that this process may use; not empty).
 //
-// GPUs at an unknown node are distributed evenly over the possible nodes.
-// Pointers refer to `layout`. Pure.
+// GPUs at an unknown node are distributed evenly over the possible nodes. The
+// pointers in the result point into `layout`. Pure.
 Seats SeatWorkers(const MachineLayout& layout,
                   const std::vector<LogicalCpu>& allowed,
                   const std::vector<std::string>& gpus, int workers);
@@ -84,7 +84,8 @@ struct WorkerBinding {
 
 struct BindingPlan {
   std::vector<WorkerBinding> workers;
-  std::string how;  // the rule by which cores were chosen, as half a sentence
+  // the rule by which cores were chosen, such as "by the GPUs' NUMA nodes"
+  std::string how;
 };
 
 // Chooses the cores of each worker. Equals PyTorch's torch/numa/binding.py on

@@ -95,7 +95,8 @@ ToolOutcome RunTool(const ToolRequest& request) {
 
 namespace {
 
-// The bytes kept of a command's output, whose last line goes into a message.
+// How many bytes from the end of a command's output are kept. The output's last
+// line becomes part of an error message.
 constexpr size_t kKeptBytes = 4096;
 
 // A shell script that runs a command which dies with this process. The shell's

@@ -74,8 +74,9 @@ TEST_F(ToolRunTest, ChildrenAreKilledWithTheTool) {
   const ToolOutcome outcome = Shell(
       "tail -f /dev/null & echo $!; exec tail -f /dev/null", seconds(60), 1);
   EXPECT_EQ(outcome.end, End::kCutOff);
-  // The first run kept only the first byte of its output, so the child's
-  // process id is incomplete. This second run has no such limit.
+  // The first run kept only the first byte of its output, so the process id of
+  // its child is unknown. This run starts another child and keeps its whole
+  // output.
   const ToolOutcome whole =
       Shell("tail -f /dev/null >/dev/null 2>&1 & echo $!", seconds(60));
   const pid_t child = std::atoi(whole.output.c_str());

@@ -10,12 +10,12 @@
 
 namespace muster::agent {
 
-// Removes old records from `folder` before a round starts, which `launch
-// inspect` would take for this round's records: the flight records (.ring and
-// .json) of this node's `workers` ranks, this node's file of worker exits
-// (WorkerEndsPath), and both for ranks and nodes beyond `place`'s world. Other
-// nodes remove their own files, because they may share the folder and have
-// begun already.
+// Removes old records from `folder` before a round starts, because `launch
+// inspect` would take them for records of this round. Old records are the
+// flight records (.ring and .json) of this node's `workers` ranks, this node's
+// file of worker exits (WorkerEndsPath), and both for ranks and nodes beyond
+// `place`'s world. Other nodes remove their own files, because they may share
+// the folder and have begun the round already.
 //
 // Files that cannot be removed are kept.
 void RemoveOldRecords(const std::string& folder, const rendezvous::Place& place,

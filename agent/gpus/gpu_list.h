@@ -17,8 +17,9 @@ struct Gpu {
 };
 
 // The devices that CUDA_VISIBLE_DEVICES leaves visible on a machine with
-// `gpus`, in that variable's notation: as written there; if it is not set
-// (nullopt), indices, or MIG ids for a GPU with MIG instances.
+// `gpus`, in that variable's notation. The names are those in the variable; if
+// it is not set (nullopt), GPU indices, or MIG ids for a GPU with MIG
+// instances.
 //
 // CUDA's rules apply: an empty value hides all devices; an unknown device (-1,
 // an index or id that does not exist, any other word) hides itself and all that

@@ -136,9 +136,9 @@ std::vector<ProcessEntry> KillDescendants(
     groups.insert(process.group);
   }
   // If each process of a chain forks and exits, every walk through /proc may
-  // miss the newest one. A signal to their process group reaches all of them.
-  // Every worker leads a group of its own, so only this process's own group
-  // must be spared.
+  // miss the newest process. A signal to the chain's process group reaches all
+  // its processes. Every worker leads a group of its own, so only this
+  // process's own group must be spared.
   groups.erase(getpgrp());
   for (const pid_t group : groups) {
     if (group > 1) kill(-group, SIGKILL);

@@ -60,9 +60,9 @@ void SignalProcess(const ProcessEntry& process, int signal);
 std::vector<ProcessEntry> ChildrenOfThisProcess();
 
 // The agent's clean-up after the guardian's death. The agent is a sub-reaper,
-// so the workers and their descendants have become its children, and it kills
-// and reaps them. It cannot distinguish them from its other children, so the
-// caller names the children to spare.
+// so the workers and their descendants have become the agent's children, and
+// are killed and reaped. The agent cannot distinguish these orphans from its
+// other children, so the caller names the children to spare.
 class OrphanSweep {
  public:
   // The time limit of the clean-up: a process in an uninterruptible system call

@@ -33,9 +33,10 @@ class FrameChannel {
 
   // Reads the data that has arrived: at most a little more than one frame of
   // maximum length, and at most some tens of descriptors. Returns false if the
-  // peer has closed the connection, or if descriptors were lost because of this
-  // process's limit, so that the order of the others is unreliable. Frames that
-  // arrived before can still be taken.
+  // peer has closed the connection, or if descriptors were lost because this
+  // process has reached its limit of open files, so that the order of the
+  // remaining descriptors is unreliable. Frames that arrived before the failure
+  // can still be taken.
   bool Fill();
 
   // The payload of the next complete frame; nullopt if none has arrived.

@@ -406,9 +406,9 @@ void Guardian::Impl::Append(Notice notice) {
                                      ended->wait_status, ended->signalled});
   } else if (auto* gone = std::get_if<AllGoneNotice>(&notice);
              gone != nullptr && gone->starts_taken == starts_sent_) {
-    // `gone` is up to date: the guardian had received every Start when no
-    // process was left. An AllGoneNotice from before the latest Start is
-    // ignored; a later one follows.
+    // `gone` is up to date: when no process was left, the guardian had received
+    // every Start of this agent. An AllGoneNotice that the guardian sent before
+    // the latest Start is ignored, because another one follows.
     events_.emplace_back(AllGone{std::move(gone->left_behind)});
   }
 }
@@ -430,7 +430,7 @@ void Guardian::Impl::Abandon(const std::string& why) {
 void Guardian::Impl::OnGuardianLost() {
   kill(pid_, SIGKILL);
   // Waits only a limited time for the guardian's death, because a guardian that
-  // hangs in the kernel may not die now; its workers are killed all the same.
+  // hangs in the kernel may never die. The agent kills the workers in any case.
   const Instant end = MonotonicNow() + kDeathDeadline;
   int status = 0;
   pid_t reaped = 0;

@@ -89,9 +89,9 @@ void ReplaceStdio() {
 
 constexpr char kName[] = "muster-guardian";
 
-// Sets the process's short name and replaces the command line that it inherits
-// from the agent, so that `pkill -9 -f` for launch or the script spares the
-// guardian, which then kills the remaining processes.
+// Sets the process's short name and replaces the command line that the guardian
+// inherits from the agent, so that `pkill -9 -f NAME`, with the name of launch
+// or of the script, does not kill the guardian, which must kill the workers.
 void SetProcessName() {
   prctl(PR_SET_NAME, kName);
   const OwnedFd file(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
@@ -241,8 +241,8 @@ class GuardianLoop {
     bool signalled = false;
   };
 
-  // A start that failed for a passing reason when the worker was forked, and
-  // that will be retried.
+  // A start that failed for a temporary reason (IsPassing) when the worker was
+  // forked, and that will be retried.
   struct Postponed {
     SpawnRequest request;
     OwnedFd in, out, err, key;  // descriptors that belong to `request`
@@ -257,8 +257,8 @@ class GuardianLoop {
   }
   bool TakeCommands();
   void Handle(StartCommand start);
-  // Forks the worker. If a passing failure prevents the fork, keeps the start
-  // in postponed_.
+  // Forks the worker. If a temporary failure (IsPassing) prevents the fork,
+  // keeps the start in postponed_.
   void Attempt(int local_rank, Postponed start);
   void AttemptPostponed();
   // Drops the postponed starts of the workers that a terminating signal
@@ -270,8 +270,8 @@ class GuardianLoop {
   void RestoreTerminal();
   void Settle(int local_rank, Worker* worker);
   void Reap();
-  // Sends a sign of life to the agent if one is due. While the agent does not
-  // read, no second one is queued.
+  // Sends a sign of life to the agent if one is due. While the agent has not
+  // read the previous sign of life, no further one is queued.
   void GiveSign();
   int MillisecondsToWait() const;
   // Records a leftover process before a terminating signal is sent to it, so
@@ -590,8 +590,8 @@ void GuardianLoop::RecordBeforeSignal(const ProcessEntry& orphan, int signal) {
 }
 
 // Records a leftover process that Muster stopped. A process that ended by
-// itself after the signal, such as Python's resource tracker, which ignores it,
-// is not recorded.
+// itself after the signal, such as Python's resource tracker, which ignores the
+// signal, is not recorded.
 void GuardianLoop::NoteOrphan(pid_t pid, int wait_status) {
   const auto found = signalled_.find(pid);
   if (found == signalled_.end()) return;

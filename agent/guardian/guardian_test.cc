@@ -236,7 +236,8 @@ TEST_F(GuardianTest, RefusesWhatNoProcessCanBeGiven) {
   spec.environment = {{"A", std::string(9 << 20, 'x')}};
   EXPECT_THAT(std::string(guardian_->Start(spec).message()),
               HasSubstr("bytes, more than 8388608"));
-  // After these refused requests, the guardian can start a worker.
+  // After requests that the guardian has refused as invalid, a worker can be
+  // started.
   EXPECT_EQ(OutputOf({"say-stdin"}), "null");
 }
 

@@ -136,7 +136,7 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  // If the program cannot be executed for a passing reason, the child itself
+  // If the program cannot be executed for a temporary reason, the child itself
   // waits and tries again. The guardian therefore continues to serve, and a
   // signal ends the child as it would end the program.
   for (int failed = 1;; ++failed) {

@@ -23,8 +23,8 @@ int BindToCpus(const std::vector<int>& cpus);
 // Makes this process and its future children take memory from NUMA node
 // `numa_node` as long as the node has free memory. The kernel may refuse (a
 // container's seccomp profile does); memory then comes from the node of the CPU
-// that first touches it, which is the same node as long as the CPU binding
-// holds.
+// that first touches the memory. This is also `numa_node` as long as the
+// process is bound to that node's CPUs.
 void PreferMemoryOf(int numa_node);
 
 struct SpawnRequest {
@@ -34,8 +34,8 @@ struct SpawnRequest {
   std::string working_directory;  // empty: the parent's directory
   std::vector<int> cpus;  // CPUs to bind to, ascending; empty: not bound
   std::optional<int> memory_node;  // NUMA node preferred for memory
-  // Whether argv[0] has been executed before. The child retries a passing
-  // failure of exec (IsPassing).
+  // Whether argv[0] has been executed before. The child retries an exec that
+  // failed for a temporary reason (IsPassing).
   SeenBefore seen = SeenBefore::kNo;
   // signals ignored by the child: bit n - 1 is signal n
   uint64_t ignored_signals = 0;

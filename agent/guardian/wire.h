@@ -18,8 +18,8 @@
 namespace muster::agent {
 
 // The messages between agent and guardian: one message is the payload of one
-// frame (see frame_channel.h). Both ends are the same binary, so there is no
-// version. Integers are little-endian. Pure.
+// frame (see frame_channel.h). Both ends are the same binary, so messages have
+// no version number. Integers are little-endian. All functions are pure.
 
 // Upper bounds of valid CPU and NUMA node numbers, higher than on any existing
 // machine.

@@ -102,8 +102,8 @@ std::vector<Finding> ExamineSharedMemory(
 
 std::vector<Finding> ExamineMemory(const HostFacts& host) {
   std::vector<Finding> findings;
-  // Free memory counts as low below one percent, and on a small machine below
-  // 256 MiB, because a process needs that much.
+  // Free memory counts as low below one percent of the machine's memory, and on
+  // a small machine below 256 MiB, because one process needs about that much.
   const int64_t least = std::max(256 * kMiB, host.memory / 100);
   if (host.memory > 0 && host.memory_available < least) {
     findings.push_back(Found(

@@ -26,7 +26,7 @@
 namespace muster::agent {
 namespace {
 
-// cgroup version 1 reports "no limit" as a number above this one.
+// cgroup version 1 reports "no limit" as a number above kNoLimit.
 constexpr int64_t kNoLimit = int64_t{1} << 60;
 
 int64_t SoftLimit(int resource) {
@@ -192,8 +192,9 @@ std::string NearestThere(std::string path) {
   return path;
 }
 
-// Whether the file system that contains `path` is writable, apart from the
-// options of its mount. /proc/self/mountinfo shows both.
+// Whether the file system that contains `path` is writable, whatever the
+// options of its mount. /proc/self/mountinfo lists the options of the file
+// system and of the mount separately.
 bool IsWritableFileSystem(const std::string& path) {
   struct statx status = {};
   if (statx(AT_FDCWD, path.c_str(), 0, STATX_MNT_ID, &status) != 0 ||
@@ -239,7 +240,8 @@ FolderFacts Look(const std::string& path) {
 bool IsWritableByMountInfo(const std::string& line) {
   const size_t dash = line.find(" - ");
   if (dash == std::string::npos) return false;
-  // The fields after the dash are type, source and options of the file system.
+  // In a line of mountinfo, the fields after the dash are the type, source and
+  // options of the file system.
   const std::vector<std::string> fields =
       absl::StrSplit(line.substr(dash + 3), ' ');
   if (fields.size() < 3) return false;

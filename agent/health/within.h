@@ -23,9 +23,9 @@ class StuckCalls {
   static bool Start(std::function<void()> work);
 };
 
-// The result of `work`; nullopt if `work` does not return by `deadline`. Then
-// it continues in a thread of its own, because a call into a hanging driver or
-// file system cannot be cancelled: `work` must own all that it uses. If too
+// The result of `work`; nullopt if `work` does not return by `deadline`. `work`
+// then continues in a thread of its own, because a call into a hanging driver
+// or file system cannot be cancelled: `work` must own all that it uses. If too
 // many such threads exist, the result is nullopt at once.
 template <typename T>
 std::optional<T> Within(Instant deadline, std::function<T()> work) {

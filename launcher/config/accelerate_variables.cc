@@ -26,7 +26,8 @@ struct Rule {
 };
 
 // Variables of `accelerate launch`, in the order of its source
-// (accelerate/utils/launch.py), with the defaults of its own flags.
+// (accelerate/utils/launch.py), with the defaults of the flags of `accelerate
+// launch`.
 constexpr Rule kFsdp[] = {
     {"fsdp_version", "FSDP_VERSION", Form::kText, "1"},
     {"fsdp_sharding_strategy", "FSDP_SHARDING_STRATEGY", Form::kText,

@@ -19,8 +19,8 @@ namespace {
 constexpr char kId[] = "nodes-absent";
 
 // Returns the names of the expected nodes that sent no report. `missing`: the
-// number of such nodes. Empty if another number of names is found: then the
-// names are unknown, or the reports use other names.
+// number of such nodes. Empty if the number of names found is not `missing`:
+// then the names are unknown, or the reports use other names.
 std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
                                      const std::vector<NodeReport>& reports,
                                      size_t missing) {
@@ -36,7 +36,7 @@ std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
 
 // Returns the node ranks (--node-rank) of the nodes that sent no report.
 // `missing`: the number of such nodes. Empty if a report has no node rank, or
-// if another number of ranks is found.
+// if the number of ranks found is not `missing`.
 std::vector<int> RanksAbsent(const ExpectedNodes& expected,
                              const std::vector<NodeReport>& reports,
                              size_t missing) {

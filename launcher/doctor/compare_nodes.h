@@ -47,8 +47,9 @@ struct NodeSeen {
 // distances of powers of two, so that several nodes probe each node. Pure.
 std::vector<int> ProbedBy(int rank, int nodes);
 
-// Findings that concern several nodes, in the order of their rank: nodes
-// without a report, unreachable nodes, and differences between nodes. Pure.
+// Findings that concern several nodes: nodes without a report, unreachable
+// nodes, and differences between nodes. `nodes`: in the order of their ranks.
+// Pure.
 std::vector<agent::Finding> CompareNodes(const std::vector<NodeSeen>& nodes);
 
 }  // namespace muster::launcher

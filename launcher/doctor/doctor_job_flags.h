@@ -21,7 +21,7 @@ inline constexpr char kWorkersTokenVariable[] = "MUSTER_DOCTOR_TOKEN";
 
 // Returns the run's --rdzv-conf, with the doctor's time limit if the run gives
 // none. The limit is one minute, since a person waits for the result. If all
-// nodes join earlier, the job starts as soon as they have.
+// nodes join earlier, the job starts at once.
 std::string DoctorsRdzvConf(const RunOptions& options);
 
 // The number of nodes that the run needs: MIN of --nnodes=MIN:MAX.

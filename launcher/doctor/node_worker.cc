@@ -79,8 +79,8 @@ std::map<int, Probe> ParseProbes(const std::string& text, int nodes) {
   return probes;
 }
 
-// Returns the listeners of the ranks that this node probes. If a node has not
-// stored its "place" key by `deadline`, it is left out; rank 0 reports it as
+// Returns the listeners of the ranks that this node probes. A node that has not
+// stored its "place" key by `deadline` is left out; rank 0 reports that node as
 // missing.
 std::map<int, rendezvous::Endpoint> Targets(const NodePlace& place,
                                             Store& store, Instant deadline) {
@@ -220,7 +220,9 @@ absl::StatusOr<int> RunAsNode(
     const auto code = AgreeOnExitCode(place, 0, store);
     if (!code.ok()) return code.status();
     LeaveExitCode(request.outcome_file, *code);
-    return 0;  // this worker's own exit code: its job has succeeded
+    // The exit code of this worker is 0 even on an unhealthy node: with any
+    // other code the doctor's job would fail.
+    return 0;
   }
   const NodesPage page = PageOf(request, environment, *nodes);
   DoctorResult outcome;

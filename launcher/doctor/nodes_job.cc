@@ -247,7 +247,8 @@ void HandOnAccess(const RunOptions& options) {
     setenv(kWorkersTokenVariable, token->c_str(), /*overwrite=*/1);
   } else if (options.remote.start == RemoteStart::kSlurm &&
              !options.tls.given() && options.endpoints.empty()) {
-    // The job uses the same fresh token: main.cc gives it to the agents.
+    // main.cc makes this token the job's token, so that agents and workers have
+    // the same one.
     setenv(kWorkersTokenVariable, rendezvous::FreshToken().c_str(),
            /*overwrite=*/1);
   }

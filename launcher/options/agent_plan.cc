@@ -41,7 +41,8 @@ agent::CommandRequest AskedCommand(const RunOptions& options,
 // Chooses the name of the run's log folder, which no other run uses. If a run
 // may have several nodes, the coordinator chooses a tag for the name and sends
 // it to all nodes, so that nodes with a common file system use one folder. With
-// --state-dir, too, the coordinator knows the tag: a continued run keeps it.
+// --state-dir the coordinator also chooses the tag, because a continued run
+// must keep the tag of its journal.
 void NameRun(const RunOptions& options, const MachineFacts& facts,
              const Meeting& meeting, agent::LogPlan& logs) {
   logs.run_name = meeting.run_id;

@@ -27,7 +27,9 @@ namespace muster::launcher {
 
 enum class RendezvousBackend { kStatic, kDynamic };
 enum class Standalone { kNo, kYes };
-enum class Hosting { kIfOwner, kAlways, kNever };  // is_host of --rdzv-conf
+// The value of is_host in --rdzv-conf: whether this node hosts the coordinator.
+// kIfOwner: is_host is not given (see ChooseCoordinator).
+enum class Hosting { kIfOwner, kAlways, kNever };
 enum class Verbosity { kNotices, kQuiet };
 enum class LocalRanks { kReal, kVirtual };
 

@@ -534,8 +534,9 @@ TEST(RunOptionsTest, HangTimeout) {
   }
 }
 
-// Resets the fields that `launch` sets only if their flag is given. Their
-// defaults appear in the help text all the same.
+// Resets the fields that `launch` sets only if their flag is given. The
+// defaults of these flags appear in help texts only, so they differ from the
+// fields' defaults.
 RunOptions WithoutShownDefaults(RunOptions options) {
   options.master_port.reset();
   options.logs.rotation = agent::LogPlan::Rotation::kOfShownStreams;

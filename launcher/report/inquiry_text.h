@@ -21,10 +21,10 @@ struct HostStack {
   rendezvous::RankStack stack;
 };
 
-// Ranks that are at the same place.
+// Ranks whose stacks are equal (see FoldStacks).
 struct StackGroup {
   std::vector<int> ranks;          // ascending
-  std::vector<std::string> hosts;  // of `ranks`, in the same order
+  std::vector<std::string> hosts;  // the host of each rank, in the same order
   std::vector<std::string> lines;  // the stack; empty: it could not be read
 };
 

@@ -165,7 +165,8 @@ std::vector<std::vector<std::string>> NodeRows(
   return rows;
 }
 
-// One line for each slow rank, and one about what the job would gain.
+// One line for each slow rank, and one line that says how much shorter a step
+// would be without the slow ranks.
 std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
   std::vector<std::string> lines;
   for (const rendezvous::SlowRank& slow : job.slow_ranks) {

@@ -20,7 +20,7 @@ namespace muster::launcher {
 // job's list of hosts.
 
 // Protocol number; increased with every change of a message. Both ends must
-// have the same.
+// have the same protocol number.
 inline constexpr uint32_t kSshProtocol = 2;
 
 inline constexpr size_t kMaxFrameBytes = 64 << 20;
@@ -153,7 +153,7 @@ struct HostLost {
 using UpMessage = std::variant<HostUp, HostFailed, CoordinatorUp, OutputCame,
                                AgentEnded, HostLost>;
 
-// Encodes a message as one frame. Pure, like all functions here.
+// Encodes a message as one frame. Pure.
 std::string Encode(const DownMessage& message);
 std::string Encode(const UpMessage& message);
 

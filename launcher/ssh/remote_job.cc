@@ -201,8 +201,8 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
     verdict_code_ = message.exit_code;
     if (!awaited_.empty()) deadline_.reset();
     awaited_.clear();
-    // Send no signal: the other agents get the verdict from the coordinator,
-    // and exit. Set their deadline.
+    // Only sets a deadline for the other agents. They need no signal, because
+    // they get the verdict from the coordinator and exit.
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
     return;
   }

@@ -14,7 +14,8 @@
 
 namespace muster::launcher {
 
-// The effects of a step of RemoteJob, which its driver performs.
+// The next structs are the effects of a step of RemoteJob, which SshFront
+// performs.
 struct SendDown {
   DownMessage message;
 };

@@ -44,7 +44,8 @@ struct RemotePlan {
   // The meeting point that the user gave; empty: the first host that is up.
   std::vector<rendezvous::Endpoint> endpoints;
   int port = 0;  // port of the coordinator on the first host; 0: any free port
-  // Value of --master-addr; empty: the address is taken from the connections.
+  // Value of --master-addr: the address at which the hosts reach the
+  // coordinator. Empty: the address that AddressForOthers finds.
   std::string coordinator_address;
   // value of --rdzv-conf with the additions for ssh
   std::string rendezvous_conf;

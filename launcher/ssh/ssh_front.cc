@@ -81,9 +81,9 @@ absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
   }
   std::vector<Environment> files;
   for (const std::string& path : paths) {
-    // The variables decide which code the workers load (LD_PRELOAD), and
-    // another user may have placed a file into the working directory. The user
-    // has named an absolute path.
+    // Refuses a file that another user may have written, because its variables
+    // decide which code the workers load (LD_PRELOAD). A file whose absolute
+    // path the user has given is not refused.
     const absl::StatusOr<std::string> text =
         path == name ? ReadBoundedFile(path, kMaxEnvironmentBytes)
                      : ReadTrustedFile(path, kMaxEnvironmentBytes);
@@ -280,8 +280,8 @@ class SshFront {
   void KeepLastWords(const OutputCame& output) {
     std::string_view words = output.lines;
     words = words.substr(0, words.find_last_not_of('\n') + 1);
-    // Keep the last line. If there is no newline, rfind returns npos, and npos
-    // + 1 is 0.
+    // Keeps only the last line of `words`. If there is no newline, rfind
+    // returns npos, and npos + 1 is 0.
     words = words.substr(words.rfind('\n') + 1);
     if (words.substr(0, prefix_.size()) == prefix_) {
       words.remove_prefix(prefix_.size());

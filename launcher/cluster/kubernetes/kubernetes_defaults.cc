@@ -27,7 +27,8 @@ struct PodPlace {
   FlagDefault first;
   // Whether this pod hosts the coordinator; nullopt: unknown.
   std::optional<bool> is_first;
-  // notice for the user about an assumption made here; empty: none
+  // notice for the user if the name of the headless service is a guess; empty:
+  // none
   std::string remark;
 };
 

@@ -64,7 +64,7 @@ absl::StatusOr<std::vector<std::string>> ExpandRanges(const std::string& text) {
 
 // Replaces `heads` by all combinations of a head and one of `tails`. `already`:
 // the number of hosts that earlier entries of the list gave. InvalidArgument:
-// with them there are more than kMaxHosts, or a name is too long.
+// the list has more than kMaxHosts hosts, or a name is too long.
 absl::Status Multiply(const std::vector<std::string>& tails, size_t already,
                       std::vector<std::string>& heads) {
   if (heads.size() * tails.size() > kMaxHosts - already) {

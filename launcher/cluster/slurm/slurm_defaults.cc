@@ -32,8 +32,9 @@ std::optional<int64_t> SumOfGpus(const std::string& text) {
   return sum <= kMaxGpus ? std::optional(sum) : std::nullopt;
 }
 
-// Sets one worker for each GPU of this node. SLURM_GPUS_ON_NODE, which is this
-// node's own, takes precedence over the number requested for every node.
+// Sets one worker for each GPU of this node. SLURM_GPUS_ON_NODE, this node's
+// number of GPUs, takes precedence over SLURM_GPUS_PER_NODE, the number
+// requested for every node.
 absl::Status AddWorkers(const SlurmEnvironment& environment,
                         Defaults& defaults) {
   for (const char* variable : {"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"}) {
@@ -199,7 +200,7 @@ absl::Status AddNode(const FlagValues& given,
                      const SlurmEnvironment& environment,
                      const SlurmPlace& place, Defaults& defaults) {
   // With --state-dir the run id is the same for all steps and requeues of the
-  // Slurm job, so that the next one continues the training job.
+  // Slurm job, so that the next step or run continues the training job.
   defaults.flags["rdzv-id"] = {"SLURM_JOB_ID", given.Text("state-dir").empty()
                                                    ? place.run_id
                                                    : place.job_name};

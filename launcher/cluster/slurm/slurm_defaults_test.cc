@@ -278,8 +278,9 @@ TEST_F(SlurmDefaultsTest, AStepOfOneNodeHasNoEndpoint) {
 }
 
 TEST_F(SlurmDefaultsTest, AHeterogeneousStepMeetsInItsFirstComponent) {
-  // In a heterogeneous job the step's list is sorted over all components; task
-  // 0 runs on n3.
+  // In a heterogeneous job the step's list of hosts is sorted over all
+  // components, so its first host is n1. Task 0 runs on n3, the first
+  // component's host.
   const Environment het = {{"SLURM_HET_SIZE", "2"},
                            {"SLURM_JOB_NODELIST_HET_GROUP_0", "n3"},
                            {"SLURM_JOB_NODELIST_HET_GROUP_1", "n[1-2]"},

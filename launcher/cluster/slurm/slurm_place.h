@@ -29,7 +29,8 @@ struct SlurmPlace {
   // nodes: "7.0"; "5_3.0" in an array; "7+1.0" in a later component of a
   // heterogeneous job; "7.0-r2" after two requeues.
   std::string run_id;
-  // The same for all steps and runs of a requeued job: "7", "5_3", "7+1".
+  // The job's id, which is the same for all its steps and, if the job is
+  // requeued, for all its runs: "7", "5_3", "7+1".
   std::string job_name;
   uint16_t port = 0;  // port of the step's coordinator
   // The meeting point of the nodes: in a step the host of task 0, otherwise the
