@@ -62,7 +62,8 @@ TEST_F(GuardianWatchTest, TimeInWhichTheAgentStoodStillDoesNotCount) {
   EXPECT_TRUE(Wait(seconds(4)));
 }
 
-// An agent with other work to do calls Look more often than required.
+// Calls of Look that are more frequent than required do not change the
+// deadline.
 TEST_F(GuardianWatchTest, FrequentLooksCountTheSameTime) {
   for (int i = 0; i < 999; ++i) {
     now_ += milliseconds(10);

@@ -114,7 +114,7 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
     if (count == 0) return OutcomeLocked();
     left -= static_cast<int>(count);
   }
-  // One more read, which returns end of file if the stream has ended.
+  // Reads once more: returns end of file if the stream has ended.
   ReadLocked(buffer);
   return OutcomeLocked();
 }
