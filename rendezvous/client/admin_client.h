@@ -32,8 +32,8 @@ namespace muster::rendezvous {
 class AdminClient {
  public:
   struct Options {
-    std::vector<Endpoint> endpoints;  // the coordinator's; at least one
-    TlsFiles tls;                     // not given: unencrypted connections
+    std::vector<Endpoint> endpoints;  // at least one endpoint
+    TlsFiles tls;                     // empty: unencrypted connections
     std::string token;                // job token; empty: none
     Duration timeout = std::chrono::seconds(10);
   };
@@ -74,7 +74,8 @@ class AdminClient {
   // id or host name; empty: all nodes. Returns OK once all nodes have answered
   // or their update says why not, or `on_update` has returned kEnough.
   // NotFound: no such job. InvalidArgument: no such node or rank.
-  // FailedPrecondition: also, the job has no workers.
+  // FailedPrecondition: the job has no workers, or a reason of the class
+  // comment.
   enum class Watching { kGoOn, kEnough };
   absl::Status Inquire(
       const std::string& run_id, const std::string& node,

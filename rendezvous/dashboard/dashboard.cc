@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr Duration kReadInterval = std::chrono::milliseconds(900);
-// Reading and formatting takes at most 1 / (kRest + 1) of the time.
+// Reading and formatting the jobs takes at most 1 / (kRest + 1) of the time.
 constexpr int kRest = 20;
 constexpr size_t kMaxShared = 64;
 constexpr char kJsonType[] = "application/json";
@@ -96,7 +96,7 @@ std::string HistoryJson(const JobHistory* history) {
   for (const JobHistory::Sample& sample : history->samples()) {
     at.push_back(sample.at_s);
     step.push_back(OrNull(sample.step));
-    loss.push_back(OrNull(sample.loss));  // null also if it is not finite
+    loss.push_back(OrNull(sample.loss));  // null also for NaN and infinity
     rate.push_back(OrNull(sample.tokens_per_s));
   }
   for (const JobHistory::Span& span : history->spans()) {
@@ -149,7 +149,7 @@ class Dashboard::Stream {
 
  private:
   Dashboard* const dashboard_;
-  const std::string job_;  // empty: the list of jobs
+  const std::string job_;  // the stream's job; empty: all jobs
   const Principal principal_;
   const Instant end_;
   uint64_t seen_ = 0;          // newest generation that was sent

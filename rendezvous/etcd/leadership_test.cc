@@ -205,12 +205,12 @@ class Election {
 
   struct Candidate {
     std::unique_ptr<Leadership> core;
-    double rate = 1;  // of its clock
+    double rate = 1;  // speed of the candidate's clock
     Micros offset = 0;
     int life = 0;         // how often the candidate was started
     int request = 0;      // number of the candidate's newest request
     Micros wakes_at = 0;  // suspended until this time
-    bool is_cut = false;  // from the store
+    bool is_cut = false;  // cut off from the store
   };
 
   double Uniform(double least, double most) {

@@ -14,7 +14,7 @@ WorldId IdOf(const Place& place);
 
 // Returns the electorate from the newest coordinator that any of these reports
 // knows; a default Electorate if there is none. Do not use the field `rank` of
-// the result: it is that of the report's node. O(n).
+// the result: it is the rank of the node that sent the report. O(n).
 Electorate NewestElectorate(const std::vector<const Report*>& reports);
 
 // Whether the world of `place` can no longer begin on all of its nodes. This is

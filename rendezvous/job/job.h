@@ -95,11 +95,11 @@ class Job {
   // Whether this coordinator has begun a round.
   bool has_begun() const { return state_.round > 0; }
   // Whether this coordinator may announce to others that it coordinates the
-  // job: so many of the electors are here that no other coordinator can have a
-  // majority.
+  // job: so many of the electors are present that no other coordinator can have
+  // a majority.
   bool MayAnnounce() const;
   // Whether this coordinator should ask others for a newer coordinator: too few
-  // electors are here, or it may have been restarted.
+  // electors are present, or it may have been restarted.
   bool MayAsk() const;
   uint64_t epoch() const { return state_.epoch; }
   // Endpoints of the standbys (Directive::standbys), to which this coordinator

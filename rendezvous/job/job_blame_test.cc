@@ -167,7 +167,8 @@ TEST_F(JobBlameUnheard, SilentNodeIsLostAtItsLease) {
   EXPECT_EQ(job_.round(), 2);
 }
 
-// The time limit for stopping is shorter than b's lease.
+// The shutdown time-out is shorter than b's lease. When b is given up, the loss
+// of b becomes the cause of the break.
 TEST(JobBlameSilent, ANodeGivenUpBeforeItsLeaseIsOver) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
@@ -289,7 +290,7 @@ TEST_F(JobBlameRaisedFirst, OnAnotherNodeItExplainsABrokenConnection) {
 }
 
 // The clocks of two nodes cannot be compared, so it is unknown which exception
-// was raised first.
+// was raised first, and the cause does not change.
 TEST_F(JobBlameRaisedFirst, OnAnotherNodeItDoesNotExplainAnotherExit) {
   EXPECT_EQ(Ends(ExitedWith(0, 7), "b", RaisedFirst()).cause->rank, 0);
   EXPECT_EQ(job_.Count("blame"), 0);
@@ -421,7 +422,8 @@ TEST(JobBlameNot, ANodeThatHadSucceededAndLeaves) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 1);
 }
 
-// The last report of b, a success, belongs to the previous round.
+// Node b leaves before it has started the current round. Its last report, a
+// success, belongs to the previous round, so that b becomes the cause.
 TEST(JobBlameBeforeItsStart, ANodeThatLeavesIsTheCause) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});

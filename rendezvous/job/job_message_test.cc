@@ -372,8 +372,9 @@ TEST(JobRestart, AMemberThatNamesAnImpossibleRoundIsRefused) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// When the agent reported here first, its workers of round 4 were still
-// stopping, and it had an earlier coordinator's directive to run round 5 next.
+// When the agent first reported to this coordinator, its workers of round 4
+// were still stopping, and it had an earlier coordinator's directive to run
+// round 5 next.
 TEST(JobRestart, ARoundThatAnAgentBeganMeanwhileCountsAsWell) {
   JobFixture job(QuickSpec(1, 1), 8);
   Report& report = job.Create("a").report;

@@ -52,7 +52,7 @@ struct Electors {
     // for a coordinator any more.
     bool is_gone = false;
   };
-  std::map<std::string, Elector> known;  // by node id; added by Add
+  std::map<std::string, Elector> known;  // electors by node id
   std::set<int> ranks;                   // group ranks of `known`
   int gone = 0;                          // number of electors that are gone
   std::vector<std::string> members;      // node ids by group rank, or empty
@@ -164,11 +164,11 @@ bool SpareWaits(const JobState& state);
 // The nodes that a count includes: all nodes of the job, or only the ready
 // ones.
 enum class Among { kAll, kReady };
-// A world of which less than half of the nodes are here or have left for good,
-// so that no new world may form; null: none. O(1) unless there are unsettled
-// worlds.
+// A world of which less than half of the nodes are present or have left for
+// good, so that no new world may form; null: none. O(1) unless there are
+// unsettled worlds.
 const Electors* LackingWorld(const JobState& state, Among among);
-// The number of nodes of `world` that are here or have left for good. O(n).
+// The number of nodes of `world` that are present or have left for good. O(n).
 int NodesHere(const JobState& state, const Electors& world, Among among);
 
 // The worlds whose majorities may elect another coordinator.

@@ -178,7 +178,7 @@ class Membership {
   void Remember(const std::vector<PastNode>& past);
 
   // Applies `change` to `node` and updates the counts. Every change that may
-  // affect the result of ready() or the stream must go through here.
+  // affect the result of ready() or the stream must go through this function.
   template <typename Change>
   void Update(Node& node, Change change) {
     Uncount(node);
