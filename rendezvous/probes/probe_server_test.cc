@@ -170,7 +170,7 @@ TEST(ProbeServerTest, MetricsAreServedIfThereAreAny) {
 
 TEST(ProbeServerTest, SlowPeersShareOneCopyOfThePage) {
   Probes probes = Steady();
-  // Larger than the buffers of a connection.
+  // A page that is larger than the buffers of a connection.
   const Page page = std::make_shared<const std::string>(32 << 20, 'x');
   probes.metrics = [&] { return page; };
   const auto server = Serve(std::move(probes));
@@ -259,7 +259,7 @@ TEST(ProbeServerTest, AStreamSendsItsPiecesAndEnds) {
             case 1:
               return std::make_shared<const std::string>("second ");
             case 2:
-              return Piece();  // nothing now
+              return Piece();  // no bytes at this time
             case 3:
               return std::make_shared<const std::string>("third");
             default:

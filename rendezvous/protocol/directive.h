@@ -77,7 +77,7 @@ struct Directive {
   // replace earlier values.
   Electorate electorate;
   // HOST:PORT of the standbys, at which agents look for the job's coordinator,
-  // in this order, if this one is lost.
+  // in this order, if the current coordinator is lost.
   std::vector<std::string> standbys;
   // Group rank, in the newest world, of the node whose process is this
   // coordinator; -1: no node's process.

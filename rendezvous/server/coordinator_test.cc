@@ -740,7 +740,8 @@ TEST_F(CoordinatorJournalTest, AFinishedJobCanBeForgottenAtOnce) {
   EXPECT_EQ(kept[0].job.run_id, "running");
 }
 
-// Nodes may know the epochs of a coordinator whose journal folder was lost.
+// Nodes may know the epochs of a coordinator whose journal folder was lost, so
+// the epochs of a new folder begin at the time in seconds or above.
 TEST_F(CoordinatorJournalTest, TheEpochsOfANewFolderAreAboveOlderOnes) {
   const auto now = static_cast<uint64_t>(UnixSeconds());
   EXPECT_GE(Options().journal->epoch(), now);

@@ -388,8 +388,8 @@ TEST(StandbyTest, AReturnedNodeWhoseRankHasVotedIsNoVoter) {
   stranger.place.reset();
   stranger.electorate.rank = 0;
   nodes.Come(2);
-  // Without the check these would be 2 nodes that remember and 1 that has
-  // returned, of 4.
+  // If node 2 counted as well, 2 nodes that remember and 1 that has returned
+  // would be a majority of the 4 nodes.
   EXPECT_EQ(nodes.told(2).epoch, 0u);
 }
 

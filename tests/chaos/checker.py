@@ -133,7 +133,7 @@ def _causes(story):
     ending = [fault for fault in (group.faults if group else [])
               if fault.rounds]
     on_node = [fault for fault in ending if f'node{fault.node}' == node]
-    # To a coordinator that is cut off, the other nodes are lost.
+    # A coordinator that is cut off declares the other nodes lost.
     harming = [fault for fault in ending if fault in on_node or not node or
                fault.at_host and fault.outlives_lease]
     what = f'the event log says "{reason}" ({kind}, {node}) after {group}'

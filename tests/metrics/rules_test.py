@@ -111,7 +111,8 @@ class Rules(unittest.TestCase):
     for alert, series, minute, fires in _CASES:
       with self.subTest(alert=alert, series=series):
         # Without a list of expected alerts, promtool demands that none fires.
-        # One with wrong labels shows which alert fires.
+        # If an expected alert has wrong labels, promtool prints the alert that
+        # fires.
         code, said = self._run({
             'rule_files': [os.path.realpath(generate.ALERTS_FILE)],
             'evaluation_interval': '1m',

@@ -175,7 +175,7 @@ class AttributionChecker : public Checker {
                began_ - plan().spec.lease() - plan().coordinator_timeout;
   }
 
-  std::set<std::string> reasons_;  // of all breaks
+  std::set<std::string> reasons_;  // reasons of all breaks so far
   // slots that were assigned to a group rank, by round and group rank
   std::map<std::pair<int, int>, std::set<int>> members_;
   Instant began_;
