@@ -121,8 +121,8 @@ rendezvous::Failure Lifecycle::SuspectedOf(
 
 // Looks for a suspected worker although the round is being stopped. A hang on
 // another node may have broken the round just before the deadline of a worker
-// here, and once all workers are stopped, the worker that blocked the others
-// can no longer be found.
+// on this node, and once all workers are stopped, the worker that blocked the
+// others can no longer be found.
 void Lifecycle::ExamineStopped() {
   if (phase_ == rendezvous::NodePhase::kRunning) RequestWorkerStates();
 }

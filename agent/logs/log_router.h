@@ -25,7 +25,7 @@ struct LoggedWorker {
   int attempt = 0;
   int local_rank = 0;
   int rank = 0;
-  std::string prefix;  // "[node:rank] "
+  std::string prefix;  // for example "[node:rank] "
   // Whether the worker is the node's only worker, and therefore gets the
   // console's terminal.
   bool alone = false;

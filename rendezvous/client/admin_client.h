@@ -94,7 +94,7 @@ class AdminClient {
   // Blocks, and calls `on_update` from this thread: once at the start, then for
   // each later change. Returns OK once the job has finished or `on_update` has
   // returned kEnough. With several endpoints, goes on with the next coordinator
-  // after the loss of one. Unavailable: among others, the coordinator has been
+  // after the loss of one. Unavailable: for instance, the coordinator has been
   // silent for about 15 s. NotFound: no such job.
   absl::Status WatchJob(
       const std::string& run_id,

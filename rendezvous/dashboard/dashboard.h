@@ -21,7 +21,7 @@ namespace muster::rendezvous {
 
 // The jobs that a process coordinates at one moment.
 struct CoordinatedJobs {
-  std::vector<JobStatus> jobs;  // with their nodes
+  std::vector<JobStatus> jobs;  // statuses with the jobs' nodes
   // Where the jobs are coordinated, a sentence; empty: in this process.
   std::string elsewhere;
 };

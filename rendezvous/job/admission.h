@@ -11,9 +11,9 @@
 namespace muster::rendezvous {
 
 // Upper bound of the round number that a report may name. A restarted
-// coordinator knows of rounds that an earlier coordinator began only from the
-// nodes' reports. The bound is far above any real job's: a million restarts
-// with the longest back-off take a year.
+// coordinator learns of the rounds of earlier coordinators only from the nodes'
+// reports. The bound is far above the number of rounds of any real job: a
+// million restarts with the longest back-off take a year.
 inline constexpr int kMaxClaimedRound = 1'000'000;
 
 // Checks a report regardless of the job's state: the protocol version, the

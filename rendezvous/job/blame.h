@@ -178,7 +178,7 @@ class Blame {
   // node, and the time after which the node's agent has survived that SIGKILL.
   std::string killed_on_;
   Instant outlived_;
-  bool forgiven_ = false;  // ForgiveStandstill has postponed outlived_
+  bool forgiven_ = false;  // whether outlived_ was postponed
 };
 
 }  // namespace muster::rendezvous

@@ -18,7 +18,7 @@ WorldId IdOf(const Place& place);
 Electorate NewestElectorate(const std::vector<const Report*>& reports);
 
 // Whether the world of `place` can no longer begin on all of its nodes. This is
-// so if the world is older than that of the electorate, or if its coordinator
+// so if the world is older than the electorate's world, or if its coordinator
 // has a lower epoch than the coordinator that sent the electorate.
 bool IsVoid(const Place& place, const Electorate& newest);
 
@@ -33,7 +33,8 @@ struct Constituency {
 
   // Whether these nodes may elect: more than half of the world votes, and at
   // least half of it remembers. Any other majority of the world then contains a
-  // node that remembers, and the promise of this node is known here.
+  // node that remembers, and the promise of this node is known to this
+  // coordinator.
   bool has_majority() const;
 };
 
@@ -48,10 +49,10 @@ std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,
     const std::vector<const Report*>& voting);
 
-// Whether the nodes that are not connected here are too few to begin a world or
-// to end a job. There are at most max_nodes - `here` of them, because
-// Takeover::kAuto assumes that at most max_nodes nodes run. They are too few if
-// they are fewer than `here`, than min_nodes and than half of each
+// Whether the nodes that are not connected to this coordinator are too few to
+// begin a world or to end a job. There are at most max_nodes - `here` of them,
+// because Takeover::kAuto assumes that at most max_nodes nodes run. They are
+// too few if they are fewer than `here`, than min_nodes and than half of each
 // constituency. False without kAuto.
 bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies);

@@ -375,8 +375,8 @@ void Job::TakeOver(Node& node, const Report& report) {
     }
     outbox_.Reword();
   }
-  // A node that is known here can report a higher round, too: its agent may
-  // have executed an earlier coordinator's last directive meanwhile.
+  // A node that this coordinator knows can report a higher round, too: its
+  // agent may have executed an earlier coordinator's last directive meanwhile.
   state_.claimed_round = std::max(state_.claimed_round, report.round);
   if (node.round != report.round) node.failures_taken = 0;
   const bool was_ready = node.ready();

@@ -313,7 +313,7 @@ void Job::ConsiderGathering() {
   const Membership& nodes = state_.nodes;
   const int present = static_cast<int>(nodes.size());
   // Without half of the electors a world must not form, so report too few nodes
-  // to the gathering, however many are here.
+  // to the gathering, however many are present.
   const int too_few = spec.min_nodes - 1;
   const Gathering::Decision decision = state_.gathering.Decide(
       state_.now, spec,

@@ -117,8 +117,8 @@ struct JobState {
   std::optional<Instant> broken_at;
   // The slow ranks of `round`. A new coordinator begins without them.
   StragglerWatch stragglers;
-  // The highest training step that any worker has reported, here or (as the
-  // nodes report it) to an earlier coordinator; -1: none.
+  // The highest training step that any worker has reported, to this coordinator
+  // or (as the nodes report it) to an earlier one; -1: none.
   int64_t reached_step = -1;
 
   int round = 0;

@@ -183,7 +183,7 @@ TEST(ProbeServerTest, SlowPeersShareOneCopyOfThePage) {
     char first = 0;
     ASSERT_EQ(read(slow.back().get(), &first, 1), 1);
   }
-  // One reference is the test's, and one that of each answer.
+  // The test holds one reference, and each answer holds one.
   EXPECT_GE(page.use_count(), 1 + 4);
   const std::string answer = ReadAll(slow[0]);
   EXPECT_EQ(answer.size() - answer.find("\r\n\r\n") - 4, page->size());

@@ -35,8 +35,8 @@ enum class DirectiveKind {
 
 // The object that a node with a kWait directive waits for.
 enum class WaitsFor {
-  kNodes,  // the next round
-  kPlace,  // a spare: a place in the running round
+  kNodes,  // waits for the next round
+  kPlace,  // a spare waits for a place in the running round
 };
 
 struct StopOrder {

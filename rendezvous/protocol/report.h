@@ -86,7 +86,7 @@ struct SignalNotice {
 // A request to end the whole job because of Ctrl-C or SIGTERM at a node.
 struct CancelWish {
   int signal = 15;
-  bool at_once = false;  // set by a second Ctrl-C: no grace
+  bool at_once = false;  // set by a second Ctrl-C: SIGKILL at once
 };
 
 // Notice that the cluster will take the job's nodes away
@@ -111,8 +111,8 @@ enum class Health {
 // The order with which a coordinator ended a round.
 struct RoundEnd {
   StopCause cause = StopCause::kBroken;
-  std::optional<int> exit_code;  // as in StopOrder
-  std::string reason;            // as in Directive
+  std::optional<int> exit_code;  // see StopOrder::exit_code
+  std::string reason;            // see Directive::reason
 };
 
 // The state of a node, as its agent sends it to the coordinator. Each report is

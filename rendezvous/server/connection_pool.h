@@ -106,7 +106,7 @@ class ConnectionPool {
     std::string network;
     Instant opened;
     Instant since;  // start on trial; before the trial: `opened`
-    int nodes = 0;  // joined streams
+    int nodes = 0;  // number of streams that have joined a job
   };
 
   // Removes the connection from the lists of all states.

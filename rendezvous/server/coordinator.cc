@@ -514,10 +514,10 @@ class Coordinator::Impl {
       finished_.remove(job);
       StandBy(Standby::Kind::kSuccessor);
       // The standby must know the successor before it gets the nodes' reports.
-      // Many of the nodes may have moved there on connections whose end is not
-      // known here. The others would promise a new epoch to this standby, which
-      // cannot win the election without them, and would then no longer obey the
-      // successor.
+      // Many of the nodes may already be connected to the successor, although
+      // the end of their connections to this process is not noticed yet. The
+      // other nodes would promise a new epoch to this standby, which cannot win
+      // the election without them, and would then no longer obey the successor.
       if (!successors_.empty()) {
         const auto& [epoch, endpoint] = *successors_.rbegin();
         tell.push_back(

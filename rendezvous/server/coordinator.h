@@ -98,7 +98,7 @@ class Coordinator {
   // Whether a job has accepted a report of the stream.
   bool HasJob(StreamId stream) const;
 
-  std::vector<JobStatus> ListJobs() const;  // without `nodes`
+  std::vector<JobStatus> ListJobs() const;  // the jobs without `nodes`
   // Returns a job's status. NotFound: no such job; the message lists the
   // existing jobs.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id) const;

@@ -741,7 +741,7 @@ TEST_F(CoordinatorJournalTest, AFinishedJobCanBeForgottenAtOnce) {
 }
 
 // Nodes may know the epochs of a coordinator whose journal folder was lost, so
-// the epochs of a new folder begin at the time in seconds or above.
+// the epochs of a new folder are not lower than the time since 1970.
 TEST_F(CoordinatorJournalTest, TheEpochsOfANewFolderAreAboveOlderOnes) {
   const auto now = static_cast<uint64_t>(UnixSeconds());
   EXPECT_GE(Options().journal->epoch(), now);

@@ -468,8 +468,8 @@ void DrivenJob::SetAlarm() {
 void DrivenJob::OnAlarm(Instant when) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    // Ignore an alarm that an earlier one has replaced. If it set another
-    // alarm, the number of alarms would grow.
+    // Ignore an alarm that an earlier one has replaced. If each such alarm set
+    // another one, the number of alarms would grow.
     if (alarm_ != when) return;
     alarm_.reset();
   }

@@ -112,7 +112,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
     // Once this returns false, the job handles no more events. Called from any
     // thread, with the job's lock held. Empty: the coordinator is the only one.
     std::function<bool()> leads;
-    std::string own_endpoint;  // where it listens, or empty (JobState)
+    std::string own_endpoint;  // see JobState::own_endpoint
     Duration max_write_wait = kMaxWriteWait;
   };
 
@@ -172,7 +172,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   bool finished() const;
   JobStatus Status() const;
-  JobStatus Summary() const;  // without `nodes`
+  JobStatus Summary() const;  // Status without `nodes`
   bool OwesVerdict() const;
   // Whether no agent is attached and the job has begun no round.
   bool NeverBegan() const;

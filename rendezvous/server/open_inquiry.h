@@ -84,7 +84,7 @@ class OpenInquiry {
   std::map<std::string, uint64_t> newest_;  // newest id by node id
   int pending_ = 0;  // number of answers that are not complete or lost
   std::deque<InquiryUpdate> updates_;
-  size_t bytes_ = 0;  // size of updates_
+  size_t bytes_ = 0;  // bytes buffered in updates_
   bool closed_ = false;
 };
 
