@@ -52,8 +52,8 @@ TEST_F(GuardianWatchTest, ASignBeginsTheDeadlineAnew) {
   EXPECT_TRUE(Wait(seconds(1)));
 }
 
-// During the time without a sign of life, the agent did not run either: its job
-// was stopped, or the machine suspended.
+// Time without a sign of life does not count if the agent did not run either,
+// because its job was stopped or the machine was suspended.
 TEST_F(GuardianWatchTest, TimeInWhichTheAgentStoodStillDoesNotCount) {
   EXPECT_FALSE(Wait(seconds(2)));
   now_ += hours(8);

@@ -524,7 +524,7 @@ void Lifecycle::GiveUp(int exit_code, std::string reason) {
   if (!leaving_.has_value()) leaving_ = reason;
   changed_ = true;
   // After a preemption notice the preemption is the reason for leaving: the
-  // exit codes 0 and 1 become the preempted code.
+  // exit code of a preempted job replaces the exit codes 0 and 1.
   if (preemption_.has_value() && exit_code <= 1) {
     exit_code = rendezvous::kPreemptedExitCode;
   }

@@ -33,7 +33,7 @@ class Lifecycle {
  public:
   struct Config {
     std::string run_id;
-    // an empty address is replaced by LinkUp::own_address
+    // identity of this node; LinkUp::own_address replaces an empty address
     rendezvous::NodeIdentity node;
     // the agent's secret; see Report::place_key
     std::string place_key;
@@ -122,8 +122,8 @@ class Lifecycle {
   // wants the round sends the order again.
   void AskAgain();
   void LeaveStandby();
-  // Reads from a directive of the coordinator who coordinates the job and which
-  // nodes may take over.
+  // Reads from a coordinator's directive which process coordinates the job and
+  // which nodes may take over.
   void FollowCoordinator(const rendezvous::Directive& directive);
   // Whether the endpoint may still belong to the coordinator of another job,
   // and this node runs no worker, so that it may retry without harm.

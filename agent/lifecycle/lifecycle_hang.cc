@@ -81,7 +81,8 @@ void Lifecycle::CheckForSilence() {
     return;
   }
   // After a preemption notice no worker is suspected, because a last checkpoint
-  // takes longer than a step, and the grace period limits its time anyway.
+  // takes longer than a step, and the grace period limits the checkpoint's time
+  // anyway.
   if (preemption_.has_value()) return;
   const std::optional<HangWatch::Silence> silence = watch_.Overdue(now_);
   if (silence.has_value()) Suspect(*silence);

@@ -448,7 +448,7 @@ TEST(LifecycleWrongCoordinator, IsAskedForAsLongAsAnAbsentOne) {
 }
 
 // The coordinator of the other job may use a different token and refuse this
-// node's token.
+// node's token. The agent then connects again.
 TEST(LifecycleWrongCoordinator, IsAskedAgainIfItTakesAnotherToken) {
   LifecycleFixture agent(RetryingConfig());
   for (int second = 0; second < 20; ++second) {

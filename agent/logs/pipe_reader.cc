@@ -106,7 +106,7 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
   if (ended_ || ioctl(fd_, FIONREAD, &left) != 0) return OutcomeLocked();
   // For a terminal, FIONREAD does not count bytes that are still in the
   // kernel's queue and that only a read fetches. Therefore reads continue up to
-  // this bound.
+  // kMaxTerminalBytes.
   if (pass_ != nullptr) left = kMaxTerminalBytes;
   while (left > 0) {
     size_t most = std::min(buffer.size(), static_cast<size_t>(left));

@@ -54,7 +54,7 @@ std::vector<std::string> ListenAddresses(
     return {""};
   }
   // Falls back to all addresses (""), because this host may lack its advertised
-  // address if that is a translated one (NAT).
+  // address if this address is translated (NAT).
   if (IsAddress(master)) return {master, ""};
   return {""};
 }

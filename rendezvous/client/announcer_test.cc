@@ -1,5 +1,5 @@
-// Announcements over real gRPC, and agents' links that set which coordinator a
-// standby follows.
+// Tests of announcements over real gRPC, and of agents' links that set which
+// coordinator a standby follows.
 
 #include "rendezvous/client/announcer.h"
 

@@ -51,7 +51,8 @@ class InProcessAnswer : public AnswerSender {
   }
 
  private:
-  // Shared with the session, which may outlive this object.
+  // Whether the coordinator has room for the next part of the answer. Shared
+  // with the session, which may outlive the answer.
   struct Room {
     void Open() {
       const std::lock_guard<std::mutex> lock(mutex);

@@ -25,8 +25,8 @@ constexpr int kRest = 20;
 constexpr size_t kMaxShared = 64;
 constexpr char kJsonType[] = "application/json";
 
-// The page loads nothing from elsewhere, runs only its own script, and is shown
-// in no frame.
+// Content-Security-Policy: the page loads nothing from other hosts, runs no
+// inline scripts, and cannot be shown in a frame of another page.
 constexpr char kPolicy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src "
     "'self'; img-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -175,7 +175,7 @@ void Dashboard::Read() {
   histories_.Add(jobs_.jobs);
   shared_.clear();
   ++generation_;
-  // The time that requests spent on formatting the last state counts as well.
+  // Includes the time that requests spent on formatting the last state.
   const Duration cost = clock_.now() - began + std::exchange(spent_, {});
   next_read_ = began + std::max<Duration>(kReadInterval, kRest * cost);
 }

@@ -112,8 +112,8 @@ class Blame {
   // agent.
   bool LossExplains(const Node& lost, Instant now) const;
   // Whether the departure of node `leaving` explains the failure of the round:
-  // the node's guardian process died, or whoever sent SIGTERM to its agent had
-  // signalled its workers before. If the node's workers had succeeded in
+  // the node's guardian process died, or the sender of the SIGTERM to its agent
+  // had signalled its workers before. If the node's workers had succeeded in
   // `round`, the broken one, the departure explains nothing.
   bool LeaveExplains(const Node& leaving, int round) const;
   // Whether a preemption that `node` announces explains the failure.

@@ -135,9 +135,8 @@ class Job {
   // Applies the states of the workers, the failures and the requests in the
   // node's report.
   void Apply(Node& node, const Report& report);
-  // Makes the node an elector if its report shows that it is one and this
-  // coordinator did not know: the report came after the world was adopted or
-  // given up.
+  // Makes the node an elector if only its report shows that it is one, because
+  // the report came after the world was adopted or given up.
   void JoinElectors(Node& node, const Report& report);
   // Gives the node its place in the adopted round if that place is still
   // vacant.
@@ -145,7 +144,7 @@ class Job {
   // Adds the report's time ledger and training steps to the job's totals.
   void FollowTime(Node& node, const Report& report);
   void TakeFailures(Node& node, const Report& report);
-  // Compares the times of the running round's ranks, once in a while, and notes
+  // Compares the times of the running round's ranks at intervals, and notes
   // which ranks have become slow. If an evaluation is due, O(n log n), else
   // O(1).
   void WatchStragglers();

@@ -1,6 +1,6 @@
-// Which event is blamed if a node dies and its peers' workers fail on their
-// broken connections, or if a worker dies of a SIGKILL that Muster did not
-// send, so that perhaps the whole node is dying.
+// Tests which event is blamed if a node dies and its peers' workers fail on
+// their broken connections, or if a worker dies of a SIGKILL that Muster did
+// not send, so that perhaps the whole node is dying.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -147,7 +147,8 @@ class JobBlameUnheard : public ::testing::Test {
 };
 
 // The coordinator reads the streams of two nodes in any order, so it may notice
-// the end of b's stream long after a's failure.
+// the end of b's stream long after a's failure. The loss of b still becomes the
+// cause.
 TEST_F(JobBlameUnheard, ItsStreamIsReadLater) {
   job_.Wait(seconds(2));
   job_.BreakStream("b");

@@ -339,8 +339,8 @@ TEST(JobCancel, TwiceLeavesNoGrace) {
   job.Idle("a");
   job.Wait(milliseconds(4999));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
-  // The second Ctrl-C cancels the grace; only the margin of 5 s for SIGKILL and
-  // the report remains.
+  // The second Ctrl-C ends the grace period; only the margin of 5 s for SIGKILL
+  // and the report remains.
   job.Wait(milliseconds(1));
   EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
 }

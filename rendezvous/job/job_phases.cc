@@ -202,7 +202,7 @@ void Job::KeepElectors(const std::map<std::string, Report>& reports) {
 
 void Job::JoinElectors(Node& node, const Report& report) {
   Electors& electors = state_.electors;
-  // Electors whose agents have left stay in the list.
+  // An elector whose agent has left stays in the list, and is not added again.
   if (electors.known.contains(node.identity.node_id)) return;
   int rank = -1;
   if (report.electorate.world == electors.world) {

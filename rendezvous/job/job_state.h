@@ -75,10 +75,10 @@ struct JobState {
   // the job may take over from it; empty: no takeover is possible.
   std::string own_endpoint;
   Electors electors;  // the newest world known to have begun
-  // The worlds that formed after that of `electors`, and of which it is unknown
-  // whether all nodes have begun them, because reports are missing. Until that
-  // is known, the nodes of each of them, too, may elect the coordinator's
-  // successor.
+  // The worlds that formed after the world of `electors` and may have begun on
+  // all of their nodes, which is unknown until the missing reports arrive.
+  // Until then, the nodes of each of these worlds, too, may elect the
+  // coordinator's successor.
   std::vector<Electors> unsettled;
   // The values of Directive::standbys and Directive::host_rank for the newest
   // world.
@@ -112,8 +112,8 @@ struct JobState {
   JobLedger ledger;
   DurationHistogram rendezvous_times;  // JobStatus::rendezvous_times
   DurationHistogram recovery_times;    // JobStatus::recovery_times
-  // When a round broke after which no round has begun on all of its nodes yet;
-  // nullopt: no such round.
+  // Time of the first break since a round has begun on all of its nodes;
+  // nullopt: there was no break since.
   std::optional<Instant> broken_at;
   // The slow ranks of `round`. A new coordinator begins without them.
   StragglerWatch stragglers;

@@ -328,7 +328,7 @@ TEST(JobTakeoverTest, AVerdictIsToldToAnElectorThatIsBack) {
 
 TEST(JobTakeoverTest, AWorldOfADeposedCoordinatorIsNotAdopted) {
   // Coordinator a formed round 2 with b, and only b began it. Then b took over
-  // with round 1, and c knows that.
+  // and continued round 1, and c knows that.
   JobFixture job = RunningJob(2, 3);
   job.TakeOver("c");
   Report& stray = job.agent("a").report;

@@ -19,7 +19,8 @@ namespace {
 
 constexpr Duration kEndTimeout = std::chrono::seconds(1);
 
-// Replaces the file's content at once. Returns the error; "": none.
+// Replaces the file atomically by a file with `text`. Returns the error; "":
+// none.
 std::string Replace(const std::string& path, const std::string& text) {
   // The temporary name contains the process id, so that two processes with the
   // same path do not mix their texts.

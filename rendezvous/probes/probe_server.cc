@@ -368,7 +368,8 @@ absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
     std::function<std::string()> metrics,
     const std::function<void(const std::string&)>& say) {
   std::vector<std::unique_ptr<ProbeServer>> servers;
-  // Starts a server, unless it was started for an earlier page.
+  // Starts a server, unless another page with the same address has already
+  // started one.
   const auto serve = [&](const char* flag,
                          const std::optional<Endpoint>& listen,
                          const char* said, const char* path) -> absl::Status {

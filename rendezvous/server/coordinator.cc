@@ -362,7 +362,8 @@ class Coordinator::Impl {
     }
     const std::string& own = options_.takeover->own_endpoint;
     if (standby_ == nullptr || other.endpoint == own) return absl::OkStatus();
-    // Meet elects nobody, so that Perform has nothing to pass on.
+    // Meet elects no coordinator, so the function that Perform returns sends
+    // nothing.
     Perform(standby_->Meet(MonotonicNow(), other, own))();
     return absl::OkStatus();
   }

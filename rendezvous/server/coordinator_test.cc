@@ -839,7 +839,8 @@ TEST_F(FounderTest, ANewJobGivesWayToASuccessorThatAnnouncesItself) {
   a.WaitFor(DirectiveKind::kWait);
   EXPECT_EQ(coordinator_.Told("job", kDrawnEpochMask + 1, "node-c:1"),
             absl::OkStatus());
-  // The node is sent away at once, before its next report.
+  // The node is sent to the announced coordinator at once, before its next
+  // report.
   const Directive moved = a.WaitFor(DirectiveKind::kMoved);
   ASSERT_THAT(moved.standbys, SizeIs(1));
   EXPECT_EQ(moved.standbys[0], "node-c:1");

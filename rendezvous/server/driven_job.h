@@ -236,7 +236,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   ChannelKeys keys_;
   std::unordered_map<StreamId, std::shared_ptr<AttachedSink>> sinks_;
   JobInquiries inquiries_;
-  int asked_round_ = 0;  // newest round whose nodes were asked
+  int asked_round_ = 0;         // newest round whose nodes were asked
   bool inquiries_end_ = false;  // the job is over: inquiries will soon end
   // The time of the current alarm; nullopt: none. It may be earlier than the
   // job's next deadline, so that a report, which extends a lease, need not set

@@ -286,7 +286,7 @@ class Noise {
 
   std::mt19937_64 random_;
   const double deviation_;
-  std::vector<int> beside_;  // steps for which another process remains
+  std::vector<int> beside_;  // remaining steps of the other process, by rank
 };
 
 TEST(StragglerWatch, AnHourOfNoiseNamesNobody) {

@@ -20,8 +20,8 @@ import xml_main
 
 _RUNS = ('muster_job_phase{job="a",phase="running"}', '1x120')
 
-# Alert, series (name and promtool's notation, one value a minute), the minute
-# at which the alert is looked at, and whether it fires then.
+# Each case: alert, series (name and promtool's notation, one value a minute),
+# the minute at which the alert is looked at, and whether it fires then.
 _CASES = (
     ('MusterJobFailed', [('muster_job_exit_code{job="a"}', '1x10')], 1, True),
     ('MusterJobFailed', [('muster_job_exit_code{job="a"}', '0x10')], 1, False),
