@@ -92,7 +92,7 @@ class Dashboard {
   JobHistories histories_;
   uint64_t generation_ = 0;  // how often jobs_ was read
   Instant next_read_{};
-  Duration spent_ = Duration::zero();  // formatting time of this generation
+  Duration spent_ = Duration::zero();  // time spent on formatting the state
   std::map<std::string, Text> shared_;
   int streams_ = 0;
 };

@@ -105,11 +105,11 @@ class Blame {
   const std::string& why() const { return why_; }
   const FailureLog& failures() const { return failures_; }
 
-  // Whether the loss of node `lost` explains the failure. A node that is still
-  // connected and sends reports was declared lost only because it did not stop
-  // in time, so its loss explains nothing. The node that reported the failure
-  // outlived it, unless its worker was killed at most kKillSpread before its
-  // agent.
+  // Whether the loss of node `lost` explains the failure. A node whose reports
+  // still arrive was declared lost only because it did not stop in time, so its
+  // loss explains nothing. A node that has reported the failure, or has
+  // answered the order to stop, outlived the failure; its loss explains the
+  // failure only if its worker was killed at most kKillSpread before its agent.
   bool LossExplains(const Node& lost, Instant now) const;
   // Whether the departure of node `leaving` explains the failure of the round:
   // the node's guardian process died, or the sender of the SIGTERM to its agent

@@ -39,12 +39,12 @@ struct Constituency {
 };
 
 // Returns the worlds whose majorities are needed to elect a coordinator, in
-// ascending order: the newest electorate in `known`, and every newer world in
-// which a report of `known` has a place and that is not void, because it may
-// have begun on all of its nodes. `voting`: the reports of the nodes that vote.
-// With Takeover::kAuto, restarted nodes vote in the electorate that lists them.
-// If several nodes report the same rank of a world, one of them counts.
-// O(n log n) for n reports.
+// ascending order: the newest electorate in `known`, and every newer world that
+// may have begun on all of its nodes: a report of `known` has a place in this
+// world, and the world is not void (IsVoid). `voting`: the reports of the nodes
+// that vote. With Takeover::kAuto, restarted nodes vote in the electorate that
+// lists them. If several nodes report the same rank of a world, one of them
+// counts. O(n log n) for n reports.
 std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,
     const std::vector<const Report*>& voting);

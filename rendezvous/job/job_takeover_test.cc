@@ -151,8 +151,8 @@ TEST(JobTakeoverTest, ItsLossExplainsAFailureAndSpendsNoRestart) {
 }
 
 TEST(JobTakeoverTest, NoWorldBeginsWithoutAMajorityOfTheNewest) {
-  // Nodes b and c of the three-node world are lost. The new nodes e and f make
-  // the number of nodes sufficient, but not the majority of that world.
+  // Nodes b and c of the three-node world are lost. With the new nodes e and f
+  // enough nodes are present, but no majority of that world.
   JobFixture job = RunningJob(1, 3);
   job.BreakStream("b");
   job.BreakStream("c");

@@ -245,9 +245,9 @@ struct PastNode {
   std::string node_id;
   uint64_t incarnation = 0;
   Membership::Memory memory = Membership::Memory::kNeverAdmitted;
-  uint64_t sequence = 0;  // the highest in its reports
-  std::string place_key;  // the secret of its agent; "": none
-  NodeTime time;          // the times in its last report
+  uint64_t sequence = 0;  // highest number in the reports
+  std::string place_key;  // the agent's secret; "": none
+  NodeTime time;          // the times in the last report
 };
 
 }  // namespace muster::rendezvous
