@@ -83,7 +83,7 @@ struct Node {
   // time at which the stream broke; valid if `stream` is 0
   Instant broken_since;
   Instant heard;
-  Instant deadline;       // when the node is lost unless it reports
+  Instant deadline;       // the node is lost unless it reports by then
   bool forgiven = false;  // whether Job::ForgiveSilence postponed `deadline`
   // Whether the node comes from a JobRecord and has not reported since.
   bool is_restored = false;
