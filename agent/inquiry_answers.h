@@ -15,8 +15,9 @@
 
 namespace muster::agent {
 
-// Answers the operators' inquiries in this node's directives, each in a thread
-// of its own, so that the agent waits neither for an operator nor for a tool.
+// Answers the operators' inquiries that directives bring to this node, each in
+// a thread of its own, so that the agent waits neither for an operator nor for
+// a tool.
 //
 // Not thread-safe: used by the agent's loop.
 class InquiryAnswers {
@@ -28,11 +29,13 @@ class InquiryAnswers {
   InquiryAnswers(const InquiryAnswers&) = delete;
   InquiryAnswers& operator=(const InquiryAnswers&) = delete;
 
-  // Begins the answers to inquiries that are new, and cancels the answers to
-  // those that are not in `open`. Never answers an inquiry twice.
+  // Begins the answers to the new inquiries of `open`, and cancels the answers
+  // to inquiries that `open` no longer contains. Never answers an inquiry
+  // twice.
   void Follow(const std::vector<rendezvous::Inquiry>& open);
 
-  // The processes of the running workers, by global rank, for stacks.
+  // Records the process id of a running worker with the global rank `rank`, for
+  // inquiries about stacks.
   void WorkerUp(int rank, int64_t pid) { pids_[rank] = pid; }
   void WorkerGone(int rank) { pids_.erase(rank); }
 
@@ -51,9 +54,9 @@ class InquiryAnswers {
   rendezvous::CoordinatorLink* const link_;
   const std::shared_ptr<RecentOutput> output_;
   std::map<int, int64_t> pids_;
-  std::map<uint64_t, std::shared_ptr<Work>> works_;  // by inquiry
-  // The newest inquiries that were begun, so that a repeated directive does not
-  // begin them again.
+  std::map<uint64_t, std::shared_ptr<Work>> works_;  // by inquiry id
+  // Ids of the inquiries begun last: a directive that repeats one of them does
+  // not begin its answer again.
   std::deque<uint64_t> begun_;
 };
 

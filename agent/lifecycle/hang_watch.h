@@ -16,7 +16,7 @@ namespace muster::agent {
 enum class WorkerState {
   kOther,    // running or sleeping, for instance waiting for a peer
   kStopped,  // stopped by a signal until SIGCONT, but not by a debugger
-  // waits in the kernel where no signal is handled: a disk, a driver
+  // in an uninterruptible wait in the kernel, for instance for a disk or driver
   kUninterruptible,
   kEnded,  // the process, or only its main thread, has ended
 };
@@ -65,8 +65,8 @@ class HangWatch {
 
   // The progress of the workers that have reported, ordered by local rank.
   std::vector<rendezvous::WorkerProgress> Progress(Instant now) const;
-  // The times of the workers whose collectives are measured, ordered by local
-  // rank.
+  // The times inside and outside of collectives, for workers that report them,
+  // ordered by local rank.
   std::vector<rendezvous::RankTimes> Times() const;
 
  private:

@@ -16,8 +16,8 @@
 namespace muster::agent {
 namespace {
 
-// The interval of repeated SIGKILLs while a process is alive: it may be in an
-// uninterruptible call, or was forked during the last attempt.
+// The interval at which SIGKILL is repeated while a worker's process is alive:
+// the process may be in an uninterruptible call, or new since the last SIGKILL.
 constexpr Duration kKillAgain = std::chrono::seconds(1);
 
 // The time after an agent's start in which a refused connection is not reported
@@ -25,9 +25,8 @@ constexpr Duration kKillAgain = std::chrono::seconds(1);
 // not listen yet.
 constexpr Duration kQuietStart = std::chrono::seconds(2);
 
-// The longest delay between a worker's exit and the agent's report of it. If a
-// failure has no error file, it is assumed to have happened this long before
-// the report.
+// The longest delay until the agent notices a worker's exit. A failure without
+// an error file is assumed to have happened this long before it was noticed.
 constexpr Duration kLateEnd = std::chrono::seconds(1);
 
 // The longest wait for the coordinator to repeat the job's verdict to a node
@@ -209,8 +208,8 @@ void Lifecycle::On(const WorkerDown& event) {
     if (failures_.size() < rendezvous::kMaxFailuresPerReport) {
       failures_.push_back(failure);
     }
-    // An exit caused by a signal of Muster is reported only with the end of the
-    // round.
+    // An exit caused by a signal of Muster is reported only when the round has
+    // ended.
     if (!by_us) {
       changed_ = true;
       step_.ends = ends_;
@@ -246,8 +245,8 @@ void Lifecycle::On(const WorkersGone& event) {
   }
   any_left_ = false;
   // If all workers have succeeded, no process is left for the SIGKILL that is
-  // due at kill_at_. It would only cut short the user's preemption command,
-  // which may still run and has its own deadline (announcing_until_).
+  // due at kill_at_. The SIGKILL would only cut short the user's preemption
+  // command, which may still run and has its own deadline (announcing_until_).
   if (phase_ == rendezvous::NodePhase::kRunning && pending_ == 0) {
     kill_at_.reset();
   }
@@ -525,7 +524,7 @@ void Lifecycle::GiveUp(int exit_code, std::string reason) {
   if (!leaving_.has_value()) leaving_ = reason;
   changed_ = true;
   // After a preemption notice the preemption is the reason for leaving: the
-  // exit codes 0 and 1 become the preempted code.
+  // exit code of a preempted job replaces the exit codes 0 and 1.
   if (preemption_.has_value() && exit_code <= 1) {
     exit_code = rendezvous::kPreemptedExitCode;
   }

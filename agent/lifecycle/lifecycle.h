@@ -33,7 +33,7 @@ class Lifecycle {
  public:
   struct Config {
     std::string run_id;
-    // an empty address is replaced by LinkUp::own_address
+    // identity of this node; LinkUp::own_address replaces an empty address
     rendezvous::NodeIdentity node;
     // the agent's secret; see Report::place_key
     std::string place_key;
@@ -122,8 +122,8 @@ class Lifecycle {
   // wants the round sends the order again.
   void AskAgain();
   void LeaveStandby();
-  // Reads from a directive of the coordinator who coordinates the job and which
-  // nodes may take over.
+  // Reads from a coordinator's directive which process coordinates the job and
+  // which nodes may take over.
   void FollowCoordinator(const rendezvous::Directive& directive);
   // Whether the endpoint may still belong to the coordinator of another job,
   // and this node runs no worker, so that it may retry without harm.
@@ -147,8 +147,9 @@ class Lifecycle {
   // can only make SIGKILL earlier.
   void Stop(int signal, Duration grace);
   // --- workers that are silent for too long (lifecycle_hang.cc)
-  // If this step comes much later than `due`, its deadline, the agent itself
-  // was suspended: the lost time does not count as silence of the workers.
+  // `due`: the latest time at which Step should have been called. If Step is
+  // called much later, the agent was suspended, and the lost time does not
+  // count as silence of the workers.
   void ForgiveSilence(Instant due);
   void RecordProgress(const WorkerSaid& said);
   void CheckForSilence();
@@ -237,11 +238,12 @@ class Lifecycle {
   // All failures of workers in this round, hangs included, even those for which
   // `failures_` has no room.
   std::vector<rendezvous::Failure> ends_;
-  // How the process on this node ended that created the round's NCCL id and
-  // through which the ranks connect (the NCCL root). Empty: it has not ended,
-  // or is on another node.
+  // How the round's NCCL root (the process that created the NCCL id and through
+  // which the ranks connect) ended. Empty: the NCCL root runs, or is on another
+  // node.
   std::string nccl_root_lost_;
-  // number of restarts that the job has used, by the newest directive with it
+  // number of restarts that the job has used, from the newest directive with
+  // this number
   int restarts_used_ = 0;
   int pending_ = 0;        // workers that are running or being started
   int unstarted_ = 0;      // workers that have not been started yet
@@ -315,7 +317,8 @@ class Lifecycle {
     Instant caught;  // time at which this node or another one caught the signal
   };
   std::optional<Preemption> preemption_;
-  // The deadline of a running AnnouncePreemption; nullopt: it is not running.
+  // The deadline of the action AnnouncePreemption; nullopt: the action is not
+  // in progress.
   std::optional<Instant> announcing_until_;
   HealthWatch health_;
 

@@ -24,7 +24,8 @@ class LifecycleFixture {
   // Advances the time and calls Step at each deadline, as a driver does.
   void Wait(Duration duration);
   // Advances the time without calling Step, as if the driver were suspended.
-  // The next call shows what the driver does first after the suspension.
+  // The next call of the test is the first event that the driver handles after
+  // the suspension.
   void PassTimeSuspended(Duration duration) { now_ += duration; }
 
   // --- The following functions simulate events of the connection to the

@@ -81,7 +81,8 @@ void Lifecycle::CheckForSilence() {
     return;
   }
   // After a preemption notice no worker is suspected, because a last checkpoint
-  // takes longer than a step, and the grace period limits its time anyway.
+  // takes longer than a step, and the grace period limits the checkpoint's time
+  // anyway.
   if (preemption_.has_value()) return;
   const std::optional<HangWatch::Silence> silence = watch_.Overdue(now_);
   if (silence.has_value()) Suspect(*silence);
@@ -121,8 +122,8 @@ rendezvous::Failure Lifecycle::SuspectedOf(
 
 // Looks for a suspected worker although the round is being stopped. A hang on
 // another node may have broken the round just before the deadline of a worker
-// here, and once all workers are stopped, the worker that blocked the others
-// can no longer be found.
+// on this node, and once all workers are stopped, the worker that blocked the
+// others can no longer be found.
 void Lifecycle::ExamineStopped() {
   if (phase_ == rendezvous::NodePhase::kRunning) RequestWorkerStates();
 }

@@ -77,7 +77,7 @@ bool Lifecycle::ComesFromAnother(const rendezvous::Directive& directive) {
       return true;
     case rendezvous::DirectiveKind::kRefused:
       // A coordinator of another job may listen at the port of a former
-      // standby.
+      // standby: tries the next known endpoint.
       if (!directive.another_job || standbys_.empty()) break;
       GoTo("", kMovePause);
       return true;

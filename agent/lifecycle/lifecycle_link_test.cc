@@ -43,7 +43,8 @@ TEST(LifecycleReports, BeginWithTheConnectionAndHoldTheWholeTruth) {
 }
 
 // The coordinator may have been lost while the node was suspended, and the next
-// one may have begun another world without this node.
+// coordinator may have begun a round without this node. Therefore an order that
+// was sent before the suspension begins no round.
 TEST(LifecycleSuspension, AnOrderFromBeforeItBeginsNoRound) {
   LifecycleFixture agent;
   agent.Connect();
@@ -54,7 +55,7 @@ TEST(LifecycleSuspension, AnOrderFromBeforeItBeginsNoRound) {
   agent.TellRun(1);
   EXPECT_THAT(agent.starts, IsEmpty());
   ASSERT_TRUE(agent.last_step().reconnect.has_value());
-  agent.TellRun(1);  // a second one from the old connection
+  agent.TellRun(1);  // a second order from the old connection
   EXPECT_THAT(agent.starts, IsEmpty());
   agent.Connect();
   EXPECT_THAT(agent.starts, IsEmpty());
@@ -447,7 +448,7 @@ TEST(LifecycleWrongCoordinator, IsAskedForAsLongAsAnAbsentOne) {
 }
 
 // The coordinator of the other job may use a different token and refuse this
-// node's token.
+// node's token. The agent then connects again.
 TEST(LifecycleWrongCoordinator, IsAskedAgainIfItTakesAnotherToken) {
   LifecycleFixture agent(RetryingConfig());
   for (int second = 0; second < 20; ++second) {

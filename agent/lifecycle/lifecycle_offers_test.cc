@@ -167,7 +167,7 @@ TEST(LifecycleNcclId, ARoundThatNeverBeganHereMayHaveSpentIt) {
   LifecycleFixture agent;
   agent.Step(NcclIdReady{"id1"});
   agent.Connect();
-  agent.TellStop(1);  // the order to run round 1 was lost
+  agent.TellStop(1);  // this node never got the order to run round 1
   EXPECT_EQ(agent.renewals, 1);
   EXPECT_EQ(agent.reports.back().offered_nccl_id, "");
   agent.Step(NcclIdReady{"id2"});

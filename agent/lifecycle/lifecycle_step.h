@@ -98,8 +98,7 @@ struct WorkersSeen {
   };
   int round = 0;
   std::vector<Worker> workers;
-  std::string records;  // the folder to which the workers' flight records are
-                        // written for `launch inspect`; empty: none are
+  std::string records;  // folder of the flight records; empty: none
 };
 // Event: the answer to TakeStacks, with the stack of the suspected worker (the
 // first in TakeStacks::workers) and the end of its stderr.

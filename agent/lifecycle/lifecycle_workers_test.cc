@@ -177,7 +177,7 @@ TEST(LifecycleWorkers, NothingIsLeftOnlyWhenEveryWorkerHasEnded) {
   agent.TellRun(1);
   agent.Up(0);
   agent.Fails(0);
-  agent.Gone();  // all processes are gone before the second worker was started
+  agent.Gone();  // before the second worker was started
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   agent.Up(1);
   agent.Fails(1);
@@ -355,7 +355,7 @@ TEST(LifecycleRounds, TheNextOneStartsOnlyWhenNothingIsLeftOfThis) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.Forget();
-  agent.TellRun(2);  // the order to stop round 1 was lost before this one
+  agent.TellRun(2);  // the order to stop round 1 was lost
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
   agent.Fails(0);

@@ -31,9 +31,9 @@ class NodeLedger {
   // kStarting, kStopping or kRecovering. The other activities follow from the
   // workers' steps, after Train. No effect if `activity` is the current one.
   void Enter(Instant now, rendezvous::Activity activity);
-  // Attributes the time from `now` on by the workers' steps (Hear), until the
-  // next call of Enter. `reached`: the highest step of the rounds before; -1:
-  // none. No effect if the ledger is already in this mode.
+  // Attributes the time from `now` on according to the workers' steps (Hear),
+  // until the next call of Enter. `reached`: the highest step of the rounds
+  // before; -1: none. No effect if the ledger is already in this mode.
   void Train(Instant now, int64_t reached);
   // Records a worker's progress report. No effect unless the workers train
   // (Train).

@@ -44,7 +44,7 @@ class Console {
   const std::shared_ptr<ConsoleWriter>& out() const { return out_; }
   const std::shared_ptr<ConsoleWriter>& err() const { return err_; }
 
-  // Sets the callback that is called when a console that was full has room
+  // Sets the callback that is called when a full stream of the console has room
   // again.
   void SetOnRoom(const std::function<void()>& on_room);
   bool HasRoom();
@@ -79,8 +79,8 @@ class Console {
 
  private:
   std::vector<ConsoleWriter*> Streams() const;
-  // The streams for which a wait is necessary. Also starts measuring how long
-  // each of them has accepted nothing.
+  // Returns the streams for which a caller must wait. Also starts measuring how
+  // long each of these streams accepts nothing.
   std::vector<ConsoleWriter*> StreamsToWaitFor() const;
 
   const ConsoleFds fds_;

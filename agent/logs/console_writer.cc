@@ -37,8 +37,8 @@ int OpenConsoleCopy(int fd) {
     if (copy >= 0) return copy;
   }
   // The duplicate gets a number of at least 3: if this process was started with
-  // one of 0 to 2 closed, a duplicate with this number would be mistaken for
-  // stdin, stdout or stderr.
+  // one of the descriptors 0 to 2 closed, a duplicate with this number would be
+  // mistaken for stdin, stdout or stderr.
   return fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 

@@ -133,8 +133,8 @@ class LogRelay::Impl {
   uint64_t next_id_ = kWakeId + 1;
   // readers of the streams that have not ended, by stream id
   std::map<uint64_t, Reader> open_;
-  // A stream that is not read because the console or the queue of the files is
-  // full, and the time since then.
+  // Why a stream is not read (the console or the queue of the files is full),
+  // and since when.
   struct Hold {
     Instant since;
     HeldUp::By by;
@@ -265,8 +265,8 @@ LogRelay::Impl::Reader LogRelay::Impl::Find(uint64_t id) {
   return found == open_.end() ? nullptr : found->second;
 }
 
-// Removes a stream whose end was just read. Only the thread that has read the
-// end calls this, and closes the descriptor.
+// Removes a stream that has ended. Only the thread that has read end of file
+// calls this function, and closes the descriptor.
 void LogRelay::Impl::ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome) {
   if (outcome != PipeReader::Outcome::kEnded) return;
   std::lock_guard<std::mutex> lock(mutex_);

@@ -109,8 +109,8 @@ class LogRelay {
   // Waits until the output of all exited workers has reached the files and the
   // console; `limits` bounds the wait for the console. The function does not
   // wait for descendants of a worker that still hold its pipe. Returns whether
-  // the console and the files accepted everything; files that do not are
-  // abandoned (FileQueue::Finish).
+  // the console and the files accepted everything; a file that does not accept
+  // its bytes in time is abandoned (FileQueue::Finish).
   bool Flush(const ConsoleWriter::WaitLimits& limits = {
                  .without_progress = std::chrono::seconds(1)});
 

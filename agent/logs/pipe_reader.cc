@@ -106,7 +106,7 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
   if (ended_ || ioctl(fd_, FIONREAD, &left) != 0) return OutcomeLocked();
   // For a terminal, FIONREAD does not count bytes that are still in the
   // kernel's queue and that only a read fetches. Therefore reads continue up to
-  // this bound.
+  // kMaxTerminalBytes.
   if (pass_ != nullptr) left = kMaxTerminalBytes;
   while (left > 0) {
     size_t most = std::min(buffer.size(), static_cast<size_t>(left));
@@ -114,7 +114,7 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
     if (count == 0) return OutcomeLocked();
     left -= static_cast<int>(count);
   }
-  // One more read, which returns end of file if the stream has ended.
+  // Reads once more: returns end of file if the stream has ended.
   ReadLocked(buffer);
   return OutcomeLocked();
 }

@@ -53,7 +53,7 @@ class NcclIdChild {
   const pid_t pid_;
   // write end of the process's stdin; closing it ends the process
   OwnedFd life_;
-  // read end of its stdout; end of file shows that it has exited
+  // read end of the process's stdout; end of file: the process has exited
   OwnedFd answer_;
   Answer heard_;
   std::string end_;  // how the process ended; set once it has been reaped

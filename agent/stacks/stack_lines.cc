@@ -10,8 +10,8 @@ namespace muster::agent {
 namespace {
 
 constexpr size_t kMaxPythonFrames = 12;
-// If there are more frames: the number of outermost ones that are shown besides
-// the innermost ones. Most of a user's own frames are among them.
+// The number of outermost frames that are shown if a stack has too many frames
+// to show all. Most of the user's own frames are among the outermost ones.
 constexpr size_t kOutermostFrames = 4;
 constexpr size_t kMaxNativeFrames = 8;
 static_assert(kMaxPythonFrames + kMaxNativeFrames + 3 <=

@@ -129,7 +129,8 @@ void TerminalBridge::Stop() {
   sigaddset(&stop, SIGTSTP);
   raise(SIGTSTP);
   pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);
-  // The process stops in the call above and continues here after SIGCONT.
+  // The process stops in the call that unblocks SIGTSTP, and continues here
+  // after SIGCONT.
   pthread_sigmask(SIG_BLOCK, &stop, nullptr);
   {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -42,10 +42,10 @@ class TerminalBridge {
   static Stdin LookAtStdin();
 
   // Starts keeping a worker's pseudo-terminals at the terminal's size. Either
-  // may be closed. `controlling` may be the worker's controlling terminal; it
-  // is resized after `other`, because its SIGWINCH is the only one that the
-  // worker gets, and the worker's handler must find the new size on all its
-  // descriptors.
+  // descriptor may be closed. `controlling` may be the worker's controlling
+  // terminal; it is resized after `other`, because its SIGWINCH is the only one
+  // that the worker gets, and the worker's handler must find the new size on
+  // all its descriptors.
   void FollowSize(OwnedFd controlling, OwnedFd other);
   // Starts forwarding the keys that are typed at descriptor 0 to the
   // pseudo-terminal `master`.

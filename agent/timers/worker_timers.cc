@@ -119,7 +119,7 @@ void WorkerTimers::Look() {
 }
 
 void WorkerTimers::Read() {
-  // limits the time that one turn of the agent's loop takes
+  // maximum number of reads in one turn of the agent's event loop
   constexpr int kMaxReads = 64;
   std::array<char, 64 << 10> buffer;
   for (int i = 0; i < kMaxReads; ++i) {

@@ -32,8 +32,8 @@ namespace muster::rendezvous {
 class AdminClient {
  public:
   struct Options {
-    std::vector<Endpoint> endpoints;  // the coordinator's; at least one
-    TlsFiles tls;                     // not given: unencrypted connections
+    std::vector<Endpoint> endpoints;  // at least one endpoint
+    TlsFiles tls;                     // empty: unencrypted connections
     std::string token;                // job token; empty: none
     Duration timeout = std::chrono::seconds(10);
   };
@@ -74,7 +74,8 @@ class AdminClient {
   // id or host name; empty: all nodes. Returns OK once all nodes have answered
   // or their update says why not, or `on_update` has returned kEnough.
   // NotFound: no such job. InvalidArgument: no such node or rank.
-  // FailedPrecondition: also, the job has no workers.
+  // FailedPrecondition: the job has no workers, or a reason of the class
+  // comment.
   enum class Watching { kGoOn, kEnough };
   absl::Status Inquire(
       const std::string& run_id, const std::string& node,
@@ -93,7 +94,7 @@ class AdminClient {
   // Blocks, and calls `on_update` from this thread: once at the start, then for
   // each later change. Returns OK once the job has finished or `on_update` has
   // returned kEnough. With several endpoints, goes on with the next coordinator
-  // after the loss of one. Unavailable: among others, the coordinator has been
+  // after the loss of one. Unavailable: for instance, the coordinator has been
   // silent for about 15 s. NotFound: no such job.
   absl::Status WatchJob(
       const std::string& run_id,

@@ -22,8 +22,8 @@ class Channel;
 
 namespace muster::rendezvous {
 
-// Exchanges announcements between this process's coordinator and other ones.
-// While the coordinator has something to announce or to ask
+// Exchanges announcements between this process's coordinator and other
+// coordinators. While the coordinator has something to announce or to ask
 // (Coordinator::Announcing), calls the job's configured endpoints and the
 // standbys once per `interval`, and passes their answers to the coordinator.
 // Failed calls are ignored, because the next call follows soon. Owns one
@@ -32,7 +32,7 @@ class Announcer {
  public:
   struct Options {
     std::vector<Endpoint> endpoints;  // endpoints configured for the nodes
-    TlsFiles tls;                     // not given: unencrypted connections
+    TlsFiles tls;                     // empty: unencrypted connections
     // the job token for each call; empty: none
     std::string token;
     // Time between two announcements; at most a third of Standby::kToldFor.
@@ -50,9 +50,9 @@ class Announcer {
  private:
   void Run();
   void Announce(const Coordinator::Announcement& announcement);
-  // Opens the missing ones of the connections to `targets`, at most
-  // kResolveTimeout for all look-ups of names. A name that the resolver does
-  // not answer in time is not looked up again for kHangingPause, because its
+  // Opens the connections to `targets` that are missing. All look-ups of names
+  // together take at most kResolveTimeout. A name that the resolver does not
+  // answer in time is not looked up again for kHangingPause, because its
   // look-up keeps a thread.
   void Connect(const std::vector<Endpoint>& targets);
 

@@ -1,5 +1,5 @@
-// Announcements over real gRPC, and agents' links that set which coordinator a
-// standby follows.
+// Tests of announcements over real gRPC, and of agents' links that set which
+// coordinator a standby follows.
 
 #include "rendezvous/client/announcer.h"
 
@@ -135,7 +135,7 @@ TEST_F(AnnouncerTest, NodesAtTwoStandbysComeTogether) {
       Node(LinkTo(second->address(), "s3cret"), SurvivorReport("node-c", 1));
   stays->WaitFor(DirectiveKind::kStandBy);
   goes->WaitFor(DirectiveKind::kStandBy);
-  // The standby learns from its agent where the other one is.
+  // The standby learns the address of the second coordinator from its agent.
   first->coordinator().SetStandbys({second->address().ToString()});
   Announcer announcer(&first->coordinator(), {.endpoints = {first->address()},
                                               .token = "s3cret",

@@ -19,7 +19,7 @@ namespace muster::rendezvous {
 namespace {
 
 // gRPC reports every connection failure with the same code. Only the message
-// shows the cause; these are the texts of gRPC 1.51.
+// shows the cause. A Sign has a part of gRPC 1.51's message.
 struct Sign {
   const char* words;
   const char* meaning;

@@ -33,7 +33,8 @@ struct LinkEvents {
   std::function<void(absl::Status)> on_disconnected;
 };
 
-// A node's answer to one inquiry of its directives (Directive::inquiries).
+// Sends a node's answer to one inquiry that a directive contains
+// (Directive::inquiries).
 class AnswerSender {
  public:
   // Cancels the answer, if it is not complete.

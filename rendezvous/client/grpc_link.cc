@@ -102,8 +102,8 @@ class AgentStream::Impl
   }
 
   void OnDone(const grpc::Status& status) override {
-    // OnDone is gRPC's last callback, so it needs no lock. It must not hold one
-    // either: after OnEnded another thread may destroy this object.
+    // Takes no lock: this is gRPC's last callback, and after OnEnded another
+    // thread may destroy this object together with the mutex.
     absl::Status end = unsound_.ok() ? FromGrpc(status) : unsound_;
     listener_->OnEnded(std::move(end));
   }
@@ -466,7 +466,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
   std::optional<HangUp> hanging_up_;
   // the stream of the current attempt; null between attempts
   AgentStream* stream_ = nullptr;
-  std::shared_ptr<grpc::Channel> channel_;  // of `stream_`
+  std::shared_ptr<grpc::Channel> channel_;  // the channel of `stream_`
   bool up_ = false;
   // the agent's newest report, kept until a stream is up
   std::optional<Report> unsent_;

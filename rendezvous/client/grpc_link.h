@@ -68,7 +68,7 @@ class GrpcLink : public CoordinatorLink {
  public:
   struct Options {
     std::vector<Endpoint> endpoints;  // of the coordinator; at least one
-    TlsFiles tls;                     // not given: unencrypted connections
+    TlsFiles tls;                     // empty: unencrypted connections
     // The job token that is sent with the call; empty: none.
     std::string token;
   };

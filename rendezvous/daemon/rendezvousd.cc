@@ -160,7 +160,8 @@ class Health {
 };
 
 // Returns the dashboard of the daemon; null if none is asked for. `tokens`: the
-// daemon's. InvalidArgument: it may not listen at its address.
+// daemon's job tokens. InvalidArgument: the dashboard may not listen at the
+// requested address.
 absl::StatusOr<std::shared_ptr<Dashboard>> MakeDashboard(
     const DaemonOptions& options, const std::vector<std::string>& tokens,
     Health* health) {
@@ -318,8 +319,8 @@ absl::StatusOr<OpenedJournal> OpenSharedJournal(EtcdClient* etcd,
                                                 const EtcdTerm& term) {
   Journal::Limits limits;
   limits.on_trouble = PendingRecords::OnTrouble::kHold;
-  // Long, because no write hangs: each call to etcd has a deadline of its own,
-  // which is shorter, and then returns an error.
+  // A long limit, because no write to etcd hangs: each call to etcd has a
+  // shorter deadline, and then returns an error.
   limits.hung_after = std::chrono::seconds(10);
   limits.retry_after = std::chrono::milliseconds(100);
   limits.close_within = std::chrono::seconds(1);
@@ -415,7 +416,8 @@ int ServeInTurn(Daemon& daemon) {
   }
 }
 
-// The needs of a daemon without nodes. Measured: 11 threads and 12 descriptors.
+// The threads and descriptors that a daemon without nodes needs. Measured: 11
+// threads and 12 descriptors.
 constexpr ResourceNeed kNeed = {.threads = 13, .descriptors = 18};
 
 int Serve(const DaemonOptions& options) {

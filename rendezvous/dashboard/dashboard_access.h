@@ -32,9 +32,9 @@ absl::StatusOr<Endpoint> ParseDashboardEndpoint(const std::string& text);
 enum class CallerCertificates { kNotRequired, kRequired };
 
 // Checks that the dashboard of a coordinator may listen at `listen`, because it
-// is served in clear text. InvalidArgument, one sentence: it has a token, and
-// the address can be reached from other hosts; or it requires certificates and
-// has no token, so that a browser could not show who asks.
+// is served in clear text. InvalidArgument, one sentence: the coordinator has a
+// token, and other hosts can reach the address; or the coordinator requires
+// certificates and has no token, so that a browser could not identify its user.
 absl::Status CheckDashboard(const Endpoint& listen,
                             const std::vector<std::string>& tokens,
                             CallerCertificates certificates);
@@ -42,7 +42,7 @@ absl::Status CheckDashboard(const Endpoint& listen,
 // Whether the header Host of a request names this host: an IP address,
 // "localhost", or one of `names`, with or without a port. A page of another
 // site whose name was made to resolve to this host's address (DNS rebinding)
-// has the other site's name in it.
+// sends the other site's name.
 bool IsOwnHost(const std::string& host, const std::vector<std::string>& names);
 
 // Returns the caller that a request's header Authorization proves.

@@ -74,7 +74,8 @@ void JobHistories::Add(const std::vector<JobStatus>& jobs) {
   for (const JobStatus& job : jobs) {
     if (by_job_.count(job.run_id) == 0 && by_job_.size() == kMaxJobs) {
       if (job.phase == JobPhase::kFinished) continue;
-      // Give the place of a finished job to this one.
+      // Remove the histories of finished jobs to make room for this unfinished
+      // job.
       while (!finished.empty() && by_job_.size() == kMaxJobs) {
         by_job_.erase(finished.back());
         finished.pop_back();

@@ -13,9 +13,9 @@
 namespace muster::rendezvous {
 
 // The past of one job, for charts: samples of its progress, and its phases. The
-// size is bounded whatever the job's age: when all places are taken, every
-// second sample is dropped, and from then on samples are twice as far apart.
-// Times are ages of the job in seconds. Pure.
+// size is bounded whatever the job's age: when the maximum number of samples is
+// reached, every second sample is dropped, and from then on samples are twice
+// as far apart. Times are ages of the job in seconds. Pure.
 class JobHistory {
  public:
   static constexpr size_t kMaxSamples = 600;
@@ -44,7 +44,7 @@ class JobHistory {
   const std::vector<Span>& spans() const { return spans_; }
   // Number of spans that were dropped because there were more than kMaxSpans.
   int spans_dropped() const { return spans_dropped_; }
-  // Changes whenever a sample or a span is added or changed.
+  // A number that changes whenever a sample or a span is added or changed.
   uint64_t version() const { return version_; }
 
  private:
@@ -54,8 +54,8 @@ class JobHistory {
   std::vector<Sample> samples_;
   std::vector<Span> spans_;
   int spans_dropped_ = 0;
-  // Minimum distance between two samples; less than the distance at which the
-  // states come, so that jitter drops none of them.
+  // Minimum distance between two samples; less than the interval between two
+  // states (1 s), so that jitter drops no state.
   double distance_s_ = 0.75;
   uint64_t version_ = 0;
 };
@@ -63,8 +63,8 @@ class JobHistory {
 // The histories of a coordinator's jobs. Pure.
 class JobHistories {
  public:
-  // Maximum number of jobs with a history; those that have not finished take
-  // the places of those that have.
+  // Maximum number of jobs with a history; unfinished jobs replace finished
+  // ones.
   static constexpr size_t kMaxJobs = 200;
 
   // Adds the state of each job, and forgets the jobs that are not in `jobs`.

@@ -75,7 +75,8 @@ TEST(EtcdClientTest, AConnectionThatIsMadeBetweenCallsIsUsed) {
   const OwnedFd accepted(
       accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
   // Stop before gRPC's limit for one connection attempt is over: gRPC would
-  // then start another attempt, which would hide the defect.
+  // then start another attempt, and the test would pass even if no call
+  // continued the first attempt.
   const Instant end = MonotonicNow() + std::chrono::seconds(3);
   bool has_sent = false;
   while (!has_sent && MonotonicNow() < end) {

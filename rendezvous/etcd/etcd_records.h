@@ -25,7 +25,7 @@ struct EtcdTerm {
 
 // Splits a batch into pieces, each of which fits into one transaction of an
 // etcd with default limits (--max-txn-ops 128, --max-request-bytes 1.5 MiB),
-// unless a single record does not. The pieces have the order of the batch.
+// unless a single record is too large. The pieces have the order of the batch.
 // Pure.
 std::vector<PendingRecords::Batch> SplitBatch(
     const PendingRecords::Batch& batch);

@@ -205,12 +205,12 @@ class Election {
 
   struct Candidate {
     std::unique_ptr<Leadership> core;
-    double rate = 1;  // of its clock
+    double rate = 1;  // speed of the candidate's clock
     Micros offset = 0;
     int life = 0;         // how often the candidate was started
     int request = 0;      // number of the candidate's newest request
     Micros wakes_at = 0;  // suspended until this time
-    bool is_cut = false;  // from the store
+    bool is_cut = false;  // cut off from the store
   };
 
   double Uniform(double least, double most) {
@@ -398,8 +398,8 @@ TEST(LeadershipSimulation, AStandbyLeadsSoonAfterTheLeadersDeath) {
     constexpr Micros kDeath = 5000000;
     election.After(kDeath, [&] { election.Kill(election.leader()); });
     ASSERT_EQ(election.Run(0, 12000000), "") << "seed " << seed;
-    // The standby reads the lock within 0.2 s of the death, waits for 1.25 s,
-    // and claims the lock; its clock may be slow by 5%.
+    // The standby reads the lock within 0.2 s of the leader's death, waits for
+    // 1.25 s, and claims the lock; its clock may be slow by 5%.
     EXPECT_GT(election.newest_leader_since(), kDeath) << "seed " << seed;
     EXPECT_LT(election.newest_leader_since(), kDeath + 1600000)
         << "seed " << seed;

@@ -69,8 +69,8 @@ class EventLog {
   bool Finish() { return queue_.Finish(); }
 
   // Opens the path again after a rename, or for the first time if its folder
-  // exists. On failure returns the reason, and keeps the file open that is open
-  // now. DeadlineExceeded: the file system does not answer.
+  // exists. On failure returns the reason, and keeps the current file open.
+  // DeadlineExceeded: the file system does not answer.
   absl::Status Reopen() { return file_.Reopen(kTimeout); }
 
   // Writes the counts of the dropped decisions, if any, and calls Finish.

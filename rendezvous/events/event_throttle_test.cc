@@ -64,7 +64,8 @@ TEST_F(EventThrottleTest, StrangersDoNotKeepAJobsDecisionsOut) {
   }
 }
 
-// For a whole day, agents from outside the job join and are lost again.
+// Agents from outside the job join and are lost again for a whole day. The
+// number of decisions that are written stays small.
 TEST_F(EventThrottleTest, ADayOfJoinsIsBounded) {
   int written = 0;
   for (int i = 0; i < 24 * 3600; ++i) {

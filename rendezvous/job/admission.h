@@ -11,9 +11,9 @@
 namespace muster::rendezvous {
 
 // Upper bound of the round number that a report may name. A restarted
-// coordinator knows of rounds that an earlier coordinator began only from the
-// nodes' reports. The bound is far above any real job's: a million restarts
-// with the longest back-off take a year.
+// coordinator learns of the rounds of earlier coordinators only from the nodes'
+// reports. The bound is far above the number of rounds of any real job: a
+// million restarts with the longest back-off take a year.
 inline constexpr int kMaxClaimedRound = 1'000'000;
 
 // Checks a report regardless of the job's state: the protocol version, the
@@ -44,8 +44,8 @@ std::optional<std::string> ForeignReport(const StreamOwner& owner,
                                          const Report& report);
 
 // Whether `report` contains the place key `place_key`, the secret of the agent
-// that holds the place. Older agents have no key (it is empty); any report
-// matches that. Compares in constant time.
+// that holds the place. The key of an older agent is empty; every report
+// matches an empty key. Compares in constant time.
 bool ShowsPlaceKey(const Report& report, const std::string& place_key);
 
 // Checks whether the node of a valid report may join a job with `spec`. Returns

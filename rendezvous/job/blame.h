@@ -105,15 +105,15 @@ class Blame {
   const std::string& why() const { return why_; }
   const FailureLog& failures() const { return failures_; }
 
-  // Whether the loss of node `lost` explains the failure. A node that is still
-  // connected and sends reports was declared lost only because it did not stop
-  // in time, so its loss explains nothing. The node that reported the failure
-  // outlived it, unless its worker was killed at most kKillSpread before its
-  // agent.
+  // Whether the loss of node `lost` explains the failure. A node whose reports
+  // still arrive was declared lost only because it did not stop in time, so its
+  // loss explains nothing. A node that has reported the failure, or has
+  // answered the order to stop, outlived the failure; its loss explains the
+  // failure only if its worker was killed at most kKillSpread before its agent.
   bool LossExplains(const Node& lost, Instant now) const;
   // Whether the departure of node `leaving` explains the failure of the round:
-  // the node's guardian process died, or whoever sent SIGTERM to its agent had
-  // signalled its workers before. If the node's workers had succeeded in
+  // the node's guardian process died, or the sender of the SIGTERM to its agent
+  // had signalled its workers before. If the node's workers had succeeded in
   // `round`, the broken one, the departure explains nothing.
   bool LeaveExplains(const Node& leaving, int round) const;
   // Whether a preemption that `node` announces explains the failure.
@@ -178,7 +178,7 @@ class Blame {
   // node, and the time after which the node's agent has survived that SIGKILL.
   std::string killed_on_;
   Instant outlived_;
-  bool forgiven_ = false;  // ForgiveStandstill has postponed outlived_
+  bool forgiven_ = false;  // whether outlived_ was postponed
 };
 
 }  // namespace muster::rendezvous

@@ -49,8 +49,8 @@ std::vector<Constituency> ConstituenciesOf(
         world,
         Constituency{.world = world, .nodes = report->place->group_world_size});
   }
-  // Sorted, so that among the votes for a rank that of a node which remembers
-  // comes first.
+  // Votes are sorted by world and rank. Among the votes for one rank, that of a
+  // node that remembers its place comes first.
   struct Vote {
     WorldId world;
     int rank = 0;

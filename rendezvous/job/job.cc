@@ -186,7 +186,7 @@ void Job::Apply(Node& node, const Report& report) {
 void Job::CancelFrom(Node& node, const CancelWish& wish) {
   const bool has_workers = node.part != Part::kNone;
   if (state_.preemption.has_value() && wish.signal == SIGTERM) {
-    // SIGTERM after the preemption notice ends the grace at once.
+    // SIGTERM after the preemption notice ends the grace period at once.
     Instant& deadline = state_.preemption->deadline;
     deadline = std::min(deadline, state_.now);
     if (phase() == JobPhase::kStopping && wish.at_once &&
@@ -375,8 +375,8 @@ void Job::TakeOver(Node& node, const Report& report) {
     }
     outbox_.Reword();
   }
-  // A node that is known here can report a higher round, too: its agent may
-  // have executed an earlier coordinator's last directive meanwhile.
+  // A node that this coordinator knows can report a higher round, too: its
+  // agent may have executed an earlier coordinator's last directive meanwhile.
   state_.claimed_round = std::max(state_.claimed_round, report.round);
   if (node.round != report.round) node.failures_taken = 0;
   const bool was_ready = node.ready();
@@ -537,8 +537,8 @@ void Job::WatchStragglers() {
 }
 
 void Job::EvictStraggler() {
-  // A round that some workers have finished ends soon; a preempted job has no
-  // further round.
+  // Nothing to do if no spare is ready, if some workers have already finished
+  // (the round then ends soon), or after a preemption (no other round follows).
   if (state_.nodes.ready() == 0 || state_.world.succeeded > 0 ||
       state_.preemption.has_value()) {
     return;
@@ -638,8 +638,8 @@ void Job::On(const CoordinatorTold& event) {
   // coordinator, even one without a majority.
   const bool knows_nothing = IsFounding(state_.epoch) && state_.round == 0;
   if (event.backing == Backing::kMinority && !knows_nothing) return;
-  // An elected coordinator with a majority does not give way: no other one can
-  // have a majority.
+  // An elected coordinator with a majority does not give way: no other
+  // coordinator can have a majority.
   if (MayAnnounce() && !IsFounding(state_.epoch)) return;
   outbox_.Depose("a newer coordinator announces itself");
 }

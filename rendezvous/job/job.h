@@ -95,11 +95,11 @@ class Job {
   // Whether this coordinator has begun a round.
   bool has_begun() const { return state_.round > 0; }
   // Whether this coordinator may announce to others that it coordinates the
-  // job: so many of the electors are here that no other coordinator can have a
-  // majority.
+  // job: so many of the electors are present that no other coordinator can have
+  // a majority.
   bool MayAnnounce() const;
   // Whether this coordinator should ask others for a newer coordinator: too few
-  // electors are here, or it may have been restarted.
+  // electors are present, or it may have been restarted.
   bool MayAsk() const;
   uint64_t epoch() const { return state_.epoch; }
   // Endpoints of the standbys (Directive::standbys), to which this coordinator
@@ -135,9 +135,8 @@ class Job {
   // Applies the states of the workers, the failures and the requests in the
   // node's report.
   void Apply(Node& node, const Report& report);
-  // Makes the node an elector if its report shows that it is one and this
-  // coordinator did not know: the report came after the world was adopted or
-  // given up.
+  // Makes the node an elector if only its report shows that it is one, because
+  // the report came after the world was adopted or given up.
   void JoinElectors(Node& node, const Report& report);
   // Gives the node its place in the adopted round if that place is still
   // vacant.
@@ -145,7 +144,7 @@ class Job {
   // Adds the report's time ledger and training steps to the job's totals.
   void FollowTime(Node& node, const Report& report);
   void TakeFailures(Node& node, const Report& report);
-  // Compares the times of the running round's ranks, once in a while, and notes
+  // Compares the times of the running round's ranks at intervals, and notes
   // which ranks have become slow. If an evaluation is due, O(n log n), else
   // O(1).
   void WatchStragglers();

@@ -1,6 +1,6 @@
-// Which event is blamed if a node dies and its peers' workers fail on their
-// broken connections, or if a worker dies of a SIGKILL that Muster did not
-// send, so that perhaps the whole node is dying.
+// Tests which event is blamed if a node dies and its peers' workers fail on
+// their broken connections, or if a worker dies of a SIGKILL that Muster did
+// not send, so that perhaps the whole node is dying.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -147,7 +147,8 @@ class JobBlameUnheard : public ::testing::Test {
 };
 
 // The coordinator reads the streams of two nodes in any order, so it may notice
-// the end of b's stream long after a's failure.
+// the end of b's stream long after a's failure. The loss of b still becomes the
+// cause.
 TEST_F(JobBlameUnheard, ItsStreamIsReadLater) {
   job_.Wait(seconds(2));
   job_.BreakStream("b");
@@ -167,7 +168,8 @@ TEST_F(JobBlameUnheard, SilentNodeIsLostAtItsLease) {
   EXPECT_EQ(job_.round(), 2);
 }
 
-// The time limit for stopping is shorter than b's lease.
+// The shutdown time-out is shorter than b's lease. When b is given up, the loss
+// of b becomes the cause of the break.
 TEST(JobBlameSilent, ANodeGivenUpBeforeItsLeaseIsOver) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
@@ -289,7 +291,7 @@ TEST_F(JobBlameRaisedFirst, OnAnotherNodeItExplainsABrokenConnection) {
 }
 
 // The clocks of two nodes cannot be compared, so it is unknown which exception
-// was raised first.
+// was raised first, and the cause does not change.
 TEST_F(JobBlameRaisedFirst, OnAnotherNodeItDoesNotExplainAnotherExit) {
   EXPECT_EQ(Ends(ExitedWith(0, 7), "b", RaisedFirst()).cause->rank, 0);
   EXPECT_EQ(job_.Count("blame"), 0);
@@ -421,7 +423,8 @@ TEST(JobBlameNot, ANodeThatHadSucceededAndLeaves) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 1);
 }
 
-// The last report of b, a success, belongs to the previous round.
+// Node b leaves before it has started the current round. Its last report, a
+// success, belongs to the previous round, so that b becomes the cause.
 TEST(JobBlameBeforeItsStart, ANodeThatLeavesIsTheCause) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});

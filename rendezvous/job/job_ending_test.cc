@@ -233,7 +233,8 @@ TEST(JobLeaving, LeavingAFinishedJobHasNoEffect) {
   EXPECT_EQ(job.Count("leave"), 0);
 }
 
-// Here the node leaves because its guardian process died.
+// A node leaves because its guardian process died, and too few nodes are left.
+// The verdict names the reason for which the node left.
 TEST(JobLeaving, WhereTooFewAreLeftTheVerdictSaysWhyOneWent) {
   JobSpec spec = QuickSpec(2, 2);
   spec.rejoin_timeout = seconds(20);
@@ -338,8 +339,8 @@ TEST(JobCancel, TwiceLeavesNoGrace) {
   job.Idle("a");
   job.Wait(milliseconds(4999));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
-  // The second Ctrl-C cancels the grace; only the margin of 5 s for SIGKILL and
-  // the report remains.
+  // The second Ctrl-C ends the grace period; only the margin of 5 s for SIGKILL
+  // and the report remains.
   job.Wait(milliseconds(1));
   EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
 }
@@ -406,7 +407,7 @@ TEST(JobCancel, DoesNotHideTheFailureThatHasEndedTheJobAlready) {
 }
 
 // The second Ctrl-C makes the agent kill its workers before the coordinator has
-// received the first Ctrl-C.
+// received the first Ctrl-C. The cancel is recorded as the reason of the break.
 TEST(JobCancel, IsTheReasonWhyThatNodeHasStopped) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
@@ -787,7 +788,8 @@ TEST(JobPreemption, FailuresOfARoundThatIsOverAreNone) {
 }
 
 // When a job's time limit is reached, Slurm sends SIGTERM even if it sent a
-// preemption notice before.
+// preemption notice before. SIGTERM ends the grace period, but the job still
+// counts as preempted.
 TEST(JobPreemption, ATermEndsTheGraceAndNotTheJobsName) {
   JobFixture job(PreemptedSpec(2, 2));
   job.StartAll({"a", "b"});

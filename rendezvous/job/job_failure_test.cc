@@ -635,7 +635,7 @@ TEST_F(JobHang, ProgressIsKeptAndChangesNothing) {
   EXPECT_THAT(nodes[0].progress, IsEmpty());
   ASSERT_EQ(nodes[1].progress.size(), 1u);
   EXPECT_EQ(nodes[1].progress[0].step, 7);
-  // The silence in the report plus the time since the report.
+  // `silent_for` is the silence in the report plus the time since the report.
   EXPECT_EQ(nodes[1].progress[0].silent_for, seconds(3));
   job_.agent("b").report.progress[0].step = 8;
   job_.Report("b");

@@ -26,8 +26,9 @@ class JobLedger {
   void Count(int round, LossCause cause, const std::string& host,
              const std::string& why);
 
-  // Returns the totals so far. A round before `round`, the newest one, in which
-  // nodes lost time but for which Count was not called has an unknown cause.
+  // Returns the totals so far. `round`: the newest round. An earlier round in
+  // which nodes lost time, but for which Count was not called, has an unknown
+  // cause.
   JobTime Read(int round) const;
   // Returns Read without the times of `nodes`, which these nodes will report
   // again to the next coordinator. O(n).

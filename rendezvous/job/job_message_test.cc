@@ -1,7 +1,7 @@
 // Level-triggered messages (repeated or dropped), and their number; signals; a
-// restarted coordinator. Which node prints what concerns all nodes if their
-// outputs share a console. Two agents that claim one place, and agents that are
-// incompatible with the job.
+// restarted coordinator. Which node prints messages about the whole job if the
+// nodes' outputs share a console. Two agents that claim one place, and agents
+// that are incompatible with the job.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -121,8 +121,8 @@ TEST(JobMessages, CostOfAReportDoesNotGrowWithTheNodes) {
     EXPECT_LE(job.last_step().decisions.size(), 1u);
   }
   job.Join(absl::StrCat("n", kNodes - 1));
-  // Each node gets a kRun directive, and the last node a kWait directive
-  // before.
+  // Each node gets a kRun directive, and the last node may get a kWait
+  // directive before.
   EXPECT_LE(job.last_step().deliveries.size(), kNodes + 1u);
   for (int i = 0; i < kNodes; ++i) {
     job.Runs(absl::StrCat("n", i));
@@ -372,8 +372,9 @@ TEST(JobRestart, AMemberThatNamesAnImpossibleRoundIsRefused) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// When the agent reported here first, its workers of round 4 were still
-// stopping, and it had an earlier coordinator's directive to run round 5 next.
+// When the agent first reported to this coordinator, its workers of round 4
+// were still stopping, and it had an earlier coordinator's directive to run
+// round 5 next.
 TEST(JobRestart, ARoundThatAnAgentBeganMeanwhileCountsAsWell) {
   JobFixture job(QuickSpec(1, 1), 8);
   Report& report = job.Create("a").report;

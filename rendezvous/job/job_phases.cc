@@ -202,7 +202,7 @@ void Job::KeepElectors(const std::map<std::string, Report>& reports) {
 
 void Job::JoinElectors(Node& node, const Report& report) {
   Electors& electors = state_.electors;
-  // Electors whose agents have left stay in the list.
+  // An elector whose agent has left stays in the list, and is not added again.
   if (electors.known.contains(node.identity.node_id)) return;
   int rank = -1;
   if (report.electorate.world == electors.world) {
@@ -313,7 +313,7 @@ void Job::ConsiderGathering() {
   const Membership& nodes = state_.nodes;
   const int present = static_cast<int>(nodes.size());
   // Without half of the electors a world must not form, so report too few nodes
-  // to the gathering, however many are here.
+  // to the gathering, however many are present.
   const int too_few = spec.min_nodes - 1;
   const Gathering::Decision decision = state_.gathering.Decide(
       state_.now, spec,

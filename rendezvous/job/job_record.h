@@ -21,7 +21,7 @@ struct JobRecord {
     NodeIdentity identity;
     std::string place_key;
     std::string peer;
-    // of the node's newest report
+    // phase in the node's newest report
     NodePhase phase = NodePhase::kIdle;
     int round = 0;
     uint64_t newest_signal = 0;
@@ -52,7 +52,7 @@ struct JobRecord {
 
   World world;                      // without `began`, `unstarted`, `unstopped`
   Duration ran = Duration::zero();  // time since the round began
-  std::vector<Member> members;      // by the time at which they joined
+  std::vector<Member> members;      // sorted by the time of joining
   std::vector<PastNode> past;
 
   // how the newest broken round is stopped; without its deadline

@@ -16,7 +16,7 @@ namespace {
 // silences differ by at most 1/kTogetherDivisor of the silence.
 constexpr int kTogetherDivisor = 10;
 
-// A smaller part of a step is not worth mentioning.
+// The smallest gain, as a part of a step's time, that a text mentions.
 constexpr double kLeastGain = 0.01;
 
 // Returns the earlier of two times; nullopt counts as never.

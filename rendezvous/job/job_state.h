@@ -52,7 +52,7 @@ struct Electors {
     // for a coordinator any more.
     bool is_gone = false;
   };
-  std::map<std::string, Elector> known;  // by node id; added by Add
+  std::map<std::string, Elector> known;  // electors by node id
   std::set<int> ranks;                   // group ranks of `known`
   int gone = 0;                          // number of electors that are gone
   std::vector<std::string> members;      // node ids by group rank, or empty
@@ -75,10 +75,10 @@ struct JobState {
   // the job may take over from it; empty: no takeover is possible.
   std::string own_endpoint;
   Electors electors;  // the newest world known to have begun
-  // The worlds that formed after that of `electors`, and of which it is unknown
-  // whether all nodes have begun them, because reports are missing. Until that
-  // is known, the nodes of each of them, too, may elect the coordinator's
-  // successor.
+  // The worlds that formed after the world of `electors` and may have begun on
+  // all of their nodes, which is unknown until the missing reports arrive.
+  // Until then, the nodes of each of these worlds, too, may elect the
+  // coordinator's successor.
   std::vector<Electors> unsettled;
   // The values of Directive::standbys and Directive::host_rank for the newest
   // world.
@@ -112,13 +112,13 @@ struct JobState {
   JobLedger ledger;
   DurationHistogram rendezvous_times;  // JobStatus::rendezvous_times
   DurationHistogram recovery_times;    // JobStatus::recovery_times
-  // When a round broke after which no round has begun on all of its nodes yet;
-  // nullopt: no such round.
+  // Time of the first break since a round has begun on all of its nodes;
+  // nullopt: there was no break since.
   std::optional<Instant> broken_at;
   // The slow ranks of `round`. A new coordinator begins without them.
   StragglerWatch stragglers;
-  // The highest training step that any worker has reported, here or (as the
-  // nodes report it) to an earlier coordinator; -1: none.
+  // The highest training step that any worker has reported, to this coordinator
+  // or (as the nodes report it) to an earlier one; -1: none.
   int64_t reached_step = -1;
 
   int round = 0;
@@ -164,11 +164,11 @@ bool SpareWaits(const JobState& state);
 // The nodes that a count includes: all nodes of the job, or only the ready
 // ones.
 enum class Among { kAll, kReady };
-// A world of which less than half of the nodes are here or have left for good,
-// so that no new world may form; null: none. O(1) unless there are unsettled
-// worlds.
+// A world of which less than half of the nodes are present or have left for
+// good, so that no new world may form; null: none. O(1) unless there are
+// unsettled worlds.
 const Electors* LackingWorld(const JobState& state, Among among);
-// The number of nodes of `world` that are here or have left for good. O(n).
+// The number of nodes of `world` that are present or have left for good. O(n).
 int NodesHere(const JobState& state, const Electors& world, Among among);
 
 // The worlds whose majorities may elect another coordinator.

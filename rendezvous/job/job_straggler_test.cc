@@ -1,5 +1,5 @@
-// Ranks that are slower than the others: how they are shown, and that their
-// node makes room for a spare if the job asks for that.
+// Tests of ranks that are slower than the others: how the ranks are shown, and
+// that their node makes room for a spare if the job asks for that.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

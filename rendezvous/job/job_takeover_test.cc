@@ -151,8 +151,8 @@ TEST(JobTakeoverTest, ItsLossExplainsAFailureAndSpendsNoRestart) {
 }
 
 TEST(JobTakeoverTest, NoWorldBeginsWithoutAMajorityOfTheNewest) {
-  // Nodes b and c of the three-node world are lost. The new nodes e and f make
-  // the number of nodes sufficient, but not the majority of that world.
+  // Nodes b and c of the three-node world are lost. With the new nodes e and f
+  // enough nodes are present, but no majority of that world.
   JobFixture job = RunningJob(1, 3);
   job.BreakStream("b");
   job.BreakStream("c");
@@ -328,7 +328,7 @@ TEST(JobTakeoverTest, AVerdictIsToldToAnElectorThatIsBack) {
 
 TEST(JobTakeoverTest, AWorldOfADeposedCoordinatorIsNotAdopted) {
   // Coordinator a formed round 2 with b, and only b began it. Then b took over
-  // with round 1, and c knows that.
+  // and continued round 1, and c knows that.
   JobFixture job = RunningJob(2, 3);
   job.TakeOver("c");
   Report& stray = job.agent("a").report;
@@ -370,8 +370,8 @@ TEST(JobTakeoverTest, HalfOfTheNodesKnowASuccessBeforeAnyNodeLeaves) {
 }
 
 TEST(JobTakeoverTest, AWorldThatMayHaveBegunElectsAsWell) {
-  // All nodes have begun round 1, but the reports of b and c about it are lost,
-  // and both nodes as well: they may have elected another coordinator.
+  // All nodes have begun round 1, but the coordinator loses b and c before they
+  // report this. Nodes b and c may have elected another coordinator.
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 3));
   for (const char* name : {"a", "b", "c"}) job.Join(name);
   job.Runs("a");
@@ -498,7 +498,7 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
     job.AllStop();
     job.Wait(seconds(5));
     // With Takeover::kAuto two nodes may begin a round: the job has at most
-    // three nodes, so that no two others can begin one elsewhere.
+    // three nodes, so the nodes elsewhere are too few to begin a round.
     EXPECT_EQ(job.phase() == JobPhase::kRunning, takeover == Takeover::kAuto);
     if (takeover == Takeover::kMajority) {
       EXPECT_TRUE(job.job().MayAsk());

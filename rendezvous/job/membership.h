@@ -83,7 +83,7 @@ struct Node {
   // time at which the stream broke; valid if `stream` is 0
   Instant broken_since;
   Instant heard;
-  Instant deadline;       // when the node is lost unless it reports
+  Instant deadline;       // the node is lost unless it reports by then
   bool forgiven = false;  // whether Job::ForgiveSilence postponed `deadline`
   // Whether the node comes from a JobRecord and has not reported since.
   bool is_restored = false;
@@ -178,7 +178,7 @@ class Membership {
   void Remember(const std::vector<PastNode>& past);
 
   // Applies `change` to `node` and updates the counts. Every change that may
-  // affect the result of ready() or the stream must go through here.
+  // affect the result of ready() or the stream must go through this function.
   template <typename Change>
   void Update(Node& node, Change change) {
     Uncount(node);
@@ -245,9 +245,9 @@ struct PastNode {
   std::string node_id;
   uint64_t incarnation = 0;
   Membership::Memory memory = Membership::Memory::kNeverAdmitted;
-  uint64_t sequence = 0;  // the highest in its reports
-  std::string place_key;  // the secret of its agent; "": none
-  NodeTime time;          // the times in its last report
+  uint64_t sequence = 0;  // highest number in the reports
+  std::string place_key;  // the agent's secret; "": none
+  NodeTime time;          // the times in the last report
 };
 
 }  // namespace muster::rendezvous

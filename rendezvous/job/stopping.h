@@ -31,10 +31,10 @@ class Consequence {
   // Whether the cause of the break is final, or a failure that another event
   // may still replace (Blame::provisional).
   enum class Cause { kProvisional, kFinal };
-  // Makes the job end with `verdict`, that of a cancel, unless another verdict
-  // is set. With a provisional cause, the verdict of a failure stays; if that
-  // verdict is withdrawn, the verdict of the first cancel takes effect. Returns
-  // whether `verdict` may end the job.
+  // Makes the job end with `verdict`, the verdict of a cancel, unless another
+  // verdict is set. With a provisional cause, the verdict of a failure stays;
+  // if that verdict is withdrawn, the verdict of the first cancel takes effect.
+  // Returns whether `verdict` may end the job.
   bool Cancel(const Verdict& verdict, Cause cause);
   // Withdraws the consequence of a failure. Returns the number of restarts that
   // it had spent, which the caller must give back.

@@ -209,7 +209,7 @@ class Disk {
       Real(file)->pMethods->xFileSize(Real(file), &unsynced.size);
     }
     std::string bytes(static_cast<size_t>(size), '\0');
-    // Beyond the end of the file this reads zeros.
+    // xRead returns zeros beyond the end of the file.
     Real(file)->pMethods->xRead(Real(file), bytes.data(), size, at);
     unsynced.replaced.emplace_back(at, std::move(bytes));
   }

@@ -87,8 +87,8 @@ class PendingRecords {
   // The reason why changes are not durable; nullopt: all released changes are
   // durable.
   const std::optional<JournalTrouble>& trouble() const { return trouble_; }
-  // The same for the changes of one job: trouble(), or else the reason why the
-  // medium refuses the job's record.
+  // The reason why changes of one job are not durable: trouble(), or else the
+  // reason why the medium refuses the job's record.
   std::optional<JournalTrouble> TroubleOf(const std::string& run_id) const;
   // Start time of the current write; nullopt: no write is in progress.
   std::optional<Instant> writing_since() const { return writing_since_; }

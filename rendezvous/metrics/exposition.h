@@ -33,8 +33,8 @@ class Exposition {
 
   // Adds a histogram to the newest family, which has the type kHistogram.
   // `bounds`: ascending upper bounds of the buckets, inclusive. `counts`: the
-  // number of values in each bucket, and last of those above all bounds; not
-  // cumulative. `sum`: of all values.
+  // number of values in each bucket, and then the number of values above all
+  // bounds; not cumulative. `sum`: the sum of all values.
   void Histogram(std::span<const Label> labels, std::span<const double> bounds,
                  std::span<const int64_t> counts, double sum);
 

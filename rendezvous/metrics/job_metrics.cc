@@ -61,7 +61,7 @@ struct JobGauge {
   const char* name;
   Type type;
   const char* help;
-  // nullopt: no sample
+  // Returns the sample's value; nullopt: the job has no sample.
   std::optional<double> (*read)(const JobStatus& job);
 };
 
@@ -185,7 +185,7 @@ void AddTime(const std::vector<JobStatus>& jobs, Exposition& page) {
   }
 }
 
-// `read`: the value for one cause.
+// `read` returns the value for one cause.
 void AddByCause(const std::vector<JobStatus>& jobs, const char* name,
                 const char* help, double (*read)(const JobTime::Sum& sum),
                 Exposition& page) {
@@ -200,7 +200,7 @@ void AddByCause(const std::vector<JobStatus>& jobs, const char* name,
   }
 }
 
-// `read`: the histogram of one job.
+// `read` is the field with a job's histogram.
 void AddHistogram(const std::vector<JobStatus>& jobs, const char* name,
                   const char* help, DurationHistogram JobStatus::*read,
                   Exposition& page) {

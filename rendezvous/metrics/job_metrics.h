@@ -10,8 +10,9 @@
 
 namespace muster::rendezvous {
 
-// Only this many jobs are shown, the first by run id that have not finished,
-// then finished ones: the page and the number of series are bounded.
+// Maximum number of jobs on the metrics page, which bounds the page and the
+// number of series. Unfinished jobs come first, both kinds in the order of run
+// ids.
 inline constexpr size_t kMaxShownJobs = 200;
 
 // Adds the metrics of a coordinator's jobs, named muster_job_*, each with the
@@ -29,7 +30,7 @@ void AddActivitySamples(const std::vector<Label>& labels,
                         const std::array<double, kActivities>& seconds,
                         Exposition& page);
 
-// Adds muster_build_info, whose labels tell the version of the program.
+// Adds muster_build_info, whose labels contain the version of the program.
 void AddBuildInfo(Exposition& page);
 
 }  // namespace muster::rendezvous

@@ -27,9 +27,9 @@ class MetricsFile {
  public:
   static constexpr Duration kInterval = std::chrono::seconds(15);
 
-  // `make`: the text; called on a thread of this object until it is destroyed.
-  // `say`: takes a sentence when the file cannot be written, once until it can
-  // be written again; any thread.
+  // `make` returns the text; it is called on a thread of this object until the
+  // object is destroyed. `say` gets a sentence when the file cannot be written,
+  // once until a write succeeds again; any thread.
   MetricsFile(std::string path, std::function<std::string()> make,
               std::function<void(const std::string&)> say,
               Duration interval = kInterval);

@@ -87,7 +87,7 @@ using boost::system::error_code;
 constexpr auto kPeersTime = std::chrono::seconds(5);
 constexpr auto kWithoutDescriptors = std::chrono::milliseconds(500);
 constexpr auto kTick = std::chrono::seconds(1);
-// For responses without an end: how often more is asked for, and how long a
+// For responses without an end: how often `more` is called, and how long a
 // client may take to read a piece.
 constexpr auto kMorePause = std::chrono::milliseconds(100);
 constexpr auto kPieceTime = std::chrono::seconds(10);
@@ -200,7 +200,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
   // The body of response_ or the newest piece of a stream, which is not copied.
   Page page_;
   http::response<http::span_body<const char>> response_;
-  // For a response without an end.
+  // Writes the headers of a response without an end (ProbeAnswer::more).
   std::optional<http::response_serializer<http::span_body<const char>>>
       headers_;
   Pieces more_;
@@ -368,7 +368,8 @@ absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
     std::function<std::string()> metrics,
     const std::function<void(const std::string&)>& say) {
   std::vector<std::unique_ptr<ProbeServer>> servers;
-  // Starts a server, unless it was started for an earlier page.
+  // Starts a server, unless another page with the same address has already
+  // started one.
   const auto serve = [&](const char* flag,
                          const std::optional<Endpoint>& listen,
                          const char* said, const char* path) -> absl::Status {

@@ -52,7 +52,8 @@ struct Probes {
   // The text of /metrics (Exposition), from CachedPage; empty: there is no such
   // page.
   std::function<Page()> metrics;
-  // Further pages, asked first; nullopt: no such page. Null: there are none.
+  // Answers requests for further pages, before all other pages; nullopt: no
+  // such page. Null: there are no further pages.
   std::function<std::optional<ProbeAnswer>(const PageRequest&)> pages;
   // Called once a second by the server's thread. Null: not called.
   std::function<void()> tick;
@@ -64,10 +65,10 @@ struct Probes {
 ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
                         const std::string& target);
 
-// Returns a function that returns what `make` returns, which is reused for a
-// time in proportion to the time that it took (AnswerCache): requests for a
-// page cannot keep a core busy, and slow clients do not each keep a copy in
-// memory. `now`: the clock. Not thread-safe.
+// Returns a function that calls `make` and reuses the result for a time in
+// proportion to the duration of that call (AnswerCache): requests for a page
+// cannot keep a core busy, and slow clients do not each keep a copy in memory.
+// `now`: the clock. Not thread-safe.
 std::function<Page()> CachedPage(std::function<std::string()> make,
                                  std::function<Instant()> now);
 

@@ -35,8 +35,8 @@ enum class DirectiveKind {
 
 // The object that a node with a kWait directive waits for.
 enum class WaitsFor {
-  kNodes,  // the next round
-  kPlace,  // a spare: a place in the running round
+  kNodes,  // waits for the next round
+  kPlace,  // a spare waits for a place in the running round
 };
 
 struct StopOrder {
@@ -77,7 +77,7 @@ struct Directive {
   // replace earlier values.
   Electorate electorate;
   // HOST:PORT of the standbys, at which agents look for the job's coordinator,
-  // in this order, if this one is lost.
+  // in this order, if the current coordinator is lost.
   std::vector<std::string> standbys;
   // Group rank, in the newest world, of the node whose process is this
   // coordinator; -1: no node's process.

@@ -14,7 +14,7 @@ namespace muster::rendezvous {
 // (Report::standby_endpoint).
 inline constexpr size_t kMaxStandbys = 3;
 inline constexpr size_t kMaxEndpointBytes = 272;
-// Limit of the number of nodes of an electorate that are listed by id
+// The members of an electorate with more nodes than this are not listed by id
 // (Electorate::members), so that messages do not grow with the world.
 inline constexpr int kMaxListedElectors = 8;
 

@@ -44,9 +44,9 @@ struct Failure {
   // path of the error file; empty: none
   std::string error_file;
   std::string traceback;  // traceback in the error file
-  // Whether the worker's error file is older, by the node's clock, than the
-  // event because of which the node was stopping the round when the worker
-  // ended.
+  // Only if the worker ended while its node was stopping the round: whether the
+  // worker's error file is older, by the node's clock, than the event that
+  // caused the stop.
   bool raised_first = false;
   std::vector<std::string> stderr_tail;  // last lines of stderr, oldest first
   // For kHung: how long the worker had been silent when this message was sent

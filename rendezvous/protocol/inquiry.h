@@ -89,8 +89,8 @@ struct InquiryUpdate {
   std::string node_id;
   std::string host;
   AnswerPart part;
-  // Why the node's answer ends here although it is incomplete; empty: it does
-  // not.
+  // Why the node's answer ends with this part although the answer is
+  // incomplete; empty: the answer goes on or is complete.
   std::string missing;
 
   friend bool operator==(const InquiryUpdate&, const InquiryUpdate&) = default;

@@ -37,7 +37,7 @@ enum class Encryption {
 enum class Takeover {
   // Another node, once a majority of the newest world's nodes have connected to
   // it. If min_nodes is more than half of max_nodes, any min_nodes nodes
-  // suffice, because as many cannot exist elsewhere.
+  // suffice, because too few other nodes can exist.
   kAuto,
   // Another node, once a majority of the newest world's nodes have connected to
   // it.

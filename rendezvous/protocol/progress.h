@@ -35,7 +35,7 @@ struct RankTimes {
   Duration own = Duration::zero();
   // Time with a collective in progress: transfer, and waiting for later ranks.
   Duration blocked = Duration::zero();
-  // The part of the time spent waiting for input data, as far as the worker
+  // Time spent waiting for input data, as far as the worker
   // reports it.
   Duration data = Duration::zero();
 

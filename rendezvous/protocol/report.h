@@ -86,7 +86,7 @@ struct SignalNotice {
 // A request to end the whole job because of Ctrl-C or SIGTERM at a node.
 struct CancelWish {
   int signal = 15;
-  bool at_once = false;  // set by a second Ctrl-C: no grace
+  bool at_once = false;  // set by a second Ctrl-C: SIGKILL at once
 };
 
 // Notice that the cluster will take the job's nodes away
@@ -111,8 +111,8 @@ enum class Health {
 // The order with which a coordinator ended a round.
 struct RoundEnd {
   StopCause cause = StopCause::kBroken;
-  std::optional<int> exit_code;  // as in StopOrder
-  std::string reason;            // as in Directive
+  std::optional<int> exit_code;  // see StopOrder::exit_code
+  std::string reason;            // see Directive::reason
 };
 
 // The state of a node, as its agent sends it to the coordinator. Each report is
@@ -156,7 +156,7 @@ struct Report {
   int restarts_used = 0;
   // Failures in `round`, in the order in which this node saw them.
   std::vector<Failure> failures;
-  // How the process ended that was the root of `round`'s NCCL id on this node:
+  // How the root process of `round`'s NCCL id, which ran on this node, ended:
   // one line, cut to kMaxLineBytes; empty: it has not ended.
   std::string nccl_root_lost;
   // A port on this node that is kept free for the next round, in case this node
@@ -191,7 +191,8 @@ struct Report {
   // Progress of those workers of `round` that have reported any. A change of
   // progress alone does not cause a report.
   std::vector<WorkerProgress> progress;
-  // The times of those workers of `round` whose collectives are measured.
+  // The times inside and outside of collectives, for those workers of `round`
+  // that measure them.
   std::vector<RankTimes> times;
   NodeTime time;
 };

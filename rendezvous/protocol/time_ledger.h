@@ -71,7 +71,7 @@ struct Incident {
   int round = 0;
   LossCause cause = LossCause::kUnknown;
   std::string host;   // host of the blamed node; empty: none
-  std::string why;    // a sentence
+  std::string why;    // why the round ended, a sentence
   int nodes = 0;      // number of nodes that lost time
   double lost_s = 0;  // seconds lost, the sum over these nodes
 

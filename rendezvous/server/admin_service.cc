@@ -249,7 +249,7 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
     }
   }
 
-  // Requires mutex_.
+  // Ends the stream with `status`. Requires mutex_.
   void End(const grpc::Status& status) {
     if (std::exchange(ended_, true)) return;
     Finish(status);
@@ -402,8 +402,8 @@ class AdminService : public AdminMethods {
     return Inquire(context, Role::kView, Inquiry::Kind::kLogs, *request);
   }
 
-  // The nodes spend processor time on stacks, and with native frames the
-  // workers stop for a moment.
+  // Requires the role kOperate: reading stacks takes processor time on the
+  // nodes, and native frames stop the workers for a moment.
   InquiryReactor* TakeStacks(grpc::CallbackServerContext* context,
                              const v1::InquiryRequest* request) override {
     return Inquire(context, Role::kOperate, Inquiry::Kind::kStacks, *request);

@@ -251,7 +251,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     StartWrite(leaving_.get());
   }
 
-  // Checks that the peer may report for this node.
+  // Checks that the peer may report for the node of `report`.
   absl::Status CheckIdentity(const Report& report) const {
     return CheckNode(
         principal_, names_,

@@ -22,8 +22,8 @@ struct ConnectionLimits {
   size_t on_trial = 512;
   // Connections that have made a valid call and carry no node's stream.
   size_t callers = 512;
-  // Nodes. Enforced by the Attach service, not by the pool, because the service
-  // knows when a node joins.
+  // Number of nodes. The Attach service, not the pool, enforces this limit,
+  // because the service knows when a node joins.
   int nodes = 1;
 };
 
@@ -106,7 +106,7 @@ class ConnectionPool {
     std::string network;
     Instant opened;
     Instant since;  // start on trial; before the trial: `opened`
-    int nodes = 0;  // joined streams
+    int nodes = 0;  // number of streams that have joined a job
   };
 
   // Removes the connection from the lists of all states.

@@ -211,8 +211,8 @@ TEST_F(ConnectionPoolTest, WhatHasEndedIsForgotten) {
   EXPECT_EQ(pool_.size(), 0u);
 }
 
-// A flood of 5,000 connections a second, silent or speaking, also from the
-// address of the honest clients. An honest client needs 40 ms from its
+// Simulates a flood of 5,000 connections a second, silent or speaking, also
+// from the address of the honest clients. An honest client needs 40 ms from its
 // connection to a valid call.
 TEST_F(ConnectionPoolTest, UnderAFloodHonestClientsGetThrough) {
   const ConnectionLimits limits = LimitsFor(20'000);

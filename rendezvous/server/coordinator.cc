@@ -362,7 +362,8 @@ class Coordinator::Impl {
     }
     const std::string& own = options_.takeover->own_endpoint;
     if (standby_ == nullptr || other.endpoint == own) return absl::OkStatus();
-    // Meet elects nobody, so that Perform has nothing to pass on.
+    // Meet elects no coordinator, so the function that Perform returns sends
+    // nothing.
     Perform(standby_->Meet(MonotonicNow(), other, own))();
     return absl::OkStatus();
   }
@@ -514,10 +515,10 @@ class Coordinator::Impl {
       finished_.remove(job);
       StandBy(Standby::Kind::kSuccessor);
       // The standby must know the successor before it gets the nodes' reports.
-      // Many of the nodes may have moved there on connections whose end is not
-      // known here. The others would promise a new epoch to this standby, which
-      // cannot win the election without them, and would then no longer obey the
-      // successor.
+      // Many of the nodes may already be connected to the successor, although
+      // the end of their connections to this process is not noticed yet. The
+      // other nodes would promise a new epoch to this standby, which cannot win
+      // the election without them, and would then no longer obey the successor.
       if (!successors_.empty()) {
         const auto& [epoch, endpoint] = *successors_.rbegin();
         tell.push_back(

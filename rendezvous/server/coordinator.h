@@ -98,7 +98,7 @@ class Coordinator {
   // Whether a job has accepted a report of the stream.
   bool HasJob(StreamId stream) const;
 
-  std::vector<JobStatus> ListJobs() const;  // without `nodes`
+  std::vector<JobStatus> ListJobs() const;  // the jobs without `nodes`
   // Returns a job's status. NotFound: no such job; the message lists the
   // existing jobs.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id) const;
@@ -115,7 +115,8 @@ class Coordinator {
                          const std::string& principal = "");
 
   // Opens an operator's inquiry to the nodes of a job (DrivenJob::Inquire), and
-  // ends it. EndInquiry may be called in any case. NotFound: also, no such job.
+  // ends it. EndInquiry may be called in any case. Errors: those of
+  // DrivenJob::Inquire; NotFound: no such job.
   absl::Status Inquire(const std::string& run_id, const std::string& node,
                        const std::shared_ptr<InquirySession>& session);
   void EndInquiry(const std::string& run_id,
@@ -163,10 +164,11 @@ class Coordinator {
   // Returns the job's coordinator as far as known, which may be this one;
   // nullopt: unknown.
   std::optional<Standby::Leader> Known(const std::string& run_id) const;
-  // The announcement that this coordinator must send to others, its question to
-  // them if it lacks a majority, or the number of nodes that have gathered here
-  // while it stands by. nullopt: none of these, because no node is here, or
-  // this coordinator is the job's first coordinator.
+  // The message that this coordinator must send to other coordinators: an
+  // announcement that it coordinates the job; a question, if it lacks a
+  // majority; or, while it stands by, the number of nodes at it. nullopt: no
+  // message, because no node is connected, or this coordinator is the job's
+  // first one.
   struct Announcement {
     std::string run_id;
     uint64_t epoch = 0;

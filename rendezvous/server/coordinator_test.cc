@@ -740,7 +740,8 @@ TEST_F(CoordinatorJournalTest, AFinishedJobCanBeForgottenAtOnce) {
   EXPECT_EQ(kept[0].job.run_id, "running");
 }
 
-// Nodes may know the epochs of a coordinator whose journal folder was lost.
+// Nodes may know the epochs of a coordinator whose journal folder was lost, so
+// the epochs of a new folder are not lower than the time since 1970.
 TEST_F(CoordinatorJournalTest, TheEpochsOfANewFolderAreAboveOlderOnes) {
   const auto now = static_cast<uint64_t>(UnixSeconds());
   EXPECT_GE(Options().journal->epoch(), now);
@@ -838,7 +839,8 @@ TEST_F(FounderTest, ANewJobGivesWayToASuccessorThatAnnouncesItself) {
   a.WaitFor(DirectiveKind::kWait);
   EXPECT_EQ(coordinator_.Told("job", kDrawnEpochMask + 1, "node-c:1"),
             absl::OkStatus());
-  // The node is sent away at once, before its next report.
+  // The node is sent to the announced coordinator at once, before its next
+  // report.
   const Directive moved = a.WaitFor(DirectiveKind::kMoved);
   ASSERT_THAT(moved.standbys, SizeIs(1));
   EXPECT_EQ(moved.standbys[0], "node-c:1");

@@ -18,11 +18,12 @@ namespace {
 
 constexpr size_t kMaxWatchers = 100;
 
-// How long an inquiry waits for the nodes' answers: lines of output are in the
-// nodes' memory; stacks take StackTaker::kTimeForAll.
+// How long an inquiry waits for the nodes' answers. Lines of output are in the
+// nodes' memory; reading stacks takes up to StackTaker::kTimeForAll.
 constexpr Duration kLogsTimeout = std::chrono::seconds(10);
 constexpr Duration kStacksTimeout = std::chrono::seconds(20);
-// How long an inquiry that follows the output waits for its end after the job.
+// How long after the end of the job an inquiry that follows the output waits
+// for the last output.
 constexpr Duration kLastOutputTimeout = std::chrono::seconds(5);
 
 uint64_t DrawInquiryId() {
@@ -468,8 +469,8 @@ void DrivenJob::SetAlarm() {
 void DrivenJob::OnAlarm(Instant when) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    // Ignore an alarm that an earlier one has replaced. If it set another
-    // alarm, the number of alarms would grow.
+    // Ignore an alarm that an earlier one has replaced. If each such alarm set
+    // another one, the number of alarms would grow.
     if (alarm_ != when) return;
     alarm_.reset();
   }

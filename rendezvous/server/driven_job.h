@@ -112,7 +112,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
     // Once this returns false, the job handles no more events. Called from any
     // thread, with the job's lock held. Empty: the coordinator is the only one.
     std::function<bool()> leads;
-    std::string own_endpoint;  // where it listens, or empty (JobState)
+    std::string own_endpoint;  // see JobState::own_endpoint
     Duration max_write_wait = kMaxWriteWait;
   };
 
@@ -161,9 +161,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // Returns the inquiry that a node is asked under `id`; null: none.
   std::shared_ptr<InquirySession> FindInquiry(uint64_t id) const;
 
-  // The rank of this job's coordinator among the coordinators of the job.
+  // The relation of this job's coordinator to other coordinators of the job.
   struct Standing {
-    uint64_t epoch = 0;                 // the coordinator's; 0: deposed
+    uint64_t epoch = 0;                 // the coordinator's epoch; 0: deposed
     bool has_majority = false;          // result of Job::MayAnnounce
     bool must_ask = false;              // Job::MayAsk
     std::vector<std::string> standbys;  // Job::standbys
@@ -172,7 +172,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   bool finished() const;
   JobStatus Status() const;
-  JobStatus Summary() const;  // without `nodes`
+  JobStatus Summary() const;  // Status without `nodes`
   bool OwesVerdict() const;
   // Whether no agent is attached and the job has begun no round.
   bool NeverBegan() const;
@@ -236,7 +236,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   ChannelKeys keys_;
   std::unordered_map<StreamId, std::shared_ptr<AttachedSink>> sinks_;
   JobInquiries inquiries_;
-  int asked_round_ = 0;  // round of the newest look for nodes to be asked
+  int asked_round_ = 0;         // newest round whose nodes were asked
   bool inquiries_end_ = false;  // the job is over: inquiries will soon end
   // The time of the current alarm; nullopt: none. It may be earlier than the
   // job's next deadline, so that a report, which extends a lease, need not set

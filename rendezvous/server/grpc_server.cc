@@ -62,7 +62,7 @@ absl::Status WhyNotListening(const Endpoint& listen, const absl::Status& why) {
 }
 
 // Number of descriptors reserved for other uses: epoll sets, logs, pipes,
-// probes. Connections never take the last half of them.
+// probes. Connections may use at most half of this reserve.
 constexpr int kKeptForOthers = 100;
 
 // Memory in bytes that gRPC may use for connections and messages: enough for
@@ -98,7 +98,7 @@ void Tune(grpc::ServerBuilder* builder) {
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
 }
 
-// The measured minimum that gRPC needs.
+// The number of threads and descriptors that gRPC needs at least, as measured.
 constexpr ResourceNeed kNeed = {.threads = 8, .descriptors = 12};
 
 std::shared_ptr<grpc::ServerCredentials> CredentialsOf(

@@ -14,7 +14,7 @@ void InquirySession::Apply(Change change) {
   on_news_();
 }
 
-// Lets the answers continue that wait for room, if there is room.
+// Lets the answers that wait for room continue, if there is room now.
 void InquirySession::WakeWaiting() {
   std::vector<std::function<void()>> wake;
   {

@@ -30,12 +30,12 @@ class InquirySession {
 
   const Inquiry& question() const { return question_; }
 
-  // --- for the operator's stream
+  // --- called by the operator's stream
   std::optional<InquiryUpdate> Next();
   bool IsOver();
   void Close();
 
-  // --- for the job
+  // --- called by the job
   void Ask(uint64_t id, const std::string& node_id, const std::string& host);
   bool IsAsked(const std::string& node_id);
   bool IsLost(const std::string& node_id);
@@ -46,7 +46,7 @@ class InquirySession {
   void LoseAll(const std::string& why);
   void AskNoMore();
 
-  // --- for a node's answer
+  // --- called by a node's answer
   // `on_room`: called once after each Take that returned kFull, when there is
   // room or the answer is not wanted any more; any thread.
   bool Begin(uint64_t id, std::function<void()> on_room);

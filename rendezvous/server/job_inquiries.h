@@ -40,24 +40,24 @@ class JobInquiries {
   // operators who look for the reason why a job hangs.
   static constexpr int kMaxFollowers = 12;
 
-  // Adds an inquiry. Returns false if there are kMaxInquiries already, or for
-  // one that follows the output kMaxFollowers of its kind.
+  // Adds an inquiry. Returns false if there are already kMaxInquiries inquiries
+  // or, for an inquiry that follows the output, kMaxFollowers such inquiries.
   bool Add(const Session& session, const std::string& node);
   // Removes an inquiry. Returns the streams that were still asked.
   std::set<StreamId> Remove(const Session& session);
 
   // Asks the nodes that `session` concerns and that are not asked yet. Reports
-  // those that are not connected as missing. Returns the streams whose
+  // nodes that are not connected as missing. Returns the streams whose
   // inquiries have changed.
   std::set<StreamId> Ask(const Session& session,
                          const std::vector<NodeSeat>& seats);
-  // Does so for all inquiries that follow the output, after the nodes or the
+  // Calls Ask for all inquiries that follow the output, after the nodes or the
   // round have changed.
   std::set<StreamId> AskFollowed(const std::vector<NodeSeat>& seats);
 
   // The stream has closed: its answers are lost, unless they are complete.
   void OnClosed(StreamId stream);
-  // No further node will be asked: the job is over.
+  // Records that the job is over, so that no further node will be asked.
   void AskNoMore();
   // Ends all inquiries, with all answers that are not complete.
   void LoseAll(const std::string& why);
@@ -75,7 +75,7 @@ class JobInquiries {
   // One node's part of an inquiry.
   struct Asked {
     StreamId stream = 0;
-    Inquiry inquiry;  // with the node's id
+    Inquiry inquiry;  // with the id for this node
     Session session;
   };
 

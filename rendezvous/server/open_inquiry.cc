@@ -5,7 +5,7 @@
 namespace muster::rendezvous {
 namespace {
 
-// Memory of an element besides its text, in bytes.
+// The assumed memory in bytes of a line, stack or note in addition to its text.
 constexpr size_t kElementBytes = 64;
 
 size_t SizeOf(const AnswerPart& part) {

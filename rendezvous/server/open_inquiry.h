@@ -36,9 +36,9 @@ class OpenInquiry {
   void Miss(const std::string& node_id, const std::string& host,
             const std::string& why);
 
-  // The node that was asked under `id` begins to answer. Returns false if no
-  // node was asked under `id`, the answer has begun before, or the answer is
-  // not wanted any more.
+  // Records that the node that was asked under `id` begins to answer. Returns
+  // false if no node was asked under `id`, the answer has begun before, or the
+  // answer is not wanted any more.
   bool Begin(uint64_t id);
   enum class Taken {
     kYes,
@@ -50,9 +50,9 @@ class OpenInquiry {
   void Lose(uint64_t id, const std::string& why);
   // Ends all answers that are not complete.
   void LoseAll(const std::string& why);
-  // No further node will be asked.
+  // Records that no further node will be asked.
   void AskNoMore() { further_ = Further::kNone; }
-  // The operator reads no more.
+  // Records that the operator will read no further update.
   void Close();
 
   // The next update for the operator; nullopt: none at this time.
@@ -84,7 +84,7 @@ class OpenInquiry {
   std::map<std::string, uint64_t> newest_;  // newest id by node id
   int pending_ = 0;  // number of answers that are not complete or lost
   std::deque<InquiryUpdate> updates_;
-  size_t bytes_ = 0;  // size of updates_
+  size_t bytes_ = 0;  // bytes buffered in updates_
   bool closed_ = false;
 };
 

@@ -23,13 +23,15 @@ double Median(std::vector<double> values) {
   return *middle;
 }
 
-// Whether `share` exceeds the median by this part of the two margins.
+// Whether `share` exceeds the median by at least `part` of each of the two
+// margins, kMinRatio and kMinExcess.
 bool IsAbove(double share, double median, double part) {
   return share >= median * (1 + part * (StragglerWatch::kMinRatio - 1)) &&
          share >= median + part * StragglerWatch::kMinExcess;
 }
 
-// In a single window, noise may hide half of a difference.
+// The part of the margins that a single window must exceed: noise may hide half
+// of a difference there.
 constexpr double kPartInWindow = 0.5;
 
 }  // namespace
@@ -55,7 +57,8 @@ void StragglerWatch::Follow(const RankTimes& times, Rank& rank) {
   const double own = passed(rank.last.own, times.own);
   const double blocked = passed(rank.last.blocked, times.blocked);
   if (!rank.is_known || own < 0 || blocked < 0) {
-    // The first times of this measurement.
+    // The rank's first times, or the first times since its measurement began
+    // anew.
     rank = Rank();
     rank.is_known = true;
     rank.last = times;

@@ -25,13 +25,14 @@ namespace muster::rendezvous {
 // slow if its share over the last kWindows windows is at least kMinRatio times
 // the median, and exceeds the median by at least kMinExcess and by kDeviations
 // standard deviations of all ranks (estimated from the median absolute
-// deviation); and if half of these two margins were exceeded, too,
-//   in kPersistentVotes of the windows: persistently;
-//   in kPassingVotes of the windows: for some time.
+// deviation). In addition, its share must exceed half of the margins kMinRatio
+// and kMinExcess
+//   in kPersistentVotes of the windows for a persistently slow rank,
+//   in kPassingVotes of the windows for a rank that is slow for some time.
 // So a single long pause, noise that hits one rank after another, and ranks
-// whose work always differs a little name nobody. Of two ranks, the one with
-// the smaller share is the median. A rank that was persistently slow stays so
-// until it exceeded the margins in fewer than kPassingVotes windows.
+// whose work always differs a little make no rank slow. Of two ranks, the one
+// with the smaller share is the median. A rank that was persistently slow stays
+// so until it exceeded the margins in fewer than kPassingVotes windows.
 //
 // If the ranks hardly wait for each other, all shares are near 1, and no rank
 // is slow. A slow network delays all ranks alike, and is not found.
@@ -75,7 +76,7 @@ class StragglerWatch {
   // The slow ranks, ordered by rank.
   const std::vector<SlowRank>& slow() const { return slow_; }
   // By which part a step would become shorter if the slow ranks were as quick
-  // as the slowest of the others; from 0 to 1.
+  // as the slowest other rank; from 0 to 1.
   double gain() const { return gain_; }
 
  private:
@@ -95,7 +96,7 @@ class StragglerWatch {
     std::array<Window, kWindows> windows;
     int64_t count = 0;  // number of windows so far
     bool grew = false;  // whether this evaluation has added a window
-    bool slow = false;  // persistently
+    bool slow = false;  // whether the rank is persistently slow
   };
 
   // Adds a window to the rank unless its times have advanced too little.

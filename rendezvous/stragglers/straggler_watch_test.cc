@@ -24,7 +24,7 @@ Duration FromSeconds(double s) {
 }
 
 // A synchronous training: in each step the ranks work, and wait in a collective
-// for the last one; then all transfer.
+// for the last rank; then all ranks transfer data.
 class Training {
  public:
   Training(int ranks, double transfer_s)
@@ -135,10 +135,11 @@ TEST(StragglerWatch, OneRankAloneIsNotJudged) {
 }
 
 TEST(StragglerWatch, ASmallDifferenceNamesNobody) {
-  // Less than kMinRatio.
+  // The slow rank's share is less than kMinRatio times the median.
   Training training(4, 0.5);
   EXPECT_EQ(StepsUntilNamed(training, With(4, 1, 1.08), 1), 0);
-  // More than kMinRatio, but less than kMinExcess of the step.
+  // The share is more than kMinRatio times the median, but exceeds the median
+  // by less than kMinExcess.
   Training short_work(4, 30);
   EXPECT_EQ(StepsUntilNamed(short_work, With(4, 1, 2), 1), 0);
 }
@@ -184,7 +185,8 @@ TEST(StragglerWatch, ARankThatRecoversIsToldOnce) {
       recovered = step;
     }
   }
-  // 14 windows remain in memory, the first 2 of the 16 are free.
+  // Each normal step replaces a window above the margins. Rank 1 has recovered
+  // once fewer than kPassingVotes such windows are left.
   EXPECT_EQ(recovered,
             StragglerWatch::kWindows - StragglerWatch::kPassingVotes + 1);
   EXPECT_THAT(training.watch().slow(), IsEmpty());
@@ -284,7 +286,7 @@ class Noise {
 
   std::mt19937_64 random_;
   const double deviation_;
-  std::vector<int> beside_;  // steps for which another process remains
+  std::vector<int> beside_;  // remaining steps of the other process, by rank
 };
 
 TEST(StragglerWatch, AnHourOfNoiseNamesNobody) {

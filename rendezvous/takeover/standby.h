@@ -35,8 +35,9 @@ class Standby {
  public:
   enum class Kind {
     // The coordinator that the job's nodes try first. A node that has never met
-    // another coordinator begins the job here at once. A founder that was
-    // deposed, or has learned of another coordinator, becomes a kSuccessor.
+    // another coordinator begins the job at this coordinator at once. A founder
+    // that was deposed, or has learned of another coordinator, becomes a
+    // kSuccessor.
     kFounder,
     kSuccessor,
   };
@@ -83,10 +84,11 @@ class Standby {
     int nodes = 0;
   };
   // Handles the announcement of another standby, which sends one about once a
-  // second while nodes are there and it knows no coordinator. The nodes here
-  // are sent to the other standby if more nodes are there; if as many, to the
-  // standby whose endpoint is first in byte order. Nodes that were asked for a
-  // promise stay. `own_endpoint`: the endpoint of this standby.
+  // second while nodes are there and it knows no coordinator. The nodes at this
+  // standby are sent to the other standby if more nodes are there; if equally
+  // many are there, to the standby whose endpoint is first in byte order. Nodes
+  // that were asked for a promise stay. `own_endpoint`: the endpoint of this
+  // standby.
   Step Meet(Instant now, const Assembly& other,
             const std::string& own_endpoint);
   // Returns the number of connected nodes that wait for a majority; 0 if a

@@ -238,8 +238,8 @@ TEST(StandbyTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
 }
 
 TEST(StandbyTest, AMajorityOfANewerWorldDoesNotReplaceOneOfTheElectorate) {
-  // Round 2 may have begun on node 0 and two other nodes; only the other two
-  // connect here.
+  // Two of the three nodes of round 2 connect to this standby, but no node of
+  // the electorate's world.
   Cluster nodes(3);
   for (int i = 0; i < 2; ++i) {
     const int other = nodes.AddFresh();
@@ -321,7 +321,8 @@ TEST(StandbyTest, EnoughNodesReplaceNoMajorityThatHalfOfTheWorldMayDeny) {
       nodes.report(node).spec.max_nodes = 4;
       nodes.Come(node);
     }
-    // One node can be elsewhere: half of a world of two.
+    // One node can be elsewhere: half of a world of two nodes, but less than
+    // half of a world of three.
     EXPECT_EQ(nodes.told(1).epoch != 0, world == 3) << world;
   }
 }
@@ -388,8 +389,8 @@ TEST(StandbyTest, AReturnedNodeWhoseRankHasVotedIsNoVoter) {
   stranger.place.reset();
   stranger.electorate.rank = 0;
   nodes.Come(2);
-  // Without the check these would be 2 nodes that remember and 1 that has
-  // returned, of 4.
+  // If node 2 counted as well, 2 nodes that remember and 1 that has returned
+  // would be a majority of the 4 nodes.
   EXPECT_EQ(nodes.told(2).epoch, 0u);
 }
 

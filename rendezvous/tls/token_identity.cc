@@ -107,7 +107,7 @@ struct Contents {
   EVP_PKEY* key = nullptr;
   // common name of the signer
   std::string issuer;
-  // OpenSSL's NID and text of each
+  // OpenSSL's NID and the text of each extension
   std::vector<std::pair<int, std::string>> extensions;
   std::vector<std::string> uris;
   std::time_t end = 0;  // 0: kNoEnd

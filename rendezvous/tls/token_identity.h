@@ -57,7 +57,7 @@ absl::StatusOr<std::string> ReadCallerToken(
 // The permissions of a derived token.
 struct TokenGrant {
   std::string name;               // name of the principal (IsPrincipalName)
-  std::set<Role> roles;           // not empty
+  std::set<Role> roles;           // at least one role
   std::vector<std::string> jobs;  // run ids or "PREFIX-*"; empty: all
   std::time_t expires = 0;        // 0: never
 };

@@ -38,7 +38,8 @@ import kernel_events
 _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _GPT = os.path.realpath('models/trainer/gpt')
-# Names the job, the node and the start of each process, as JOB/NODE/START.
+# The environment variable that marks each process with its job, node and start,
+# as JOB/NODE/START.
 _MARK = 'MUSTER_CHAOS_NODE'
 # Number of steps between checkpoints, and number of new steps after which a job
 # counts as recovered.
@@ -114,8 +115,8 @@ class Processes:
 
   def __init__(self, job):
     self._mark = job + '/'
-    # Mark by session of a launch, a daemon or a guardian. Only root can read
-    # the environment of these processes.
+    # The mark of each session of a launch, a daemon or a guardian, by session
+    # id. Only root can read the environment of these processes.
     self.sessions = {}
 
   def all(self):
@@ -253,7 +254,7 @@ class _Task:
   due: float  # on the monotonic clock
   number: int  # tasks of the same time are called in this order
   function: Callable[[], None] = dataclasses.field(compare=False)
-  # of the process whose end is awaited; None: no process, or it has ended
+  # pidfd of the process whose end is awaited; None: no process, or it has ended
   pidfd: Optional[int] = dataclasses.field(default=None, compare=False)
 
 
@@ -592,8 +593,8 @@ class Job:
     address = socket.inet_aton(self._hosts[node].address)[::-1].hex().upper()
     with open(f'/proc/{self._nodes[node].process.pid}/net/tcp',
               encoding='ascii') as table:
-      # The words of a line: number, own address, peer's address, state (01:
-      # established), …
+      # The words of a line of /proc/PID/net/tcp: number, own address, peer's
+      # address, state (01: established), …
       return sum(words[1] == f'{address}:{self._port:04X}' and words[3] == '01'
                  for words in map(str.split, table))
 

@@ -10,8 +10,8 @@ import faults
 # The resolution of the event log's times, in seconds.
 _CLOCK_S = 0.002
 
-# The cause of a round's end, if it names a worker that failed because its peer
-# was killed.
+# Matches the cause of a round's end that names a worker that failed because its
+# peer was killed.
 _VICTIM = r'\brank \d+ on \S+ exit code 1\b'
 
 
@@ -23,10 +23,10 @@ class Group:
   # rank -> (round, pid), before the faults and after the recovery.
   before: Dict[int, Tuple[int, int]] = dataclasses.field(default_factory=dict)
   after: Dict[int, Tuple[int, int]] = dataclasses.field(default_factory=dict)
-  # restarts of the job's budget, before and after
+  # number of used restarts, before the faults and after the recovery
   used_before: int = 0
   used_after: int = 0
-  # ranks of the workers that were killed themselves
+  # ranks of the workers that a fault killed directly
   killed_ranks: List[int] = dataclasses.field(default_factory=list)
   steps: List[int] = dataclasses.field(default_factory=list)  # in log order
   silence_s: float = 0.0  # longest time without a new line of the log
@@ -133,7 +133,7 @@ def _causes(story):
     ending = [fault for fault in (group.faults if group else [])
               if fault.rounds]
     on_node = [fault for fault in ending if f'node{fault.node}' == node]
-    # To a coordinator that is cut off, the other nodes are lost.
+    # A coordinator that is cut off declares the other nodes lost.
     harming = [fault for fault in ending if fault in on_node or not node or
                fault.at_host and fault.outlives_lease]
     what = f'the event log says "{reason}" ({kind}, {node}) after {group}'

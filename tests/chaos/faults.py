@@ -24,7 +24,7 @@ _KINDS = ((KILL, WORKER), (KILL, WORKER), (KILL, NODE), (KILL, AGENT),
           (KILL, GUARDIAN), (KILL, DAEMON), (KILL, DAEMON), (STOP, WORKER),
           (STOP, AGENT), (STOP, GUARDIAN), (STOP, NODE), (STOP, DAEMON),
           (FILL, JOURNAL), (STOP, ETCD), (CUT, NODE), (CUT, NODE))
-# Targets that exist only with these kinds of state.
+# The kinds of state with which a target exists; other targets always exist.
 _ONLY = {JOURNAL: (FOLDER,), ETCD: (SHARED,), DAEMON: (NONE, FOLDER, SHARED)}
 _PARTS_OF_NODE = (WORKER, NODE, AGENT, GUARDIAN)
 # The probability that a node's fault acts on the node that coordinates the job.

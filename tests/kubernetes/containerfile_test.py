@@ -102,7 +102,7 @@ class Containerfile(unittest.TestCase):
     container = job['spec']['template']['spec']['containers'][0]
     self.assertEqual(values['args'], container['args'][-1:])
     # The script's path is relative to the image's working directory, so the
-    # manifest must not override that.
+    # manifest must not override the working directory.
     self.assertNotIn('workingDir', container)
     self.assertEqual(self.trainer, [
         ('ARG', 'MUSTER=muster'), ('FROM', '${MUSTER}'),

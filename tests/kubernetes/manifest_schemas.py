@@ -83,7 +83,8 @@ def _twice(root, schema, thing, path):
       keys = schema.get('x-kubernetes-list-map-keys')
       if not keys or not isinstance(value, dict):
         continue
-      # Of the keys of such lists only `protocol` has a default value.
+      # Among the keys that identify a list's elements, only `protocol` has a
+      # default value.
       own = tuple(value.get(key, 'TCP' if key == 'protocol' else None)
                   for key in keys)
       if own in seen:

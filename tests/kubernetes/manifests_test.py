@@ -338,8 +338,9 @@ class SharedState(unittest.TestCase):
             'rollingUpdate': {'maxSurge': 1, 'maxUnavailable': 0}})
         budget, = chosen['PodDisruptionBudget']
         self.assertEqual(budget['spec']['maxUnavailable'], 1)
-        # A budget counts ready pods. If the standbys were not ready, the leader
-        # could never be evicted, and an update would never end.
+        # A PodDisruptionBudget counts ready pods. If the standbys were not
+        # ready, the leader could never be evicted, and an update would never
+        # end.
         probe = pod_of(deployment)['containers'][0]['readinessProbe']
         self.assertEqual(probe['httpGet']['path'], '/livez')
         # A pod that etcd refuses ends after its first read of etcd, so it must

@@ -110,9 +110,10 @@ void Network::Dial(AgentName agent, int host) {
   });
 }
 
-// Checks again and again whether the agent's end of a connection still gets
+// Checks periodically whether the agent's end of a connection still gets
 // answers, and closes this end after Plan::link_timeout without one. The
-// coordinator's end closes much later, unless the reset reaches it.
+// coordinator's end closes much later, unless a reset of the connection reaches
+// it.
 void Network::KeepAlive(rendezvous::StreamId stream) {
   stage_->queue.In(kKeepAliveTick, [this, stream] {
     Connection* connection = Find(stream);

@@ -23,8 +23,8 @@ class Network {
   enum class Process { kUp, kSuspended, kDown, kWithoutPower };
   struct Ends {
     // Returns the state of the process of the coordinator in slot `host`, or of
-    // the one outside if `host` is kOutside. `host` means the same in the other
-    // functions.
+    // the coordinator outside of the nodes if `host` is kOutside. `host` means
+    // the same in the other functions.
     std::function<Process(int host)> coordinator;
     std::function<void(int host, rendezvous::StreamId, AgentName)> attached;
     std::function<void(int host, rendezvous::StreamId,

@@ -165,7 +165,7 @@ void SimNode::Reconnect(const agent::Reconnect& reconnect) {
 }
 
 // Tells the coordinator in the same process which coordinator the agent has
-// after `step`. A coordinator must know of a newer one.
+// after `step`. A coordinator must learn of a newer coordinator.
 void SimNode::Follow(const agent::LifecycleEvent& event,
                      const agent::LifecycleStep& step) {
   using rendezvous::DirectiveKind;

@@ -54,7 +54,7 @@ class AdoptionChecker : public Checker {
   struct Come {
     uint64_t sequence = 0;
     rendezvous::WorldId world;
-    int nodes = 0;  // of the world
+    int nodes = 0;  // number of nodes of the world
   };
   struct World {
     int come = 0;

@@ -118,8 +118,8 @@ class AttributionChecker : public Checker {
     } else if (is_adopted_ &&
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // These reasons name nodes that an earlier coordinator told to stop. No
-      // fault is needed for that.
+      // No fault is needed: these two reasons name nodes that an earlier
+      // coordinator told to stop.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }
@@ -175,7 +175,7 @@ class AttributionChecker : public Checker {
                began_ - plan().spec.lease() - plan().coordinator_timeout;
   }
 
-  std::set<std::string> reasons_;  // of all breaks
+  std::set<std::string> reasons_;  // reasons of all breaks so far
   // slots that were assigned to a group rank, by round and group rank
   std::map<std::pair<int, int>, std::set<int>> members_;
   Instant began_;

@@ -7,11 +7,11 @@
 namespace muster::simulation {
 namespace {
 
-// Whether every coordinator of the job must give this verdict. Three outcomes
-// are exceptions, although a majority of nodes may continue under another
-// coordinator: a coordinator that cannot reach a majority gives up with a
-// time-out, and it ends its job after a cancel or a preemption within one
-// lease.
+// Whether every coordinator of the job must give this verdict. A time-out, a
+// cancel and a preemption are exceptions: a coordinator that cannot reach a
+// majority gives up with a time-out, and ends its job within one lease after a
+// cancel or a preemption, although a majority of nodes may continue under
+// another coordinator.
 bool IsFinal(const rendezvous::Verdict& verdict) {
   return verdict.outcome == rendezvous::Outcome::kSucceeded ||
          verdict.outcome == rendezvous::Outcome::kFailed;

@@ -43,7 +43,7 @@ class PromiseChecker : public Checker {
 
  private:
   // Returns the agent's newest directive from a coordinator that the agent may
-  // obey. If there is none, reports a breach, that the agent does `what`
+  // obey. If there is none, reports the breach that the agent does `what`
   // without such a directive, and returns null.
   const rendezvous::Directive* CheckOrder(AgentName agent, const char* what) {
     const auto found = order_.find(agent.incarnation);
