@@ -46,8 +46,8 @@ class AdminClient::Impl {
   absl::Status OnFirstReached(const Call& call) {
     const Instant until = MonotonicNow() + kTakeover;
     while (true) {
-      // The coordinator's HOST:PORT as a standby names it (empty: the standby
-      // does not know it); nullopt: no standby has answered.
+      // The coordinator's HOST:PORT, as a standby has answered it. Empty: the
+      // standby does not know it. nullopt: no standby has answered.
       std::optional<std::string> named;
       absl::Status status = TryOnce(&dialer_, call, &named);
       const absl::StatusOr<Endpoint> there = ParseEndpoint(named.value_or(""));
@@ -198,8 +198,8 @@ absl::Status AdminClient::Inquire(
   request.set_node(node);
   ToWire(question, request.mutable_question());
   absl::Status unsound;
-  // The error after the first update. The call is then not repeated, because
-  // the operator has already seen a part of the answers.
+  // The error that ended the call after the first update. The call is then not
+  // repeated: the operator has already seen some of the answers.
   absl::Status broken;
   const auto read = [&](v1::Admin::Stub* stub, grpc::ClientContext* context) {
     const auto reader = question.kind == Inquiry::Kind::kLogs

@@ -21,9 +21,9 @@ namespace muster::rendezvous {
 // `stacks` make to a coordinator. Each call goes to the first endpoint that
 // answers, as Dialer finds it. If that endpoint is a standby inside a `launch`,
 // the call is repeated at the coordinator that the standby names. With several
-// endpoints, or at a standby, a call that reaches no coordinator is repeated
-// for 5 s, because another coordinator may be taking over. A call whose
-// connection broke may therefore be carried out twice.
+// endpoints, or at a standby, another coordinator may be taking over; a call
+// that reaches no coordinator is then repeated for 5 s. A call may be carried
+// out twice if its connection breaks.
 //
 // Blocking; thread-safe. Every call may fail with: Unavailable (not reached, or
 // lost), DeadlineExceeded (no answer within `timeout`), Unauthenticated (job
@@ -65,17 +65,18 @@ class AdminClient {
     Duration clock_ahead = Duration::zero();
     Duration round_trip = Duration::zero();
   };
-  // Returns how the coordinator sees this caller. Unimplemented: the
-  // coordinator's version is too old for this call.
+  // Returns this caller's address, the coordinator's version and the clock
+  // difference. Unimplemented: the coordinator's version is too old for this
+  // call.
   absl::StatusOr<Caller> WhoAmI();
 
-  // Asks the nodes of a job for output or stacks, by `question.kind`, and calls
+  // Asks the nodes of a job for output or stacks (`question.kind`). Calls
   // `on_update` from this thread for each part of their answers. `node`: a node
-  // id or host name; empty: all nodes. Returns OK once all nodes have answered
-  // or their update says why not, or `on_update` has returned kEnough.
+  // id or host name; empty: all nodes. Returns OK once each node has answered,
+  // or an update has said why it did not, or `on_update` has returned kEnough.
   // NotFound: no such job. InvalidArgument: no such node or rank.
-  // FailedPrecondition: the job has no workers, or a reason of the class
-  // comment.
+  // FailedPrecondition: the job has no workers, or the peer is not a Muster
+  // coordinator.
   enum class Watching { kGoOn, kEnough };
   absl::Status Inquire(
       const std::string& run_id, const std::string& node,
@@ -86,16 +87,16 @@ class AdminClient {
     // The decisions since the previous update, in the order in which the
     // coordinator made them.
     std::vector<Decision> decisions;
-    // Number of decisions that the coordinator dropped before the ones in
-    // `decisions`, because this client read too slowly.
+    // Number of older decisions that the coordinator dropped because this
+    // client read too slowly.
     int decisions_dropped = 0;
     JobStatus status;  // the job's state after `decisions`, without `nodes`
   };
-  // Blocks, and calls `on_update` from this thread: once at the start, then for
-  // each later change. Returns OK once the job has finished or `on_update` has
-  // returned kEnough. With several endpoints, goes on with the next coordinator
-  // after the loss of one. Unavailable: for instance, the coordinator has been
-  // silent for about 15 s. NotFound: no such job.
+  // Blocks. Calls `on_update` from this thread once at the start, then for each
+  // later change. Returns OK once the job has finished or `on_update` has
+  // returned kEnough. With several endpoints: if the coordinator is lost,
+  // continues with the next one. Unavailable: for instance, the coordinator has
+  // been silent for about 15 s. NotFound: no such job.
   absl::Status WatchJob(
       const std::string& run_id,
       const std::function<Watching(const Update&)>& on_update);

@@ -20,7 +20,7 @@ class InProcessAnswer : public AnswerSender {
         id_(id),
         room_(std::make_shared<Room>()) {}
   ~InProcessAnswer() override {
-    // No effect if the answer is complete.
+    // Lose has no effect if the answer is complete.
     if (begun_) session_->Lose(id_, "its answer broke off");
   }
 
