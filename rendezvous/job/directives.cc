@@ -153,9 +153,10 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
   return status;
 }
 
-// Whether the node must receive the verdict's stop order: it is an elector that
-// was lost and has returned while the verdict waits until enough electors know
-// it.
+// Whether the node must receive the stop order with the verdict, although it
+// was lost. This is so if it is an elector that has returned while the verdict
+// waits until enough electors know it. (Electors are the nodes that elect a
+// coordinator.)
 bool MustKnowVerdict(const JobState& state, const Node& node) {
   if (node.going || !state.stopping.consequence.verdict().has_value()) {
     return false;
@@ -189,8 +190,8 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
     key.exit_code = StopOrderFor(state, key.round).exit_code;
     key.preempted = state.preemption.has_value();
   } else if (HasProcesses(node.phase)) {
-    // The node runs a round that it does not belong to (any more): the node
-    // lost its lease, or the round belongs to an earlier coordinator.
+    // The node runs a round that it does not belong to. Either the node lost
+    // its lease, or the round belongs to an earlier coordinator.
     key.kind = DirectiveKind::kStop;
     key.round = node.round;
   } else if (node.going) {

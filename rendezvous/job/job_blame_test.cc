@@ -1,6 +1,7 @@
-// Tests which event is blamed if a node dies and its peers' workers fail on
-// their broken connections, or if a worker dies of a SIGKILL that Muster did
-// not send, so that perhaps the whole node is dying.
+// Tests of which event is blamed for the end of a round. Either a node dies,
+// and its peers' workers fail because their connections break. Or a worker dies
+// of a SIGKILL that Muster did not send, so that perhaps the whole node is
+// dying.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -247,8 +248,8 @@ class JobBlameRaisedFirst : public ::testing::Test {
     return failure;
   }
 
-  // Returns the verdict after node a has reported the failure `first`, and then
-  // node `on` the failure `second`.
+  // Returns the verdict after two failures: `first`, which node a reports, and
+  // then `second`, which node `on` reports.
   Verdict Ends(const Failure& first, const std::string& on,
                const Failure& second) {
     job_.Fails("a", first);
@@ -339,9 +340,9 @@ TEST_F(JobBlameRaisedFirstWithABudget, TheRestartStaysSpent) {
   EXPECT_EQ(job_.Count("blame"), 1);
 }
 
-// Node b itself reported the failure, so the failure came before b was lost. If
-// the loss were blamed, a job whose node always fails this way would restart
-// for ever.
+// Node b itself reported the failure of its worker, so the failure came before
+// b was lost. If the loss were blamed, no restart would be spent. A job whose
+// node always fails this way would restart for ever.
 TEST(JobBlameNot, ANodeWhoseOwnWorkerFailed) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
@@ -424,7 +425,7 @@ TEST(JobBlameNot, ANodeThatHadSucceededAndLeaves) {
 }
 
 // Node b leaves before it has started the current round. Its last report, a
-// success, belongs to the previous round, so that b becomes the cause.
+// success, belongs to the previous round, so b is the cause of the break.
 TEST(JobBlameBeforeItsStart, ANodeThatLeavesIsTheCause) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});

@@ -1,6 +1,6 @@
-// Worker failures: the break of the round, the restart budget, the cause.
-// Hangs: which of several silent workers is blamed. Progress of the workers,
-// which changes no decision.
+// Tests of worker failures: the break of the round, the restart budget and the
+// cause. Tests of hangs: which of several silent workers is blamed. Also tests
+// that a worker's progress changes no decision.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -565,8 +565,8 @@ TEST_F(JobHang, OnlyAnotherStoppedOneThatFellSilentBeforeTakesItsPlace) {
 }
 
 TEST_F(JobHang, WorkersSilentAtTheSameTimeAreCounted) {
-  // Three workers of b: one fell silent a second later than a's worker, one
-  // still reports progress, and one has ended (deadline 0).
+  // Progress of three workers of b. One fell silent a second later than a's
+  // worker, one still reports progress, and one has ended (deadline 0).
   job_.agent("b").report.progress = {
       {.silent_for = seconds(29), .deadline = seconds(30)},
       {.silent_for = seconds(2), .deadline = seconds(30)},

@@ -11,8 +11,9 @@
 
 namespace muster::rendezvous {
 
-// A Job together with agents that the test controls; one method for each event.
-// Messages arrive at once, except to a `deaf` agent or from a `silent` one.
+// A Job together with agents that the test controls. There is one method for
+// each event. Messages arrive at once, except directives to a `deaf` agent and
+// keep-alives of a `silent` one.
 class JobFixture {
  public:
   struct Agent {
@@ -38,8 +39,8 @@ class JobFixture {
   // Calls Wait until a decision of this kind has been made or `limit` has
   // passed. Returns the time that has passed, to within 100 ms.
   Duration WaitFor(const std::string& kind, Duration limit);
-  // Advances the time while the driver is suspended. The next call must be the
-  // first event that the driver handles afterwards.
+  // Advances the time as if the driver were suspended. Call next what the
+  // driver handles first after the suspension.
   void StandStill(Duration duration);
 
   // Replaces the coordinator, after `away` without one, by another that has the
@@ -49,8 +50,9 @@ class JobFixture {
   // Like ReplaceCoordinator, but the new coordinator has no record of the job.
   void ReplaceCoordinatorAndRecord(Duration away = Duration::zero());
 
-  // Ends the coordinator with its node's process; the process of node `host`
-  // takes over after `away`. All streams are broken; the agents must reconnect.
+  // Ends the process of the coordinator's node. After `away`, the process of
+  // node `host` takes over as the coordinator. All streams are broken; the
+  // agents must reconnect.
   void TakeOver(const std::string& host, Duration away = Duration::zero());
 
   // --- Agents. `name` is both the node id and the host.

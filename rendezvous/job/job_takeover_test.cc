@@ -152,7 +152,7 @@ TEST(JobTakeoverTest, ItsLossExplainsAFailureAndSpendsNoRestart) {
 
 TEST(JobTakeoverTest, NoWorldBeginsWithoutAMajorityOfTheNewest) {
   // Nodes b and c of the three-node world are lost. With the new nodes e and f
-  // enough nodes are present, but no majority of that world.
+  // enough nodes are present, but no majority of the old world.
   JobFixture job = RunningJob(1, 3);
   job.BreakStream("b");
   job.BreakStream("c");
@@ -196,7 +196,7 @@ TEST(JobTakeoverTest, AShrunkWorldIsTheNextElectorate) {
   job.Runs("a");
   job.Runs("b");
   EXPECT_EQ(job.told("a").electorate.nodes, 2);
-  // Half of the two-node world continues: the other node alone is no majority.
+  // Only one node of a two-node world is left. Half of a world is no majority.
   job.BreakStream("b");
   job.Wait(seconds(1));
   job.AllStop();
@@ -328,7 +328,7 @@ TEST(JobTakeoverTest, AVerdictIsToldToAnElectorThatIsBack) {
 
 TEST(JobTakeoverTest, AWorldOfADeposedCoordinatorIsNotAdopted) {
   // Coordinator a formed round 2 with b, and only b began it. Then b took over
-  // and continued round 1, and c knows that.
+  // and continued round 1, which c knows.
   JobFixture job = RunningJob(2, 3);
   job.TakeOver("c");
   Report& stray = job.agent("a").report;
@@ -498,7 +498,7 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
     job.AllStop();
     job.Wait(seconds(5));
     // With Takeover::kAuto two nodes may begin a round: the job has at most
-    // three nodes, so the nodes elsewhere are too few to begin a round.
+    // three nodes, so at most one is elsewhere, too few for a round.
     EXPECT_EQ(job.phase() == JobPhase::kRunning, takeover == Takeover::kAuto);
     if (takeover == Takeover::kMajority) {
       EXPECT_TRUE(job.job().MayAsk());
@@ -612,8 +612,8 @@ TEST(JobTakeoverTest, AnotherExitCodeIsANewOrder) {
 }
 
 TEST(JobTakeoverTest, AVerdictWaitsForAFirstWorldThatMayHaveBegun) {
-  // Only a has reported that it runs round 1, so no world is known to have
-  // begun.
+  // Only a has reported that it runs round 1. So it is not known whether any
+  // world has begun on all of its nodes.
   JobSpec spec = QuickSpec(1, 3);
   spec.max_restarts = 0;
   JobFixture job = JobFixture::HostedBy("a", spec);
