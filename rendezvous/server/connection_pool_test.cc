@@ -137,7 +137,7 @@ TEST_F(ConnectionPoolTest, AFloodOnTrialClosesItsOwnConnections) {
   EXPECT_EQ(pool_.callers().size(), 1u);
 }
 
-// All places on trial are taken by connections of 8 networks, two of each.
+// 8 networks have two connections each on trial, so all 16 places are taken.
 TEST_F(ConnectionPoolTest, AgentsThatConnectAtOnceWaitForEachOther) {
   std::vector<Id> first;
   for (int i = 0; i < 16; ++i) {

@@ -14,7 +14,7 @@ void InquirySession::Apply(Change change) {
   on_news_();
 }
 
-// Lets the answers that wait for room continue, if there is room now.
+// If there is room now, lets the answers that wait for room continue.
 void InquirySession::WakeWaiting() {
   std::vector<std::function<void()>> wake;
   {

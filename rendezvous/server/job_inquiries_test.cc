@@ -118,7 +118,7 @@ TEST_F(JobInquiriesTest, AtMostSixteenAreOpen) {
       inquiries_.Add(std::make_shared<InquirySession>(Inquiry(), [] {}), ""));
 }
 
-// Callers of `launch logs -f` that operators left running must not prevent an
+// Some operators have left `launch logs -f` running. This must not prevent an
 // operator from reading the stacks of a job that hangs.
 TEST_F(JobInquiriesTest, FollowersLeaveRoomForOthers) {
   for (int i = 0; i < JobInquiries::kMaxFollowers; ++i) {
