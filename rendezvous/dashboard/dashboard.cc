@@ -20,7 +20,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr Duration kReadInterval = std::chrono::milliseconds(900);
-// Reading and formatting the jobs takes at most 1 / (kRest + 1) of the time.
+// Reading and formatting the jobs takes at most 1 / (kRest + 1) of the time:
+// after each reading, the dashboard rests kRest times as long.
 constexpr int kRest = 20;
 constexpr size_t kMaxShared = 64;
 constexpr char kJsonType[] = "application/json";
@@ -175,7 +176,7 @@ void Dashboard::Read() {
   histories_.Add(jobs_.jobs);
   shared_.clear();
   ++generation_;
-  // Includes the time that requests spent on formatting the last state.
+  // The cost includes the time in which requests formatted the previous state.
   const Duration cost = clock_.now() - began + std::exchange(spent_, {});
   next_read_ = began + std::max<Duration>(kReadInterval, kRest * cost);
 }

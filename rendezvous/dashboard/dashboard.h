@@ -46,8 +46,8 @@ class Dashboard {
   // Maximum number of streams at a time; a page that gets no stream asks for
   // the state every few seconds instead.
   static constexpr int kMaxStreams = 16;
-  // A stream ends after this time, and the page opens another one: so that a
-  // token that has expired is noticed.
+  // Longest time of a stream. The page then opens another one, so that an
+  // expired token is noticed.
   static constexpr Duration kStreamTime = std::chrono::minutes(10);
 
   struct Clock {
@@ -77,8 +77,9 @@ class Dashboard {
                               const Principal& principal);
   ProbeAnswer OpenStream(const std::string& job, const Principal& principal);
   const JobStatus* FindJob(const std::string& run_id) const;
-  // Returns the text with the key `key` for the newest state. Calls `make` if
-  // no request has made this text since the state was read.
+  // Returns the text with the key `key` for the newest state. Each text is made
+  // once per state: the first request calls `make`, later ones share the
+  // result.
   Text Shared(const std::string& key, const std::function<std::string()>& make);
   Text JobText(const JobStatus& job);
   Text JobEvent(const JobStatus& job, uint64_t seen_history);

@@ -23,8 +23,8 @@ void JobHistory::AddSpan(const JobStatus& job, double at_s) {
   const bool goes_on = !spans_.empty() && spans_.back().round == job.round &&
                        spans_.back().phase == job.phase;
   if (goes_on) {
-    // The end of a finished job's last span does not move, so that its history
-    // stays as it is.
+    // A finished job's history does not change any more: its last span keeps
+    // its end.
     if (job.phase == JobPhase::kFinished) return;
     spans_.back().to_s = at_s;
     ++version_;

@@ -15,18 +15,18 @@
 
 namespace muster::rendezvous {
 
-// A leader's term: every write of the leader is conditional on it. The election
-// assigns it.
+// The period in which one process leads. The election assigns it, and every
+// write of the leader is conditional on it.
 struct EtcdTerm {
   // The revision at which this leader set the key PREFIXelection/leader.
   int64_t revision = 0;
   uint64_t epoch = 0;  // greater than the epochs of all earlier leaders
 };
 
-// Splits a batch into pieces, each of which fits into one transaction of an
-// etcd with default limits (--max-txn-ops 128, --max-request-bytes 1.5 MiB),
-// unless a single record is too large. The pieces have the order of the batch.
-// Pure.
+// Splits a batch into pieces, so that each fits into one transaction of an etcd
+// with default limits (--max-txn-ops 128, --max-request-bytes 1.5 MiB). A piece
+// is larger only if it is a single record that is too large. The pieces have
+// the order of the batch. Pure.
 std::vector<PendingRecords::Batch> SplitBatch(
     const PendingRecords::Batch& batch);
 
@@ -54,8 +54,8 @@ class EtcdRecords : public JournalBackend {
  private:
   EtcdRecords(EtcdClient* client, EtcdTerm term)
       : client_(client), term_(term) {}
-  // Writes `batch`, whose changes fit into one transaction if etcd has its
-  // default limits. Adds the records that are too large for etcd to `refused`.
+  // Writes `batch`, a result of SplitBatch. Adds the records that are too large
+  // for etcd to `refused`.
   absl::Status WritePiece(const PendingRecords::Batch& batch,
                           PendingRecords::Refused& refused);
   // Writes `batch` in one transaction. OutOfRange: it is too large for etcd.

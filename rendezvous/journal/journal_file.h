@@ -21,12 +21,12 @@ namespace muster::rendezvous {
 //
 // Each call blocks for as long as the file system does. Not thread-safe.
 //
-// With SQLite's write-ahead log (WAL), a commit is one write and one fsync, and
-// after a crash the file contains a prefix of the commits. This process locks
-// the file for as long as it is open (locking_mode=EXCLUSIVE): SQLite then
-// needs no shared memory, which does not work on NFS. The lock is a POSIX lock
-// of the whole process, so no other code of this process may open and close the
-// file: the close would release the lock.
+// With SQLite's write-ahead log (WAL), a commit is one write and one fsync.
+// After a crash the file contains all commits up to some point. This process
+// locks the file for as long as it is open (locking_mode=EXCLUSIVE): SQLite
+// then needs no shared memory, which does not work on NFS. The lock is a POSIX
+// lock of the whole process, so no other code of this process may open and
+// close the file: the close would release the lock.
 class JournalFile : public JournalBackend {
  public:
   // Maximum size of a record; SQLite refuses values of more than 10^9 bytes.

@@ -18,8 +18,8 @@ using Type = Exposition::Type;
 constexpr JobPhase kJobPhases[] = {JobPhase::kGathering, JobPhase::kRunning,
                                    JobPhase::kStopping, JobPhase::kFinished};
 
-// The states of a node as its job's metrics count them. Each node has the first
-// one that applies.
+// The states of a node that a job's metrics count. If several apply to a node,
+// it counts in the first one.
 constexpr const char* kNodeStates[] = {"disconnected", "draining", "unhealthy",
                                        "unchecked",    "spare",    "idle",
                                        "running",      "stopping", "succeeded"};
@@ -185,7 +185,8 @@ void AddTime(const std::vector<JobStatus>& jobs, Exposition& page) {
   }
 }
 
-// `read` returns the value for one cause.
+// Adds a counter with one sample for each job and cause of lost time. `read`
+// returns the value for one cause.
 void AddByCause(const std::vector<JobStatus>& jobs, const char* name,
                 const char* help, double (*read)(const JobTime::Sum& sum),
                 Exposition& page) {
@@ -200,7 +201,8 @@ void AddByCause(const std::vector<JobStatus>& jobs, const char* name,
   }
 }
 
-// `read` is the field with a job's histogram.
+// Adds a histogram with one set of samples for each job. `read`: the field of
+// JobStatus that contains the histogram.
 void AddHistogram(const std::vector<JobStatus>& jobs, const char* name,
                   const char* help, DurationHistogram JobStatus::*read,
                   Exposition& page) {

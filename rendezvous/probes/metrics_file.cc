@@ -30,8 +30,8 @@ std::string Replace(const std::string& path, const std::string& text) {
     unlink(beside.c_str());
     return why;
   };
-  // Removes a link at this name, which would be followed: other users may be
-  // able to write in the folder.
+  // Remove a symbolic link at this name, because open would follow it. Other
+  // users may be able to write in the folder.
   unlink(beside.c_str());
   const OwnedFd file(
       open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));

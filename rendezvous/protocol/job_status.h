@@ -47,8 +47,8 @@ struct SlowRank {
   std::string host;
   int local_rank = 0;
   SlowPhase phase = SlowPhase::kCompute;
-  // The share of its time that the rank spends outside of collectives, divided
-  // by the median of this share over all ranks.
+  // How much more time the rank spends outside of collectives than the others:
+  // its share, divided by the median share of all ranks.
   double ratio = 0;
   bool is_persistent = false;  // false: for some time only
 
@@ -73,21 +73,22 @@ struct JobStatus {
   Duration age = Duration::zero();
   Duration phase_age = Duration::zero();
   std::optional<PreemptionNotice> preemption;
-  // Why the job's newest state is not durable in the coordinator's journal;
-  // empty: it is, or there is no journal. The next field says for how long.
+  // Why the job's newest state is not durable in the coordinator's journal.
+  // Empty: the state is durable, or there is no journal. The next field: for
+  // how long.
   std::string not_durable;
   Duration not_durable_for = Duration::zero();
   JobTime time;
-  // Histograms since this coordinator has known the job; not sent to operators.
-  // Time in which nodes gathered before a round; time from the early end of a
-  // round until all nodes run a later round.
+  // Two histograms since this coordinator has known the job; not sent to
+  // operators. First: the time in which nodes gathered before a round. Second:
+  // the time from the early end of a round until all nodes run a later round.
   DurationHistogram rendezvous_times;
   DurationHistogram recovery_times;
   // The slow ranks of the running round, ordered by rank; further ones are
   // omitted.
   std::vector<SlowRank> slow_ranks;
-  // By which part a step would become shorter if the slow ranks were as quick
-  // as the slowest other rank; from 0 to 1.
+  // The fraction by which a step would become shorter (0 to 1) if the slow
+  // ranks were as quick as the slowest of the other ranks.
   double slow_ranks_gain = 0;
   std::vector<NodeStatus> nodes;   // members by group rank, then spares
   std::optional<Verdict> verdict;  // set once the job has finished

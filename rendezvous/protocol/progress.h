@@ -27,13 +27,14 @@ struct WorkerProgress {
 };
 
 // How a worker has spent its time since its first collective, as measured in
-// the worker's process. The values increase while the worker lives; a lower
-// value shows that the measurement began anew.
+// the worker's process. The values increase while the worker lives. If a value
+// is lower than before, the measurement began anew.
 struct RankTimes {
   int local_rank = 0;
   // Time with no collective in progress: the worker's own work.
   Duration own = Duration::zero();
-  // Time with a collective in progress: transfer, and waiting for later ranks.
+  // Time with a collective in progress: the transfer, and the wait for ranks
+  // that come later.
   Duration blocked = Duration::zero();
   // Time spent waiting for input data, as far as the worker
   // reports it.

@@ -17,8 +17,8 @@
 
 namespace muster::rendezvous {
 
-// Version of the messages. Increased when their meaning changes in a way that
-// an older peer would misread. Peers with different versions refuse each other.
+// Version of the messages. Raised when their meaning changes so that an older
+// peer would misread them. Peers with different versions refuse each other.
 inline constexpr int kProtocolVersion = 3;
 
 // Maximum length of run ids, node ids, host names, addresses and roles.
@@ -41,11 +41,12 @@ inline constexpr size_t kMaxPlaceKeyBytes = 64;
 
 // Identity and properties of a node and of the agent that holds its place.
 struct NodeIdentity {
-  // Name of the node's place in the job. It survives restarts of the agent if
-  // something outside names the node (--node-rank, a pod's index, --node-id);
-  // otherwise it is unique to the agent.
+  // Name of the node's place in the job. If something outside names the node
+  // (--node-rank, a pod's index, --node-id), the name survives restarts of the
+  // agent. Otherwise it is unique to the agent.
   std::string node_id;
-  // A random number that each start of an agent draws, to distinguish restarts.
+  // A random number that an agent draws at each start. It distinguishes
+  // restarts of one node.
   uint64_t incarnation = 0;
   std::string host;  // host name; for people and for the order of nodes
   // The address to which peers connect: an IP address, or --local-addr.
@@ -91,8 +92,8 @@ struct CancelWish {
 
 // Notice that the cluster will take the job's nodes away
 // (--signals-to-preempt): the workers write a last checkpoint, and the job
-// ends. Every agent that knows the notice reports it, so that it survives
-// reconnections and new coordinators.
+// ends. Every agent that knows the notice reports it. So the notice is not lost
+// by reconnections or by a new coordinator.
 struct PreemptionNotice {
   int signal = 0;    // signal that announced the preemption
   std::string host;  // host that received `signal`
@@ -128,8 +129,9 @@ struct Report {
   // a newer one exists, the coordinator sends it again.
   uint64_t seen_epoch = 0;
   uint64_t seen_revision = 0;
-  // The highest epoch that a coordinator or a standby has sent to this node.
-  // The node obeys no coordinator with a lower epoch. 0: none.
+  // The highest epoch of any coordinator or standby that this node has followed
+  // or promised to follow. The node obeys no coordinator with a lower epoch. 0:
+  // none.
   uint64_t promised_epoch = 0;
   // HOST:PORT at which this node's process could coordinate the job; empty: it
   // cannot.
@@ -143,8 +145,9 @@ struct Report {
   // The last round that this node started; 0: none yet.
   int round = 0;
   // The node's place in `round`, as the coordinator sent it, without the NCCL
-  // id, the store's clients and the key. A coordinator without a record of the
-  // job uses the places to adopt the round. nullopt: no round yet.
+  // id, the store's clients and the key. nullopt: no round yet. From the
+  // places, a coordinator without a record of the job can adopt (continue) the
+  // round.
   std::optional<Place> place;
   // How the coordinator ended `round`; nullopt: the node has received no such
   // order.
@@ -156,24 +159,24 @@ struct Report {
   int restarts_used = 0;
   // Failures in `round`, in the order in which this node saw them.
   std::vector<Failure> failures;
-  // How the root process of `round`'s NCCL id, which ran on this node, ended:
-  // one line, cut to kMaxLineBytes; empty: it has not ended.
+  // How the process that served `round`'s NCCL id (the root, on this node)
+  // ended: one line, cut to kMaxLineBytes. Empty: it has not ended.
   std::string nccl_root_lost;
   // A port on this node that is kept free for the next round, in case this node
   // becomes the master. 0: none.
   int offered_master_port = 0;
   // IP addresses of this node's interfaces, from which its workers may connect
-  // to the round's store. The coordinator adds the address from which it sees
-  // the node's connection.
+  // to the round's store. The coordinator adds the address from which this node
+  // has connected.
   std::vector<std::string> addresses;
   // An NCCL id in hexadecimal digits whose root runs on this node, for the next
   // round, in case this node becomes the master. Can be used for one world;
   // empty: none.
   std::string offered_nccl_id;
   // A secret that this agent draws at its start and sends only to the
-  // coordinator. With it, an agent whose stream broke proves that it is the
-  // agent that held the node's place; any operator can see its node id and
-  // incarnation. Empty: sent by an older agent that has no such key.
+  // coordinator. If the agent's stream breaks, it proves with the secret that
+  // it held the node's place. Node id and incarnation prove nothing, because
+  // any operator can see them. Empty: the agent is too old to have a key.
   std::string place_key;
   // The reason why this node wants to leave while the job continues; nullopt:
   // it does not.
@@ -182,8 +185,8 @@ struct Report {
   // the newest signals that this node caught
   std::vector<SignalNotice> signals;
   std::optional<PreemptionNotice> preemption;
-  // Whether this agent prefers to wait, instead of being refused, if another
-  // live incarnation holds its node's place.
+  // Whether this agent prefers to wait if another live incarnation holds its
+  // node's place. Otherwise it is refused.
   bool waits_for_place = false;
   Health health = Health::kHealthy;
   // The reason if `health` is kUnhealthy: one line, cut to kMaxLineBytes.

@@ -41,21 +41,22 @@ class Standby {
     kFounder,
     kSuccessor,
   };
-  // How long the announcement of another coordinator is valid.
+  // How long an announcement of another coordinator counts.
   static constexpr Duration kToldFor = std::chrono::seconds(3);
   // If this standby has sent a node to another standby and the node comes back,
-  // the node is not sent away again for this time, because it may be unable to
-  // reach the other standby.
+  // the node may be unable to reach the other standby. It is then not sent away
+  // again for this time.
   static constexpr Duration kStaysFor = std::chrono::seconds(10);
 
-  // `candidate`: the lowest epoch that this standby may take if elected; its
-  // low kDrawnEpochBits bits are random.
+  // `candidate`: the lowest epoch that this standby may use if it is elected.
+  // Its low kDrawnEpochBits bits are random.
   Standby(Kind kind, uint64_t candidate);
 
   struct Step {
     std::vector<Delivery> deliveries;
-    // Set once this standby is elected: the epoch with which it coordinates the
-    // job. The caller passes reports() to a Job, and stops using the Standby.
+    // Set once this standby is elected: the epoch with which this process
+    // coordinates the job. The caller passes reports() to a Job, and stops
+    // using the Standby.
     std::optional<uint64_t> elected;
   };
 
@@ -71,28 +72,30 @@ class Standby {
   // Sets the coordinator to which this process's agent is connected; nullopt:
   // the agent has lost it.
   void Follow(std::optional<Leader> leader);
-  // Handles an announcement: the coordinator at `endpoint` repeats about once a
-  // second that it coordinates the job with `epoch`. A coordinator without a
-  // majority gets only nodes that know no round, because other nodes could
-  // elect a better one.
+  // Handles an announcement. The coordinator at `endpoint` repeats about once a
+  // second that it coordinates the job with `epoch`. If it has no majority,
+  // only nodes that know no round are sent to it: the others could elect a
+  // better coordinator.
   Step Told(Instant now, uint64_t epoch, const std::string& endpoint,
             Backing backing = Backing::kMajority);
 
-  // Nodes that have lost their coordinator and gathered at one standby.
+  // Nodes that have lost their coordinator and have connected to the same
+  // standby.
   struct Assembly {
     std::string endpoint;  // endpoint of the standby, HOST:PORT
     int nodes = 0;
   };
-  // Handles the announcement of another standby, which sends one about once a
-  // second while nodes are there and it knows no coordinator. The nodes at this
-  // standby are sent to the other standby if more nodes are there; if equally
-  // many are there, to the standby whose endpoint is first in byte order. Nodes
-  // that were asked for a promise stay. `own_endpoint`: the endpoint of this
-  // standby.
+  // Handles an announcement of another standby. A standby sends one about once
+  // a second while it has nodes and knows no coordinator. This standby's nodes
+  // are sent to the other one if more nodes are there. If both have equally
+  // many, the standby whose endpoint is first in byte order gets the nodes.
+  // Nodes that were asked for a promise stay. `own_endpoint`: the endpoint of
+  // this standby.
   Step Meet(Instant now, const Assembly& other,
             const std::string& own_endpoint);
-  // Returns the number of connected nodes that wait for a majority; 0 if a
-  // coordinator is known, or a majority was asked for its promise.
+  // Returns the number of connected nodes that wait for a majority. Returns 0
+  // if a coordinator is known, or if a majority was already asked for its
+  // promise.
   int Assembled(Instant now) const;
 
   // Returns the job's coordinator if it is known; nullopt: unknown.
@@ -107,7 +110,8 @@ class Standby {
   uint64_t HighestPromise() const;
 
   Kind kind_;
-  // Minimum of the next drawn epoch. `epoch_`: the drawn epoch; 0: none.
+  // The lowest epoch that the next election may use. The next field: the epoch
+  // of the current election; 0: there is none.
   uint64_t candidate_;
   uint64_t epoch_ = 0;
   uint64_t revision_ = 0;
@@ -118,7 +122,8 @@ class Standby {
   };
   std::optional<Announced> announced_;
   std::map<StreamId, Report> reports_;
-  // The nodes that Meet has sent elsewhere within kStaysFor, by node id.
+  // The nodes that Meet has sent elsewhere within the last 10 s (kStaysFor).
+  // Key: node id.
   std::map<std::string, Instant> sent_;
 };
 
