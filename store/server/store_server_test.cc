@@ -99,7 +99,7 @@ TEST_F(StoreServerTest, SetReleasesAWaitingClient) {
   EXPECT_TRUE(a.Released());
 }
 
-// There are enough clients for the helper threads to send too. 30 of the
+// There are so many clients that the helper threads send, too. 30 of the
 // clients have disconnected before the release.
 TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   Start();
@@ -261,8 +261,8 @@ TEST_F(StoreServerTest, AnEndWithoutAReasonIsNoNews) {
   EXPECT_THAT(notices_.All(), testing::IsEmpty());
 }
 
-// The server soon stops reading from a client that sends requests but reads no
-// replies. Once the client reads, it gets all replies.
+// A client sends requests but reads no replies. The server soon stops reading
+// from it. Once the client reads, it gets all replies.
 TEST_F(StoreServerTest, AClientThatDoesNotReadIsNotReadFrom) {
   Start();
   RawClient greedy(port());
@@ -494,8 +494,8 @@ TEST_F(StoreServerTest, EachChannelOfARelayIsAClient) {
   other.Send({.command = C::kBarrier, .key = "b", .number = 1});
   EXPECT_TRUE(other.Released());
   EXPECT_EQ(other.Get("b"), "1");
-  // The expected frame has kind 1 (kMessageForOne): only one client may have
-  // the element.
+  // The expected frame has kind 1 (kMessageForOne): only one of the relay's
+  // clients may have the element.
   other.Send({.command = C::kQueuePush, .key = "q", .value = "e"});
   EXPECT_EQ(relay.Next(), "2 1 " + zero);
 }
