@@ -38,8 +38,8 @@ class AdoptionChecker : public Checker {
         continue;
       }
       // With takeover=auto a job has at most max_nodes agents. Once that many
-      // have reported, no other node can join, so the coordinator need not wait
-      // for the whole lease.
+      // have reported, no other node can join. The coordinator then need not
+      // wait for the whole lease.
       const bool all_are_here =
           plan().takeover &&
           plan().spec.takeover == rendezvous::Takeover::kAuto &&
@@ -62,9 +62,9 @@ class AdoptionChecker : public Checker {
   };
 
   // Checks the decision to continue `round` after reports from `counted` of its
-  // nodes. They must be a majority of the nodes of the newest world that a node
-  // has reported. With takeovers an older world is allowed too, because newer
-  // worlds may be void (rendezvous::IsVoid).
+  // nodes. They must be a majority of the nodes of the newest world that any
+  // node has reported. With takeovers an older world is allowed, too, because
+  // newer worlds may be void (rendezvous::IsVoid).
   void Count(int round, int counted, const rendezvous::JobStatus& status) {
     std::map<rendezvous::WorldId, World> worlds;
     for (const rendezvous::NodeStatus& node : status.nodes) {
