@@ -114,8 +114,8 @@ def _worker_killed(bench, command, count):
       job.start(command + [bench.stamp, 'hold'])
     for round_number in range(1, count + 1):
       stamps = job.wait_stamps(4 * round_number, _LIMIT_S)
-      # Each start of the four workers adds four stamps: kill the worker of the
-      # highest rank of the newest start.
+      # Each start of the four workers adds four stamps. Kill the worker with
+      # the highest rank of the newest start.
       victim = max(stamps[-4:], key=lambda stamp: stamp.rank)
       before = time.monotonic()
       os.kill(victim.pid, signal.SIGKILL)
@@ -131,8 +131,8 @@ def _agent_killed(bench, make_command, count, limit):
   for _ in range(count):
     with bench.job() as job:
       command = make_command() + [bench.stamp, 'hold']
-      # Start the node that hosts the rendezvous first, so that this node is not
-      # the one that is killed.
+      # Start the node that hosts the rendezvous first. Another node is killed
+      # later.
       job.start(command)
       _wait_listening(command)
       for _ in range(2):

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::chrono::seconds kEventTimeout(300);
 // Maximum number of connection attempts at a time. Thousands at once would
-// overflow the listener's backlog, and TCP retries only after a second.
+// overflow the listener's backlog, and TCP tries again only after a second.
 constexpr int kMaxConnecting = 200;
 
 int64_t Now() {
@@ -111,8 +111,8 @@ rendezvous::Report FirstReport(const LoadShard& shard, int index) {
   report.offered_master_port = 29500;
   report.spec.min_nodes = report.spec.max_nodes = shard.nodes;
   report.spec.last_call = Duration::zero();
-  // A long lease, so that agents on a loaded machine do not lose it because of
-  // delays.
+  // Use a long lease, so that agents on a loaded machine are not declared lost
+  // because of delays.
   report.spec.keep_alive_interval = std::chrono::seconds(60);
   return report;
 }
@@ -183,8 +183,8 @@ int RunFlood(int port) {
     OwnedFd& one = connections[i % connections.size()];
     one =
         OwnedFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    // Close connections by a reset: without the state TIME_WAIT the ports do
-    // not run out.
+    // Close connections with a reset. They then leave no state TIME_WAIT, so
+    // the ports do not run out.
     const linger reset = {.l_onoff = 1, .l_linger = 0};
     setsockopt(one.get(), SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
     (void)connect(one.get(), address.get(), address.size);

@@ -31,8 +31,8 @@ struct ShardTimes {
 // ended.
 int RunFlood(int port);
 
-// Runs the agents of one process: each agent joins on its own connection. Once
-// all agents have their places (ranks), prints the times as one line; then each
+// Runs the agents of one process. Each agent joins on its own connection. Once
+// all agents have their places (ranks), prints the times as one line. Then each
 // agent reports once per second until stdin ends. Returns the exit status.
 int RunLoadShard(const LoadShard& shard);
 

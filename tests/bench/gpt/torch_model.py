@@ -132,8 +132,8 @@ class Start:
         value = values[at:at + count].view(shape)
         at += count
         short = name[len('transformer.'):]
-        # GPT-2's matrices have one row for each input; nn.Linear's have one row
-        # for each output, so transpose.
+        # GPT-2's matrices have one row for each input, and nn.Linear's have one
+        # row for each output. So transpose.
         turned = len(shape) == 2 and short.startswith('h.')
         parameters.pop(short).copy_(value.t() if turned else value)
     assert at == len(values) and not parameters

@@ -32,7 +32,7 @@ _GPT = os.path.realpath('models/trainer/gpt')
 _TEXT = '/usr/share/doc/jargon-text/jargon.txt.gz'
 _RANKS = 2
 _STEPS = 260
-# Steps before the first measured one.
+# Number of steps that run before the first measured one.
 _WARM_UP = 60
 _LIMIT_S = 300
 _SCRAPE_S = 1

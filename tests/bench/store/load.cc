@@ -43,7 +43,7 @@ namespace {
 }
 
 int Connect(int port) {
-  // Connect over IPv6: PyTorch's server looks up every peer's name, and the
+  // Connect over IPv6. PyTorch's server looks up every peer's name, and the
   // IPv4-mapped address of an IPv4 peer is not in /etc/hosts.
   const int fd = socket(AF_INET6, SOCK_STREAM, 0);
   sockaddr_in6 address{};
