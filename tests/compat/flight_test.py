@@ -58,7 +58,7 @@ class Flight(unittest.TestCase):
             PYTHON_EXEC=interpreters.PATHS[interpreters.NEW],
             TORCH_FR_BUFFER_SIZE='100'),
         stdin=subprocess.DEVNULL, timeout=_LIMIT_S, check=True)
-    # Set the files' times a minute later than the dumps: an operation that is
+    # Set the files' times a minute later than the dumps. An operation that is
     # still pending in a dump then counts as stuck.
     for rank in range(3):
       self.write_later('nccl_trace_rank_%d' % rank)
@@ -69,8 +69,8 @@ class Flight(unittest.TestCase):
     self.assertIn('rank 1 is behind: it did not call all_reduce #3 of 8 '
                   'float32 (32 bytes) in group default_pg, where ranks 0, '
                   '2 wait', text)
-    # Replace the dumps of PyTorch by dumps with the same contents that Python's
-    # pickle module writes: the result must be the same.
+    # Replace the dumps of PyTorch by dumps with the same contents, written by
+    # Python's pickle module. The result must be the same.
     for rank in range(3):
       name = 'nccl_trace_rank_%d' % rank
       with open(os.path.join(self.folder, name), 'rb') as file:

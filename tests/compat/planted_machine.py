@@ -150,8 +150,8 @@ class Machine:
       self._write(f'{base}/node{node}/distance', ' '.join(
           '10' if node == other else '20' for other in nodes))
 
-  # Writes the sysfs files of one PCI device, which gets a bus and a root bus of
-  # its own.
+  # Writes the sysfs files of one PCI device. The device gets a bus and a root
+  # bus of its own.
   def _plant_device(self, device):
     host = 'pci' + device.address.rsplit(':', 1)[0]
     own = f'sys/devices/{host}/{device.address}'

@@ -35,7 +35,7 @@ class StoreMethods(unittest.TestCase):
     if interpreters.why_not(version):
       self.skipTest(interpreters.why_not(version))
     if (version, door) not in self.outcomes:
-      # Mark the run as done before it starts, so that a failed run is not
+      # Mark the run as done before it starts. Otherwise a failed run would be
       # repeated for each case.
       self.outcomes[version, door] = {}
       self.outcomes[version, door] = self.run_all(version, door)

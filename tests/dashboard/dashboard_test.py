@@ -32,8 +32,8 @@ _MAX_STREAMS = 16
 _STATUS = '<img src=x onerror="document.title=3">'  # of each worker
 _PAUSE = threading.Event()  # never set
 
-# A worker that reports step 70 + rank until it is stopped; rank 1 ends with the
-# code in the file `end` once this file exists.
+# A worker that reports step 70 + rank until it is stopped. Rank 1 ends once the
+# file `end` exists, with the exit code in this file.
 _WORKER = r'''
 import os, socket, sys, threading
 rank = int(os.environ['RANK'])
@@ -358,8 +358,8 @@ class Dashboard(unittest.TestCase):
     with self.assertRaises((OSError, AssertionError)):
       status, _ = self.ask(url, '/api/jobs', headers='X: y\r\n' * 20_000)
       self.assertIn('200', status)
-    # Streams whose clients read nothing use up all places for streams, but not
-    # the places for other requests.
+    # Some clients of streams read nothing, and use up all places for streams.
+    # Other requests must still get an answer.
     streams = []
     for _ in range(_MAX_STREAMS):
       client = self.connect(url)

@@ -228,8 +228,9 @@ absl::Status Pipeline(ProcessGroup& world, const PipelineSchedule& schedule,
 }
 
 std::unique_ptr<PipelineStage> NewStage() {
-  // Half of a model: 16 rows of 8 numbers in, 16 of 32 out. The values that the
-  // backward pass of a micro-batch needs are kept by `pass.activation_slot`.
+  // The first half of a model: its input is 16 rows of 8 numbers, its output 16
+  // of 32. The values that a micro-batch's backward pass needs are kept under
+  // `pass.activation_slot`.
   class FirstStage : public PipelineStage {
    public:
     StreamShape InputShape() const override { return {}; }  // has no input
@@ -246,8 +247,8 @@ std::unique_ptr<PipelineStage> NewStage() {
       kept_[pass.activation_slot].assign(out, out + 16 * 32);
       return absl::OkStatus();
     }
-    // Called on the last stage only, right after its Forward. Multiplies the
-    // gradient of the loss, not the loss, with `factor`.
+    // Called only on the last stage, right after its Forward. Multiply the
+    // gradient of the loss by `factor`, but not the loss itself.
     absl::StatusOr<double> Loss(const PipelinePass&, double) override {
       return absl::InternalError("not the last stage");
     }
@@ -258,9 +259,9 @@ std::unique_ptr<PipelineStage> NewStage() {
       status.Update(BackwardWeight(pass));
       return status;
     }
-    // Schedules that split the backward pass (zb1p) call its two parts: first
-    // the one that writes `input_gradient` (here null: no input), later
-    // the one that adds to the gradients of the weights.
+    // Some schedules (zb1p) split the backward pass and call its two parts. The
+    // first one writes `input_gradient` (null here: this stage has no input).
+    // The later one adds to the gradients of the weights.
     absl::Status BackwardInput(const PipelinePass&, const void*,
                                void*) override {
       return absl::OkStatus();

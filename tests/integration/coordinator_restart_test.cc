@@ -1,5 +1,5 @@
-// Jobs must continue while their coordinator is killed and started again, with
-// its saved state (--state-dir) or without it.
+// Tests that jobs continue while their coordinator is killed and started again,
+// with its saved state (--state-dir) or without it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -53,10 +53,10 @@ class CoordinatorRestart : public ::testing::Test {
     }
   }
 
-  // Runs a job of two nodes with --max-restarts=1, and kills a worker in round
-  // 1 and another one in round 2. `in_round_1` is called after the first kill,
-  // `in_round_2` before the second one. Checks that the job fails, without a
-  // round 3.
+  // Runs a job of two nodes with --max-restarts=1. Kills a worker in round 1
+  // and another one in round 2. `in_round_1`: called after the first kill.
+  // `in_round_2`: called before the second one. Checks that the job fails
+  // without a round 3.
   static void TheBudgetIsSpentOnce(LocalCluster& cluster,
                                    const std::function<void()>& in_round_1,
                                    const std::function<void()>& in_round_2) {

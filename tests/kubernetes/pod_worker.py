@@ -56,8 +56,8 @@ def wait_for_word(*words):
       os.read(ready, 4096)
 
 
-# A signal that arrives just before poll() must wake it, so each signal makes a
-# descriptor readable.
+# Each signal makes a descriptor readable. So a signal that arrives just before
+# poll() still wakes it.
 signalled, wakeup = os.pipe()
 for end in (signalled, wakeup):
   os.set_blocking(end, False)

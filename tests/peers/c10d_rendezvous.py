@@ -52,8 +52,8 @@ def nodes(port, mine, count, ready, times):
 def main(count):
   ready, times = multiprocessing.Barrier(count), multiprocessing.Queue()
   port = multiprocessing.Queue()
-  # Start the processes before the server: a process in which the server's
-  # threads run must not fork.
+  # Start the processes before the server: after the server's threads run, this
+  # process must not fork.
   processes = [
       multiprocessing.Process(
           target=nodes, daemon=True,

@@ -1,5 +1,5 @@
-// A hostile client of a real rendezvousd without a token: it begins any number
-// of jobs, and jobs that wait for ever.
+// Tests of a real rendezvousd without a token against a hostile client, which
+// begins any number of jobs, or jobs that wait for ever.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

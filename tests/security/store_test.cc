@@ -1,6 +1,6 @@
-// Attacks on the store of a real job: clients on hosts or addresses that the
-// job does not have, keys that are set before their round, and more keys than
-// the job's memory limit allows.
+// Tests of attacks on the store of a real job. Clients use hosts or addresses
+// that the job does not have, keys are set before their round, and keys need
+// more memory than the job's limit allows.
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -118,7 +118,8 @@ class Client {
 };
 
 // Connects to the store at host:port from address `from`, sets the key "forged"
-// and lists the keys. Returns the store's answer; empty: the store refused.
+// and lists the keys. Returns the store's answer; empty: the store has refused
+// the client.
 std::string AnswerTo(const std::string& host, int port,
                      const std::string& from = "") {
   Client client(host, port, from);
@@ -254,8 +255,8 @@ TEST(StoreOfOneNode, MemoryIsBoundedByTheJobAndReturned) {
   // The store handles requests in order, so once Settle returns, it has freed
   // the memory.
   EXPECT_TRUE(cleaner.Settle());
-  // The allocator does not return all freed memory to the system, so less than
-  // half of the values may remain.
+  // The allocator does not return all freed memory to the system. So require
+  // only that less than half of the values remains.
   EXPECT_LT(ResidentMiB(job->pid()) + static_cast<size_t>(keys) / 2, full);
   LetGo("127.0.0.1", port, 0);
   EXPECT_EQ(job->ExitCode(), 0) << job->Output();

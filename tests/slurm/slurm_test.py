@@ -216,8 +216,8 @@ class SlurmTest(unittest.TestCase):
         lost = workers(job)[2]['node']
         self.slurm.run('scontrol', 'update', 'nodename=' + lost, 'state=down',
                        'reason=test')
-        # Wait until the two workers of round 2 have printed: the last output of
-        # a step may be lost with a node, a race in srun.
+        # Wait until the two workers of round 2 have printed. If a node is lost,
+        # the last output of a step may be lost, too, because of a race in srun.
         job.wait_for('up rank', 5)
         with open(go, 'wb'):
           pass
@@ -226,7 +226,8 @@ class SlurmTest(unittest.TestCase):
             {w['node'] for w in workers(job) if w['round'] == '2'},
             {w['node'] for w in workers(job) if w['node'] != lost},
             job.output())
-        # One verdict is printed, even if the lost node was to print it.
+        # One verdict is printed, even if the lost node was the one that would
+        # have printed it.
         self.assertEqual(job.output().count('SUCCEEDED'), 1, job.output())
         said = of_rounds(job)
         self.assertEqual(len(said), len(set(said)), job.output())
@@ -236,8 +237,8 @@ class SlurmTest(unittest.TestCase):
             ['round 1: 3 nodes, 3 workers',
              'round 1 is broken (...); stopping the workers',
              'round 2: 2 nodes, 2 workers'], job.output())
-        # srun counts the lost node as failed in its exit code; launch --slurm
-        # does not.
+        # srun's exit code counts the lost node as failed; that of launch
+        # --slurm does not.
         if code:
           self.assertIn(f'code={code} .', job.output())
         self.slurm.bring_up(lost)
@@ -287,7 +288,7 @@ class SlurmTest(unittest.TestCase):
         '--nodes=2')
     job.wait_for('up rank', 2)
     # `launch status` asks through a job step on the coordinator's host, because
-    # the token folder of the test's machine differs from a node's.
+    # this machine and a node have different token folders.
     shown = self.slurm.run(_LAUNCH, 'status', '--slurm-job', job.id,
                            env={'MUSTER_TOKEN': ''})
     self.assertTrue(glob.glob('/dev/shm/muster_*/tokens/*'))
@@ -359,8 +360,8 @@ class SlurmTest(unittest.TestCase):
         f'{_SRUN} --requeue {_WORKER} preempted\n', '--nodes=2',
         '--nodelist=n[2-3]', '--open-mode=append')
     job.wait_for('ready rank', 2)
-    # SIGCONT alone, which a resumed job gets, must not count as the notice of a
-    # preemption; SIGCONT followed by SIGTERM must.
+    # SIGCONT alone, which a resumed job gets, is no notice of a preemption.
+    # SIGCONT followed by SIGTERM is one.
     self.slurm.run('scancel', '--signal=CONT', job.id)
     urgent = self.slurm.sbatch('true\n', '--partition=urgent', '--exclusive',
                                '--nodes=2', '--nodelist=n[2-3]')

@@ -287,8 +287,8 @@ class Ssh(over_ssh.OverSsh):
   def test_hosts_beyond_the_most_are_spares_whoever_comes_first(self):
     for host in ('1', '2'):
       os.mkfifo(os.path.join(self.work, host))
-    # A replacement for ssh that connects to the first two hosts of the file
-    # only after the fourth one.
+    # A replacement for ssh. It connects to the fourth host of the file first,
+    # and only then to the first two.
     slow = self.write(self.folder, 'ordered_ssh', (
         '#!/bin/sh\nexport %s\ncd %s\ncase "$*" in\n'
         '  *127.0.0.1\\ *) read -r _ <1 ;;\n'

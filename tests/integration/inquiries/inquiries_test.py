@@ -35,7 +35,7 @@ for line in fifo:
     os._exit(int(rest))
   print(rest, flush=True)
 '''
-# A fake py-spy, which shows rank 2 at another place in the code than the other
+# A fake py-spy. It shows rank 2 at another place in the code than the other
 # ranks. Its last argument is the id of the process to show.
 _PY_SPY = '''#!/bin/sh
 for last; do :; done
