@@ -40,8 +40,8 @@ class AdminClient::Impl {
         dialer_(options_.endpoints, options_.tls, options_.token) {}
 
   // Makes `call` at each address of the coordinator in turn until one answers.
-  // If another coordinator may be taking over (there are several endpoints, or
-  // a standby answered), repeats the attempts for kTakeover.
+  // If another coordinator may be taking over, repeats this for kTakeover. This
+  // may be so if there are several endpoints, or if a standby answered.
   template <typename Call>
   absl::Status OnFirstReached(const Call& call) {
     const Instant until = MonotonicNow() + kTakeover;

@@ -48,8 +48,8 @@ class RetryPace {
   // Returns the delay after an attempt that failed to open a stream.
   Duration AfterFailure(Instant now);
   // Returns the delay after a stream that was up for `lasted`. A stream shorter
-  // than a second counts as a failure, so that agents do not flood a
-  // coordinator that breaks every stream.
+  // than a second counts as a failure. So if a coordinator breaks every stream,
+  // agents do not flood it.
   Duration AfterStream(Instant now, Duration lasted);
 
  private:

@@ -82,8 +82,9 @@ class CoordinatorLink {
     return nullptr;
   }
 
-  // Sends the unsent report, if any (waits for at most half a second), ends the
-  // stream, and returns once no more events can be reported.
+  // Sends the unsent report, if there is one, and waits for this for at most
+  // half a second. Then ends the stream. Returns once no more events can be
+  // reported.
   virtual void Close() = 0;
 };
 

@@ -30,9 +30,10 @@ struct EtcdTerm {
 std::vector<PendingRecords::Batch> SplitBatch(
     const PendingRecords::Batch& batch);
 
-// The job records of a leader in etcd, one key PREFIXjobs/RUN_ID each. Each
-// write succeeds only while this process is the leader of its term, so no
-// former leader can change a record after its successor has read it.
+// The job records of a leader in etcd. Each record has a key,
+// PREFIXjobs/RUN_ID. A write succeeds only while this process is the leader of
+// its term. So no former leader can change a record after its successor has
+// read it.
 class EtcdRecords : public JournalBackend {
  public:
   // Reads all records. `client` must outlive the object. The errors are those

@@ -23,10 +23,10 @@ std::string UtcText(double unix_seconds);
 // Formats seconds since 1970 for programs: "2026-03-01T14:05:09.250Z". Pure.
 std::string IsoText(double unix_seconds);
 
-// Formats one decision for programs: one JSON object with "time", "run_id",
-// "round", "kind", "node" (null if it concerns the whole job) and "reason",
-// followed by a newline. `unix_time`: seconds since 1970 at which the decision
-// was received. Pure.
+// Formats one decision for programs: one JSON object, followed by a newline.
+// Its keys are "time", "run_id", "round", "kind", "node" (null if the decision
+// concerns the whole job) and "reason". `unix_time`: seconds since 1970 at
+// which the decision was received. Pure.
 std::string DecisionJson(const std::string& run_id, const Decision& decision,
                          double unix_time);
 

@@ -48,9 +48,9 @@ std::optional<std::string> ForeignReport(const StreamOwner& owner,
 // matches an empty key. Compares in constant time.
 bool ShowsPlaceKey(const Report& report, const std::string& place_key);
 
-// Checks whether the node of a valid report may join a job with `spec`. Returns
-// an objection if its --nnodes, --max-restarts or command differ, or if its
-// node rank is outside of the world; else nullopt.
+// Checks whether the node of a valid report may join a job with `spec`;
+// nullopt: it may. Returns an objection if its --nnodes, --max-restarts or
+// command differ, or if its node rank is outside of the world.
 std::optional<Objection> Incompatible(const JobSpec& spec,
                                       const Report& report);
 

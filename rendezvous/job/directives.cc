@@ -119,8 +119,8 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
   return absl::StrCat(reason, KeptOut(state, node));
 }
 
-// Lists the agents that wait for the end of another agent with the same node
-// id, each with its host and node id.
+// Lists the agents that wait until another agent with their node id has ended.
+// Shows each with its host and node id.
 std::string SuccessorsText(const JobState& state) {
   std::string text;
   size_t named = 0;

@@ -25,8 +25,8 @@ JobStatus StatusOf(const JobState& state, Instant now);
 // runs.
 JobStatus SummaryOf(const JobState& state, Instant now);
 
-// A node of the job and its ranks in the current world or, while the job is
-// gathering, in the previous one.
+// A node of the job and its ranks. They are the ranks in the current world;
+// while the job is gathering, those in the previous one.
 struct NodeSeat {
   std::string node_id;
   std::string host;

@@ -106,8 +106,8 @@ class Job {
   // Endpoints of the standbys (Directive::standbys), to which this coordinator
   // announces itself.
   const std::vector<std::string>& standbys() const { return state_.standbys; }
-  // Whether the job finished while an agent's stream was broken, and that agent
-  // has not yet reconnected to receive the verdict. O(n).
+  // Whether some agent has not received the verdict yet: its stream was broken
+  // when the job finished, and it has not reconnected. O(n).
   bool OwesVerdict() const;
 
  private:
@@ -183,12 +183,13 @@ class Job {
   // Sets JobState::lost_host if the node whose process coordinated the adopted
   // round is missing.
   void FindLostHost(const std::map<std::string, Report>& reports);
-  // Breaks the round because the node of the earlier coordinator's process
-  // (JobState::lost_host) is lost, or makes that loss the cause of the break.
+  // Breaks the round because the node whose process was the earlier coordinator
+  // (JobState::lost_host) is lost. If the round is already broken, makes that
+  // loss the cause.
   void LoseHost();
   // Stops an adopted round that an earlier coordinator had already stopped, for
-  // the same reason and with the same exit code. `end`: the stop order of the
-  // earlier coordinator, as a node has reported it.
+  // the same reason and with the same exit code. `end`: the earlier
+  // coordinator's stop order, as a node reports it.
   void EndAdopted(const RoundEnd& end,
                   const std::map<std::string, Report>& reports);
   void ConsiderGathering();
@@ -209,11 +210,11 @@ class Job {
   // take over, first waits until half of the electors know the verdict
   // (AwaitsWitnesses).
   void Conclude(const Verdict& verdict);
-  // Replaces a failure as the cause of the break by another event, and
-  // withdraws the failure's consequence (a spent restart or a verdict).
+  // Makes another event the cause of the break in place of a failure. Withdraws
+  // the failure's consequence: a spent restart or a verdict.
   void Excuse(const std::string& node_id, const std::string& why);
-  // Records `why` as the reason of the break, and sends it to the members as a
-  // new stop order, because the exit code may have changed, too.
+  // Records `why` as the reason of the break, and sends it to the members. They
+  // get a new stop order, because the exit code may have changed, too.
   void Reblame(const std::string& node_id, const std::string& why,
                const Blame::Move& move);
   void Cancel(const std::string& why, const CancelWish& wish);

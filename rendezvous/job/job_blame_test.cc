@@ -147,7 +147,7 @@ class JobBlameUnheard : public ::testing::Test {
   JobFixture job_;
 };
 
-// The coordinator reads the streams of two nodes in any order, so it may notice
+// The coordinator reads the streams of two nodes in any order. So it may notice
 // the end of b's stream long after a's failure. The loss of b still becomes the
 // cause.
 TEST_F(JobBlameUnheard, ItsStreamIsReadLater) {
@@ -188,8 +188,8 @@ TEST(JobBlameSilent, ANodeGivenUpBeforeItsLeaseIsOver) {
   EXPECT_EQ(job.round(), 2);
 }
 
-// A report that b sent before it died may arrive after the stop order was sent,
-// so it does not prove that b is alive.
+// A report that b sent before it died may arrive after the stop order was sent.
+// So the report does not prove that b is alive.
 TEST_F(JobBlameUnheard, AReportFromBeforeTheOrderProvesNothing) {
   job_.Report("b");
   job_.BreakStream("b");
@@ -358,7 +358,7 @@ TEST(JobBlameNot, ANodeWhoseOwnWorkerFailed) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 3);
 }
 
-// On its new stream b reports seen_revision 0, which must not erase the fact
+// On its new stream b reports seen_revision 0. This must not erase the fact
 // that b has already answered the stop order.
 TEST_F(JobBlame, ANodeThatAnsweredOnAnEarlierStreamIsNotTheCause) {
   job_.Reconnect("b");
@@ -524,8 +524,8 @@ TEST_F(JobKill, AnotherNodesLossMeanwhileIsNoCause) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
 
-// The coordinator's process was suspended and has not read the end of b's
-// stream yet, so the wait for b's agent starts anew.
+// The coordinator's process was suspended, and has not read the end of b's
+// stream yet. So the wait for b's agent starts anew.
 TEST_F(JobKill, TheMomentBeginsAnewAfterAStandstill) {
   job_.StandStill(milliseconds(351));
   job_.Step(TimePassed());

@@ -183,8 +183,8 @@ TEST(JobLeaving, LeavingTogetherWithAFailureIsNoFailure) {
   EXPECT_THAT(job.World(), ElementsAre("b"));
 }
 
-// An agent that cancels the job but gets no answer from the coordinator gives
-// up, so its next report contains both the cancel and the leave.
+// An agent cancels the job but gets no answer from the coordinator, so it gives
+// up. Its next report contains both the cancel and the leave.
 TEST(JobLeaving, LeavingTogetherWithACancelIsACancel) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});

@@ -418,8 +418,8 @@ TEST(JobFailure, AMemberThatWouldNotStopIsLostAfterTheGrace) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_THAT(job.World(), ElementsAre("a"));
   EXPECT_THAT(job.Decided("lost"), HasSubstr("would not stop"));
-  // Node b still has workers of round 1, so it gets a stop directive until they
-  // have ended, and a wait directive after that.
+  // Node b still has workers of round 1. It gets a stop directive until they
+  // have ended, and then a wait directive.
   job.Report("b");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
   EXPECT_EQ(job.told("b").stop.round, 1);

@@ -33,8 +33,8 @@ class JobFixture {
 
   // --- time
   Instant now() const { return now_; }
-  // Advances the time as a driver does: calls Step at each deadline, and sends
-  // a report of each agent that is not silent at each keep-alive interval.
+  // Advances the time as a driver does. Calls Step at each deadline. At each
+  // keep-alive interval, sends a report of every agent that is not silent.
   void Wait(Duration duration);
   // Calls Wait until a decision of this kind has been made or `limit` has
   // passed. Returns the time that has passed, to within 100 ms.

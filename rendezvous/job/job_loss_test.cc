@@ -285,7 +285,7 @@ TEST(JobLoss, ALostNodeThatStillRunsIsStoppedAndLetInAgain) {
   EXPECT_THAT(job.World(), ElementsAre("a", "b"));
 }
 
-// A kRun directive that was sent before b was lost may still be in flight, so
+// A kRun directive that was sent before b was lost may still be in flight. So
 // b's idle phase does not prove that b stays idle.
 TEST(JobLoss, ANodeThatCameBackIsGivenAPlaceOnceItHasSeenTheNews) {
   JobFixture job(QuickSpec(2, 2));

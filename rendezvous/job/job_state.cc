@@ -26,8 +26,8 @@ std::optional<Instant> Earlier(std::optional<Instant> a,
   return std::min(*a, *b);
 }
 
-// Returns the node ranks or the indices of all nodes (`number` selects which);
-// empty unless every node has one.
+// Returns the node ranks or the indices of all nodes; `number` selects which.
+// Empty if any node has none.
 std::vector<int> NumbersOf(const Membership& nodes,
                            std::optional<int> NodeIdentity::*number) {
   std::vector<int> numbers;

@@ -81,8 +81,8 @@ struct JobState {
   // these arrive, the nodes of these worlds may elect the coordinator's
   // successor, too.
   std::vector<Electors> unsettled;
-  // The values of Directive::standbys and Directive::host_rank for the newest
-  // world.
+  // Directive::standbys for the newest world. The next field:
+  // Directive::host_rank.
   std::vector<std::string> standbys;
   int host_rank = -1;
   // Group rank of the node whose process coordinated the adopted round, if that

@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 // Returns a job of nodes a to c (a to d if `max_nodes` is 4 or more) that runs
-// round 1; the coordinator runs in the process of node a.
+// round 1. The coordinator runs in the process of node a.
 JobFixture RunningJob(int min_nodes, int max_nodes) {
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(min_nodes, max_nodes));
   std::vector<std::string> names = {"a", "b", "c", "d"};

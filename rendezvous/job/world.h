@@ -11,8 +11,8 @@
 
 namespace muster::rendezvous {
 
-// The world of one round: its members by group rank, the place of each, and the
-// number of members that have reached each stage of the round.
+// The world of one round: its members by group rank, and the place of each.
+// Also counts the members in each stage of the round.
 struct World {
   struct Member {
     std::string node_id;

@@ -10,8 +10,8 @@
 
 namespace muster::rendezvous {
 
-// The progress of one worker in its node's current round, as the worker sent it
-// to the agent's datagram socket. Only `silent_for` and `deadline` affect
+// The progress of one worker in its node's current round. The worker has sent
+// it to the agent's datagram socket. Only `silent_for` and `deadline` affect
 // decisions; the other fields are for display.
 struct WorkerProgress {
   int local_rank = 0;

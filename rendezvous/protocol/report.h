@@ -169,9 +169,9 @@ struct Report {
   // to the round's store. The coordinator adds the address from which this node
   // has connected.
   std::vector<std::string> addresses;
-  // An NCCL id in hexadecimal digits whose root runs on this node, for the next
-  // round, in case this node becomes the master. Can be used for one world;
-  // empty: none.
+  // An NCCL id in hexadecimal digits, for the next round if this node becomes
+  // the master. Its root runs on this node. Can be used for one world; empty:
+  // none.
   std::string offered_nccl_id;
   // A secret that this agent draws at its start and sends only to the
   // coordinator. If the agent's stream breaks, it proves with the secret that

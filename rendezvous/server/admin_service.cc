@@ -100,8 +100,8 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   }
 
   // Schedules the next update. Requires mutex_. Uses an alarm even if an update
-  // is due now, because the calling thread may be stepping the job and must not
-  // be delayed.
+  // is due now: the calling thread may be stepping the job, and must not be
+  // delayed.
   void SetAlarm() {
     waiting_ = Waiting::kForTurn;
     // alarm_hold_ keeps this object alive while the alarm is pending. The

@@ -20,8 +20,8 @@ using Id = ConnectionPool::Id;
 
 class ConnectionPoolTest : public ::testing::Test {
  protected:
-  // A pool with 6 waiting places, 16 on trial (so that the fair share of a
-  // network is 2), and 3 for callers.
+  // A pool with 6 waiting places, 16 places on trial, and 3 places for callers.
+  // With 16 places on trial, the fair share of a network is 2.
   ConnectionPool pool_{
       {.waiting = 6, .on_trial = 16, .callers = 3, .nodes = 100}};
   Instant now_{seconds(1000)};

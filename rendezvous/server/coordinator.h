@@ -20,9 +20,9 @@
 
 namespace muster::rendezvous {
 
-// All jobs of one process: finds or creates the job of each report, calls the
-// pure state machines for each event and deadline, and passes their directives
-// to the sinks.
+// All jobs of one process. Finds or creates the job of each report. Calls the
+// jobs' pure state machines for each event and deadline, and passes their
+// directives to the sinks.
 //
 // Thread-safe. Independent of gRPC. Owns one thread, for deadlines.
 class Coordinator {

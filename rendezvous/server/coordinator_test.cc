@@ -510,7 +510,7 @@ TEST(CoordinatorTest, AnUnfinishedJobIsNotDesertedByItsNodes) {
   EXPECT_FALSE(coordinator.WaitUntilDeserted(milliseconds(1)));
 }
 
-// Node b's connection broke just before the job's end, so the coordinator waits
+// Node b's connection broke just before the job's end. So the coordinator waits
 // until b has reconnected and received the verdict.
 TEST(CoordinatorTest, WaitsForNodesThatHaveNotGotTheVerdict) {
   Coordinator coordinator({});
@@ -747,8 +747,8 @@ TEST_F(CoordinatorJournalTest, TheEpochsOfANewFolderAreAboveOlderOnes) {
   EXPECT_GE(Options().journal->epoch(), now);
 }
 
-// Returns the report of a node with group rank `rank` of 3 in round 1, which
-// has lost the coordinator with `epoch`.
+// Returns the report of a node that has lost its coordinator, which had the
+// epoch `epoch`. The node has group rank `rank` of 3 in round 1.
 Report SurvivorReport(const std::string& host, int rank, uint64_t epoch) {
   Report report = FirstReport("job", host, 3);
   report.phase = NodePhase::kRunning;

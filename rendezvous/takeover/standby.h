@@ -18,19 +18,22 @@ namespace muster::rendezvous {
 // Pure; not thread-safe.
 //
 //   1. While it knows the job's coordinator, it sends nodes there (kMoved).
-//   2. Else it keeps the nodes that connect (kStandBy). They have lost their
-//      coordinator, and try elsewhere if this takes too long. If nodes gather
-//      at two standbys, one sends its nodes to the other (Meet).
-//   3. Once the connected nodes have a majority, it draws an epoch above all
-//      that they have promised, and asks them to promise this epoch.
-//   4. Once a majority has promised to obey no lower epoch, it is elected.
+//   2. Otherwise it keeps the nodes that connect (kStandBy). They have lost
+//      their coordinator. If this takes too long, they try elsewhere. If nodes
+//      gather at two standbys, one sends its nodes to the other (Meet).
+//   3. Once the connected nodes have a majority, it chooses an epoch above all
+//      epochs that they have promised. It asks them to promise this epoch, that
+//      is, to obey no coordinator with a lower one.
+//   4. Once a majority has promised this, it is elected.
 //
 // An earlier coordinator forms no world without the same majority (Job), so no
-// two coordinators can form worlds at once. The nodes have a majority if
-//   - more than half of each constituency (ConstituenciesOf) is connected; or
-//   - with Takeover::kAuto: so many nodes are connected, known spares not
-//     counted, that those elsewhere are too few (OthersAreTooFew); or
-//   - at the founder, before any round: at least min_nodes nodes are connected.
+// two coordinators can form worlds at once. The nodes have a majority if one of
+// three conditions holds:
+//   - More than half of each constituency is connected. (A constituency is a
+//     world whose nodes vote; ConstituenciesOf.)
+//   - With Takeover::kAuto: so many nodes are connected, without known spares,
+//     that the nodes elsewhere are too few (OthersAreTooFew).
+//   - At the founder, before any round: at least min_nodes nodes are connected.
 class Standby {
  public:
   enum class Kind {

@@ -18,9 +18,9 @@ namespace muster::rendezvous {
 inline constexpr char kTokenVariable[] = "MUSTER_TOKEN";
 
 // Moves MUSTER_TOKEN out of the environment into this library's memory, and
-// overwrites it in the environment, so that neither child processes nor readers
-// of /proc/PID/environ see it. Programs call this at the start of main. Must be
-// called while the process has one thread.
+// overwrites it in the environment. So neither child processes nor readers of
+// /proc/PID/environ see it. Programs call this at the start of main, while the
+// process has one thread.
 void TakeTokenVariable();
 
 // Returns the value of MUSTER_TOKEN that TakeTokenVariable has moved; "" if it

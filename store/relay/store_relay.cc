@@ -30,8 +30,8 @@ namespace muster::store {
 namespace {
 
 // Shortest and longest pause between two attempts to connect to the store. The
-// store opens its port when its node begins the round, which may be a moment
-// after this relay starts.
+// store opens its port when its node begins the round, perhaps a moment after
+// this relay starts.
 constexpr Duration kFirstRetryPause = std::chrono::milliseconds(2);
 constexpr Duration kLongestRetryPause = std::chrono::milliseconds(50);
 

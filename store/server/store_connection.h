@@ -97,8 +97,9 @@ struct StoreConnection {
   bool scheduled = false;
   // Whether the service is handling bytes of this connection right now.
   bool processed = false;
-  // Whether reading from the socket and handling of `in` are paused, because
-  // too many bytes sent to the client or to the upstream are unread.
+  // Whether reading from the socket and the handling of `in` are paused. The
+  // reason: too many bytes that were sent to the client or to the upstream are
+  // unread.
   bool stalled = false;
   // Whether the connection is in the hub's FIFO of connections that wait for
   // the buffer budget.

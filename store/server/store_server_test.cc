@@ -249,8 +249,9 @@ TEST_F(StoreServerTest, ClosingReleasesAllWaitingClients) {
   server_->Close("again");
 }
 
-// After a successful round, a worker may seem to wait because the server has
-// not read yet that it exited. Close gives no notice then.
+// After a successful round, a worker that has exited may seem to wait, because
+// the server has not read the end of its connection yet. Close gives no notice
+// then.
 TEST_F(StoreServerTest, AnEndWithoutAReasonIsNoNews) {
   Start();
   RawClient waiter(port());
@@ -372,8 +373,8 @@ size_t ResidentBytes() {
   return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Sets keys with values of 200 KiB, which the allocator takes from its heap,
-// until the values have `bytes` bytes together.
+// Sets keys until their values have `bytes` bytes together. Each value has 200
+// KiB, a size for which the allocator uses its heap.
 int FillStore(RawClient& client, size_t bytes) {
   const std::string value(size_t{200} << 10, 'v');
   int keys = 0;

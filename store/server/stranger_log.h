@@ -8,8 +8,8 @@
 
 namespace muster::store {
 
-// Counts the connections that a store refuses because of the peer's address,
-// and limits the number of messages about them. Pure.
+// Counts the connections that a store refuses because of the peer's address.
+// Limits the number of messages about them. Pure.
 class StrangerLog {
  public:
   // The maximum number of refused addresses that are named in messages.

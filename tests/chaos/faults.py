@@ -41,8 +41,8 @@ _SHORTEST_STOP_S = 0.1
 # its lease of 10 s. (Its last report may be up to 2 s older than the stop.)
 HARMLESS_STOP_S = 5.0
 # If a node is cut off for at most this time, in seconds, it keeps its lease.
-# TCP doubles the interval between retransmissions, so the next one may come
-# only after as long a time again.
+# TCP doubles the interval between retransmissions. So after the cut, the next
+# retransmission may take as long again.
 HARMLESS_CUT_S = 3.0
 # A guardian may be stopped for at most this time, in seconds. After 10 s its
 # agent kills it (GuardianWatch).

@@ -114,8 +114,9 @@ class Receives {
     return Read();
   }
 
-  // Begins collective 1 or 2 (`which` 0 or 1) or the receive of a message,
-  // unless an earlier operation is incomplete. Returns false on an error.
+  // Begins collective 1 or 2 (`which` is 0 or 1), or else the receive of a
+  // message. Does nothing if an earlier operation is incomplete. Returns false
+  // on an error.
   bool Begin(size_t which) {
     for (const auto& [ticket, buffer] : posted_) {
       // the earlier operation is incomplete
@@ -167,8 +168,8 @@ class Receives {
 };
 
 // Lets a peer's frames arrive in pieces. The first bytes of `input` select the
-// sizes of the pieces and the receive operations that the rank begins in
-// between.
+// sizes of the pieces. They also select the receive operations that the rank
+// begins in between.
 void FuzzFrames(std::string_view input) {
   constexpr size_t kTurns = 8;
   if (input.size() < kTurns) return;

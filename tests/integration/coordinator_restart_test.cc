@@ -29,7 +29,7 @@ class CoordinatorRestart : public ::testing::Test {
 
   std::vector<std::string> State() const { return {"--state-dir=" + folder_}; }
 
-  // Runs a job of two nodes, restarts the daemon twice, and calls
+  // Runs a job of two nodes and restarts the daemon twice. Calls
   // `check_continued` after each restart with the number of restarts so far.
   // Checks that the same workers run from the job's start to its end.
   static void WorkersRunOn(LocalCluster& cluster,
@@ -113,8 +113,8 @@ TEST_F(CoordinatorRestart, ADrainedNodeStaysAwayAndACancelHolds) {
   EXPECT_EQ(a->ExitCode(), 128 + SIGTERM) << a->Output();
 }
 
-// Starts a daemon without --state-dir that writes its decisions to an event
-// log, and a process that prints this log.
+// Starts a daemon without --state-dir, which writes its decisions to an event
+// log. Also starts a process that prints this log.
 class CoordinatorRestartWithoutState : public CoordinatorRestart {
  protected:
   std::string Events() const { return folder_ + "/events.jsonl"; }

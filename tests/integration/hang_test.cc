@@ -131,8 +131,8 @@ TEST(Hang, IsShownByTheInstalledTools) {
 }
 
 // All workers stop reporting within milliseconds, because they wait for a
-// worker that a signal has stopped. The stopped worker must be named. For each
-// rank, a job of its own stops this rank.
+// worker that a signal has stopped. The stopped worker must be named. The test
+// runs one job per rank, in which this rank is stopped.
 TEST(Hang, OfMutuallyWaitingWorkersTheStoppedOneIsNamed) {
   std::vector<std::unique_ptr<Subprocess>> launches;
   for (int rank = 0; rank < 3; ++rank) {

@@ -119,8 +119,8 @@ class Namespaces : public testing::TestWithParam<World> {
 
   using Body = std::function<absl::Status(Transport&, const GroupPlace&)>;
 
-  // Starts one process for each rank, which enters the rank's host, creates the
-  // transport of the test's world and runs `body`.
+  // Starts one process for each rank. It enters the rank's host, creates the
+  // transport of the test's world, and runs `body`.
   std::unique_ptr<ForkedRanks> Start(const Body& body,
                                      const std::string& group = "group") {
     return std::make_unique<ForkedRanks>(

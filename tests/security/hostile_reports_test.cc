@@ -81,7 +81,7 @@ class HostileReports : public ::testing::Test {
 };
 
 TEST_F(HostileReports, AnEpochOfTheFarFutureDeposesNobody) {
-  // A very high epoch, near the highest that a message can hold.
+  // The highest epoch that a message may contain (BoundedReader::Epoch).
   constexpr uint64_t kHighest = ~uint64_t{0} - (uint64_t{1} << 40);
   auto a = Join("a");
   auto b = Join("b");

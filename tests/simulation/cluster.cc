@@ -175,8 +175,8 @@ void Cluster::Tick() {
   stage_.queue.In(kTick, [this] { Tick(); });
 }
 
-// Starts agents until the job has as many as it needs, as an operator or an
-// autoscaler does in a real cluster.
+// Starts agents until the job has as many as it needs. In a real cluster, an
+// operator or an autoscaler does this.
 void Cluster::ReplaceTheMissing() {
   if (Finished()) return;
   if (LacksFounder()) {

@@ -36,8 +36,8 @@ int64_t Now() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-// Counts the agents that have joined, got their place, or lost their stream,
-// with the times of the last ones. Thread-safe.
+// Counts the agents that have joined, have got their place, or have lost their
+// stream. Also keeps the times of the last ones. Thread-safe.
 class Tally {
  public:
   void Joined() {

@@ -11,8 +11,8 @@
 namespace muster::simulation {
 namespace {
 
-// Compares the reason of each broken round with the faults that really happened
-// to the node that the reason names.
+// Compares the reason of each broken round with the faults. The node that the
+// reason names must really have had a fault.
 class AttributionChecker : public Checker {
  public:
   explicit AttributionChecker(const Plan& plan)
