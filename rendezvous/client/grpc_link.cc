@@ -133,10 +133,10 @@ class AgentStream::Impl
 
   std::mutex mutex_;
   bool up_ = false;
-  bool writing_ = false;  // gRPC is sending the report in `leaving_`
-  bool over_ = false;     // a read has failed: the stream is over
+  bool writing_ = false;  // whether gRPC is sending the report in `leaving_`
+  bool over_ = false;     // whether a read has failed: the stream is over
   bool closing_ = false;
-  bool said_done_ = false;  // StartWritesDone was called
+  bool said_done_ = false;  // whether StartWritesDone was called
   absl::Status unsound_;
   v1::Report leaving_;
   std::optional<Report> unsent_;

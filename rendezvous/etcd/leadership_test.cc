@@ -211,7 +211,7 @@ class Election {
     int life = 0;         // how often the candidate was started
     int request = 0;      // number of the candidate's newest request
     Micros wakes_at = 0;  // suspended until this time
-    bool is_cut = false;  // cut off from the store
+    bool is_cut = false;  // whether the candidate is cut off from the store
   };
 
   double Uniform(double least, double most) {

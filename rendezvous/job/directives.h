@@ -93,7 +93,7 @@ class Outbox {
   struct Question {
     std::string node_id;
     uint64_t seen_revision = 0;
-    bool answered = false;  // the node got a directive in this step
+    bool answered = false;  // whether the node got a directive in this step
   };
 
   const JobState& state_;

@@ -118,8 +118,9 @@ struct JobState {
   std::optional<Instant> broken_at;
   // The slow ranks of `round`. A new coordinator begins without them.
   StragglerWatch stragglers;
-  // The highest training step that any worker has reported to this coordinator
-  // or to an earlier one. The nodes report the latter again. -1: none.
+  // The highest training step of any worker; -1: none. It counts what workers
+  // have reported to this coordinator or to an earlier one, because the nodes
+  // report the latter steps again.
   int64_t reached_step = -1;
 
   int round = 0;

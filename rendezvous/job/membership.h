@@ -77,7 +77,7 @@ struct Node {
   NodeTime time;                 // Report::time
   Health health = Health::kHealthy;
   std::string unhealthy;
-  bool going = false;  // the node was drained or asked to leave
+  bool going = false;  // whether the node was drained or asked to leave
   std::string going_why;
 
   StreamId stream = 0;  // the agent's stream; 0: not connected

@@ -62,7 +62,7 @@ class Consequence {
 // and the consequence. Pure.
 struct Stopping {
   int signal = 15;       // first signal to the workers
-  bool at_once = false;  // SIGKILL at once, without the grace
+  bool at_once = false;  // whether SIGKILL comes at once, without the grace
   StopCause cause = StopCause::kBroken;
   Consequence consequence;
   int causes_replaced = 0;  // how often another event replaced the cause

@@ -35,7 +35,7 @@ class JournalFile : public JournalBackend {
   // Returns the path of the journal in `folder`.
   static std::string PathIn(const std::string& folder);
 
-  // Opens FOLDER/coordinator.journal and draws its next epoch: one more than
+  // Opens FOLDER/coordinator.journal and begins its next epoch: one more than
   // the last one, and at least `least_epoch`. Creates the folder (mode 0700)
   // and the file (mode 0600) if missing. An error is one sentence that names
   // the path and says what to do, and leaves the file unchanged.
@@ -103,7 +103,7 @@ class JournalFile : public JournalBackend {
   sqlite3_stmt* rollback_ = nullptr;
   sqlite3_stmt* put_ = nullptr;
   sqlite3_stmt* remove_ = nullptr;
-  bool is_new_ = false;  // the file contains no tables yet
+  bool is_new_ = false;  // whether the file contains no tables yet
   uint64_t epoch_ = 0;
   std::map<std::string, std::string> records_;
 };

@@ -50,7 +50,7 @@ struct SlowRank {
   // How much more time the rank spends outside of collectives than the others:
   // its share, divided by the median share of all ranks.
   double ratio = 0;
-  bool is_persistent = false;  // false: for some time only
+  bool is_persistent = false;  // false: slow for some time only
 
   bool operator==(const SlowRank&) const = default;
 };

@@ -111,7 +111,7 @@ absl::Status CheckNode(const Principal& principal,
 // a stream is no node after kFirstReportTimeout, it is ended.
 class AgentStream : public AttachReactor, private DirectiveSink {
  public:
-  // `names`: as for CheckNode.
+  // `names`: the names in the client's certificate; nullopt: no check.
   AgentStream(Coordinator* coordinator, ConnectionEvents* connections,
               Places* places, Principal principal,
               std::optional<CertificateNames> names,

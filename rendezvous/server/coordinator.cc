@@ -439,7 +439,7 @@ class Coordinator::Impl {
     std::optional<StreamOwner> owner;
     // the job of `owner`; null: no report yet, or the job was refused
     std::shared_ptr<DrivenJob> job;
-    bool stands_by = false;  // standby_ has this stream's report
+    bool stands_by = false;  // whether standby_ has this stream's report
     // the newest valid report; set only with Options::takeover
     std::optional<Report> newest;
   };
@@ -519,8 +519,8 @@ class Coordinator::Impl {
       // Many nodes may already be connected to the successor, although the end
       // of their connections to this process is not noticed yet. The other
       // nodes would promise a new epoch to this standby. It cannot win the
-      // election without the former, and the latter would no longer obey the
-      // successor.
+      // election without the nodes at the successor, and the nodes that promise
+      // would no longer obey the successor.
       if (!successors_.empty()) {
         const auto& [epoch, endpoint] = *successors_.rbegin();
         tell.push_back(

@@ -46,7 +46,7 @@ class DirectiveOrder {
   }
 
  private:
-  bool stands_by_ = false;  // the newest directive came from a standby
+  bool stands_by_ = false;  // whether the newest directive came from a standby
   uint64_t epoch_ = 0;      // epoch and revision of the newest directive
   uint64_t revision_ = 0;
 };

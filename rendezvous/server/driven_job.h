@@ -169,7 +169,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   struct Standing {
     uint64_t epoch = 0;                 // the coordinator's epoch; 0: deposed
     bool has_majority = false;          // result of Job::MayAnnounce
-    bool must_ask = false;              // Job::MayAsk
+    bool must_ask = false;              // result of Job::MayAsk
     std::vector<std::string> standbys;  // Job::standbys
   };
   Standing standing() const;
@@ -240,8 +240,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   ChannelKeys keys_;
   std::unordered_map<StreamId, std::shared_ptr<AttachedSink>> sinks_;
   JobInquiries inquiries_;
-  int asked_round_ = 0;         // newest round whose nodes were asked
-  bool inquiries_end_ = false;  // the job is over: inquiries will soon end
+  int asked_round_ = 0;  // newest round whose nodes were asked
+  // whether the job is over and inquiries will soon end
+  bool inquiries_end_ = false;
   // The time of the current alarm; nullopt: none. It may be earlier than the
   // job's next deadline: a report extends a lease, but does not set a new
   // alarm.

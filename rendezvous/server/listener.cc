@@ -438,7 +438,7 @@ class Listener::Impl {
     }
     for (const Id id : changes.hand_over) {
       const auto found = connections_.find(id);
-      if (found == connections_.end()) continue;  // this call has closed it
+      if (found == connections_.end()) continue;  // closed by the loop above
       epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, found->second.fd, nullptr);
       found->second.handed_over = true;
       hand_over->push_back(found->second.fd);

@@ -414,7 +414,7 @@ TEST(StandbyTest, TheSmallerAssemblyGoesToTheLarger) {
   nodes.Meet("a:1", 1);
   nodes.Meet("z:1", 2);
   EXPECT_EQ(nodes.Assembled(), 2);
-  nodes.Meet("b:1", 2);  // as many nodes, and "b:1" sorts first
+  nodes.Meet("b:1", 2);  // equally many nodes, and "b:1" sorts first
   EXPECT_EQ(nodes.Assembled(), 0);
   for (const int node : {1, 2}) {
     EXPECT_EQ(nodes.told(node).kind, DirectiveKind::kMoved);

@@ -22,8 +22,8 @@ namespace muster::store {
 //   ResourceExhausted  no descriptor is left
 absl::StatusOr<OwnedFd> ListenOn(const std::string& address, int port);
 
-// Returns `given`, with the options of ListenOn set, if it is open; otherwise
-// the result of ListenOn.
+// If `given` is open, sets the options of ListenOn on it and returns it.
+// Otherwise returns the result of ListenOn.
 //   InvalidArgument  `given` is not a listening stream socket
 //   and the errors of ListenOn
 absl::StatusOr<OwnedFd> ListenerFor(OwnedFd given, const std::string& address,

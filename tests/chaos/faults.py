@@ -60,7 +60,7 @@ class Fault:
   """One fault. A schedule is drawn before the job starts."""
   act: str
   target: str
-  # index of the target's node, or of the daemon (modulo the number of them)
+  # index of the node or daemon on which the fault acts (modulo their number)
   node: int = 0
   worker: int = 0  # local rank of the target
   gap_s: float = 0.0  # seconds since the previous fault of the group

@@ -41,7 +41,7 @@ struct CoordinatorStepped {
   std::vector<rendezvous::Decision> decisions;
   std::vector<Sent> sent;
   std::optional<Instant> next_deadline;
-  // the state after the step has been written to the journal
+  // whether the state after the step has been written to the journal
   bool is_recorded = false;
 };
 

@@ -20,9 +20,9 @@ struct Plan {
   int slots = 1;
   int workers = 1;          // number of workers on each node
   bool node_ranks = false;  // slot k has --node-rank=k
-  // The agents of slot 0 and of the last slot have the same node rank.
+  // Whether the agents of slot 0 and of the last slot have the same node rank.
   bool rival = false;
-  // If a node's node rank is in use, the node waits until it is free
+  // Whether a node waits if its node rank is in use, until it is free
   // (Report::waits_for_place).
   bool patient = false;
   // Whether the coordinator writes a record of its job to a journal, which the

@@ -79,7 +79,7 @@ struct Stage {
   // nodes, and the others may elect another coordinator.
   bool verdict_is_final = false;
   bool healed = false;  // phase 2 or 3 of Cluster: no more faults
-  // phase 3 of Cluster: workers succeed as soon as they run
+  // whether workers succeed as soon as they run (phase 3 of Cluster)
   bool finishing = false;
 
  private:
