@@ -118,9 +118,9 @@ struct JobState {
   std::optional<Instant> broken_at;
   // The slow ranks of `round`. A new coordinator begins without them.
   StragglerWatch stragglers;
-  // The highest training step of any worker; -1: none. It counts what workers
-  // have reported to this coordinator or to an earlier one, because the nodes
-  // report the latter steps again.
+  // The highest training step that any worker has reported; -1: none. What an
+  // earlier coordinator was told counts, too, because the nodes report it
+  // again.
   int64_t reached_step = -1;
 
   int round = 0;

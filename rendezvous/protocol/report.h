@@ -129,8 +129,8 @@ struct Report {
   // a newer one exists, the coordinator sends it again.
   uint64_t seen_epoch = 0;
   uint64_t seen_revision = 0;
-  // The highest epoch of any coordinator or standby that this node has followed
-  // or promised to follow. The node obeys no coordinator with a lower epoch. 0:
+  // The highest epoch that a coordinator or a standby has sent to this node.
+  // With it, the node promises to obey no coordinator with a lower epoch. 0:
   // none.
   uint64_t promised_epoch = 0;
   // HOST:PORT at which this node's process could coordinate the job; empty: it

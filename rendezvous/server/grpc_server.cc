@@ -61,9 +61,9 @@ absl::Status WhyNotListening(const Endpoint& listen, const absl::Status& why) {
   }
 }
 
-// Number of descriptors reserved for epoll sets, logs, pipes and probes, not
-// for connections. If the limit is small, fewer are reserved: at most as many
-// as connections may use.
+// Number of descriptors reserved for epoll sets, logs, pipes and probes.
+// Connections may use at most half of this reserve. If the limit is small,
+// fewer are reserved.
 constexpr int kKeptForOthers = 100;
 
 // Memory in bytes that gRPC may use for connections and messages: enough for
