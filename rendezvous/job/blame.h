@@ -113,10 +113,10 @@ class Blame {
   // kKillSpread (250 ms) before its agent.
   bool LossExplains(const Node& lost, Instant now) const;
   // Whether the departure of node `leaving` explains the failure. It does if
-  // the node's guardian process died, or if the node leaves because its agent
-  // received SIGTERM: the sender may have signalled the workers first. `round`:
-  // the broken round. If the node's workers had succeeded in it, the departure
-  // explains nothing.
+  // the cause of the departure may be older than the failure: the node's
+  // guardian process died, or a SIGTERM reached its workers before its agent.
+  // `round`: the broken round. If the node's workers had succeeded in it, the
+  // departure explains nothing.
   bool LeaveExplains(const Node& leaving, int round) const;
   // Whether a preemption that `node` announces explains the failure.
   bool PreemptionExplains(const Node& node) const;
