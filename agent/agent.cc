@@ -291,8 +291,8 @@ class Agent::Impl {
     ShowState();
     const int ready = PollUntil(fds, NextDeadline());
     // Reads the workers' progress reports before any other step reads the
-    // clock. After a suspension of this process, workers that have reported
-    // during the suspension would otherwise seem silent.
+    // clock. Otherwise, after a suspension of this process, workers would seem
+    // silent although they reported during the suspension.
     HearWorkers();
     timers_.Look();
     Tell(nccl_ids_.Look(MonotonicNow()));
@@ -466,8 +466,8 @@ class Agent::Impl {
     RemoveOldRound(place.round);
     std::string node_address = options_.node.address;
     {
-      // The node of group rank 0 may know only a loopback address of itself if
-      // it runs on the coordinator's host; other nodes reach it at the
+      // If the node of group rank 0 runs on the coordinator's host, it may know
+      // only a loopback address of itself. Other nodes then reach it at the
       // coordinator's address.
       std::lock_guard<std::mutex> lock(peer_mutex_);
       if (IsLoopback(place.master_address) && !peer_address_.empty() &&
@@ -580,8 +580,8 @@ class Agent::Impl {
   void Do(const CloseStore& action) { store_.Close(action.reason); }
 
   // Reserves a port for the round's store and offers it to the coordinator. If
-  // that fails, this node reports port 0; should it become the master, its
-  // workers' error message says why there is no store.
+  // no port can be reserved, this node reports port 0. If this node then
+  // becomes the master, its workers' error message says why there is no store.
   void OfferPort() {
     const absl::StatusOr<int> port = store_.Prepare();
     if (port.ok()) Step(PortHeld{*port});

@@ -19,9 +19,9 @@ namespace muster::agent {
 
 // How a job ended for this node: by itself, or because this node received a
 // signal that stops or preempts the job. After such a signal the cluster soon
-// kills this process. WaitLimitsAtEnd therefore counts this signal in addition
-// to those that `limits.end_signals` returns, which shortens the time in which
-// the console may accept the remaining output.
+// kills this process, so the console has less time to accept the remaining
+// output. WaitLimitsAtEnd therefore counts this signal in addition to those
+// that `limits.end_signals` returns.
 enum class JobEnd { kByItself, kBySignal };
 ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
                                           JobEnd end);

@@ -28,9 +28,9 @@ class HealthGate {
   explicit HealthGate(Options options);
 
   // Starts a check in place of an earlier one. Another thread calls `found`
-  // with the result, within little more than the timeout: one line that says
-  // why the node is unhealthy, or "". `found` is not called after Drop or
-  // another Check.
+  // with the result within little more than the timeout. `unhealthy` is one
+  // line that says why the node is unhealthy; "" means healthy. `found` is not
+  // called after Drop or another Check.
   void Check(std::function<void(std::string unhealthy)> found);
 
   // Cancels a running check; its result is discarded.

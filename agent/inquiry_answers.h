@@ -39,9 +39,9 @@ class InquiryAnswers {
   void WorkerUp(int rank, int64_t pid) { pids_[rank] = pid; }
   void WorkerGone(int rank) { pids_.erase(rank); }
 
-  // The workers have ended, and the agent is about to leave: waits for the end
-  // of their output, and until the answers are sent. Waits at most `timeout`,
-  // and not at all if there are no answers.
+  // Called when the workers have ended and the agent is about to leave. Waits
+  // until their output has ended and the answers are sent. Waits at most
+  // `timeout`, and not at all if there are no answers.
   void Finish(Duration timeout);
 
  private:

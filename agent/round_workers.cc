@@ -87,8 +87,8 @@ void RoundWorkers::Begin(const rendezvous::Place& place) {
   PrepareFolders();
 }
 
-// Makes the workers' folders and removes the records and error files of an
-// earlier job of this name, which would be taken for these workers' files.
+// Makes the workers' folders. Removes the records and error files of an earlier
+// job of this name, because they would be taken for these workers' files.
 void RoundWorkers::PrepareFolders() {
   has_folders_ = true;
   const std::string records = RecordsFolder();
@@ -196,10 +196,10 @@ void RoundWorkers::GiveInput(int rank, LogRelay::Pipes& pipes,
     terminal_->Forward(
         OwnedFd(fcntl(pipes.stdout_terminal.get(), F_DUPFD_CLOEXEC, 3)));
   } else if (reads && stdin_is != Stdin::kBackground) {
-    // stdin is passed on unless it is a terminal in whose background this
-    // process runs: the shell reads the keys typed there. The kernel would not
-    // stop a worker from reading them, because the worker has no controlling
-    // terminal.
+    // Passes stdin on, unless stdin is a terminal and this process runs in its
+    // background. In the background the shell reads the keys typed there. The
+    // kernel would not stop a worker from reading them, because the worker has
+    // no controlling terminal.
     spec.stdin_fd = STDIN_FILENO;
   }
   terminal_->FollowSize(std::move(pipes.stdout_terminal),

@@ -18,10 +18,10 @@ absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
                                             size_t max_bytes);
 
 // Like ReadBoundedFile, for a file that Muster looks for by itself, in a folder
-// where other users may have placed it. PermissionDenied: another user than
-// this one and root owns the file, or users other than the owner can write it.
-// The opened descriptor is checked, so that the file cannot be exchanged
-// between the check and the read.
+// where other users may have placed it. PermissionDenied: the owner is neither
+// this user nor root, or users other than the owner can write the file. The
+// opened descriptor is checked, so that the file cannot be exchanged between
+// the check and the read.
 absl::StatusOr<std::string> ReadTrustedFile(const std::string& path,
                                             size_t max_bytes);
 

@@ -13,9 +13,9 @@ namespace muster {
 // and which bytes are dropped while the file system is slow or does not answer.
 //
 // A slow file system makes producers wait, as a pipe would: HasRoom is false
-// while the backlog is full. A file system that has completed no work for
-// `hung_after` counts as hung: then producers do not wait, and bytes beyond
-// `room_bytes` are dropped, until the file system completes work again.
+// while the backlog is full. If a file system has completed no work for
+// `hung_after`, it counts as hung until it completes work again. Producers then
+// do not wait, and bytes beyond `room_bytes` are dropped.
 //
 // Pure. Not thread-safe.
 class FileBacklog {
@@ -85,8 +85,8 @@ class FileBacklog {
   int64_t room_bytes() const { return limits_.room_bytes; }
   int64_t bytes() const { return bytes_; }  // bytes that are not written yet
   int64_t dropped() const { return dropped_; }
-  // The time at which the file system last completed work, or, if that is
-  // later, of the first task after an idle period.
+  // The later of two times: when the file system last completed work, and when
+  // the first task after an idle period was added.
   Instant moved() const { return moved_; }
 
  private:

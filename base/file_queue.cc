@@ -52,9 +52,9 @@ struct FileQueue::State {
   // Calls `tell`, unless the queue was abandoned or destroyed.
   void Tell(const std::function<void()>& tell);
 
-  // Held while the owner's callbacks run. The callbacks are destroyed when the
-  // queue is abandoned, because objects that they own would otherwise live as
-  // long as the stuck thread.
+  // Held while the owner's callbacks run. When the queue is abandoned, the
+  // callbacks are destroyed. Otherwise objects that they own would live as long
+  // as the stuck thread.
   std::mutex tell_mutex;
   bool silent = false;   // guarded by tell_mutex
   OnTrouble on_trouble;  // guarded by tell_mutex

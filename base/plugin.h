@@ -36,9 +36,10 @@ absl::StatusOr<DynamicLibrary> LoadPluginFile(const PluginName& plugin);
 absl::Status OtherPluginVersion(const PluginName& plugin,
                                 const DynamicLibrary& file);
 
-// Computes the version of a plugin's table of functions: `number`, which is
-// raised by hand whenever a function of the table changes its meaning, and the
-// sizes of the structs that program and plugin exchange, including the table.
+// Computes the version of a plugin's table of functions from `number` and the
+// sizes of the structs that program and plugin exchange, the table included.
+// `number` is raised by hand whenever a function of the table changes its
+// meaning.
 template <typename... Structs>
 constexpr uint64_t PluginVersion(uint64_t number) {
   ((number = number * 1'000'003 + sizeof(Structs)), ...);

@@ -152,9 +152,9 @@ absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
         const std::lock_guard<std::mutex> lock(printing);
         int ended = 0;
         if (is_first && !json) {
-          // The updates of the watch stream omit the nodes, so GetJob reads
-          // them once. GetJob is called after the stream has started, so that
-          // no change between the two is missed.
+          // The updates of the watch stream omit the nodes, so GetJob reads the
+          // nodes once. GetJob is called after the stream has started, so that
+          // no change in between is missed.
           const absl::StatusOr<rendezvous::JobStatus> job =
               client.GetJob(run_id);
           ended = Print(StatusTable(job.ok() ? *job : update.status, target));
@@ -349,8 +349,9 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
   options.endpoints = request.endpoints;
   options.tls = request.tls;
   options.token = *std::move(token);
-  // Look for a token file only if there is a single endpoint. Several endpoints
-  // belong to daemons, which store no token in a file for their user.
+  // If one endpoint is configured, look for its token file. If several are
+  // configured, they belong to daemons, which store no token in a file for
+  // their user.
   if (options.token.empty() && options.endpoints.size() == 1) {
     std::optional<LocalCoordinator> local =
         FindLocalCoordinator(options.endpoints.front(), LocalTokenParents());

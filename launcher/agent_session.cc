@@ -70,8 +70,8 @@ void Show(const Voice& voice, const agent::AgentResult& result,
           agent::JobMessages job_messages, const std::string& program_name) {
   if (!result.verdict || result.never_ran) return ShowReason(voice, result);
   // If verdict_fd is not stderr, another `launch` started this agent and reads
-  // the verdicts: every node writes its verdict, and that `launch` uses the
-  // first one.
+  // the verdict from verdict_fd. Every node then writes its verdict, and that
+  // `launch` uses the first one.
   const bool is_shared = job_messages != agent::JobMessages::kAll &&
                          voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
@@ -333,8 +333,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         options.health.metrics_textfile, metrics,
         [&voice](const std::string& sentence) { voice.Notice(sentence); });
   }
-  // Runs last when this function returns, while the HTTP pages are still
-  // served: they are served for as long as this process coordinates the job.
+  // This object is destroyed last when this function returns. The HTTP pages
+  // are then still served, for as long as this process coordinates the job.
   const absl::Cleanup linger = [&own] {
     if (own.linger) own.linger();
   };

@@ -28,8 +28,8 @@ struct CoordinatorPages {
   // Returns the jobs that the coordinator in this process coordinates now;
   // null: there is no coordinator in this process.
   std::function<std::vector<rendezvous::JobStatus>()> jobs;
-  // Returns a sentence that says which other process coordinates the job, or an
-  // empty text if this process coordinates it. Null: this process has no
+  // Returns a sentence that names the process that coordinates the job. Returns
+  // "" if this process coordinates the job. Null: this process has no
   // coordinator.
   std::function<std::string()> elsewhere;
   // The tokens of the coordinator in this process or, if there is none, of this

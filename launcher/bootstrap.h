@@ -16,12 +16,13 @@ namespace muster::launcher {
 
 // Functions that start a `launch` or an `agent` process.
 
-// Takes the token out of the environment, and runs `main` once descriptors 0 to
-// 2 are open, the limits of the process are known and other processes of the
-// user cannot read this one (base/process_secrets.h). If `argv` names a helper
-// process that an agent starts from its own program file (the maker of NCCL
-// ids, the start of another framework's worker), runs that helper instead.
-// Returns the exit code.
+// Takes the token out of the environment, prepares the process, runs `main` and
+// returns the exit code. Preparation: descriptors 0 to 2 are opened, the limits
+// of the process are read, and other processes of the user are kept from
+// reading this one (base/process_secrets.h). An agent starts helper processes
+// from its own program file (the maker of NCCL ids, the start of another
+// framework's worker). If `argv` names such a helper, runs the helper instead
+// of `main`.
 int StartProgram(const char* name, int argc, char** argv,
                  const std::function<int()>& main);
 

@@ -40,10 +40,11 @@ std::optional<std::string> OwnedAddress(const MachineFacts& facts,
   return loopback;
 }
 
-// Returns the address at which peers reach this node if it hosts the
-// coordinator: `owned`, this machine's address among those of the endpoint's
-// host. If /etc/hosts maps the machine's own name to a loopback address, or
-// `owned` is nullopt, returns another address of this machine, if there is one.
+// Returns the address at which peers reach the coordinator on this node.
+// Normally this is `owned`, the address of the endpoint's host that belongs to
+// this machine. Returns another address of this machine, if it has one, in two
+// cases: `owned` is nullopt, or /etc/hosts maps the machine's own name to a
+// loopback address.
 std::string AddressForPeers(const std::string& host,
                             const std::optional<std::string>& owned,
                             const MachineFacts& facts) {
@@ -57,9 +58,9 @@ std::string AddressForPeers(const std::string& host,
   return "127.0.0.1";
 }
 
-// The address to bind: the endpoint's host if it is an address of this machine
-// or "localhost", otherwise every interface. A name may resolve to different
-// addresses here and on the peers.
+// The address to bind. If the endpoint's host is an address of this machine or
+// "localhost", it is bound. Otherwise every interface is bound, because a name
+// may resolve to different addresses here and on the peers.
 std::string ListenHost(const std::string& host,
                        const std::optional<std::string>& owned) {
   if (owned && (IsAddress(host) || host == "localhost")) return *owned;

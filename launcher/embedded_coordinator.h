@@ -42,9 +42,9 @@ class EmbeddedCoordinator {
     // its event log; null: no event log.
     std::function<std::string(const std::string& run_tag)> event_log;
     std::string log_directory;  // folder of --log-dir, for `event_log`
-    // Set if another coordinator takes over the job when its coordinator is
-    // lost. Then this coordinator starts as a standby, and writes an event log
-    // only while it coordinates the job.
+    // Set if the job's coordinator is replaced by another one when it is lost.
+    // This coordinator then starts as a standby, and writes an event log only
+    // while it coordinates the job.
     struct Takeover {
       rendezvous::Standby::Kind kind = rendezvous::Standby::Kind::kSuccessor;
       // host name or address at which other nodes reach this process

@@ -24,12 +24,14 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
 
 // Starts the standby coordinator of a node that does not host the coordinator.
 // Requires CoordinatorChoice::is_taken_over. The standby listens at the address
-// of `node` or, if `node` has no address, at the address from which this node
-// reaches the coordinator; on the coordinator's port if this machine has it
-// free, else on any free port. With TLS, other nodes reach the standby by the
-// node's host name if the certificate was not issued for the address. Returns
-// null, after a notice, if the standby cannot listen: the job still runs. Must
-// be called after signals have been blocked.
+// of `node`. If `node` has no address, the standby listens at the address from
+// which this node reaches the coordinator. It uses the coordinator's port if
+// that port is free on this machine, otherwise any free port.
+//
+// With TLS, other nodes reach the standby by the node's host name if the
+// certificate was not issued for the address. If the standby cannot listen,
+// prints a notice and returns null: the job still runs. Must be called after
+// signals have been blocked.
 std::unique_ptr<EmbeddedCoordinator> StandBy(
     const CoordinatorChoice& choice, const rendezvous::NodeIdentity& node,
     EmbeddedCoordinator::Options standing_by, const Voice& voice);

@@ -56,8 +56,9 @@ class LocalToken {
 
 // A coordinator of this user on this machine.
 struct LocalCoordinator {
-  // The address of the coordinator itself, so that the token does not reach
-  // another user's program that listens at another address of the same name.
+  // The coordinator's own address. A host name may have further addresses, at
+  // which another user's program may listen; the token must not reach that
+  // program.
   rendezvous::Endpoint endpoint;
   std::string token;
 };

@@ -48,10 +48,10 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.job = {.run_id = plan.agent.run_id,
                  .spec = plan.agent.spec,
                  .verdict_awaited_for = options.policy.coordinator_timeout};
-  // In Slurm no node waits for the verdict of an earlier coordinator: Slurm
-  // does not restart tasks, so the nodes of the earlier step are gone. A
-  // preempted job that was requeued must begin anew, and not show the recorded
-  // verdict.
+  // In Slurm no node waits for the verdict of an earlier coordinator. Slurm
+  // does not restart tasks, so the nodes of the earlier step are gone. If a
+  // preempted job was requeued, it must begin anew instead of showing the
+  // recorded verdict.
   if (options.cluster == Cluster::kSlurm) {
     hosting.job.verdict_awaited_for = Duration::zero();
   }
@@ -102,10 +102,10 @@ void PointLatestAtHosted(const agent::LogPlan& logs, const std::string& tag) {
 }
 
 // Runs instead of the agent if the journal in --state-dir holds the verdict of
-// this job: the job ended, and `launch` was killed and started again. Prints
-// the verdict, starts no workers, and blocks until the nodes that still wait
-// for the verdict have received it, a signal arrives, or `close_timeout` has
-// passed. Returns the exit code of `launch`.
+// this job: the job had ended, and `launch` was killed and started again.
+// Prints the verdict and starts no workers. Other nodes may still wait for the
+// verdict: blocks until they have received it, a signal arrives, or
+// `close_timeout` has passed. Returns the exit code of `launch`.
 int TellRecordedVerdict(const rendezvous::Verdict& verdict,
                         const RunOptions& options, EmbeddedCoordinator& here,
                         const Voice& voice) {

@@ -143,8 +143,8 @@ Seats SeatByGpu(const MachineLayout& layout,
   const std::vector<int> nodes = NodesOf(layout.cpus);
   const std::vector<int> usable = NodesOf(allowed);
   std::vector<std::vector<int>> at;
-  // For GPUs whose NUMA node is not known exactly. Key: the two or more NUMA
-  // nodes of which one is the GPU's. Value: the number of such GPUs.
+  // For GPUs whose NUMA node is not known exactly. Key: the NUMA nodes (two or
+  // more) at which such a GPU may be. Value: the number of GPUs with this key.
   std::map<std::vector<int>, size_t> unsure;
   Seats result;
   for (const std::string& address : gpus) {
@@ -238,8 +238,8 @@ Cpus AtSocketOf(const Cpus& cpus, int node) {
   return found;
 }
 
-// The share with index `turn` of `sharers` equal shares of the cores of `cpus`;
-// empty if there are fewer cores than sharers.
+// Divides the cores of `cpus` into `sharers` equal shares and returns the share
+// with index `turn`. Empty if there are fewer cores than sharers.
 Cpus ShareOfCores(const Cpus& cpus, size_t turn, size_t sharers) {
   std::map<int, Cpus> cores;
   for (const LogicalCpu& cpu : cpus) cores[cpu.core].push_back(cpu);

@@ -38,8 +38,9 @@ class TimedTask {
   // running.
   enum class CancelResult { kFinished, kRunning };
 
-  // Cancels a running task. After Cancel has returned, `done` is not called;
-  // with kRunning it was never called. Must not be called from `done`.
+  // Cancels a running task. After Cancel has returned, `done` is not called any
+  // more. If the result is kRunning, `done` was never called. Must not be
+  // called from `done`.
   CancelResult Cancel();
 
  private:

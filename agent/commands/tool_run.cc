@@ -99,10 +99,10 @@ namespace {
 // line becomes part of an error message.
 constexpr size_t kKeptBytes = 4096;
 
-// A shell script that runs a command which dies with this process. The shell's
-// stdin is a pipe, and only this process holds the other end. When that end is
-// closed, a background job kills the whole process group. The command replaces
-// the shell and reads /dev/null.
+// A shell script that runs a command and makes it die with this process. The
+// shell's stdin is a pipe, and only this process holds the other end. When that
+// end is closed, a background job of the shell kills the whole process group.
+// The command replaces the shell and reads /dev/null.
 constexpr char kWatchedShell[] =
     "exec 3<&0 </dev/null; "
     "{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & "

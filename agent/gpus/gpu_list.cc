@@ -38,8 +38,9 @@ int FindId(std::string_view word, const std::vector<std::string>& ids) {
   return found;
 }
 
-// The index of the device that `word` names among devices of its kind; -1: no
-// such device. If `ids` is null, `word` is an index below `count`.
+// The index of the device that `word` names; -1: no such device. `ids`: the ids
+// of all devices of the kind that `word` names. If `ids` is null, `word` is an
+// index below `count`.
 int FindDevice(std::string_view word, const std::vector<std::string>* ids,
                size_t count) {
   if (ids != nullptr) return FindId(word, *ids);

@@ -115,7 +115,7 @@ std::vector<ProcessEntry> Descendants(pid_t root) {
 std::vector<ProcessEntry> KillDescendants(
     const std::vector<ProcessEntry>& spared) {
   // Without a child there is no descendant, because orphans become children of
-  // this process. This check saves a walk through /proc, which takes
+  // this process. So this check saves a walk through /proc, which takes
   // milliseconds on a busy machine.
   siginfo_t child = {};
   if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) != 0 &&
@@ -135,10 +135,10 @@ std::vector<ProcessEntry> KillDescendants(
     if (process.state != 'Z') SignalProcess(process, SIGKILL);
     groups.insert(process.group);
   }
-  // If each process of a chain forks and exits, every walk through /proc may
+  // In a chain of processes that fork and exit, every walk through /proc may
   // miss the newest process. A signal to the chain's process group reaches all
-  // its processes. Every worker leads a group of its own, so only this
-  // process's own group must be spared.
+  // its processes. This process's own group is spared; no worker is in it,
+  // because every worker leads a group of its own.
   groups.erase(getpgrp());
   for (const pid_t group : groups) {
     if (group > 1) kill(-group, SIGKILL);

@@ -158,7 +158,7 @@ bool GuardianLine::Send(const std::string& command,
     if (channel_.unsent() == 0) return true;
     pollfd fds[] = {{channel_.fd(), POLLIN | POLLOUT, 0}};
     if (PollUntil(fds, end) == 0) return false;
-    // Reads notices while the command is being sent: if agent and guardian both
+    // Reads notices while the command is being sent. If agent and guardian both
     // only wrote, each could wait for the other for ever.
     if ((fds[0].revents & POLLIN) != 0) {
       has_unread_ = true;
@@ -406,9 +406,9 @@ void Guardian::Impl::Append(Notice notice) {
                                      ended->wait_status, ended->signalled});
   } else if (auto* gone = std::get_if<AllGoneNotice>(&notice);
              gone != nullptr && gone->starts_taken == starts_sent_) {
-    // `gone` is up to date: when no process was left, the guardian had received
-    // every Start of this agent. An AllGoneNotice that the guardian sent before
-    // the latest Start is ignored, because another one follows.
+    // An AllGoneNotice that the guardian sent before the latest Start is
+    // ignored, because another one follows. This notice is up to date: when no
+    // process was left, the guardian had received every Start of this agent.
     events_.emplace_back(AllGone{std::move(gone->left_behind)});
   }
 }

@@ -89,9 +89,10 @@ void ReplaceStdio() {
 
 constexpr char kName[] = "muster-guardian";
 
-// Sets the process's short name and replaces the command line that the guardian
-// inherits from the agent, so that `pkill -9 -f NAME`, with the name of launch
-// or of the script, does not kill the guardian, which must kill the workers.
+// Sets the process's short name, and replaces the command line that the
+// guardian inherits from the agent. Otherwise `pkill -9 -f NAME`, with the name
+// of launch or of the script, would also kill the guardian, which must kill the
+// workers.
 void SetProcessName() {
   prctl(PR_SET_NAME, kName);
   const OwnedFd file(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
@@ -363,8 +364,8 @@ bool GuardianLoop::Turn() {
   Reap();
   if (fds[2].revents != 0) return false;
   if ((fds[0].revents & ~POLLOUT) != 0 && !channel_.Fill()) return false;
-  // Handles commands even if none arrived in this turn: an earlier turn may
-  // have left some unread while reading was paused.
+  // Handles commands even if none arrived in this turn. While reading was
+  // paused, an earlier turn may have left commands unread.
   if (!TakeCommands()) return false;
   GiveSign();
   return channel_.Flush();
@@ -589,9 +590,9 @@ void GuardianLoop::RecordBeforeSignal(const ProcessEntry& orphan, int signal) {
                             Catches(orphan.pid, signal)};
 }
 
-// Records a leftover process that Muster stopped. A process that ended by
-// itself after the signal, such as Python's resource tracker, which ignores the
-// signal, is not recorded.
+// Records a leftover process that Muster stopped. A process that ignored the
+// signal and then ended by itself, such as Python's resource tracker, is not
+// recorded.
 void GuardianLoop::NoteOrphan(pid_t pid, int wait_status) {
   const auto found = signalled_.find(pid);
   if (found == signalled_.end()) return;

@@ -53,8 +53,9 @@ void PreferMemoryOf(int numa_node) {
 
 namespace {
 
-// The poll interval in milliseconds of the wait for the child's setsid, which
-// takes microseconds, on a busy machine milliseconds.
+// The interval in milliseconds at which the parent checks whether the child has
+// called setsid. The child needs microseconds for it, or milliseconds on a busy
+// machine.
 constexpr int kSessionTurnMilliseconds = 1;
 constexpr int kMaxSessionTurns = 1000;
 // The longest path that a message about a failed start contains, in bytes. The

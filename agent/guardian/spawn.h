@@ -22,9 +22,9 @@ int BindToCpus(const std::vector<int>& cpus);
 
 // Makes this process and its future children take memory from NUMA node
 // `numa_node` as long as the node has free memory. The kernel may refuse (a
-// container's seccomp profile does); memory then comes from the node of the CPU
-// that first touches the memory. This is also `numa_node` as long as the
-// process is bound to that node's CPUs.
+// container's seccomp profile does). Memory then comes from the node of the CPU
+// that first touches the memory. If the process is bound to the CPUs of
+// `numa_node`, this is `numa_node` as well.
 void PreferMemoryOf(int numa_node);
 
 struct SpawnRequest {

@@ -24,9 +24,9 @@ enum class JobMessages {
 // The agent's behaviour towards its coordinator, signals and silent workers.
 // The command line fills the struct in, and the agent's state machine reads it.
 struct AgentPolicy {
-  // The longest wait for the first connection to the coordinator
-  // (connect_timeout), and the longest absence of the coordinator afterwards,
-  // while workers run (coordinator_timeout).
+  // connect_timeout: the longest wait for the first connection to the
+  // coordinator. coordinator_timeout: the longest absence of the coordinator
+  // after that, while workers run.
   Duration connect_timeout = std::chrono::seconds(60);
   Duration coordinator_timeout = std::chrono::seconds(600);
   // Signals that are forwarded to all workers of the job.

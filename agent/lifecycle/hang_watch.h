@@ -24,13 +24,13 @@ enum class WorkerState {
 // Records the progress that the workers of one round have reported, and finds
 // workers that have been silent for too long. Pure; not thread-safe.
 //
-// A worker's deadline is the first of these that applies: none if hang
-// detection is off; the worker's own WATCHDOG_S; the policy's value; a value
-// learned from the pauses between the worker's reports in this round. The
-// learned value is ten times the longest pause, but at least five minutes (a
-// first checkpoint or evaluation may come) and at most an hour more than the
-// longest pause. Learning needs five pauses. Until then, and until its first
-// report, a worker has no deadline.
+// If hang detection is off, no worker has a deadline. Otherwise the deadline is
+// the worker's own WATCHDOG_S, else the policy's value, else a value learned
+// from the pauses between the worker's reports in this round. The learned value
+// is ten times the longest pause. It is at least five minutes, because a first
+// checkpoint or evaluation may come, and at most an hour more than the longest
+// pause. Learning needs five pauses; before that a worker without another value
+// has no deadline. Before its first report no worker has a deadline.
 class HangWatch {
  public:
   static constexpr int kLeastPauses = 5;

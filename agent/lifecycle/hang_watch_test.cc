@@ -354,7 +354,8 @@ TEST(HangBlame, EqualWorkersGiveARemark) {
 }
 
 // Worker 1 has been silent 400 ms longer than worker 0, but is not overdue,
-// because its deadline is longer. The remark counts worker 1 nevertheless.
+// because its deadline is longer. The remark about other silent workers
+// mentions worker 1 nevertheless.
 TEST(HangBlame, WorkerSilentSlightlyEarlierIsCounted) {
   SilentWorker patient = Silent(1, milliseconds(5400));
   patient.silence.deadline = seconds(6);

@@ -122,9 +122,9 @@ void Lifecycle::On(const DirectiveCame& event) {
     Notice(absl::StrCat("round ", round_, " broke because ", directive.reason,
                         "; what was named before followed from it"));
   }
-  // A stop order for a round without workers changes nothing on this node, so a
-  // report must confirm it. Every other directive has an effect that the next
-  // report shows.
+  // If this node runs no worker, an order to stop the round changes nothing
+  // here, so a report must confirm the order. Every other directive has an
+  // effect that the next report shows.
   if ((newer || was_due) &&
       directive.kind == rendezvous::DirectiveKind::kStop) {
     changed_ = true;
@@ -245,8 +245,8 @@ void Lifecycle::On(const WorkersGone& event) {
   }
   any_left_ = false;
   // If all workers have succeeded, no process is left for the SIGKILL that is
-  // due at kill_at_. The SIGKILL would only cut short the user's preemption
-  // command, which may still run and has its own deadline (announcing_until_).
+  // due at kill_at_. But the user's preemption command may still run. SIGKILL
+  // would cut it short, although it has its own deadline (announcing_until_).
   if (phase_ == rendezvous::NodePhase::kRunning && pending_ == 0) {
     kill_at_.reset();
   }
@@ -312,8 +312,8 @@ void Lifecycle::FollowDirective() {
       if (round_ >= directive.place.round) {
         ForwardSignals();
       } else if (preemption_.has_value()) {
-        // After a preemption notice, of which the coordinator does not know
-        // yet, the order to begin a new round is ignored.
+        // The coordinator does not yet know of this node's preemption notice:
+        // its order to begin a new round is ignored.
       } else if (HasWorkers()) {
         // If workers of the previous round are left, the order to stop that
         // round was lost. They are stopped before the new round begins.
@@ -519,12 +519,12 @@ void Lifecycle::CheckCoordinatorAbsence() {
 
 void Lifecycle::GiveUp(int exit_code, std::string reason) {
   if (leave_.has_value()) return;
-  // The next report contains the wish to leave: the coordinator, if it is
-  // reachable, then gives this node no place in the next round.
+  // The next report contains the wish to leave. If the coordinator is
+  // reachable, it then gives this node no place in the next round.
   if (!leaving_.has_value()) leaving_ = reason;
   changed_ = true;
-  // After a preemption notice the preemption is the reason for leaving: the
-  // exit code of a preempted job replaces the exit codes 0 and 1.
+  // After a preemption notice this node leaves because of the preemption. The
+  // exit code of a preempted job therefore replaces the exit codes 0 and 1.
   if (preemption_.has_value() && exit_code <= 1) {
     exit_code = rendezvous::kPreemptedExitCode;
   }

@@ -1,7 +1,8 @@
-// Tests of starting, stopping and failing workers, of the removal of their
-// leftover processes, of the moment at which clients that wait in a round's
-// store are released, and of the recorded cause of a worker's exit: the worker
-// itself, a signal of Muster, or an exception that it had recorded before.
+// Tests of how workers are started, stopped and fail, and of the removal of
+// their leftover processes. Also tests when a node releases clients that wait
+// in a round's store. Also tests which cause is recorded for a worker's exit:
+// the worker itself, a signal of Muster, or an exception that the worker had
+// recorded before.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

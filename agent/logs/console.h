@@ -69,8 +69,9 @@ class Console {
   // Waits at most `timeout`. Returns whether everything has been written.
   bool Flush(Duration timeout);
 
-  // One sentence for each stream that lacks output, such as "stdout: …".
-  // `where` names the folder that has all of the output; empty: no folder.
+  // One sentence for each stream whose output is incomplete on the console,
+  // such as "stdout: …". `where` names the folder that has all of the output;
+  // empty: no folder.
   std::vector<std::string> Losses(const std::string& where) const;
   // Whether any write has failed.
   bool Failed() const;

@@ -63,9 +63,9 @@ class ConsoleWriter {
     // up.
     Duration without_progress = Duration::zero();
     // Returns the number of signals received so far that ask this process to
-    // end; called about 20 times a second. After the first signal a wait gives
-    // up once the console has accepted nothing for kAfterSignal, after the
-    // second at once. May be empty.
+    // end; called about 20 times a second. After the first signal, a wait ends
+    // once the console has accepted nothing for kAfterSignal. After the second
+    // signal, a wait ends at once. May be empty.
     std::function<int()> end_signals;
 
     static constexpr Duration kAfterSignal = std::chrono::seconds(5);
@@ -103,10 +103,10 @@ class ConsoleWriter {
   // thread.
   void SetOnError(std::function<void(int error)> on_error);
 
-  // Starts measuring the time in which the console accepts nothing, if this is
-  // not measured already. A console that one wait found stalled stays stalled
-  // for the next wait, until it accepts something. Wait and WaitForRoom call
-  // this first; before waits for several writers, call it for all of them.
+  // Starts to measure how long the console accepts nothing, unless this is
+  // being measured already. The measurement continues from one wait to the next
+  // until the console accepts something. Wait and WaitForRoom call BeginWait
+  // first. Before a wait for several writers, call BeginWait for all of them.
   void BeginWait(Instant now);
   // Waits until all queued text has been written.
   WaitEnd Wait(const WaitLimits& limits);

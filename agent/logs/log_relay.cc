@@ -334,9 +334,9 @@ void LogRelay::Impl::ResumeAll() {
   held_up_.clear();
 }
 
-// The time in milliseconds until the next unfinished line must be shown, or
-// until `room`, when the file system counts as hung and waiting streams are
-// resumed; -1: no limit.
+// The time in milliseconds until the relay's thread must act; -1: no limit. It
+// acts when the next unfinished line must be shown, and at `room`, when the
+// file system counts as hung and waiting streams are read again.
 int LogRelay::Impl::Timeout(std::optional<Instant> room) {
   std::optional<Instant> next = files_.NextLook();
   if (room) next = std::min(next.value_or(*room), *room);

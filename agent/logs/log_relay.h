@@ -107,10 +107,10 @@ class LogRelay {
   HeldUp HeldUpFor(int local_rank);
 
   // Waits until the output of all exited workers has reached the files and the
-  // console; `limits` bounds the wait for the console. The function does not
-  // wait for descendants of a worker that still hold its pipe. Returns whether
-  // the console and the files accepted everything; a file that does not accept
-  // its bytes in time is abandoned (FileQueue::Finish).
+  // console. `limits` bounds the wait for the console. A file that does not
+  // accept its bytes in time is abandoned (FileQueue::Finish). Does not wait
+  // for descendants of a worker that still hold its pipe. Returns whether the
+  // console and the files accepted everything.
   bool Flush(const ConsoleWriter::WaitLimits& limits = {
                  .without_progress = std::chrono::seconds(1)});
 

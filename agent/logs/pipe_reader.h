@@ -54,9 +54,9 @@ class PipeReader {
   PipeReader(const PipeReader&) = delete;
   PipeReader& operator=(const PipeReader&) = delete;
 
-  // Watch adds the pipe to `epoll` with the identifier `id`; Unwatch removes
-  // it, as does the end of the stream. Both return false if the stream has
-  // ended or, with errno, on an error.
+  // Watch adds the pipe to `epoll` with the identifier `id`. Unwatch removes
+  // the pipe; so does the end of the stream. Both functions return false if the
+  // stream has ended, and false with errno on an error.
   bool Watch(int epoll, uint64_t id);
   bool Unwatch(int epoll);
 

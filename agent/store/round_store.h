@@ -24,11 +24,11 @@
 namespace muster::agent {
 
 // The store of each round on this node. The node of rank 0 runs a server on a
-// port that is reserved before the round begins and that no earlier round has
-// used. Therefore no other process takes the port, and no key of another round
-// is found. The port refuses connections until its round begins. Other nodes
-// run a relay to the server with StorePath::kThroughAgent. With
-// StoreHost::kWorker the port is only reserved, for rank 0's worker to bind.
+// port that is reserved before the round begins, so no other process takes the
+// port. No earlier round has used the port, so workers find no keys of another
+// round. The port refuses connections until its round begins. Other nodes run a
+// relay to the server with StorePath::kThroughAgent. With StoreHost::kWorker
+// the port is only reserved, for rank 0's worker to bind.
 //
 // Not thread-safe; the servers have threads of their own.
 class RoundStore {

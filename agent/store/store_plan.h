@@ -31,10 +31,11 @@ struct StorePlan {
 // Plans the store of a round that this node serves. Pure.
 //
 // The store listens on the loopback address in a world of one node, and on
-// `place.master_address` in a larger one. It listens on all addresses if
-// `master_address` is a name, which nodes may resolve differently, or if it is
-// a loopback address and nodes of other hosts, which reach this host at the
-// coordinator's address, take part.
+// `place.master_address` in a larger one. There are two exceptions, in which
+// the store listens on all addresses. First, `master_address` is a name, which
+// nodes may resolve differently. Second, `master_address` is a loopback address
+// and nodes of other hosts take part: they reach this host at the coordinator's
+// address.
 //
 // Clients are served from 127.0.0.1, ::1, this host's addresses, those of the
 // round's nodes (`place.store_clients`), and `more_clients`: the addresses and

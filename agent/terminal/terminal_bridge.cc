@@ -75,10 +75,10 @@ void TerminalBridge::Resized() {
   ResizeLocked();
 }
 
-// Gives all pseudo-terminals the terminal's size, which is read only once. With
-// a separate read for each, a change in between could leave only the
-// controlling terminal with the newest size, and the next call would resize the
-// others without a SIGWINCH.
+// Gives all pseudo-terminals the terminal's size, which is read only once. If
+// the size were read for each of them, it could change in between. Then only
+// the controlling terminal would have the newest size, and the next call would
+// resize the others without a SIGWINCH.
 void TerminalBridge::ResizeLocked() {
   const std::optional<winsize> size = ReadWindowSize(terminal_);
   if (!size) return;
@@ -122,8 +122,8 @@ void TerminalBridge::Stop() {
     stopped_ = true;
     RestoreLocked();
   }
-  // Uses SIGTSTP instead of SIGSTOP, because the kernel then does not stop a
-  // process that no shell of its session could continue.
+  // SIGTSTP instead of SIGSTOP: if no shell of the session could continue this
+  // process, the kernel ignores SIGTSTP.
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);

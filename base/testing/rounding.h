@@ -12,10 +12,11 @@
 
 namespace muster {
 
-// Bounds for the difference of two correct floating-point results, derived as
-// in tests/compat/rounding.py: RoundingGrowth times Condition. If the result is
-// a sum of known terms, the condition is the sum of the terms' magnitudes. A
-// test that uses a bound also checks that a planted defect exceeds the bound.
+// Bounds for the difference of two correct floating-point results. The bound is
+// RoundingGrowth times Condition, derived as in tests/compat/rounding.py. If
+// the result is a sum of known terms, the condition is the sum of the terms'
+// magnitudes. A test that uses a bound also checks that a planted defect
+// exceeds the bound.
 
 // The unit roundoff of type T: no rounding has a larger relative error.
 template <typename T>

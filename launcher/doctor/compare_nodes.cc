@@ -18,9 +18,9 @@ namespace {
 
 constexpr char kId[] = "nodes-absent";
 
-// Returns the names of the expected nodes that sent no report. `missing`: the
-// number of such nodes. Empty if the number of names found is not `missing`:
-// then the names are unknown, or the reports use other names.
+// Returns the names of the expected nodes that sent no report; `missing` is the
+// number of such nodes. If the number of names found is not `missing`, the
+// names are unknown or the reports use other names, and the result is empty.
 std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
                                      const std::vector<NodeReport>& reports,
                                      size_t missing) {
@@ -34,8 +34,8 @@ std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
   return absent;
 }
 
-// Returns the node ranks (--node-rank) of the nodes that sent no report.
-// `missing`: the number of such nodes. Empty if a report has no node rank, or
+// Returns the node ranks (--node-rank) of the nodes that sent no report;
+// `missing` is the number of such nodes. Empty if a report has no node rank, or
 // if the number of ranks found is not `missing`.
 std::vector<int> RanksAbsent(const ExpectedNodes& expected,
                              const std::vector<NodeReport>& reports,

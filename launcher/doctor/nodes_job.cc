@@ -156,10 +156,10 @@ void StartWithReachableHosts(const RunOptions& options, RemotePlan& plan) {
   }
 }
 
-// Implements `launch doctor --nodes` with --hostfile or --slurm: starts the
-// agents of all nodes from this machine, and prints the page of the nodes that
-// sent a report, with what is known about the other nodes. Returns the page's
-// exit code. Call while the process has one thread.
+// Implements `launch doctor --nodes` with --hostfile or --slurm. Starts the
+// agents of all nodes from this machine, and prints one page. The page shows
+// the nodes that sent a report, and what is known about the other nodes.
+// Returns the page's exit code. Call while the process has one thread.
 //
 // `options`: those of the job, without the worker's own flags. With Slurm,
 // `launch` is called with `arguments`, which are the same options as text.

@@ -19,9 +19,10 @@ struct Meeting {
   // Whether this node is the job's only node and hosts the coordinator. Then no
   // name is resolved, and any port may be used.
   bool alone = false;
-  // The coordinator's addresses that the other nodes connect to, at least one.
-  // Port 0 stands for the free port that the coordinator will bind. Several
-  // addresses are those of daemons, one of which hosts the coordinator.
+  // The coordinator's addresses to which the other nodes connect, at least one.
+  // Port 0 stands for the free port that the coordinator will bind. If there
+  // are several addresses, they belong to daemons, one of which hosts the
+  // coordinator.
   std::vector<rendezvous::Endpoint> endpoints;
   std::string run_id;
   // Port of the workers' store if this node serves it; 0: any free port.
@@ -50,10 +51,11 @@ rendezvous::NodeIdentity PlanNodeIdentity(const RunOptions& options,
                                           const MachineFacts& facts);
 
 // JobSpec::command: the requested command as words of a shell, without line
-// breaks and other control characters. Equal texts mean equal commands: a text
-// longer than kMaxCommandBytes is cut, and the length and a hash of the whole
-// are appended. The number of workers is the text of --nproc-per-node ("gpu"),
-// so that nodes with different hardware agree. Pure.
+// breaks and other control characters. Equal texts mean equal commands. If a
+// text is longer than kMaxCommandBytes, it is cut, and the length and a hash of
+// the whole text are appended. The number of workers appears as written in
+// --nproc-per-node ("gpu"), so that nodes with different hardware have equal
+// texts. Pure.
 std::string JobCommand(const RunOptions& options);
 
 }  // namespace muster::launcher

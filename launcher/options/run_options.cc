@@ -33,8 +33,9 @@ void RefuseFlag(FlagValues& values, const char* name, const std::string& why) {
   values.Refuse(name, absl::InvalidArgumentError(why));
 }
 
-// Refuses a flag if another flag that it needs is missing. Without --hostfile,
-// for example, a program meant for other machines would run on this one.
+// Refuses a flag if another flag that it needs is missing. For example,
+// --include without --hostfile would run a program on this machine that is
+// meant for other machines.
 void CheckNeededFlags(const std::vector<Flag>& flags, FlagValues& values) {
   for (const Flag& flag : flags) {
     if (flag.needs == nullptr || !values.IsGiven(flag.name) ||
@@ -72,8 +73,8 @@ void CheckRemoteStart(FlagValues& values, RunOptions& options) {
   }
 }
 
-// Refuses is_host=1 with several endpoints: they belong to daemons, and one of
-// the daemons hosts the coordinator.
+// Refuses is_host=1 if several endpoints are given: they belong to daemons, and
+// one of the daemons hosts the coordinator.
 void CheckHosting(const RunOptions& options, FlagValues& values) {
   if (options.endpoints.size() < 2 || options.hosting != Hosting::kAlways ||
       options.standalone == Standalone::kYes) {

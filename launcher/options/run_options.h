@@ -86,8 +86,8 @@ struct RunOptions {
   // field without a default is nullopt or empty if its flag is not given.
   Standalone standalone = Standalone::kNo;
   RendezvousBackend backend = RendezvousBackend::kStatic;
-  // Endpoints of --rdzv-endpoint. Several endpoints are those of daemons that
-  // share their state.
+  // Endpoints of --rdzv-endpoint. If there are several, they belong to daemons
+  // that share their state.
   std::vector<rendezvous::Endpoint> endpoints;
   std::string run_id = "none";
   Hosting hosting = Hosting::kIfOwner;
@@ -117,9 +117,9 @@ struct RunOptions {
   // The number of workers on a node, as text: a number, gpu, cpu or auto. This
   // field and those up to `health` are about the workers.
   std::string workers_per_node = "1";
-  // The number of workers as text in the job's command: "$" and the name of a
-  // variable if Slurm gave the number, so that the commands of all nodes are
-  // equal. Empty: `workers_per_node` is used.
+  // The number of workers in the job's command, as text. If Slurm gave the
+  // number, this is "$" and the variable's name, so that the commands of all
+  // nodes are equal. Empty: `workers_per_node` is used.
   std::string workers_asked;
   std::vector<std::string> gpus;
   LocalRanks local_ranks = LocalRanks::kReal;
@@ -176,9 +176,9 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     const DefaultsSource& source = nullptr);
 
 // Whether another node may take over from a coordinator that runs inside a
-// `launch`. Not with two nodes: one of them alone is no majority. Not with a
-// state folder: the coordinator continues the job itself once it is started
-// again.
+// `launch`. False with two nodes, because one of them alone is no majority.
+// False with a state folder: once the coordinator is started again, it
+// continues the job itself.
 bool IsTakenOver(const RunOptions& options);
 
 // Checks that the coordinator does not send the key of --encrypt=workers over a

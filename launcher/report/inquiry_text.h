@@ -28,10 +28,10 @@ struct StackGroup {
   std::vector<std::string> lines;  // the stack; empty: it could not be read
 };
 
-// Folds equal stacks together: the smallest groups first, since a rank that is
-// elsewhere than most others is probably the one that the others wait for;
-// groups of the same size by their lowest rank. Stacks that could not be read
-// are one group, the last.
+// Puts equal stacks into groups. The smallest groups come first: a rank that is
+// elsewhere than most others is probably the one for which the others wait.
+// Groups of the same size are ordered by their lowest rank. Stacks that could
+// not be read are one group, the last.
 //
 // Two stacks are equal if the frames of their main threads are equal. Without
 // frames, the kernel's descriptions of the main threads must be equal, except

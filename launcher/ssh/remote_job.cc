@@ -27,8 +27,8 @@ constexpr Duration kVerdictSlack = std::chrono::seconds(5);
 constexpr Duration kSparesWait = std::chrono::seconds(3);
 
 // Whether a signal killed the agent, so that it printed no message. False for
-// the signals that stop a job: an agent that handles such a signal may exit
-// with the same status.
+// the signals that stop a job: if an agent handles such a signal, its exit code
+// may be the same.
 bool WasKilled(int exit_code) {
   const int signal = exit_code - 128;
   return signal > 0 && signal != SIGINT && signal != SIGTERM &&
@@ -210,8 +210,8 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
   if (!is_of_its_own || verdict_code_ || own_exit_code_) return;
   const std::string how = HowEnded(message.exit_code);
   // After a fatal signal or exit code 1, the agent was part of the job and is
-  // lost. With any other code it rejected its flags or could not start the
-  // program, so it never joined the job.
+  // lost. Any other code means that the agent rejected its flags or could not
+  // start the program, so it never joined the job.
   const bool was_lost = WasKilled(message.exit_code) || message.exit_code == 1;
   const bool is_needed = Usable() < plan_.least || message.host == coordinator_;
   if (is_needed && !(was_lost && !endpoints_.empty())) {

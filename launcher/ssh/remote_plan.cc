@@ -164,8 +164,8 @@ void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
 }
 
 // Whether one of `hosts` will host the coordinator. If not, the coordinator
-// runs elsewhere, with the user's token or none. Several endpoints are those of
-// daemons, so no host hosts the coordinator.
+// runs elsewhere, with the user's token or none. If several endpoints are
+// given, they belong to daemons, so no host hosts the coordinator.
 bool IsHostedByOne(const RunOptions& options, const std::vector<Host>& hosts) {
   if (options.endpoints.size() > 1) return false;
   return options.endpoints.empty() ||

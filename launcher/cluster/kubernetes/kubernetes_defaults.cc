@@ -104,9 +104,10 @@ std::optional<PodPlace> StatefulSetPlace(const Environment& environment) {
   return place;
 }
 
-// Sets `place.first`, the pod that hosts the coordinator, from `coordinator`:
-// the name of that pod, with which the JobSet controller annotates all pods. In
-// a JobSet with several Jobs the index alone does not identify the first pod.
+// Sets `place.first`, the pod that hosts the coordinator, to the pod that
+// `coordinator` names. The JobSet controller writes that name into an
+// annotation of all pods. In a JobSet with several Jobs the index alone does
+// not identify the first pod.
 void PlaceInJobSet(const FlagDefault& coordinator,
                    const Environment& environment, PodPlace& place) {
   place.first = coordinator;
@@ -188,11 +189,11 @@ bool IsRange(const FlagDefault& nodes) {
   return nodes.text.find(':') != std::string::npos;
 }
 
-// Checks that the index of an Indexed Job's pod is below the number of nodes if
-// the pods meet at pod 0. Not checked for a StatefulSet, whose ordinals may
-// begin above 0, and not with a separate coordinator, where additional pods are
-// spares. An invalid number of nodes is accepted here; the parser of --nnodes
-// reports it.
+// If the pods meet at pod 0, checks that the index of an Indexed Job's pod is
+// below the number of nodes. Not checked for a StatefulSet, whose ordinals may
+// begin above 0. Not checked with a separate coordinator, where additional pods
+// are spares. If the number of nodes is invalid, the parser of --nnodes reports
+// that.
 absl::Status CheckIndex(const FlagValues& given, const FlagDefault& index,
                         const FlagDefault& nodes,
                         const Environment& environment) {
@@ -283,9 +284,9 @@ std::optional<FlagDefault> NodeId(const std::optional<PodPlace>& place,
                      absl::StrCat(place->set.text, "-", place->index.text)};
 }
 
-// Rejects several nodes without a meeting point: each pod would host a
-// coordinator at its own loopback address and wait for the others. An invalid
-// number of nodes passes; the parser of --nnodes reports it.
+// Rejects a job of several nodes that has no meeting point: each pod would host
+// a coordinator at its own loopback address and wait for the others. If the
+// number of nodes is invalid, the parser of --nnodes reports that.
 absl::Status MissingEndpointError(const FlagDefault& nodes) {
   if (!ReadNodes(nodes.text).ok()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
@@ -296,8 +297,8 @@ absl::Status MissingEndpointError(const FlagDefault& nodes) {
       "to rendezvousd's HOST:PORT, or write --rdzv-endpoint=HOST:PORT"));
 }
 
-// Adds the defaults that say where the nodes meet and which pod hosts the
-// coordinator.
+// Adds the defaults for the place where the nodes meet and for the pod that
+// hosts the coordinator.
 absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
                         const std::optional<PodPlace>& place,
                         const Environment& environment, Defaults& defaults) {

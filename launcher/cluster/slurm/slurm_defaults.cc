@@ -115,8 +115,10 @@ absl::Status CheckStep(const FlagValues& given, const SlurmPlace& place) {
         "out");
   }
   const auto asked = AskedNodes(given);
-  // If --nnodes equals the number of tasks, or 1, the user wants each task to
-  // be a node, even if several tasks are on one machine.
+  // Several tasks on one machine are usually a mistake, because launch starts
+  // the workers itself. --nnodes can show that they are intended: the number of
+  // tasks makes each task a node of one job, and 1 makes each task a job of its
+  // own.
   const bool is_meant =
       asked && (asked->second == place.tasks || asked->second == 1);
   if (place.tasks_on_a_node > 1 && !is_meant) {
@@ -154,7 +156,8 @@ agent::JobMessages JobMessagesOf(const FlagValues& given,
                          : agent::JobMessages::kAssigned;
 }
 
-// Adds the defaults that say where the step's nodes meet, unless flags do.
+// Adds the defaults for the place where the step's nodes meet, unless flags
+// give it.
 void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
                 const SlurmPlace& place, Defaults& defaults) {
   const auto asked = AskedNodes(given);
@@ -176,9 +179,9 @@ void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
   defaults.is_host = IsHost(place);
 }
 
-// Time limit within which a lost node may rejoin. Slurm never restarts a task
-// of a step, and only tasks of the step know the run id. So a node can only
-// rejoin after a short network failure.
+// The time within which a lost node may rejoin. Slurm never restarts a task of
+// a step, and only tasks of the step know the run id. So a node can only rejoin
+// after a short network failure.
 constexpr Duration kRejoin = std::chrono::seconds(30);
 
 bool MayOthersCome(const FlagValues& given, const SlurmPlace& place) {
@@ -186,8 +189,8 @@ bool MayOthersCome(const FlagValues& given, const SlurmPlace& place) {
   return given.IsGiven("rdzv-id") || (asked && asked->second > place.tasks);
 }
 
-// Sets --signals-to-preempt, so that SIGUSR1 and SIGTERM announce a preemption,
-// unless the user has given a flag for signals.
+// If the user has given no flag for signals, sets --signals-to-preempt, so that
+// SIGUSR1 and SIGTERM announce a preemption.
 void AddNotices(const FlagValues& given, Defaults& defaults) {
   for (const char* flag : {"signals-to-handle", "signals-to-forward",
                            "signals-to-leave", "signals-to-preempt"}) {
