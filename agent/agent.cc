@@ -83,8 +83,8 @@ void Inbox::Post(LifecycleEvent event) {
     events_.push_back(std::move(event));
   }
   const uint64_t one = 1;
-  // A write to an eventfd fails only if its counter, here the number of unread
-  // events, would exceed 2^64 - 2. The result is therefore not checked.
+  // The result is not checked. A write to an eventfd fails only if its counter
+  // would exceed 2^64 - 2, and this counter is the number of unread events.
   [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof(one));
 }
 
@@ -99,9 +99,9 @@ std::vector<LifecycleEvent> Inbox::TakeAll() {
 // an NCCL id. Loading NCCL takes tens of milliseconds if its file is cached in
 // memory, hundreds of milliseconds from a disk.
 constexpr Duration kNcclIdTimeout = std::chrono::seconds(5);
-// At the end of the run: the longest time that the agent waits until operators
-// who follow the workers' output (`launch logs -f`) have received the last
-// lines.
+// Operators may follow the workers' output (`launch logs -f`). At the end of
+// the run, the agent waits for at most this time until they have received the
+// last lines.
 constexpr Duration kTimeForLastOutput = std::chrono::seconds(2);
 
 Lifecycle::Config ConfigOf(const AgentOptions& options) {
@@ -243,8 +243,8 @@ class Agent::Impl {
     // Sends the last lines of the workers' output to operators who follow it
     // (`launch logs -f`).
     answers_.Finish(kTimeForLastOutput);
-    // Closes the link to the coordinator before the wait for this node's
-    // console, so that other nodes do not wait for a slow console here.
+    // Closes the link to the coordinator first and then waits for this node's
+    // console. Otherwise other nodes would wait for a slow console here.
     link_->Close();
     logs_.Finish(WaitLimitsAtEnd(observer_.limits, end_));
     return {.exit_code = leave_->exit_code,
@@ -303,8 +303,8 @@ class Agent::Impl {
       Step(ClockTicked());
       return;
     }
-    // Signals are handled before the exits of workers: a cluster may send its
-    // signal to the workers too, and the signal then explains why they exited.
+    // Handles signals before the exits of workers. A cluster may send its
+    // signal to the workers too, and then the signal explains why they exited.
     for (int signal : signals_.TakeAll()) {
       if (TakeTerminalSignal(signal)) continue;
       if (EndsJob(signal, options_.signals_to_handle,
@@ -342,9 +342,9 @@ class Agent::Impl {
   bool TakeTerminalSignal(int signal) {
     if (!IsTerminalSignal(options_, signal)) return false;
     if (signal == SIGTSTP) {
-      // Sends SIGSTOP, because SIGTSTP does not stop an orphaned process group,
-      // and a worker's process group is orphaned (its parent is in another
-      // session).
+      // Sends SIGSTOP instead of SIGTSTP. A worker's process group is orphaned
+      // (its parent is in another session), and SIGTSTP does not stop an
+      // orphaned process group.
       guardian_->SignalAll(SIGSTOP, Guardian::Reach::kProcessGroups);
       terminal_.Stop();
       guardian_->SignalAll(SIGCONT, Guardian::Reach::kProcessGroups);
@@ -417,7 +417,7 @@ class Agent::Impl {
     for (const std::string& line : step.losses) {
       if (observer_.on_loss) observer_.on_loss(line);
     }
-    // Writes the file about the workers' exits before the report is sent: once
+    // Writes the file about the workers' exits before the report is sent. Once
     // the coordinator has the report, another node may read the file.
     if (!step.ends.empty()) Keep(step.ends);
     if (step.report.has_value()) link_->Send(*step.report);
@@ -484,7 +484,7 @@ class Agent::Impl {
       node_address = LocalAddressTowards(*master);
     }
     // If --stdin names a rank that does not exist, only the node of group rank
-    // 0 says so, so that the message appears once.
+    // 0 prints a message, so that it appears once.
     const std::string unread =
         UnreadInputRemark(options_.input, place.round, place.world_size);
     if (!unread.empty() && place.group_rank == 0 && observer_.on_notice) {

@@ -31,8 +31,8 @@ struct AgentOptions {
   EnvironmentPlan environment;
   LogPlan logs;
   std::vector<std::string> argv;  // the worker's command
-  // The NAME of an argument --NAME=LOCAL_RANK that is inserted into the
-  // worker's argv at position local_rank_at; empty: no argument is inserted.
+  // If not empty: the argument --NAME=LOCAL_RANK, where NAME is this value, is
+  // inserted into the worker's argv at position local_rank_at.
   std::string local_rank_flag;
   size_t local_rank_at = 0;
   // Whether "${local_rank}" is replaced by the local rank in the arguments

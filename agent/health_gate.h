@@ -11,9 +11,9 @@
 
 namespace muster::agent {
 
-// Checks in threads of its own whether this node is healthy enough for a round,
-// by the user's command and the built-in checks. The lifecycle decides when to
-// check, and uses the result. Not thread-safe.
+// Checks whether this node is healthy enough for a round: runs the built-in
+// checks and the user's command, in threads of its own. The lifecycle decides
+// when to check, and uses the result. Not thread-safe.
 class HealthGate {
  public:
   struct Options {

@@ -29,8 +29,8 @@ using rendezvous::Inquiry;
 using rendezvous::RankStack;
 
 constexpr size_t kMaxRemembered = 1024;
-// How often a thread that sends new output (`launch logs -f`) checks whether
-// its answer was cancelled; new output wakes the thread sooner.
+// A thread that sends new output (`launch logs -f`) checks at this interval
+// whether its answer was cancelled. New output wakes the thread sooner.
 constexpr Duration kLook = std::chrono::seconds(1);
 // Time limit for reading the stacks of this node's workers; shorter than the
 // coordinator's limit (kStacksTimeout).

@@ -15,9 +15,9 @@
 
 namespace muster::agent {
 
-// Answers the operators' inquiries that directives bring to this node, each in
-// a thread of its own, so that the agent waits neither for an operator nor for
-// a tool.
+// Answers the operators' inquiries that directives bring to this node. Each
+// answer has a thread of its own, so that the agent waits neither for an
+// operator nor for a tool.
 //
 // Not thread-safe: used by the agent's loop.
 class InquiryAnswers {

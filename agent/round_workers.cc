@@ -32,15 +32,15 @@
 namespace muster::agent {
 namespace {
 
-// A stalled console explains a worker's silence only if the console has kept
-// the worker's output waiting for longer than this.
+// A stalled console may keep a worker's output waiting and so explain the
+// worker's silence. A shorter wait than this explains nothing.
 constexpr Duration kBriefHold = std::chrono::seconds(1);
 // The longest time that the start of a round waits for the file system to
 // prepare the workers' folders. No report is sent meanwhile, so this time and
 // kFileTimeout together must be well below a lease.
 constexpr Duration kStartTimeout = std::chrono::seconds(2);
-// The longest time that this node waits for the file system to read an error
-// file, or to write the record of its workers' exits.
+// The longest time that this node waits for the file system when it reads an
+// error file, or writes the record of its workers' exits.
 constexpr Duration kFileTimeout = std::chrono::seconds(1);
 constexpr char kErrorFile[] = "/error.json";
 
@@ -334,8 +334,8 @@ absl::Status RoundWorkers::Keep(
       path, ": its file system does not answer"));
 }
 
-// The folder of the round's flight records: the SDK keeps each rank's last
-// operations there, however the process ends, for `launch inspect`.
+// The folder of the round's flight records, for `launch inspect`. The SDK keeps
+// each rank's last operations there, however the process ends.
 std::string RoundWorkers::RecordsFolder() const {
   const auto inherited = EnvironmentValue(inherited_, kFlightRecorderFolder);
   if (inherited) return *inherited;

@@ -333,8 +333,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         options.health.metrics_textfile, metrics,
         [&voice](const std::string& sentence) { voice.Notice(sentence); });
   }
-  // This object is destroyed last when this function returns. The HTTP pages
-  // are then still served, for as long as this process coordinates the job.
+  // Runs when this function returns, while the HTTP pages are still served.
+  // They are served for as long as this process coordinates the job.
   const absl::Cleanup linger = [&own] {
     if (own.linger) own.linger();
   };

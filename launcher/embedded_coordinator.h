@@ -60,9 +60,10 @@ class EmbeddedCoordinator {
   // Must be called after signals have been blocked, because the coordinator has
   // threads.
   //
-  // Errors: those of GrpcServer::Listen and Serve. AlreadyExists also: another
-  // job of this user is about to listen at that address. Unavailable also: the
-  // journal cannot be used, or holds another job, whose record is unchanged.
+  // Errors: those of GrpcServer::Listen and Serve, and two more. AlreadyExists:
+  // another job of this user is about to listen at that address. Unavailable:
+  // the journal cannot be used, or holds the record of another job, which stays
+  // unchanged.
   static absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> Start(
       const Options& options, const Voice& voice);
 
@@ -82,11 +83,12 @@ class EmbeddedCoordinator {
   // (GrpcServer::Check).
   absl::Status Check() { return server_->Check(); }
 
-  // Continues to serve until every job is finished and its agents have received
-  // the verdict, or a signal arrives, or `close_timeout` has passed since the
-  // last job finished. Returns at once if this coordinator is only a standby,
-  // or if another one can take over the unfinished job. At the end removes the
-  // record of a finished job, so that the same command begins a new one.
+  // Continues to serve until one of these: every job is finished and its agents
+  // have received the verdict; a signal arrives; `close_timeout` has passed
+  // since the last job finished. Returns at once if this coordinator is only a
+  // standby, or if another coordinator can take over the unfinished job. At the
+  // end removes the record of a finished job, so that the same command begins a
+  // new job.
   void Linger(Duration close_timeout, const Voice& voice);
 
  private:

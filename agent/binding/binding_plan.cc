@@ -111,9 +111,9 @@ const PciDevice* Find(const MachineLayout& layout, const std::string& address) {
   return found == layout.devices.end() ? nullptr : &*found;
 }
 
-// The NUMA nodes at which `device` may be. `nodes` are all nodes with CPUs.
-// `usable` are the nodes with CPUs that this process may use; they are returned
-// if the device's location is unknown.
+// The NUMA nodes at which `device` may be. `nodes`: all NUMA nodes with CPUs.
+// `usable`: the NUMA nodes with CPUs that this process may use. If the device's
+// location is unknown, returns `usable`.
 std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
                          const std::vector<int>& usable) {
   if (nodes.size() == 1) return nodes;
@@ -294,8 +294,9 @@ absl::Status TooFewCores(const Seat& seat, size_t cores, size_t sharers) {
       "start fewer workers"));
 }
 
-// The position of a seat (a GPU or a worker) at its NUMA node: `turn` is its
-// index, from 0, among the `sharers` seats at that node.
+// The position of a seat (a GPU or a worker) at its NUMA node. `sharers`: the
+// number of seats at that node. `turn`: the index of this seat among them, from
+// 0.
 struct Turn {
   size_t turn = 0;
   size_t sharers = 0;
@@ -400,8 +401,8 @@ std::string Shown(std::string name) {
   return name.empty() ? "-" : name;
 }
 
-// The network cards near the workers' GPUs: "@mlx5_0", or for workers with
-// different cards "@mlx5_0,mlx5_1,-"; empty if no worker has a near card.
+// The network cards near the workers' GPUs: "@mlx5_0". For workers with
+// different cards: "@mlx5_0,mlx5_1,-". Empty if no worker has a near card.
 std::string NearNics(const std::vector<WorkerBinding>& workers, size_t begin,
                      size_t end) {
   std::string all;

@@ -26,8 +26,8 @@ const char* BindingName(Binding mode);
 // The NIC in `nics` that shares the most bridges with `device`, at least the
 // host bridge. If `nics` contains InfiniBand devices, network interfaces are
 // not considered, because the same card is faster as an InfiniBand device.
-// Empty if no NIC is near, or if two are equally near: the communication
-// library then chooses better than a guess. Pure.
+// Empty if no NIC is near. Also empty if two are equally near: the
+// communication library then chooses better than a guess. Pure.
 std::string NearNic(const PciDevice& device, const std::vector<Nic>& nics);
 
 // A place for which cores are chosen: a GPU, or a worker without a known GPU.

@@ -39,7 +39,8 @@ SubprocessPlan PlanOf(const ToolRequest& request, int output) {
 }
 
 // Reads the tool's output. Returns true if the tool closed its output by
-// itself; false at the deadline, on cancellation, or after too much output.
+// itself. Returns false at the deadline, on cancellation, or after too much
+// output.
 bool ReadAll(const ToolRequest& request, int from, std::string& output) {
   for (;;) {
     pollfd fds[] = {{from, POLLIN, 0}, {request.cancel_fd, POLLIN, 0}};

@@ -21,8 +21,8 @@ std::string BoundedIndentedLine(std::string_view line, size_t max_bytes);
 std::vector<std::string> BoundedLastLines(const std::vector<std::string>& lines,
                                           size_t max_lines, size_t max_bytes);
 
-// Complete lines from the end of `text`, because the last lines of a traceback
-// are the most informative; the first line is "..." if lines were omitted.
+// The end of `text`, in complete lines: the last lines of a traceback are the
+// most informative. The first line is "..." if lines were omitted.
 std::string BoundedTail(std::string_view text, size_t max_bytes);
 
 }  // namespace muster::agent

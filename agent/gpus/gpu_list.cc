@@ -25,8 +25,9 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-// The index in `ids` of the id that equals `word`, or else of the only id that
-// begins with `word`; -1: no id begins with `word`, or several do.
+// The index in `ids` of the id that equals `word`. If there is none, the index
+// of the only id that begins with `word`. -1: no id begins with `word`, or
+// several do.
 int FindId(std::string_view word, const std::vector<std::string>& ids) {
   int found = -1;
   for (size_t i = 0; i < ids.size(); ++i) {

@@ -53,7 +53,7 @@ std::vector<ProcessEntry> KillDescendants(
     const std::vector<ProcessEntry>& spared);
 
 // Sends `signal` to exactly this process, never to a later process with the
-// same pid (before Linux 5.3, without pidfd, a small race remains).
+// same pid. Before Linux 5.3, which has no pidfd, a small race remains.
 void SignalProcess(const ProcessEntry& process, int signal);
 
 // The current children of this process. Only for a process with one thread.

@@ -38,8 +38,8 @@ namespace {
 struct ForkedGuardian {
   pid_t pid = 0;
   OwnedFd socket;  // the agent's end of the connection
-  // A signalfd for SIGCHLD if this process is PID 1, because the kernel then
-  // makes it the parent of other programs' orphans. Otherwise closed.
+  // If this process is PID 1: a signalfd for SIGCHLD, because the kernel makes
+  // PID 1 the parent of other programs' orphans. Otherwise closed.
   OwnedFd strangers;
   // The children that this process had before the fork, with their start times.
   std::vector<ProcessEntry> older_children;
@@ -100,8 +100,8 @@ absl::StatusOr<ForkedGuardian> ForkGuardian() {
   forked.pid = ForkWithBlockedSignals();
   if (forked.pid < 0) return Failed("fork");
   if (forked.pid == 0) {
-    // The guardian closes its copy of the agent's end of the connection:
-    // otherwise the guardian would see no end of file after the agent's death.
+    // The guardian closes its copy of the agent's end of the connection.
+    // Otherwise the guardian would see no end of file after the agent's death.
     forked.socket.Close();
     RunGuardian(std::move(theirs), std::move(agent));
   }
@@ -131,8 +131,8 @@ class GuardianLine {
   // gone or a notice is malformed.
   bool Receive(std::vector<Notice>* notices);
 
-  // Closes the sending side, and waits at most five seconds until the guardian
-  // closes its side, which the guardian does after it has killed all workers.
+  // Closes the sending side. The guardian closes its side after it has killed
+  // all workers; waits at most five seconds for that.
   void Close();
 
  private:

@@ -149,21 +149,21 @@ OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
 
 namespace {
 
-// The interval in milliseconds of repeated searches for descendants if no
-// SIGCHLD arrives: a process may have forked during the last search.
+// The interval in milliseconds at which the search for descendants is repeated
+// if no SIGCHLD arrives. A process may have forked during the last search.
 constexpr int kSweepMilliseconds = 20;
 constexpr int kLongestSweepMilliseconds = 1000;
 // The guardian reads no commands while more than this number of bytes of
 // notices is unsent.
 constexpr size_t kMaxUnsentBytes = 1 << 20;
-// The guardian reads no commands while this many workers have been forked and
-// have not executed their program, because it holds one descriptor for each of
-// them.
+// The maximum number of workers that have been forked and have not executed
+// their program. At this number the guardian reads no commands, because it
+// holds one descriptor for each such worker.
 constexpr int kMaxStarting = 32;
 
-// Lengthens the interval between searches for descendants, in milliseconds: a
-// process in an uninterruptible system call (a device, a dead file server) may
-// die late.
+// Returns a longer interval between searches for descendants, in milliseconds.
+// A process in an uninterruptible system call (a device, a dead file server)
+// may die late.
 int Longer(int milliseconds) {
   return std::min(2 * milliseconds, kLongestSweepMilliseconds);
 }
@@ -479,8 +479,8 @@ void GuardianLoop::Withdraw(const SignalCommand& command) {
 }
 
 void GuardianLoop::Handle(const SignalCommand& command) {
-  // Withdraws postponed starts and reaps first: a process that has already
-  // ended must not be reported as ended by this signal.
+  // Withdraws postponed starts and reaps before the signal is sent. A process
+  // that has already ended must not be reported as ended by this signal.
   Withdraw(command);
   Reap();
   if (!occupied_) return;  // no process is left, as AllGone has reported
@@ -495,8 +495,8 @@ void GuardianLoop::Handle(const SignalCommand& command) {
     channel_.Flush();
   }
   if (command.local_rank) return;
-  // Groups whose leader is dead are signalled process by process: once such a
-  // group is empty, its number may belong to another group.
+  // If a group's leader is dead, each of its processes is signalled by itself.
+  // Once such a group is empty, its number may belong to another group.
   if (command.everything || !leaderless_groups_.empty()) {
     for (const ProcessEntry& process : Descendants(getpid())) {
       const bool told = std::any_of(
@@ -526,8 +526,9 @@ void GuardianLoop::Handle(const TerminalCommand& command) {
   }
 }
 
-// Restores the modes that the terminal had before the agent changed them,
-// unless another program, such as the shell, has set other modes meanwhile.
+// Restores the modes that the terminal had before the agent changed them. If
+// another program, such as the shell, has set other modes meanwhile, does
+// nothing.
 void GuardianLoop::RestoreTerminal() {
   if (terminal_.open() &&
       HasModes(terminal_.get(), terminal_modes_.forwarding)) {

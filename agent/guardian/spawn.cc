@@ -89,7 +89,7 @@ StartFailure EnterAndExecute(const SpawnRequest& request) {
 StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
                            pid_t agent) {
   // Each worker gets its own session, because the kernel's autogroup scheduler
-  // distributes CPU time by session. setsid also makes a process group; it is
+  // distributes CPU time by session. setsid also makes a process group. It is
   // called first, because the parent waits for the group before it signals the
   // child (SignalGroup).
   setsid();

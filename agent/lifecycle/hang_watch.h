@@ -89,8 +89,8 @@ class HangWatch {
 };
 
 // The silent worker that is blamed for a hang on a node, and the evidence. The
-// order of the last reports alone is no evidence, because workers that wait for
-// one another fall silent within milliseconds.
+// order of the last reports is no evidence: workers that wait for one another
+// fall silent within milliseconds.
 struct HangBlame {
   HangWatch::Silence silence;
   WorkerState state = WorkerState::kOther;
@@ -105,8 +105,8 @@ struct SilentWorker {
   WorkerState state = WorkerState::kOther;
 };
 
-// A divisor of the deadline: workers fell silent together if the times of their
-// last reports differ by at most the deadline divided by this number.
+// Workers count as silent together if the times of their last reports differ by
+// at most the deadline divided by this number.
 inline constexpr int kTogetherDivisor = 10;
 
 // Chooses the worker to blame for a hang. `overdue`: the worker that fell
@@ -114,12 +114,12 @@ inline constexpr int kTogetherDivisor = 10;
 // that have a deadline, including `overdue`. `records`: the folder for `launch
 // inspect`; may be empty.
 //
-// The order of choice: 1. a worker that a signal has stopped, however short its
-// silence, because its peers wait for it; 2. among the workers that fell silent
-// together with `overdue` and are nearly overdue, a worker in an
-// uninterruptible wait, then a worker whose main thread has ended; 3.
-// `overdue`. Within each class, the worker that fell silent first is chosen.
-// Pure.
+// The first of these that exists is blamed. 1. A worker that a signal has
+// stopped, however short its silence, because its peers wait for it. 2. A
+// worker in an uninterruptible wait that fell silent together with `overdue`
+// and is nearly overdue. 3. A worker of which the same is true, but whose main
+// thread has ended. 4. `overdue`. Of several such workers, the one that fell
+// silent first is blamed. Pure.
 HangBlame BlameHang(Instant now, const HangWatch::Silence& overdue,
                     const std::vector<SilentWorker>& silent,
                     const std::string& records);

@@ -198,7 +198,7 @@ TEST_F(HangWatchTest, OverdueReturnsTheWorkerThatFellSilentFirst) {
   Hear(0);
   now_ += seconds(29);
   EXPECT_EQ(Culprit(), -1);
-  // The agent was suspended for a minute, so that all workers are overdue: the
+  // After a suspension of the agent for a minute all workers are overdue. The
   // worker that fell silent first is blamed.
   now_ += minutes(1);
   EXPECT_EQ(Culprit(), 1);

@@ -16,12 +16,13 @@
 namespace muster::agent {
 namespace {
 
-// The interval at which SIGKILL is repeated while a worker's process is alive:
-// the process may be in an uninterruptible call, or new since the last SIGKILL.
+// The interval at which SIGKILL is repeated while a process of a worker is
+// alive. The process may be in an uninterruptible call, or may be new since the
+// last SIGKILL.
 constexpr Duration kKillAgain = std::chrono::seconds(1);
 
 // The time after an agent's start in which a refused connection is not reported
-// to the user: the agents of a job start in any order, and the coordinator may
+// to the user. The agents of a job start in any order, so the coordinator may
 // not listen yet.
 constexpr Duration kQuietStart = std::chrono::seconds(2);
 
@@ -29,8 +30,8 @@ constexpr Duration kQuietStart = std::chrono::seconds(2);
 // an error file is assumed to have happened this long before it was noticed.
 constexpr Duration kLateEnd = std::chrono::seconds(1);
 
-// The longest wait for the coordinator to repeat the job's verdict to a node
-// that already knows that the job has ended.
+// The longest wait for the verdict of a node that already knows that the job
+// has ended. The coordinator repeats the verdict to such a node.
 constexpr Duration kVerdictTimeout = std::chrono::seconds(60);
 
 std::string Ranks(const rendezvous::Place& place, int slots) {

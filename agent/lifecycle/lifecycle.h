@@ -292,8 +292,8 @@ class Lifecycle {
   // the endpoint of the newest connection (LinkUp::coordinator); empty: unknown
   std::string connected_to_;
   std::string coordinator_;  // the endpoint at which the coordinator answered
-  // the highest epoch received (each coordinator of a job has a higher epoch
-  // than the one before); a coordinator with a lower epoch is not obeyed
+  // the highest epoch received; a coordinator with a lower epoch is not obeyed
+  // (each takeover raises the epoch)
   uint64_t promised_epoch_ = 0;
   rendezvous::Electorate electorate_;
   int host_rank_ = -1;

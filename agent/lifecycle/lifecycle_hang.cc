@@ -1,6 +1,6 @@
-// The part of Lifecycle that handles silent workers. A worker that has reported
-// progress and then is silent for too long is first suspected, then its process
-// is examined, and then it is reported as hung.
+// The part of Lifecycle that handles silent workers: workers that have reported
+// progress and then are silent for too long. Such a worker is first suspected.
+// Then its process is examined. Then the worker is reported as hung.
 
 #include <algorithm>
 #include <chrono>
@@ -80,8 +80,8 @@ void Lifecycle::CheckForSilence() {
     if (now_ >= suspicion_->give_up) ReportHang();
     return;
   }
-  // After a preemption notice no worker is suspected, because a last checkpoint
-  // takes longer than a step, and the grace period limits the checkpoint's time
+  // After a preemption notice no worker is suspected. A last checkpoint takes
+  // longer than a step, and the grace period limits the checkpoint's time
   // anyway.
   if (preemption_.has_value()) return;
   const std::optional<HangWatch::Silence> silence = watch_.Overdue(now_);
@@ -236,8 +236,8 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
   }
   if (phase_ == rendezvous::NodePhase::kRunning &&
       !(died && suspicion_->looked)) {
-    // No hang is reported: the worker succeeded, or it failed before its stack
-    // was requested and its own error says more.
+    // No hang is reported. Either the worker succeeded, or it failed before its
+    // stack was requested, and its own error says more.
     suspicion_.reset();
     return false;
   }
@@ -248,7 +248,7 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
   }
   if (died && phase_ == rendezvous::NodePhase::kRunning) {
     // The failure is still reported as a hang, with details of the worker's
-    // exit: the hang came first, and gdb itself may have ended the worker.
+    // exit. The hang came first, and gdb itself may have ended the worker.
     hang.error_file = event.failure->error_file;
     hang.traceback = event.failure->traceback;
     const std::string then = absl::StrCat("; then, while its stack was taken: ",

@@ -410,8 +410,8 @@ TEST_F(LifecycleHang, AWorkerThatSucceedsMeanwhileIsFine) {
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
-// This node reports its hang although the round is already being stopped,
-// because the coordinator compares which worker fell silent first.
+// This node reports its hang although the round is already being stopped. The
+// coordinator needs the report to compare which worker fell silent first.
 TEST_F(LifecycleHang, HangIsReportedAlthoughTheRoundIsStopped) {
   FallSilent();
   agent_.TellStop(1);

@@ -400,8 +400,8 @@ TEST(LifecycleAbsence, ALeavingAgentKnowsNoFurtherDeadline) {
   EXPECT_EQ(agent.lifecycle().NextDeadline(), std::nullopt);
 }
 
-// The configuration of a node that a cluster starts: the agent connects again
-// after the coordinator of another job has refused the node.
+// The configuration of a node that a cluster starts. If the coordinator of
+// another job has refused the node, the agent connects again.
 Lifecycle::Config RetryingConfig() {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
   config.policy.retries_wrong_coordinator = true;
@@ -417,7 +417,7 @@ rendezvous::Directive RefusedAsAnotherJobs(const std::string& why) {
 }
 
 // The endpoint may still lead to the coordinator of an ended job, whose pod is
-// terminating: the agent connects again instead of exiting.
+// terminating. The agent then connects again instead of exiting.
 TEST(LifecycleWrongCoordinator, IsAskedAgainWhereAClusterStartsTheNodes) {
   LifecycleFixture agent(RetryingConfig());
   agent.Connect();

@@ -1,5 +1,5 @@
-// Tests of the NCCL id that a node offers, one before round 1 and a new one for
-// each round, and of the health checks before each round.
+// Tests of the NCCL ids that a node offers: one before round 1, and a new one
+// for each round. Also tests the health checks before each round.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -589,8 +589,9 @@ TEST(LifecycleEnds, FailureBeforeOurSignalKeepsItsKind) {
             rendezvous::FailureKind::kExitCode);
 }
 
-// While the whole job is being stopped, no worker's exit counts as a failure:
-// the cluster or the terminal may have sent the workers the same signal.
+// While the whole job is being stopped, no worker's exit counts as a failure.
+// The cluster or the terminal may have sent the workers the signal that stops
+// the job.
 TEST(LifecycleEnds, WhileTheJobIsStoppedNoEndIsAFailure) {
   LifecycleFixture agent;
   agent.Run(1);

@@ -14,8 +14,8 @@ namespace muster::agent {
 // serves one world only. Pure.
 class NcclIdOffer {
  public:
-  // `timeout` is the longest time that the first report waits for an id, so
-  // that round 1 has one; zero if no id is being made.
+  // `timeout`: the longest time that the first report waits for an id, so that
+  // round 1 has one. Zero if no id is being made.
   NcclIdOffer(Duration timeout, Instant now);
 
   void Take(std::string id);
@@ -30,7 +30,7 @@ class NcclIdOffer {
   enum class Renewal { kNotNeeded, kNeeded };
   // Called when a round begins on this node. If the round uses this node's id,
   // the node no longer offers it. If this node has group rank 0 and the round
-  // does not use its id, the id must be renewed: another round, which never
+  // does not use its id, the id must be renewed. Another round, which never
   // began on this node, may have used it.
   Renewal Spend(const rendezvous::Place& place);
   // Called when round `round` was broken before it began on this node: other

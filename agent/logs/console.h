@@ -13,8 +13,8 @@
 namespace muster::agent {
 
 // The exit status if the job succeeded but stdout or stderr could not be
-// written, for instance to a full disk: EX_IOERR of sysexits.h. A reader that
-// closed its end of a pipe does not count.
+// written, for instance to a full disk. Equals EX_IOERR of sysexits.h. Not used
+// if the reader of a pipe has closed its end.
 inline constexpr int kOutputLostExitCode = 74;
 
 // The file descriptors of the console.

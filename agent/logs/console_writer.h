@@ -16,9 +16,10 @@ namespace muster::agent {
 // Returns a new descriptor for the open file of `fd`; -1 if `fd` is closed.
 //
 // Pipes and terminals are opened again, non-blocking. O_NONBLOCK belongs to the
-// open file description: on `fd` itself it would also affect the shell and
-// every other program that shares the description. Files that cannot be opened
-// again (sockets, a terminal of another user) are duplicated and may block.
+// open file description. If it were set on `fd` itself, it would also affect
+// the shell and every other program that shares the description. Files that
+// cannot be opened again (sockets, a terminal of another user) are duplicated
+// and may block.
 int OpenConsoleCopy(int fd);
 
 // Whether both descriptors refer to the same file, pipe or terminal.
@@ -130,9 +131,9 @@ class ConsoleWriter {
   void Queue(std::string lines, Source source);
   void StartThread();
 
-  // The state shared with the writer's thread, which may outlive this object: a
-  // write to an inherited descriptor that cannot be opened again may block and
-  // cannot be interrupted.
+  // The state shared with the writer's thread, which may outlive this object.
+  // The thread may be blocked in a write that cannot be interrupted, to an
+  // inherited descriptor that cannot be opened again.
   std::shared_ptr<State> state_;
 };
 

@@ -30,9 +30,9 @@ constexpr size_t kReadBytes = 256 << 10;
 // bytes of the buffer on the stack of a thread that drains a pipe
 constexpr size_t kDrainBytes = 16 << 10;
 constexpr int kPipeBytes = 1 << 20;
-// The maximum number of pipes that get a large buffer. Beyond 64 MiB of pipe
-// buffers per user (/proc/sys/fs/pipe-user-pages-soft) the kernel makes new
-// pipes tiny, and other agents may run on this node.
+// The maximum number of pipes that get a large buffer. Other agents of this
+// user may run on this node. If the user's pipe buffers exceed 64 MiB
+// (/proc/sys/fs/pipe-user-pages-soft), the kernel makes new pipes tiny.
 constexpr int kMaxLargePipes = 16;
 constexpr uint64_t kWakeId = 0;
 

@@ -69,10 +69,10 @@ bool RunsPython(int64_t pid) {
              .find("/libpython") != std::string::npos;
 }
 
-// A gdb command line that prints native frames only. gdb must not call a
-// function in the process, as Python's own traceback would need: this executes
-// code there, and on processors with AMX gdb 13 fails halfway and leaves a
-// broken system call.
+// A gdb command line that prints native frames only. Python's own traceback
+// would need a call of a function in the process. gdb must not do that: the
+// call executes code there. Also, on processors with AMX gdb 13 fails halfway
+// and leaves a broken system call.
 std::vector<std::string> GdbCommand(int64_t pid) {
   return {// No init files, no questions, no downloads of symbols.
           "gdb",

@@ -92,12 +92,12 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
   return options_.path == StorePath::kDirect ? master : Relay(master);
 }
 
-// Starts a relay to the store of group rank 0, which may begin the round a
-// moment later, and returns the relay's address. If the store cannot be
-// reached, its node may be lost, which the coordinator will notice. The workers
-// then get the store's own address, and their connections fail with a message.
-// If the round has a key, an unreachable store is an error instead, because
-// workers must not send anything in clear text.
+// Starts a relay to the store of group rank 0 and returns the relay's address.
+// That store may begin the round a moment later. If the store cannot be
+// reached, its node may be lost, and the coordinator will notice this. The
+// workers then get the store's own address, and their connections fail with a
+// message. If the round has a key, an unreachable store is an error instead,
+// because workers must not send anything in clear text.
 absl::StatusOr<rendezvous::Endpoint> RoundStore::Relay(
     const rendezvous::Endpoint& master) {
   store::StoreRelayOptions options;

@@ -69,7 +69,7 @@ class RoundStore {
 
  private:
   // Starts `server_` at `port`, on the first address of the plan that this host
-  // has; returns that address, or an empty string for all addresses.
+  // has. Returns that address; "" means all addresses.
   absl::StatusOr<std::string> Listen(const StorePlan& plan, int port);
   absl::StatusOr<std::string> Serve(const rendezvous::Place& place);
   absl::StatusOr<rendezvous::Endpoint> Relay(
@@ -83,8 +83,9 @@ class RoundStore {
 
   // keys of the current round's encryption; nullopt: clear text
   std::optional<TlsContext> tls_;
-  // what this node runs for the store of the current round, at most one of
-  // three: a server, a relay to it, or (StoreHost::kWorker) a reserved port
+  // What this node runs for the store of the current round: a server, a relay
+  // to another node's server, or (StoreHost::kWorker) only a reserved port. At
+  // most one of the three is set.
   std::unique_ptr<store::StoreServer> server_;
   std::unique_ptr<store::StoreRelay> relay_;
   std::optional<PortReservation> port_;

@@ -18,8 +18,8 @@
 namespace muster::agent {
 namespace {
 
-// The interval at which a background process checks whether it is in the
-// foreground: a shell sends no signal to a process that already runs.
+// The interval at which a background process checks whether it has come to the
+// foreground. A shell sends no signal to a process that already runs.
 constexpr std::chrono::milliseconds kBackgroundInterval(300);
 
 // Whether `fd` is this process's controlling terminal; tcgetpgrp fails for any
@@ -49,8 +49,8 @@ TerminalBridge::TerminalBridge(OnModes on_modes)
 TerminalBridge::~TerminalBridge() { Release(); }
 
 std::vector<int> TerminalBridge::Signals() {
-  // The result is cached, because SIGCONT is also sent when a terminal hangs
-  // up, and a hung-up terminal is not recognised as a terminal.
+  // The result is cached: SIGCONT is also sent when a terminal hangs up, and a
+  // hung-up terminal is not recognised as a terminal.
   static const bool has_terminal = FindTerminal() >= 0;
   if (!has_terminal) return {};
   return {SIGWINCH, SIGTSTP, SIGCONT};

@@ -24,8 +24,8 @@ namespace muster::launcher {
 // their effect. `slurm` in the file has no effect in a step of Slurm, because
 // the step has been started already.
 //
-// InvalidArgument: an error of ClusterDefaults. This is also an error if only
-// the file's number of nodes, 1, would avoid it. Pure.
+// InvalidArgument: an error of ClusterDefaults, even if the file's number of
+// nodes, 1, would avoid the error. Pure.
 absl::StatusOr<Defaults> FileAndCluster(
     Defaults file, const FlagValues& given,
     const std::map<std::string, std::string>& environment);
