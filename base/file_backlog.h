@@ -45,7 +45,7 @@ class FileBacklog {
   FileBacklog() : FileBacklog(Limits()) {}
   explicit FileBacklog(const Limits& limits) : limits_(limits) {}
 
-  // The kind of a task. kEnd closes a file; a kEnd task is accepted even if the
+  // The kind of a task. A kEnd task closes a file. It is accepted even if the
   // queue is full, because each file has only one such task.
   enum class Entry { kWork, kEnd };
   // Adds a task. Returns false if the queue is full.
@@ -63,9 +63,8 @@ class FileBacklog {
 
   // Whether producers may add bytes now.
   bool HasRoom(Instant now) const;
-  // If HasRoom is false: the time at which it becomes true even if the file
-  // system completes no work, because the file system then counts as hung.
-  // nullopt: HasRoom is true.
+  // The time at which producers may continue although the file system completes
+  // no work, because it then counts as hung. nullopt: HasRoom is true now.
   std::optional<Instant> RoomAt(Instant now) const;
   // Whether at least half of Limits::room_bytes is free. Waiting producers are
   // woken at that point.

@@ -21,14 +21,14 @@ struct PluginName {
   const char* if_missing;  // advice to the user if the file is missing
 };
 
-// Returns the path of the plugin's file in the folder of the program (or of the
-// shared library) that contains this code, in `lib` beside that folder, or in
-// the program's Bazel runfiles; empty: it is in none of them.
+// Returns the path of the plugin's file. Searched in this order: the folder of
+// the program (or shared library) that contains this code, `lib` beside that
+// folder, the program's Bazel runfiles. Empty: not found.
 std::string FindPluginFile(const PluginName& plugin);
 
-// Loads the plugin's file from the path that FindPluginFile returns, or, if
-// there is none, from the dynamic linker's search path. NotFound: the plugin or
-// a library that it needs is missing; says what to do.
+// Loads the plugin's file from the path that FindPluginFile returns. If there
+// is none, the dynamic linker's search path is used. NotFound: the plugin or a
+// library that it needs is missing; the message says what to do.
 absl::StatusOr<DynamicLibrary> LoadPluginFile(const PluginName& plugin);
 
 // Returns the error FailedPrecondition: `file` belongs to another version of

@@ -22,8 +22,8 @@ void OpenStandardDescriptors() {
 
 namespace {
 
-// Priority 101 runs before the constructors of libraries, some of which open
-// descriptors (gRPC an eventfd) that would take the numbers.
+// Priority 101 runs before the constructors of libraries. Some of these open
+// descriptors (gRPC an eventfd), which would take the numbers 0 to 2.
 __attribute__((constructor(101))) void BeforeMain() {
   OpenStandardDescriptors();
 }

@@ -296,7 +296,7 @@ namespace {
 // thread cannot be started, so the limit is checked before.
 constexpr ResourceNeed kNeed = {.threads = 8};
 
-// Replaces this process by the same command on the coordinator's host, where a
+// Replaces this process by the same command on the coordinator's host. There a
 // file has the token that `launch --slurm` made. Returns only on failure, with
 // the reason.
 absl::Status AskOnItsHost(const SlurmCoordinator& coordinator,

@@ -44,7 +44,7 @@ struct CoordinatorPages {
   std::function<void()> linger;
 };
 
-// Runs an agent. Prints notices while the agent runs, and at the end the
+// Runs an agent. Prints notices while the agent runs. At the end prints the
 // verdict (or why there is none) and the path of the logs. `own`: the
 // coordinator in this process.
 agent::AgentResult RunAgentSession(const Voice& voice,
@@ -55,16 +55,16 @@ agent::AgentResult RunAgentSession(const Voice& voice,
                                    rendezvous::CoordinatorLink* link,
                                    const CoordinatorPages& own = {});
 
-// Points the link <directory>/latest at the run's folder; a file system that
-// does not answer is waited for at most 1 s.
+// Points the link <directory>/latest at the run's folder. If the file system
+// does not answer, gives up after 1 s.
 void PointLatestInTime(const std::string& directory,
                        const std::string& run_name);
 
-// Blocks the signals of `options` in this thread, and thereby in the threads
-// that it creates from now on, until the agent takes them. Ignores SIGPIPE, so
-// that a console that is closed does not end the job. Must be called after the
-// guardian has been forked, because workers must start with the signal mask and
-// actions that this process had before the call.
+// Blocks the signals of `options` in this thread until the agent takes them.
+// Threads that this thread creates from now on inherit the mask. Ignores
+// SIGPIPE, so that a closed console does not end the job. Must be called after
+// the guardian has been forked, because workers must start with the signal mask
+// and actions that this process had before the call.
 void PrepareSignals(const agent::AgentOptions& options);
 
 }  // namespace muster::launcher

@@ -144,8 +144,8 @@ DS_ENV_FILE=$PWD/pipe refuse 2 '*nosuch*' \
   --hostfile=hosts --token-file=nosuch true
 refuse 2 'the token file pipe is empty*' --token-file=pipe true
 
-# Called as deepspeed, launch names DeepSpeed's flags in its errors, and does
-# not wait for a host file that is a pipe.
+# If launch is called as deepspeed, its errors name DeepSpeed's flags. launch
+# does not wait for a host file that is a pipe.
 ln -s "$OLDPWD/$launch" deepspeed
 as_deepspeed() {
   local pattern=$1 output got

@@ -33,10 +33,10 @@ struct PreparedNode {
   std::unique_ptr<agent::Guardian> guardian;
 };
 
-// Checks the program, the token, the files for TLS and the limits of the
-// process, forks the guardian, prints RunOptions::remarks, and reads the facts
-// of this machine. Must be called while the process has one thread.
-// Errors: one line each, for Voice::Refuse.
+// Prepares this node. Checks the program, the token, the files for TLS and the
+// limits of the process. Then forks the guardian, prints RunOptions::remarks,
+// and reads the facts of this machine. Must be called while the process has one
+// thread. Errors: one line each, for Voice::Refuse.
 absl::StatusOr<PreparedNode> PrepareNode(
     const RunOptions& options,
     const std::map<std::string, std::string>& environment, const Voice& voice);

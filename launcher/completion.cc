@@ -57,9 +57,8 @@ std::string FirstSentence(const std::string& help) {
   return sentence;
 }
 
-// Puts `text` into single quotes of a POSIX shell or fish, with a backslash
-// before each character of `special`, because another parser reads the text
-// after the shell.
+// Puts `text` into single quotes of a POSIX shell or fish. Another parser reads
+// the text after the shell, so each character of `special` gets a backslash.
 std::string Quoted(const std::string& text, const std::string& special) {
   std::string quoted;
   for (const char c : text) {

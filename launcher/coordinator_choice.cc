@@ -122,9 +122,9 @@ absl::Status CheckPorts(const RunOptions& options, const Meeting& meeting) {
   return absl::OkStatus();
 }
 
-// Returns the run id of a node that runs alone with --state-dir: a hash of the
-// folder's absolute path, so that each start with this folder continues the
-// same job.
+// Returns the run id of a node that runs alone with --state-dir. This is a hash
+// of the folder's absolute path, so that each start with this folder continues
+// the same job.
 std::string RunIdOf(const std::string& state_dir, const MachineFacts& facts) {
   std::string path = state_dir[0] == '/' ? state_dir
                                          : absl::StrCat(facts.working_directory,

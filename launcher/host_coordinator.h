@@ -11,13 +11,14 @@
 
 namespace muster::launcher {
 
-// Starts the coordinator if `choice` says that this process hosts it; with
-// kHereIfFree only if the port is free, because another agent of this machine
-// may host it. Returns null if this process must connect instead.
+// Starts the coordinator if `choice` says that this process hosts it. With
+// kHereIfFree, it is started only if the port is free: another agent of this
+// machine may host it. Returns null if this process must connect instead.
 //
-// If the port is in use although no process listens on it (it is the local end
-// of another program's connection), retries for a few seconds. Errors: those of
-// EmbeddedCoordinator::Start. Must be called after signals have been blocked.
+// The port may be in use although no process listens on it, as the local end of
+// another program's connection. Then retries for a few seconds. Errors: those
+// of EmbeddedCoordinator::Start. Must be called after signals have been
+// blocked.
 absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
     const CoordinatorChoice& choice,
     const EmbeddedCoordinator::Options& hosting, const Voice& voice);

@@ -64,8 +64,8 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
     // control the job.
     if (token.empty()) hosting.token = rendezvous::FreshToken();
   }
-  // The user does not know a token that `launch` made, so it is stored in a
-  // file where operators on this machine find it.
+  // The user does not know a token that `launch` made. So the token is stored
+  // in a file where operators on this machine find it.
   const bool is_made = options.remote.token_maker == TokenMaker::kStarter;
   if (is_made || token != hosting.token) {
     hosting.token_parents = LocalTokenParents();
@@ -95,8 +95,8 @@ std::string OpenJobNotice(const rendezvous::Endpoint& coordinator) {
       "secret by MUSTER_TOKEN or --token-file (`launch token` prints one)");
 }
 
-// Points the link "latest" at the run's folder now, because the event log must
-// be found even if the job never reaches its first round.
+// Points the link "latest" at the run's folder now. The event log must be found
+// even if the job never reaches its first round.
 void PointLatestAtHosted(const agent::LogPlan& logs, const std::string& tag) {
   PointLatestInTime(logs.directory, HostedRunName(logs, tag));
 }
@@ -121,7 +121,7 @@ int TellRecordedVerdict(const rendezvous::Verdict& verdict,
 
 // Returns the options of the link to a coordinator that another process hosts.
 // If the user gave no token, that process may have made one and stored it in a
-// file on this machine, where the link finds the token.
+// file on this machine. The link then finds the token there.
 rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
                                      const rendezvous::TlsFiles& tls,
                                      const std::string& token) {
@@ -260,7 +260,7 @@ int RunCommand(const std::string& name, const RunOptions& options,
 
   agent::AgentOptions agent = std::move(plan->agent);
   // If another `launch` started this agent, that `launch` reads the agent's
-  // output, and may stop reading while its own console is full. The agent then
+  // output. It may stop reading while its own console is full. The agent then
   // waits for a long time before it drops output.
   if (verdict_fd >= 0) agent.logs.console.timeout = kStarterTimeout;
   std::unique_ptr<rendezvous::CoordinatorLink> link =

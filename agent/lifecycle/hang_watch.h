@@ -116,9 +116,9 @@ inline constexpr int kTogetherDivisor = 10;
 //
 // The first of these that exists is blamed. 1. A worker that a signal has
 // stopped, however short its silence, because its peers wait for it. 2. A
-// worker in an uninterruptible wait that fell silent together with `overdue`
-// and is nearly overdue. 3. A worker of which the same is true, but whose main
-// thread has ended. 4. `overdue`. Of several such workers, the one that fell
+// worker in an uninterruptible wait, if it fell silent together with `overdue`
+// and is nearly overdue. 3. A worker whose main thread has ended, on the same
+// two conditions. 4. `overdue`. Of several such workers, the one that fell
 // silent first is blamed. Pure.
 HangBlame BlameHang(Instant now, const HangWatch::Silence& overdue,
                     const std::vector<SilentWorker>& silent,

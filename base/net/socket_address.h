@@ -51,8 +51,9 @@ std::string LocalAddressTowards(const SocketAddress& peer);
 // empty if there is no route.
 std::string OutwardAddress();
 
-// Returns the IP addresses of this host's interfaces that are up, the loopback
-// interface's first, without zones; empty if they cannot be read.
+// Returns the IP addresses of this host's interfaces that are up, without
+// zones. The addresses of the loopback interface come first. Empty if the
+// addresses cannot be read.
 std::vector<std::string> InterfaceAddresses();
 
 }  // namespace muster

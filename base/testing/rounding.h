@@ -111,8 +111,8 @@ class RoundingReference {
   const std::vector<std::vector<double>>& lists() const { return lists_; }
   const std::vector<double>& conditions() const { return conditions_; }
 
-  // The index of the first tensor of `got` that differs from the reference by
-  // more than `growth` times its condition; -1: none.
+  // Compares the tensors of `got` with the reference. Returns the index of the
+  // first one that differs by more than `growth` times its condition; -1: none.
   template <typename Element>
   int ListBeyond(double growth,
                  const std::vector<std::vector<Element>>& got) const {
@@ -125,9 +125,9 @@ class RoundingReference {
     return -1;
   }
 
-  // Returns the index of the first tensor of `got` that differs from the
-  // reference by more than `operations` roundings of type T in each of the two
-  // computations can explain; -1: none.
+  // Compares the tensors of `got` with the reference. Returns the index of the
+  // first one whose difference is too large to be explained by `operations`
+  // roundings of type T in each computation; -1: none.
   template <typename T, typename Element>
   int WrongList(double operations,
                 const std::vector<std::vector<Element>>& got) const {

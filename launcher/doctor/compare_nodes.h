@@ -43,8 +43,9 @@ struct NodeSeen {
 };
 
 // The ranks that the node of rank `rank` probes. With up to 32 nodes these are
-// all others; with more, rank 0, whose clock is the reference, and the ranks at
-// distances of powers of two, so that several nodes probe each node. Pure.
+// all others. With more nodes, these are rank 0, whose clock is the reference,
+// and the ranks at distances of powers of two. So several nodes probe each
+// node. Pure.
 std::vector<int> ProbedBy(int rank, int nodes);
 
 // Findings that concern several nodes: nodes without a report, unreachable

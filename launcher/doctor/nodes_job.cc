@@ -121,8 +121,8 @@ absl::StatusOr<int> Tell(const DoctorRequest& request,
   for (agent::Finding& absent : FindAbsent(expected, page.reports)) {
     page.between.push_back(std::move(absent));
   }
-  // If no node sent a report, although no host is known to have failed, the job
-  // itself has failed and has printed the cause. Then there is no page.
+  // No node sent a report, and no host is known to have failed: the job itself
+  // has failed and has printed the cause. Then there is no page.
   if (page.reports.empty() && expected.why.empty()) {
     return absl::NotFoundError("no node has told anything");
   }

@@ -14,7 +14,7 @@ bool Holds(const CommandLine& line, const std::string& name) {
   return found != line.values.end() && found->second.back() != "0";
 }
 
-// Lets all workers read stdin, as under torchrun; but not with --hostfile or
+// Lets all workers read stdin, as under torchrun. Not with --hostfile or
 // --slurm, because agents on other hosts have no stdin.
 void GiveStdinToAllWorkers(const CommandLine& line, OwnLine& own) {
   for (const char* flag : {"hostfile", "slurm"}) {

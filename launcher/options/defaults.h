@@ -44,7 +44,7 @@ struct Defaults {
   std::vector<std::string> remarks;  // notices, one line each, printed once
 };
 
-// Makes the defaults from `given`, the flags of the command line and of PET_
+// Makes the defaults. `given`: the flags of the command line and of PET_
 // variables, which take precedence over the defaults. InvalidArgument: one
 // line.
 using DefaultsSource =

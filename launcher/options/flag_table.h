@@ -35,7 +35,7 @@ struct RdzvConfKey {
   absl::Status (*read)(const std::string& text, RunOptions& options);
 };
 
-// The keys in the order in which they are read: of two keys that fill the same
+// The keys in the order in which they are read. If two keys fill the same
 // field, the later one takes precedence.
 std::span<const RdzvConfKey> RdzvConfKeys();
 

@@ -116,8 +116,8 @@ void CheckStore(const RunOptions& options, FlagValues& values) {
                "relays the agent's store, and --worker-store asks for the "
                "worker's own; give one of the two");
   }
-  // Refuse --worker-store for TensorFlow and JAX: their workers exchange
-  // addresses in the agents' store, before any worker could serve a store.
+  // Refuse --worker-store for TensorFlow and JAX. Their workers exchange
+  // addresses in the agents' store before any worker could serve a store.
   for (const agent::FrameworkEnv framework : options.framework_envs) {
     if (framework == agent::FrameworkEnv::kTensorFlow ||
         framework == agent::FrameworkEnv::kJax) {

@@ -63,16 +63,17 @@ struct RemoteOptions {
   // cluster gave. The command lines of the agents on other nodes are made from
   // these texts.
   std::map<std::string, std::string> given;
-  // Used only in an agent that another `launch` started: the descriptors to
-  // which the agent writes its coordinator's port and the verdict. -1: the port
-  // is not written, and the verdict goes to stderr.
+  // Used only in an agent that another `launch` started. endpoint_fd: the
+  // descriptor to which the agent writes its coordinator's port; -1: the port
+  // is not written. verdict_fd: the descriptor to which it writes the verdict;
+  // -1: stderr.
   int endpoint_fd = -1;
   int verdict_fd = -1;
   // Used only in an agent that another `launch` started: which messages about
   // the whole job the agent prints.
   agent::JobMessages job_messages = agent::JobMessages::kAll;
-  // Whether the `launch` that started this agent made the job's token, so that
-  // only that `launch` and its agents have it.
+  // Whether the `launch` that started this agent made the job's token. If so,
+  // only that `launch` and its agents have the token.
   TokenMaker token_maker = TokenMaker::kUser;
 
   bool operator==(const RemoteOptions&) const = default;

@@ -42,9 +42,10 @@ std::vector<StackGroup> FoldStacks(const std::vector<HostStack>& stacks);
 std::string StacksText(const std::vector<StackGroup>& groups,
                        const TextTarget& target);
 
-// Formats workers' output as `launch logs` prints it: "[host:rank] " before
-// each line, as on the console of `launch`, and a line where a rank's output of
-// another round begins. Removes what would move a terminal's cursor.
+// Formats workers' output as `launch logs` prints it. Each line begins with
+// "[host:rank] ", as on the console of `launch`. A line is inserted where a
+// rank's output of another round begins. Removes what would move a terminal's
+// cursor.
 class OutputText {
  public:
   explicit OutputText(TextStyle style) : style_(style) {}

@@ -60,8 +60,9 @@ bool LagsMore(const RankProgress* a, const RankProgress* b) {
   return key(a) < key(b);
 }
 
-// Formats the time since a rank's last report: "12.3s ago"; once half of the
-// rank's deadline for reports has passed, "25.1s ago of 30.0s".
+// Formats the time since a rank's last report: "12.3s ago". Once half of the
+// rank's deadline for reports has passed, the text has the deadline too: "25.1s
+// ago of 30.0s".
 std::string LastReportText(const rendezvous::WorkerProgress& said) {
   const std::string ago = DurationText(said.silent_for) + " ago";
   if (said.deadline == Duration::zero() ||

@@ -21,7 +21,7 @@ std::string FindStep(const std::string& squeue, const std::string& name);
 bool EndsAnyway(const std::string& said);
 
 // Sends a signal to every task of the job's step `name` with squeue and
-// scancel. Returns the reason of a failure as a sentence; empty: the signal was
+// scancel. Returns the reason of a failure as a sentence. Empty: the signal was
 // sent, or Slurm is ending the job and signals the tasks itself. Blocks for at
 // most 30 s. (srun cannot be used: it forwards only some signals, and kills the
 // tasks at once on SIGTERM.)

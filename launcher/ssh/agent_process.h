@@ -27,8 +27,9 @@ inline constexpr char kJobMessagesVariable[] = "MUSTER_JOB_MESSAGES";
 // Environment variable with the value "1" if the `launch` that started this
 // agent made the token in MUSTER_TOKEN for this job (--slurm).
 inline constexpr char kTokenMadeVariable[] = "MUSTER_TOKEN_MADE";
-// Environment variable with the program name for the beginning of the agent's
-// messages: the name by which the user called the `launch` that started it.
+// Environment variable with the program name that begins the agent's messages.
+// This is the name by which the user called the `launch` that started the
+// agent.
 inline constexpr char kCalledVariable[] = "MUSTER_CALLED_AS";
 
 // Moves MUSTER_ENDPOINT_FD, MUSTER_VERDICT_FD, MUSTER_JOB_MESSAGES and

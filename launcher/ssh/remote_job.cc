@@ -102,7 +102,7 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     deadline_.reset();
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
   } else if (signals_ == 2) {
-    // Send another signal than the first time: if the first signal is still
+    // Send another signal than the first time. If the first signal is still
     // pending, a second one with the same number would be lost.
     effects_.push_back(SendDown{SignalAgents{
         std::nullopt, first_signal_ == SIGTERM ? SIGINT : SIGTERM}});
@@ -330,7 +330,7 @@ void RemoteJob::ConsiderStart(Instant now) {
 }
 
 // Whether the agent of `host` may start. A spare starts only after the hosts
-// before it have had time to join; otherwise it could take the place of one of
+// before it have had time to join. Otherwise it could take the place of one of
 // them.
 bool RemoteJob::MayStart(uint32_t host, Instant now) {
   if (plan_.beginning == Beginning::kWithAllThatAnswer) return true;
@@ -434,8 +434,8 @@ void RemoteJob::Error(const std::string& line) {
 void RemoteJob::End() {
   finished_ = true;
   deadline_.reset();
-  // If this process stopped the job for a reason of its own, the agents'
-  // verdict names only the signal as the cause. Do not print it.
+  // If this process stopped the job for a reason of its own, do not print the
+  // agents' verdict: it names only the signal as the cause.
   effects_.push_back(Finish{
       ExitCode(), own_exit_code_ ? std::string() : verdict_, own_verdict_});
 }

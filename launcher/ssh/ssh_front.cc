@@ -61,9 +61,9 @@ absl::StatusOr<std::vector<Host>> ReadHosts(const RemoteOptions& remote) {
   return FilterHosts(*std::move(hosts), remote.include, remote.exclude);
 }
 
-// Reads the environment files. If DS_ENV_FILE names a missing file, the file is
-// skipped with a notice, as in DeepSpeed: the variable is often set for all
-// working directories.
+// Reads the environment files. DS_ENV_FILE is often set for all working
+// directories. So if it names a missing file, the file is skipped with a
+// notice, as in DeepSpeed.
 absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
     const Environment& here, const std::string& working_directory,
     const Voice& voice) {
@@ -227,8 +227,8 @@ class SshFront {
     return paused_since_ ? Intake::kPaused : Intake::kOpen;
   }
 
-  // Pauses and resumes reading: while the console is full, no messages are
-  // read, and the job's deadlines are suspended, because unread messages may
+  // Pauses and resumes reading. While the console is full, no messages are
+  // read. The job's deadlines are then suspended, because unread messages may
   // report the job's end.
   void LookAtConsole() {
     const Instant now = MonotonicNow();

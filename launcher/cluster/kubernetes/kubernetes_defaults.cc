@@ -157,7 +157,7 @@ absl::StatusOr<std::optional<PodPlace>> ReadPodPlace(
 
 // Default time in seconds for which a pod waits for other pods and for a lost
 // coordinator. The Job controller may wait up to 600 s before it replaces a
-// failed or evicted pod; then the image must be pulled or a machine added.
+// failed or evicted pod. Then the image must be pulled or a machine added.
 constexpr char kPodSeconds[] = "1800";
 constexpr char kPodTimeout[] = "MUSTER_POD_TIMEOUT";
 constexpr char kOrigin[] = "Kubernetes";
@@ -258,8 +258,8 @@ std::optional<FlagDefault> RunId(const std::optional<PodPlace>& place,
                                  const Environment& environment) {
   if (auto id = VariableSaid(environment, "MUSTER_RUN_ID")) return id;
   if (auto job_set = VariableSaid(environment, "MUSTER_JOBSET_NAME")) {
-    // The run id has the JobSet's uid, not the Job's: each Job of the JobSet
-    // has a different uid, and a restart of the JobSet creates new Jobs.
+    // The run id has the JobSet's uid instead of the Job's. Each Job of the
+    // JobSet has a different uid, and a restart of the JobSet creates new Jobs.
     if (const auto uid = VariableSaid(environment, "MUSTER_JOBSET_UID")) {
       absl::StrAppend(&job_set->text, "-", uid->text.substr(0, kUidDigits));
     }
@@ -331,8 +331,8 @@ absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
 }
 
 // Sets all time limits for which a pod waits for other pods to the same value.
-// A pod that exits because of a time limit counts as a failure of the Job, so
-// no limit may be shorter than the start of the slowest pod.
+// If a pod exits because of a time limit, this counts as a failure of the Job.
+// So no limit may be shorter than the start of the slowest pod.
 absl::Status AddTimeout(const Environment& environment, Defaults& defaults) {
   const FlagDefault timeout = VariableSaid(environment, kPodTimeout)
                                   .value_or(FlagDefault{kOrigin, kPodSeconds});
@@ -361,8 +361,8 @@ std::string AbsentHint(const Environment& environment) {
 }
 
 // Sets the reaction to an eviction (SIGTERM). In a job of fixed size all nodes
-// write a checkpoint and end, so that the job is started again as a whole; in
-// an elastic job the other nodes continue.
+// write a checkpoint and end; the job is then started again as a whole. In an
+// elastic job the other nodes continue.
 void AddEviction(const FlagValues& given, const FlagDefault& nodes,
                  Defaults& defaults) {
   for (const char* flag : {"signals-to-handle", "signals-to-forward",

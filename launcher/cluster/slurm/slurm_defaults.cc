@@ -11,9 +11,9 @@
 namespace muster::launcher {
 namespace {
 
-// Signals by which Slurm announces that it will take a node: SIGUSR1, as
-// requested by --signal=USR1@120, and SIGTERM (sent after SIGCONT) when a job
-// is preempted, reaches its time limit or is cancelled.
+// Signals by which Slurm announces that it will take a node. SIGUSR1 is
+// requested by --signal=USR1@120. SIGTERM, which follows a SIGCONT, is sent
+// when a job is preempted, reaches its time limit or is cancelled.
 constexpr char kNotices[] = "SIGUSR1,SIGTERM";
 constexpr int64_t kMaxGpus = 4096;
 
@@ -203,7 +203,7 @@ absl::Status AddNode(const FlagValues& given,
                      const SlurmEnvironment& environment,
                      const SlurmPlace& place, Defaults& defaults) {
   // With --state-dir the run id is the same for all steps and requeues of the
-  // Slurm job, so that the next step or run continues the training job.
+  // Slurm job. So the next step or run continues the training job.
   defaults.flags["rdzv-id"] = {"SLURM_JOB_ID", given.Text("state-dir").empty()
                                                    ? place.run_id
                                                    : place.job_name};
@@ -244,8 +244,8 @@ absl::StatusOr<Defaults> SlurmDefaults(const FlagValues& given,
     defaults.flags["nnodes"] = {"SLURM_STEP_NUM_TASKS",
                                 absl::StrCat(place->tasks)};
     defaults.job_messages = JobMessagesOf(given, *place);
-    // Workers get no stdin: srun copies its own stdin, the rest of the batch
-    // script or a terminal, to every task.
+    // Workers get no stdin. srun copies its own stdin to every task; this is
+    // the rest of the batch script, or a terminal.
     defaults.flags["stdin"] = {"Slurm", "none"};
     if (!MayOthersCome(given, *place)) defaults.rejoin_timeout = kRejoin;
     AddMeeting(given, environment, *place, defaults);
