@@ -404,9 +404,9 @@ class Agent::Impl {
 
   void Step(const LifecycleEvent& event) {
     LifecycleStep step = lifecycle_.Step(MonotonicNow(), event);
-    // Announces a preemption before all other actions: another action, or
-    // sending the report, may block. If the cluster has signalled the workers
-    // too, they already look for the preemption file.
+    // Announces a preemption before all other actions, because another action,
+    // or sending the report, may block. If the cluster has signalled the
+    // workers too, they are already looking for the preemption file.
     for (const auto& action : step.actions) {
       const auto* const announce = std::get_if<AnnouncePreemption>(&action);
       if (announce != nullptr) Do(*announce);
@@ -476,9 +476,9 @@ class Agent::Impl {
       }
       if (node_address.empty()) node_address = own_address_;
     }
-    // An agent in the coordinator's process needs no network connection to the
-    // coordinator, so node_address is still empty. The agent then uses its
-    // local address on the route to the node of group rank 0.
+    // If the agent is in the coordinator's process, it has no network
+    // connection to the coordinator, so node_address is still empty. The agent
+    // then uses its local address on the route to the node of group rank 0.
     if (const auto master = NumericAddress(place.master_address, 0);
         node_address.empty() && master.has_value()) {
       node_address = LocalAddressTowards(*master);

@@ -330,8 +330,8 @@ TEST_F(AgentTest, EachSignalIsForwardedOnce) {
                    directive.signals = {{.ordinal = 1, .signal = SIGKILL}};
                    return directive;
                  }
-                 // The worker dies by the forwarded signal, which counts as its
-                 // failure.
+                 // The forwarded signal kills the worker; this counts as a
+                 // failure of the worker.
                  if (!report.failures.empty() &&
                      report.phase == rendezvous::NodePhase::kIdle) {
                    return Finished(report.failures[0].signal);

@@ -58,8 +58,8 @@ bool StartThread(std::function<void()> work) {
   return started;
 }
 
-// Workers' stacks, read by several threads. The last owner frees this object: a
-// thread may be stuck in a read of /proc.
+// Workers' stacks, read by several threads. A thread may be stuck in a read of
+// /proc, so the last owner frees this object.
 struct StackReading {
   std::vector<std::pair<int, int64_t>> workers;  // rank and process id
   NativeFrames native = NativeFrames::kOmit;

@@ -55,8 +55,8 @@ class InquiryAnswers {
   const std::shared_ptr<RecentOutput> output_;
   std::map<int, int64_t> pids_;
   std::map<uint64_t, std::shared_ptr<Work>> works_;  // by inquiry id
-  // Ids of the inquiries begun last: a directive that repeats one of them does
-  // not begin its answer again.
+  // Ids of the inquiries begun last. If a directive repeats one of them, its
+  // answer is not begun again.
   std::deque<uint64_t> begun_;
 };
 

@@ -309,8 +309,8 @@ rendezvous::Failure RoundWorkers::NewFailure(int local_rank) const {
 }
 
 // The attempt number is based on the round, so that each round has its own
-// folder. The restart count does not suffice, because a change of members also
-// begins a new round.
+// folder. The restart count would not suffice: a change of members also begins
+// a new round.
 int RoundWorkers::Attempt() const { return place_.round - 1; }
 
 absl::Status RoundWorkers::Keep(

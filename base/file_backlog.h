@@ -35,9 +35,9 @@ class FileBacklog {
   struct WaitLimits {
     // The wait ends if no work is completed for this long.
     Duration without_progress = std::chrono::seconds(5);
-    // Time limits of the whole wait. `in_all` applies while no signal has asked
-    // this process to end, `after_signal` after one signal. A second signal
-    // ends the wait.
+    // Time limits of the whole wait. `in_all` applies as long as no signal has
+    // asked this process to end. `after_signal` applies after one signal. A
+    // second signal ends the wait.
     Duration in_all = std::chrono::seconds(60);
     Duration after_signal = std::chrono::seconds(5);
   };

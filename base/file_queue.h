@@ -47,7 +47,7 @@ class FileQueue {
   bool Post(const std::string& path, std::function<void()> work);
 
   // Like Post, and waits at most `timeout` until the task is done. Returns
-  // whether it was done; a task that has not begun by then is cancelled.
+  // whether it was done. If the task has not begun by then, it is cancelled.
   // Returns false at once if an earlier Do timed out and the thread has
   // completed no work since.
   bool Do(const std::string& path, std::function<void()> work,

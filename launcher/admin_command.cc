@@ -50,8 +50,9 @@ std::string Caller() {
                       "@", host);
 }
 
-// Returns the run id that the request names. Without one, returns the
-// coordinator's only unfinished job, or else its only job.
+// Returns the run id that the request names. If the request names none, returns
+// the coordinator's only unfinished job. If no job is unfinished, returns the
+// coordinator's only job.
 absl::StatusOr<std::string> ChosenJob(rendezvous::AdminClient& client,
                                       const AdminRequest& request) {
   if (!request.run_id.empty()) return request.run_id;
@@ -193,8 +194,8 @@ class MissingAnswers {
                     update.host.empty() ? update.node_id : update.host, ": ",
                     update.missing);
   }
-  // OK if every node has answered completely; otherwise Unavailable, with all
-  // nodes whose answers are missing or incomplete.
+  // OK if every node has answered completely. Otherwise Unavailable; the
+  // message lists the nodes whose answers are missing or incomplete.
   absl::Status status() const {
     if (text_.empty()) return absl::OkStatus();
     return absl::UnavailableError(

@@ -75,9 +75,9 @@ void Show(const Voice& voice, const agent::AgentResult& result,
   const bool is_shared = job_messages != agent::JobMessages::kAll &&
                          voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
-    // Only the node that acts for the job prints the verdict. If the job had
-    // ended before this node joined, no node acts for it: print the reason
-    // instead.
+    // Only the node that acts for the job prints the verdict. If the job ended
+    // before this node joined, no node acts for the job. Then the reason is
+    // printed instead.
     if (job_messages == agent::JobMessages::kAssignedAndGeneral) {
       ShowReason(voice, result);
     }
@@ -167,8 +167,8 @@ std::string MetricsText(
   return page.text();
 }
 
-// Returns the dashboard of this process; null if none is asked for.
-// InvalidArgument: it may not listen at its address.
+// Returns the dashboard of this process; null if the user asked for none.
+// InvalidArgument: the dashboard may not listen at its address.
 absl::StatusOr<std::shared_ptr<rendezvous::Dashboard>> MakeDashboard(
     const agent::AgentOptions& options, const CoordinatorPages& own) {
   const auto& listen = options.health.dashboard_listen;

@@ -20,8 +20,8 @@ namespace muster::launcher {
 // the folder before the job and removes it after a success.
 enum class LogFolder { kGiven, kTemporary };
 
-// What the HTTP pages of a `launch` show of the coordinator in its process. The
-// functions may be called from any thread, and do not block.
+// Information for the HTTP pages of a `launch` about the coordinator in its
+// process. The functions may be called from any thread, and do not block.
 struct CoordinatorPages {
   // A further condition of the liveness probe; empty: none.
   agent::AlsoLive live;
@@ -32,9 +32,9 @@ struct CoordinatorPages {
   // "" if this process coordinates the job. Null: this process has no
   // coordinator.
   std::function<std::string()> elsewhere;
-  // The tokens of the coordinator in this process or, if there is none, of this
-  // node. A reader of the dashboard must give one of them. Empty: no token is
-  // needed.
+  // The tokens of the coordinator in this process. If there is no such
+  // coordinator, the tokens of this node. A reader of the dashboard must give
+  // one of them. Empty: no token is needed.
   std::vector<std::string> tokens;
   rendezvous::CallerCertificates certificates =
       rendezvous::CallerCertificates::kNotRequired;

@@ -30,7 +30,7 @@ struct BenchPlan {
 // Pure.
 bool IsWorker(const std::map<std::string, std::string>& environment);
 
-// Parses `arguments`, which follow `bench`: flags of launch stand before the
+// Parses `arguments`, which follow `bench`. Flags of launch stand before the
 // operation, flags of the bench after it. `program`: path of the measuring
 // program. Pure. InvalidArgument: one line.
 absl::StatusOr<BenchPlan> PlanBench(

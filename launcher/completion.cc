@@ -12,9 +12,9 @@ namespace muster::launcher {
 namespace {
 
 enum class Which { kAll, kWithValue };
-// Joins the names of all `flags`, or with kWithValue of those that need a
-// value. Puts a space before and after each name, so that a shell script can
-// search for " --name ".
+// Joins the names of all `flags`. With kWithValue, joins only the names of
+// flags that need a value. Puts a space before and after each name, so that a
+// shell script can search for " --name ".
 std::string Words(const std::vector<Flag>& flags, Which which) {
   std::string words = " ";
   for (const Flag& flag : flags) {

@@ -24,8 +24,8 @@ std::string FirstLabel(const std::string& host) {
 }
 
 // Returns the address of the endpoint's host that belongs to this machine;
-// nullopt if none does. All of 127.0.0.0/8 belongs to this machine, although
-// interfaces list only 127.0.0.1.
+// nullopt if none does. All addresses in 127.0.0.0/8 belong to this machine,
+// although the list of interfaces has only 127.0.0.1.
 std::optional<std::string> OwnedAddress(const MachineFacts& facts,
                                         const ResolvedHost& resolved) {
   std::optional<std::string> loopback;

@@ -174,9 +174,9 @@ absl::StatusOr<OwnCoordinator> StartCoordinator(
                         OwnCoordinator::Role::kStandby};
 }
 
-// Creates the agent's link to the coordinator that this process hosts, or to
-// the one at the configured endpoints. Stores the coordinator's address in
-// `agent`.
+// Creates the agent's link to the coordinator in this process. If there is
+// none, creates the link to the coordinator at the configured endpoints. Stores
+// the coordinator's address in `agent`.
 std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
     const CoordinatorChoice& choice, const OwnCoordinator& own,
     const rendezvous::TlsFiles& tls, const std::string& token,
@@ -201,8 +201,8 @@ std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
                                                      own.here->coordinator());
 }
 
-// Returns a sentence for the dashboard that says which other process
-// coordinates the job; empty: `here` coordinates the job.
+// If another process coordinates the job, returns a sentence for the dashboard
+// that names it. Empty: `here` coordinates the job.
 std::string ElsewhereText(const rendezvous::Coordinator& here) {
   const auto elsewhere = here.WhereElse();
   if (!elsewhere.has_value()) return "";

@@ -13,7 +13,8 @@ enum class SubcommandFlags {
   kNone,
   kAdmin,   // AdminFlags: the subcommand asks a coordinator
   kRun,     // the flags for running a job
-  kDoctor,  // the flags of `launch doctor` and for running a job
+  // the flags of `launch doctor` and those for running a job
+  kDoctor,
 };
 
 // A subcommand: a first argument of `launch` that selects another action than

@@ -76,7 +76,7 @@ ToolOutcome RunTool(const ToolRequest& request) {
       StartSubprocess(PlanOf(request, input.get()));
   input.Close();
   if (!pid.ok()) return outcome;
-  // The wait for the exit is separate, because a tool may close its output long
+  // Waits for the exit separately, because a tool may close its output long
   // before it exits.
   const bool ended = ReadAll(request, output.get(), outcome.output) &&
                      AwaitSubprocess(*pid, request.deadline, request.cancel_fd);

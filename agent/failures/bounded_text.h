@@ -13,8 +13,8 @@ namespace muster::agent {
 // with "..." after a cut. All functions of this file are pure.
 std::string BoundedLine(std::string_view text, size_t max_bytes);
 
-// One line with its indentation, which tracebacks need, made safe as by
-// BoundedLine; a blank line becomes empty.
+// Makes one line safe as BoundedLine does, but keeps its indentation, which
+// tracebacks need. A blank line becomes empty.
 std::string BoundedIndentedLine(std::string_view line, size_t max_bytes);
 
 // The last `max_lines` of `lines`, each made safe as by BoundedIndentedLine.

@@ -76,8 +76,8 @@ pid_t ForkWithBlockedSignals() {
 // RunGuardian. Only for a process with one thread. Internal: names the step
 // that failed.
 absl::StatusOr<ForkedGuardian> ForkGuardian() {
-  // Resets SIGCHLD to its default: if it were ignored (inherited), the kernel
-  // would reap this process's children itself.
+  // Resets SIGCHLD to its default. If it were ignored (inherited), the kernel
+  // itself would reap this process's children.
   struct sigaction by_default = {};
   by_default.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &by_default, nullptr);
@@ -325,8 +325,8 @@ class Guardian::Impl {
 
 absl::Status Guardian::Impl::Watch() {
   absl::Status status = wake_.Open();
-  // The socket is watched beside the pidfd: on kernels without pidfd only its
-  // end of file shows the guardian's death.
+  // The socket is watched beside the pidfd. On kernels without pidfd, only the
+  // socket's end of file shows the guardian's death.
   for (const int fd : {line_.fd(), pidfd_.get(), strangers_.get()}) {
     if (status.ok()) status = wake_.Watch(fd);
   }
@@ -372,13 +372,13 @@ void Guardian::Impl::SignalOne(int local_rank, int signal) {
 void Guardian::Impl::SignalAll(int signal, Reach reach) {
   const SignalCommand command{.signal = signal,
                               .everything = reach == Reach::kEverything};
-  // An error is ignored: it means that the guardian is dead, and then the agent
+  // An error is ignored. It means that the guardian is dead; then the agent
   // kills all workers itself.
   Send(Encode(Command(command)), {}).IgnoreError();
 }
 
 void Guardian::Impl::RemoveAfterwards(const std::string& folder) {
-  // An error is ignored: it means that the guardian is dead, and then the agent
+  // An error is ignored. It means that the guardian is dead; then the agent
   // removes the folder itself.
   Send(Encode(Command(RemoveCommand{folder})), {}).IgnoreError();
 }

@@ -359,7 +359,7 @@ bool GuardianLoop::Turn() {
   while (read(child_ended_.get(), &info, sizeof info) > 0) {
   }
   // During a sweep, kills new descendants first, so that Reap can collect them
-  // in this turn. Reap ends the sweep once no process is left.
+  // in this turn. The sweep ends in Reap once no process is left.
   if (sweeping_) KillDescendants({});
   Reap();
   if (fds[2].revents != 0) return false;
@@ -537,9 +537,9 @@ void GuardianLoop::RestoreTerminal() {
   terminal_.Close();
 }
 
-// Reads the result of a worker's exec once. A success is reported at once. A
-// failure is reported after the child has been reaped and its local rank is
-// free again.
+// Reads the result of a worker's exec once. Reports a success at once. Reports
+// a failure only after the child has been reaped, when its local rank is free
+// again.
 void GuardianLoop::Settle(int local_rank, Worker* worker) {
   if (!worker->outcome.open()) return;
   worker->failure = ReadStartFailure(worker->outcome);

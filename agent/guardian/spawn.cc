@@ -116,9 +116,9 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
     return {"stderr", "", errno};
   }
 #ifdef SYS_close_range
-  // All descriptors are close-on-exec already; this call covers those that
-  // libraries opened without the flag. Kernels before 5.11 refuse the call,
-  // which is harmless.
+  // All descriptors are close-on-exec already. This call covers descriptors
+  // that libraries opened without the flag. Kernels before 5.11 refuse the
+  // call, which is harmless.
   constexpr unsigned kCloseOnExec = 1 << 2;
   syscall(SYS_close_range, 3, ~0u, kCloseOnExec);
 #endif
@@ -173,8 +173,8 @@ std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request) {
 
 void SignalGroup(pid_t child, const OwnedFd& outcome, int signal) {
   // Waits until the child leads a process group of its own, and stops early if
-  // the child dies. The parent cannot create the group: a setpgid by the parent
-  // would make the child's setsid fail.
+  // the child dies. The parent does not create the group itself: a setpgid by
+  // the parent would make the child's setsid fail.
   for (int turn = 0; outcome.open() && turn < kMaxSessionTurns; ++turn) {
     if (getsid(child) == child) break;
     pollfd settled = {outcome.get(), POLLIN, 0};

@@ -257,7 +257,7 @@ std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
 }
 
 std::vector<Finding> ExamineGpuCount(int needed, const GpuFacts& gpus) {
-  // The GPUs are not counted if the driver fails, hangs or lists no GPU,
+  // If the driver fails, hangs or lists no GPU, the GPUs are not counted,
   // because another finding reports this. Without a driver the node has 0 GPUs.
   const bool absent = gpus.state == GpuFacts::State::kNoDriver;
   const bool counted =

@@ -63,9 +63,9 @@ void ReadMemory(const std::string& root, HostFacts& facts) {
       MemoryLine(text, "SwapTotal") - MemoryLine(text, "SwapFree");
 }
 
-// The folder of this process's control group, version 2 ("0::/a/b" in
-// /proc/self/cgroup) or 1 ("5:memory:/a/b"). In a container this folder often
-// does not exist; the group's folder then is the root of the hierarchy.
+// The folder of this process's control group. /proc/self/cgroup has "0::/a/b"
+// in version 2, "5:memory:/a/b" in version 1. In a container this folder often
+// does not exist. The group's folder is then the root of the hierarchy.
 std::string GroupFolder(const std::string& root, const std::string& kind) {
   const std::string text =
       ReadBeginning(root + "/proc/self/cgroup", kMaxKernelFileBytes)

@@ -10,9 +10,8 @@
 
 namespace muster::agent {
 
-// The rule for messages about the whole job: which of them this node prints. If
-// the outputs of all nodes are merged, as in a Slurm step, only one node prints
-// each message.
+// The messages about the whole job that this node prints. If the outputs of all
+// nodes are merged, as in a Slurm step, only one node prints each message.
 enum class JobMessages {
   kAll,  // all messages: the outputs of the nodes are not merged
   // Messages that a directive assigns to this node, and messages that no
@@ -37,11 +36,11 @@ struct AgentPolicy {
   HangPolicy hangs;
   // Which messages about the whole job this node prints.
   JobMessages job_messages = JobMessages::kAll;
-  // Whether the agent tries again until connect_timeout if the coordinator of
-  // another job answers at the endpoint. Otherwise the agent exits at once.
+  // Whether the agent tries again, until connect_timeout, if it reaches the
+  // coordinator of another job. Otherwise the agent exits at once.
   bool retries_wrong_coordinator = false;
-  // Whether this agent waits, instead of being refused, while another live
-  // agent holds its node's place in the job.
+  // Another live agent may hold this node's place in the job. Whether this
+  // agent then waits, instead of being refused.
   bool waits_for_place = false;
   // The exit code if the job succeeded and this node never got a place in it.
   int never_ran_exit_code = rendezvous::kNeverRanExitCode;

@@ -190,8 +190,8 @@ void Lifecycle::On(const WorkerDown& event) {
     pids_[event.local_rank] = 0;
   }
   if (IsEndOfHungWorker(event)) {
-    // An exit of the hung worker is not recorded: the hang was already reported
-    // as this worker's failure.
+    // An exit of the worker that was reported as hung is not recorded: the hang
+    // was already reported as this worker's failure.
   } else if (!event.failure.has_value() || IsEndByPreemption(*event.failure)) {
     // An exit without a failure, or one that the preemption explains, is not
     // recorded.
@@ -432,7 +432,7 @@ void Lifecycle::Stop(int signal, Duration grace) {
   if (phase_ != rendezvous::NodePhase::kStopping) {
     phase_ = rendezvous::NodePhase::kStopping;
     changed_ = true;
-    // kill_at_ may be set already: after a success it is the time of SIGKILL
+    // kill_at_ may already be set: after a success it is the time of SIGKILL
     // for leftover processes. This stop has a grace period of its own.
     kill_at_.reset();
     killed_ = false;
@@ -558,8 +558,8 @@ void Lifecycle::SendReport() {
   report.place_key = config_.place_key;
   report.sequence = ++sequence_;
   // A report without seen_epoch asks the coordinator to send its directive
-  // again. Reports omit it until an answer arrives, because the directive may
-  // have been lost.
+  // again. Until an answer arrives, reports omit seen_epoch, because the
+  // directive may have been lost.
   if (directive_.has_value() && !unanswered_since_.has_value()) {
     report.seen_epoch = directive_->epoch;
     report.seen_revision = directive_->revision;

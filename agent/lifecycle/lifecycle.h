@@ -46,9 +46,8 @@ class Lifecycle {
     // The longest time that the first report waits for the first NCCL id; zero:
     // no wait.
     Duration nccl_id_timeout = Duration::zero();
-    // The signals by which the cluster announces a preemption
-    // (signals_to_preempt), and the signal that workers then get
-    // (preempt_signal; 0: none).
+    // signals_to_preempt: the signals by which the cluster announces a
+    // preemption. preempt_signal: the signal that workers then get; 0: none.
     std::vector<int> signals_to_preempt;
     int preempt_signal = 15;
     // The interval of health checks while a node waits; nullopt: the node is
@@ -105,9 +104,8 @@ class Lifecycle {
   // the coordinator's directive asks for.
   void Reconcile();
   void FollowDirective();
-  // Whether the directive was sent by a process that is not, or no longer, the
-  // job's coordinator. In this case the function also arranges to connect
-  // elsewhere.
+  // Whether the sender of the directive is not the job's coordinator, or no
+  // longer is. If so, the function also arranges to connect elsewhere.
   bool ComesFromAnother(const rendezvous::Directive& directive);
   // The endpoint at which the coordinator last answered. If it has not answered
   // yet, the configured endpoint.
@@ -308,7 +306,7 @@ class Lifecycle {
   bool was_suspended_ = false;
   bool ever_answered_ = false;
   // whether the coordinator has not been reached since the start, and the user
-  // is not notified of this yet
+  // has not yet been told
   bool absent_from_start_ = false;
   std::string link_error_;
 

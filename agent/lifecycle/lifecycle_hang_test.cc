@@ -280,7 +280,8 @@ TEST_F(LifecycleHang, AWorkerThatReportsAgainDidNotHang) {
   agent_.Wait(seconds(29));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
-  // A worker is suspected again after 30 s of renewed silence.
+  // After a progress report the silence starts anew: the worker is suspected
+  // again after 30 s.
   agent_.Wait(seconds(1));
   EXPECT_EQ(agent_.stacks_asked.size(), 2u);
 }

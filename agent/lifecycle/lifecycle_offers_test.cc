@@ -154,8 +154,8 @@ TEST(LifecycleNcclId, DistrustedIdIsReplaced) {
   LifecycleFixture agent;
   agent.Step(NcclIdReady{"id1"});
   agent.Connect();
-  // The round uses no NCCL id, although this node has group rank 0 and offered
-  // id1.
+  // The round uses no NCCL id, although this node has group rank 0 and has
+  // offered the id "id1".
   Start(agent, 3, "");
   EXPECT_EQ(agent.renewals, 1);
   agent.Step(NcclIdReady{"id2"});

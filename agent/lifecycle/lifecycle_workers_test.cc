@@ -546,9 +546,10 @@ TEST(LifecycleEnds, AnExceptionAfterTheFirstFailuresDidNotComeFirst) {
   EXPECT_FALSE(agent.reports.back().failures[1].raised_first);
 }
 
-// A worker's exit may have happened up to a second before the agent saw it.
-// Here a peer exits 2 s after the agent saw the first exit. The peer's
-// exception was certainly raised first only if it is more than 3 s old.
+// The agent notices a worker's exit up to a second late. Here it noticed the
+// first exit 2 s before the exit of a peer, so the first exit happened at most
+// 3 s before. If the peer's exception is more than 3 s old, it was raised
+// first.
 TEST(LifecycleEnds, AFailureWithoutARecordMayBeASecondOld) {
   for (const int ago : {3000, 3001}) {
     LifecycleFixture agent;

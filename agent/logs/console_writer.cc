@@ -174,8 +174,8 @@ WriteEnd ConsoleWriter::State::WriteUnlessWoken(std::string_view text) {
       taken_at = MonotonicNow();
       written += count;
     } else if (errno == EAGAIN) {
-      // Pauses before the next attempt, because some stopped terminals report
-      // that they are writable although they are not.
+      // Pauses before the next attempt: some stopped terminals report that they
+      // are writable although they are not.
       PollUntil(wake, POLLIN, MonotonicNow() + kRetryAfter);
     } else if (errno != EINTR) {
       write_error = errno;
@@ -347,8 +347,8 @@ ConsoleWriter::ConsoleWriter(int fd, Limits limits)
 ConsoleWriter::~ConsoleWriter() {
   std::unique_lock<std::mutex> lock(state_->mutex);
   // The writer's thread may still be blocked in a write when this object is
-  // gone. Without these callbacks the thread cannot call into destroyed
-  // objects.
+  // gone. The callbacks are removed, so that the thread cannot call into
+  // destroyed objects.
   state_->on_room = nullptr;
   state_->on_error = nullptr;
   if (!state_->thread.joinable()) return;

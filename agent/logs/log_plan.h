@@ -41,8 +41,9 @@ struct ConsolePolicy {
   // Whether output that the console does not accept is dropped, so that workers
   // do not wait.
   bool drops = false;
-  // The longest time without progress of the console at the end of the job.
-  // After it, the rest of the output for the console is discarded.
+  // At the end of the job, the longest time for which the console may accept
+  // nothing. After this time the rest of the output for the console is
+  // discarded.
   Duration timeout = std::chrono::seconds(60);
 
   bool operator==(const ConsolePolicy&) const = default;
@@ -72,8 +73,8 @@ struct LogPlan {
   // <directory>/<run_id>/attempt_<n>/filtered_stdout.log.
   std::vector<std::string> stdout_filters;
   std::vector<std::string> stderr_filters;
-  // The files that are rotated: those of streams that the console shows
-  // completely, or, at the user's request, all files.
+  // The files that are rotated. kOfShownStreams: the files of streams that the
+  // console shows completely. kOfAllStreams, at the user's request: all files.
   enum class Rotation { kOfShownStreams, kOfAllStreams };
   Rotation rotation = Rotation::kOfShownStreams;
   // maximum size of each log file in bytes; 0: no rotation

@@ -211,7 +211,7 @@ absl::StatusOr<PipeReader::Made> LogRelay::Impl::Make(const Worker& worker,
                                          std::move(passage->console), &passed);
     if (made) return *std::move(made);
   }
-  // The worker writes to a pipe if no pseudo-terminal is available; its lines
+  // If no pseudo-terminal is available, the worker writes to a pipe. Its lines
   // are then printed with prefixes.
   Worker piped = worker;
   piped.alone = false;
@@ -296,8 +296,8 @@ void LogRelay::Impl::Run() {
       wake_->Clear();
       may_have_room = true;
     }
-    // Once a file system counts as hung, output that does not fit is dropped.
-    // The streams that waited for this file system are then read again.
+    // If the file system counts as hung, output that does not fit is dropped.
+    // So the streams that waited for this file system are read again.
     may_have_room = may_have_room || (room && MonotonicNow() >= *room);
     if (may_have_room) ResumeAll();
     ShowPartials();

@@ -13,9 +13,9 @@
 namespace muster::agent {
 namespace {
 
-// The stream id of both streams of the worker whose output is passed to the
-// terminal unchanged. With one id, neither stream ends the other's unfinished
-// line.
+// The stream id for both streams of a worker whose output is passed to the
+// terminal unchanged. The streams have one id, so that neither ends the
+// unfinished line of the other one.
 constexpr uint64_t kPassed = ~uint64_t{1};
 
 // Writes `bytes` to the terminal unchanged; empty bytes mean the end of a

@@ -118,9 +118,9 @@ StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
                                   .max_bytes = kMaxToolBytes});
   texts.native = std::move(debugged.output);
   if (debugged.end == ToolOutcome::End::kCutOff && !stopped) {
-    // gdb may have died and left the process stopped. A process that was
-    // stopped before gdb ran gets no SIGCONT, because it would then seem
-    // healthy.
+    // gdb may have died and left the process stopped, so it gets SIGCONT. If
+    // the process was stopped before gdb ran, it gets no SIGCONT, because it
+    // would then seem healthy.
     kill(static_cast<pid_t>(pid), SIGCONT);
   }
   return texts;

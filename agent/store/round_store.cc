@@ -36,8 +36,8 @@ absl::StatusOr<std::string> RoundStore::Listen(const StorePlan& plan,
       return address;
     }
     last = server.status();
-    // InvalidArgument means that this host does not have the address: tries the
-    // next one.
+    // If the error is InvalidArgument, this host does not have the address, and
+    // the next address is tried.
     if (!absl::IsInvalidArgument(last)) break;
   }
   return last;
@@ -74,8 +74,8 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
   rendezvous::Endpoint master{place.master_address, place.master_port};
   const bool is_master = place.group_rank == 0;
   if (options_.host == rendezvous::StoreHost::kWorker) {
-    // The port stays reserved for the whole round. The worker of rank 0 can
-    // bind it nevertheless, because the reservation is shared.
+    // The port stays reserved for the whole round. The reservation is shared,
+    // so that the worker of rank 0 can bind the port.
     if (is_master) port_ = std::exchange(next_port_, std::nullopt);
     return master;
   }

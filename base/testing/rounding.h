@@ -100,8 +100,8 @@ inline std::vector<double> Condition(const Disturbed& compute) {
   return conditions;
 }
 
-// The output tensors of a reference computation, with their condition numbers,
-// for comparing the outputs of another implementation with them. The reference
+// The output tensors of a reference computation, with their condition numbers.
+// The outputs of another implementation are compared with them. The reference
 // may itself compute in float32.
 class RoundingReference {
  public:

@@ -94,8 +94,8 @@ class Reconciler {
     return Says("nnodes") && IsOne(file_.flags.at("nnodes").text);
   }
 
-  // Whether the file's `slurm` setting has taken effect already: srun has
-  // started this process in a step.
+  // Whether srun has already started this process in a step, so that the
+  // `slurm` setting of the file has no further effect.
   bool IsStarted() const {
     if (!Says("slurm")) return false;
     Defaults started = file_;

@@ -181,8 +181,8 @@ TEST(FileAndClusterTest, AFileHoldsForASingleNode) {
   const RunOptions one = Options(kOneMachine, {});
   EXPECT_EQ(one.spec.max_nodes, 1);
   EXPECT_THAT(one.remarks, IsEmpty());
-  // Two Slurm jobs of one node each; the file makes them nodes of one training
-  // job.
+  // Two Slurm jobs have one node each. The file makes these nodes the nodes of
+  // one training job.
   Environment single = Task("0");
   single["SLURM_STEP_NUM_TASKS"] = "1";
   EXPECT_EQ(Options(kTwoMachines, single).node_rank, 0);

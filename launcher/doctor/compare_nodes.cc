@@ -157,8 +157,8 @@ void CompareTexts(const Named& named, const char* id,
 void CompareReach(const Named& named, std::vector<agent::Finding>& findings) {
   const std::vector<NodeSeen>& nodes = named.nodes;
   for (size_t rank = 0; rank < nodes.size(); ++rank) {
-    // The nodes that this node cannot reach, grouped by error text. So a node
-    // that reaches no other node gives one finding, not many.
+    // The nodes that this node cannot reach, grouped by error text. A node that
+    // reaches no other node thus gives one finding, not many.
     std::map<std::string, std::vector<std::string>> failed;
     for (const auto& [other, probe] : nodes[rank].probes) {
       if (probe.error.empty()) continue;

@@ -27,14 +27,14 @@ struct ExpectedNodes {
 std::vector<std::string> SlurmNodes(
     const std::map<std::string, std::string>& environment);
 
-// Returns one finding for each expected node that sent no report, with the
-// node's name or else its node rank. If neither is known, returns one finding
-// for all missing nodes. Pure.
+// Returns one finding for each expected node that sent no report. The finding
+// has the node's name, or else its node rank. If neither is known, returns one
+// finding for all missing nodes. Pure.
 std::vector<agent::Finding> FindAbsent(const ExpectedNodes& expected,
                                        const std::vector<NodeReport>& reports);
 
-// The results of one of several nodes: its report, and which other nodes it
-// could reach.
+// What is known about one of several nodes: its report, and the results of its
+// attempts to reach other nodes.
 struct NodeSeen {
   std::optional<NodeReport> report;  // nullopt: no report before the deadline
   std::string address;

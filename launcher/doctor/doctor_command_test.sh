@@ -119,8 +119,7 @@ assert 'nodes-hardware-differ' in between, between
 PYTHON
 
 # If one of three nodes does not come, the page names that node and shows the
-# two others. The job has a token, which the workers need to ask the
-# coordinator.
+# other two. The job has a token. The workers need it to ask the coordinator.
 for rank in 0 2; do
   MUSTER_TOKEN=secret timeout 100 "$launch" doctor --nodes --nnodes=3 \
     --node-rank=$rank --node-id=node$rank --master-addr=127.0.0.1 \

@@ -243,8 +243,8 @@ absl::StatusOr<int> RunAsNode(
   const bool printed =
       std::fputs(outcome.page.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
   if (!printed) return 1;
-  // Without a result file, the `launch` that reads the encoded lines computes
-  // the exit code from them.
+  // If there is no result file, another `launch` reads the encoded lines and
+  // computes the exit code from them.
   return request.outcome_file.empty() ? 0 : outcome.exit_code;
 }
 

@@ -27,10 +27,10 @@ struct NodePlace {
   Duration connect_timeout = std::chrono::seconds(5);
 };
 
-// Exchanges reports through the job's store: stores this node's report, probes
-// other nodes and stores the results. On rank 0 returns the reports and probe
-// results of all nodes, by rank. On other ranks waits until rank 0 has finished
-// and returns an empty list.
+// Exchanges reports through the job's store. Stores this node's report, probes
+// other nodes and stores the results. On rank 0, returns the reports and probe
+// results of all nodes, by rank. On other ranks, waits until rank 0 has
+// finished and returns an empty list.
 absl::StatusOr<std::vector<NodeSeen>> ExchangeReports(const NodePlace& place,
                                                       const NodeReport& report,
                                                       Store& store);

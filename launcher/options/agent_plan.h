@@ -13,11 +13,11 @@
 
 namespace muster::launcher {
 
-// Where the nodes find their coordinator (the rendezvous endpoint), with the
-// settings that depend on it. Decided before everything else in a run.
+// The place where the nodes find their coordinator (the rendezvous endpoint),
+// and the settings that depend on it. Decided before everything else in a run.
 struct Meeting {
-  // Whether this node is the job's only node and hosts the coordinator. Then no
-  // name is resolved, and any port may be used.
+  // Whether this node is the job's only node and hosts the coordinator. If so,
+  // no name is resolved, and any port may be used.
   bool alone = false;
   // The coordinator's addresses to which the other nodes connect, at least one.
   // Port 0 stands for the free port that the coordinator will bind. If there

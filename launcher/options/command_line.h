@@ -76,11 +76,11 @@ class FlagValues {
     }
   }
 
-  // Keeps `error`, which concerns the flag's value, if it is the first error.
+  // Keeps `error` if it is the first error. It concerns the flag's value.
   void Refuse(const std::string& name, const absl::Status& error);
 
-  // Keeps `error`, which concerns the flag itself, if it is the first error.
-  // The message does not show the flag's value.
+  // Keeps `error` if it is the first error. It concerns the flag itself, so the
+  // message does not show the flag's value.
   void RefuseFlag(const std::string& name, const absl::Status& error);
 
   const absl::Status& status() const { return status_; }

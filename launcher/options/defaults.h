@@ -50,7 +50,7 @@ struct Defaults {
 using DefaultsSource =
     std::function<absl::StatusOr<Defaults>(const FlagValues& given)>;
 
-// Merges two layers; `first` takes precedence where both have a value.
+// Merges two layers. If both have a value, the value of `first` is used.
 // `is_host` belongs to an endpoint: if `first` names an endpoint, the `is_host`
 // of `second` is ignored.
 Defaults Layered(Defaults first, const Defaults& second);

@@ -29,8 +29,8 @@ std::vector<Flag> TlsFlags();
 struct RdzvConfKey {
   const char* key;
   const char* default_text = "";  // in the format of Flag::default_text
-  // Text for --help, a noun phrase. Empty: a key that only PyTorch's own
-  // rendezvous uses; its value is checked and has no effect.
+  // Text for --help, a noun phrase. Empty: only PyTorch's own rendezvous uses
+  // the key; its value is checked and has no effect.
   const char* help = "";
   absl::Status (*read)(const std::string& text, RunOptions& options);
 };

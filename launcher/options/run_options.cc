@@ -158,8 +158,9 @@ void Derive(const FlagValues& values, const std::optional<Duration>& rejoin,
         "--rdzv-conf: store_type=file has no effect: nodes meet at a "
         "coordinator, see --rdzv-endpoint");
   }
-  // Slurm gives each node its own number of GPUs. With the variable's name
-  // instead of the number, the commands of all nodes are equal.
+  // Slurm gives each node its own number of GPUs. The job's command contains
+  // the variable's name instead of the number, so that the commands of all
+  // nodes are equal.
   const std::string origin = values.Origin("nproc-per-node");
   if (origin.rfind("SLURM_", 0) == 0) options.workers_asked = "$" + origin;
   options.remote.given = values.Given();
@@ -188,8 +189,8 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     parsed.shell = completion->second.back();
     return parsed;
   }
-  // As with torchrun, the last value of a repeated flag counts. But --config is
-  // refused if repeated, because it would be hard to see which file counts.
+  // The last value of a repeated flag counts, as with torchrun. But a repeated
+  // --config is refused, because it would be hard to see which file counts.
   const auto config = line->values.find("config");
   if (config != line->values.end() && config->second.size() > 1) {
     return absl::InvalidArgumentError(

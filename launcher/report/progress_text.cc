@@ -50,8 +50,8 @@ std::string StepsText(const ProgressSummary& summary) {
          std::to_string(summary.slowest_rank) + " is the last";
 }
 
-// The order of the rows of ProgressTable: smallest step first, then longest
-// silence, then rank.
+// Orders the rows of ProgressTable: by step (smallest first), then by silence
+// (longest first), then by rank.
 bool LagsMore(const RankProgress* a, const RankProgress* b) {
   const auto key = [](const RankProgress* rank) {
     return std::make_tuple(rank->said.step.value_or(INT64_MAX),

@@ -113,9 +113,10 @@ int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
     }
     voice.Error(
         absl::StrCat("signal ", number, " did not reach the nodes: ", reason));
-    // The step's tasks cannot be signalled. End srun, which kills the tasks
-    // without a grace period: there is no other way to stop the job. SIGUSR1
-    // only announces the end of the job, so it does not end srun.
+    // The step's tasks cannot be signalled, so there is no other way to stop
+    // the job than to end srun. srun then kills the tasks without a grace
+    // period. SIGUSR1 only announces the end of the job, so it does not end
+    // srun.
     if (number != SIGUSR1) kill(srun, SIGTERM);
   }
 }

@@ -80,9 +80,9 @@ struct StartAgent {
   bool operator==(const StartAgent&) const = default;
 };
 
-// Message to a host: send a signal to the agent of host number `host`, or
-// (nullopt) to all agents. A host passes the message on to the hosts that it
-// started by ssh.
+// Message to a host: send a signal to the agent of host number `host`. nullopt:
+// to all agents. A host passes the message on to the hosts that it started by
+// ssh.
 struct SignalAgents {
   std::optional<uint32_t> host;
   int32_t signal = 0;
@@ -99,9 +99,8 @@ using DownMessage = std::variant<BeNode, StartAgent, SignalAgents, StillThere>;
 // Message from a host: `launch` runs there and can start the agent.
 struct HostUp {
   uint32_t host = 0;
-  // reached_address is the host's address on the ssh connection,
-  // outward_address the address of the interface of its default route. Empty:
-  // unknown.
+  // reached_address: the host's address on the ssh connection. outward_address:
+  // the address of the interface of the host's default route. Empty: unknown.
   std::string reached_address;
   std::string outward_address;
   bool operator==(const HostUp&) const = default;

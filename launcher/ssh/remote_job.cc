@@ -79,8 +79,8 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     return std::exchange(effects_, {});
   }
   ++signals_;
-  // A signal that the agents do not handle would kill them and leave their
-  // workers no grace period. Send SIGTERM instead.
+  // If the agents do not handle the signal, it would kill them and leave their
+  // workers no grace period. Then SIGTERM is sent instead.
   const auto& caught = plan_.stop_signals;
   const bool is_caught =
       std::find(caught.begin(), caught.end(), signal) != caught.end();
@@ -201,8 +201,8 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
     verdict_code_ = message.exit_code;
     if (!awaited_.empty()) deadline_.reset();
     awaited_.clear();
-    // Only sets a deadline for the other agents. They need no signal, because
-    // they get the verdict from the coordinator and exit.
+    // Sets a deadline for the other agents. They need no signal, because they
+    // get the verdict from the coordinator and exit.
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
     return;
   }
@@ -307,8 +307,8 @@ void RemoteJob::ConsiderStart(Instant now) {
   if (Count(Phase::kUp) < plan_.least) return;
   const bool waits_for_all = plan_.beginning == Beginning::kWithAllThatAnswer;
   if (waits_for_all && Count(Phase::kAsked) > 0) return;
-  // Find the first host that is up. If a host before it has not answered yet,
-  // wait for that host.
+  // Find the first host that is up. If an earlier host in the list has not
+  // answered yet, wait for that host.
   uint32_t first = 0;
   while (hosts_[first].phase == Phase::kFailed) ++first;
   if (hosts_[first].phase != Phase::kUp) return;

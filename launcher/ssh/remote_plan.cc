@@ -137,9 +137,9 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   flags.push_back(Written("nnodes", least == most
                                         ? absl::StrCat(least)
                                         : absl::StrCat(least, ":", most)));
-  // An agent whose connection is lost gets kLeaveSignal and leaves the job,
-  // which continues. SIGHUP is not used for this, because a user may send
-  // SIGHUP to stop the job.
+  // If the connection to an agent is lost, the agent gets kLeaveSignal and
+  // leaves the job, which continues. SIGHUP is not used for this, because a
+  // user may send SIGHUP to stop the job.
   const auto leave = options.remote.given.find("signals-to-leave");
   flags.push_back(
       Written("signals-to-leave",

@@ -59,9 +59,9 @@ struct RemotePlan {
 // Makes the plan for `--hostfile`. `hosts`: the hosts after --include and
 // --exclude were applied. Pure.
 //
-// --nnodes=N: the first N hosts take part. --nnodes=MIN:MAX: all hosts; those
-// after the first MAX are spares. No --nnodes: all hosts. --nproc-per-node
-// overrides the slots.
+// With --nnodes=N, the first N hosts take part. With --nnodes=MIN:MAX, the
+// first MAX hosts take part, and the hosts after them are spares. Without
+// --nnodes, all hosts take part. --nproc-per-node overrides the slots.
 //
 // InvalidArgument, one line: contradictory options or too few hosts.
 absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,

@@ -223,7 +223,7 @@ absl::Status CheckAddress(const FlagDefault& ip) {
 }
 
 // The topology labels of this node, the outermost first. If the Kubernetes node
-// has no such label, the variable is empty and is skipped.
+// lacks a label, the variable for that label is empty and is skipped.
 absl::StatusOr<std::optional<FlagDefault>> Topology(
     const Environment& environment) {
   constexpr struct {

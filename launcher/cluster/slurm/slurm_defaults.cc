@@ -87,7 +87,7 @@ std::string OfNodes(int nodes) {
   return absl::StrCat(" of ", nodes, nodes == 1 ? " node" : " nodes");
 }
 
-// For a process outside of a step: checks that it may run as a node of the job.
+// Checks that a process outside of a step may run as a node of the job.
 absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
   if (MeetsElsewhere(given)) return absl::OkStatus();
   if (place.context == SlurmContext::kShell) {
@@ -107,7 +107,7 @@ absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
       "--nnodes=1 ... for this node"));
 }
 
-// For a task of a step: checks that each task is one node.
+// Checks that each task of a step is one node of the job.
 absl::Status CheckStep(const FlagValues& given, const SlurmPlace& place) {
   if (AsksForSlurm(given)) {
     return Refused(
@@ -146,7 +146,8 @@ bool IsHost(const SlurmPlace& place) {
 }
 
 // Returns which messages the agent of this node prints. srun merges the output
-// of all tasks, so task 0 alone prints messages that concern the whole job.
+// of all tasks. Therefore only task 0 prints messages that concern the whole
+// job.
 agent::JobMessages JobMessagesOf(const FlagValues& given,
                                  const SlurmPlace& place) {
   const auto asked = AskedNodes(given);

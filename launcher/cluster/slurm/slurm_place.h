@@ -21,8 +21,8 @@ enum class SlurmContext {
   kShell,
 };
 
-// The contents of Slurm's variables. Inside a step the variables of the step
-// are used, as a step may have fewer nodes than its job.
+// The contents of Slurm's variables. Inside a step, the variables of the step
+// are used, because a step may have fewer nodes than its job.
 struct SlurmPlace {
   SlurmContext context = SlurmContext::kShell;
   // Equal on all nodes, and unique for each job, step and run of a requeued
@@ -33,8 +33,8 @@ struct SlurmPlace {
   // If the job is requeued, it is the same for all its runs.
   std::string job_name;
   uint16_t port = 0;  // port of the step's coordinator
-  // The meeting point of the nodes: in a step the host of task 0, otherwise the
-  // job's first node.
+  // The meeting point of the nodes. In a step this is the host of task 0,
+  // otherwise the job's first node.
   std::string first_host;
   // Number of nodes of the step; outside of a step, of the job.
   int nodes = 0;
