@@ -41,11 +41,11 @@ struct AgentOptions {
   // The rule that selects the workers that read this process's stdin.
   WorkerInput input;
   AgentPolicy policy;
-  // Signals that this agent handles. The first list that contains a signal
-  // decides its effect: PreemptionOptions::signals announces a preemption,
-  // AgentPolicy::signals_to_leave makes this node leave,
-  // AgentPolicy::signals_to_forward forwards the signal to the workers. A
-  // signal in none of these lists stops the job.
+  // Signals that this agent handles. The effect depends on the first of these
+  // lists that contains the signal. PreemptionOptions::signals: announces a
+  // preemption. AgentPolicy::signals_to_leave: makes this node leave.
+  // AgentPolicy::signals_to_forward: forwards the signal to the workers. If
+  // none of these lists contains the signal, it stops the job.
   std::vector<int> signals_to_handle;
   PreemptionOptions preemption;
   HealthOptions health;

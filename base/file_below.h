@@ -29,10 +29,10 @@ namespace muster {
 absl::StatusOr<OwnedFd> OpenFolderBelow(const std::string& root,
                                         const std::string& path);
 
-// Opens the file `path` below `root` with `flags` and, if it is created,
-// `mode`; creates the folders that are missing. The flags must not have
-// O_TRUNC: the owner is checked once the file is open. Errors: those of
-// OpenFolderBelow.
+// Opens the file `path` below `root` with `flags`. If the file is created, it
+// gets `mode`. Creates the folders that are missing. The flags must not have
+// O_TRUNC, because the owner is checked only once the file is open. Errors:
+// those of OpenFolderBelow.
 absl::StatusOr<OwnedFd> OpenFileBelow(const std::string& root,
                                       const std::string& path, int flags,
                                       mode_t mode);

@@ -83,7 +83,7 @@ bool AwaitSubprocess(pid_t pid, Instant deadline, int cancel_fd = -1);
 // nullopt if another part of this process has reaped it.
 std::optional<int> ReapSubprocess(pid_t pid);
 
-// The exit code of a wait status: 128 + n after signal n, as shells have it.
+// The exit code of a wait status. After signal n it is 128 + n, as in shells.
 int ExitCodeOf(int wait_status);
 
 }  // namespace muster

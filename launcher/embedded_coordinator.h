@@ -122,8 +122,9 @@ class EmbeddedCoordinator {
   const std::optional<rendezvous::Verdict> recorded_verdict_;
   std::unique_ptr<rendezvous::EventLog> event_log_;
   rendezvous::Coordinator coordinator_;
-  // Null while this coordinator is a standby. Destroyed after `server_`, whose
-  // streams may still make this coordinator take over.
+  // Null while this coordinator is a standby. Declared before `server_`, so
+  // that it is destroyed later: the streams of `server_` may still make this
+  // coordinator take over.
   std::unique_ptr<rendezvous::Announcer> announcer_;
   std::unique_ptr<LocalToken> local_token_;
   std::unique_ptr<rendezvous::GrpcServer> server_;

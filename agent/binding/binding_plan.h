@@ -102,11 +102,12 @@ absl::StatusOr<BindingPlan> PlanBinding(const BindingRequest& request,
                                         const MachineLayout& layout);
 
 // A node's binding in one short line, with the workers in the order of their
-// local ranks: "node: 0-15 | 16-31", "socket: 0-31 x4 | 32-63 x4". A network
-// card near the GPU follows the CPUs: "node: 0-15@mlx5_0 | 16-31@mlx5_1". If
-// several workers have the same CPUs, there is one card for each, "-" for none:
-// "node: 0-31 x3@mlx5_0,mlx5_1,-". The line is cut after a worker if it would
-// exceed `most` bytes (at least 40). Pure.
+// local ranks: "node: 0-15 | 16-31", "socket: 0-31 x4 | 32-63 x4". "x4" means
+// four workers with the same CPUs. The network card near a GPU follows the
+// CPUs: "node: 0-15@mlx5_0 | 16-31@mlx5_1". Workers with the same CPUs but
+// different cards have one entry each, "-" for none: "node: 0-31
+// x3@mlx5_0,mlx5_1,-". If the line would exceed `most` bytes (at least 40), it
+// is cut after a worker. Pure.
 std::string BindingText(Binding mode, const BindingPlan& plan, size_t most);
 
 // BindingText followed by the reason for the choice, printed at the beginning

@@ -558,8 +558,8 @@ void Lifecycle::SendReport() {
   report.place_key = config_.place_key;
   report.sequence = ++sequence_;
   // A report without seen_epoch asks the coordinator to send its directive
-  // again. Until an answer arrives, reports omit seen_epoch, because the
-  // directive may have been lost.
+  // again. The last directive may have been lost, so reports omit seen_epoch
+  // until an answer arrives.
   if (directive_.has_value() && !unanswered_since_.has_value()) {
     report.seen_epoch = directive_->epoch;
     report.seen_revision = directive_->revision;

@@ -142,8 +142,8 @@ class Lifecycle {
   std::optional<Instant> AbsenceNoticeAt() const;
   void KillWhenGraceIsOver();
   void Start(const rendezvous::Place& place);
-  // Sends `signal` to the workers and plans SIGKILL after `grace`. A later call
-  // can only make SIGKILL earlier.
+  // Sends `signal` to the workers and plans SIGKILL after `grace`. If SIGKILL
+  // is already planned, it can only become earlier.
   void Stop(int signal, Duration grace);
   // --- workers that are silent for too long (lifecycle_hang.cc)
   // If Step is called much later than `due`, when it should have been called,

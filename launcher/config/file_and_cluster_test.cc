@@ -129,8 +129,8 @@ TEST(FileAndClusterTest, AFilesRankIsNotEveryNodes) {
   const RunOptions pod = Options(kTwoMachines, Pod("1"));
   EXPECT_FALSE(pod.node_rank.has_value());
   EXPECT_EQ(pod.hosting, Hosting::kNever);
-  // The file's node rank has no effect, even if the file, instead of
-  // MUSTER_NODES, gives the number of pods.
+  // The number of pods may come from the file instead of MUSTER_NODES. Even
+  // then, the file's node rank has no effect.
   Environment unnumbered = Pod("1");
   unnumbered.erase("MUSTER_NODES");
   EXPECT_FALSE(Options(kTwoMachines, unnumbered).node_rank.has_value());

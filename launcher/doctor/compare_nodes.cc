@@ -185,8 +185,8 @@ void CompareClocks(const Named& named, std::vector<agent::Finding>& findings) {
       continue;
     }
     const double ahead = -ToSeconds(asked->second.clock_ahead);
-    // Ignore a difference below one second plus the round trip, which bounds
-    // the error of the measurement.
+    // The error of the measurement is at most the round trip. Ignore a
+    // difference below one second plus the round trip.
     if (std::fabs(ahead) < 1.0 + ToSeconds(asked->second.round_trip)) continue;
     char text[48];
     std::snprintf(text, sizeof(text), " by %+.1f s", ahead);

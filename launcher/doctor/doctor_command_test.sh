@@ -86,8 +86,8 @@ nodes() {
       if ((node == 1)); then
         export MUSTER_NVML_LIBRARY=$fake FAKE_NVML_GPUS=1 FAKE_NVML_SET=ecc=9
       fi
-      # The doctor ignores the health command of the run that it checks. That
-      # command would keep every node out here.
+      # The run that the doctor checks has a health command. The doctor does not
+      # run this command, which would reject every node.
       PET_HEALTH_COMMAND=false PET_HEALTH_CHECKS=all \
         timeout 100 "$launch" doctor --nodes --nnodes=3 --node-id="node$node" \
         --rdzv-backend=c10d --rdzv-endpoint="127.0.0.1:$port" \

@@ -248,7 +248,7 @@ void HandOnAccess(const RunOptions& options) {
   } else if (options.remote.start == RemoteStart::kSlurm &&
              !options.tls.given() && options.endpoints.empty()) {
     // main.cc makes this token the job's token, so that agents and workers have
-    // the same one.
+    // the same token.
     setenv(kWorkersTokenVariable, rendezvous::FreshToken().c_str(),
            /*overwrite=*/1);
   }
@@ -260,7 +260,7 @@ void HandOnAccess(const RunOptions& options) {
   }
 }
 
-// Returns those flags of the worker that depend on this node.
+// Returns the flags of the worker that differ from node to node.
 std::vector<std::string> OfThisNode(const RunOptions& options,
                                     const std::string& outcome_file) {
   const TextTarget target = TargetOf(STDOUT_FILENO);

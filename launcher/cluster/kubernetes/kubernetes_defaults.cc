@@ -172,7 +172,8 @@ bool IsGpuList(const std::string& devices) {
   return devices != "all" && devices != "none" && devices != "void";
 }
 
-// --nnodes from the command line or the environment; empty text: not given.
+// The value of --nnodes from the command line or the environment. Empty text:
+// not given.
 FlagDefault AskedNodes(const FlagValues& given,
                        const std::optional<FlagDefault>& variable) {
   if (given.IsGiven("nnodes")) {
