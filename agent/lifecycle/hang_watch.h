@@ -118,8 +118,8 @@ inline constexpr int kTogetherDivisor = 10;
 // stopped, however short its silence, because its peers wait for it. 2. A
 // worker in an uninterruptible wait, if it fell silent together with `overdue`
 // and is nearly overdue. 3. A worker whose main thread has ended, on the same
-// two conditions. 4. `overdue`. Of several such workers, the one that fell
-// silent first is blamed. Pure.
+// two conditions. 4. `overdue`. If there are several such workers, the one that
+// fell silent first is blamed. Pure.
 HangBlame BlameHang(Instant now, const HangWatch::Silence& overdue,
                     const std::vector<SilentWorker>& silent,
                     const std::string& records);

@@ -83,9 +83,9 @@ class RoundStore {
 
   // keys of the current round's encryption; nullopt: clear text
   std::optional<TlsContext> tls_;
-  // What this node runs for the store of the current round: a server, a relay
-  // to another node's server, or (StoreHost::kWorker) only a reserved port. At
-  // most one of the three is set.
+  // The next three members belong to the store of the current round; at most
+  // one of them is set. This node runs a server, or a relay to another node's
+  // server, or (StoreHost::kWorker) only reserves a port.
   std::unique_ptr<store::StoreServer> server_;
   std::unique_ptr<store::StoreRelay> relay_;
   std::optional<PortReservation> port_;

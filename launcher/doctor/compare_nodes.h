@@ -33,8 +33,8 @@ std::vector<std::string> SlurmNodes(
 std::vector<agent::Finding> FindAbsent(const ExpectedNodes& expected,
                                        const std::vector<NodeReport>& reports);
 
-// What is known about one of several nodes: its report, and the results of its
-// attempts to reach other nodes.
+// The results of one of several nodes: its report, and its attempts to reach
+// other nodes.
 struct NodeSeen {
   std::optional<NodeReport> report;  // nullopt: no report before the deadline
   std::string address;
