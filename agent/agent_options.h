@@ -31,8 +31,8 @@ struct AgentOptions {
   EnvironmentPlan environment;
   LogPlan logs;
   std::vector<std::string> argv;  // the worker's command
-  // The NAME of an argument --NAME=LOCAL_RANK that is inserted into the
-  // worker's argv at position local_rank_at; empty: no argument is inserted.
+  // If not empty: the argument --NAME=LOCAL_RANK, where NAME is this value, is
+  // inserted into the worker's argv at position local_rank_at.
   std::string local_rank_flag;
   size_t local_rank_at = 0;
   // Whether "${local_rank}" is replaced by the local rank in the arguments
@@ -41,11 +41,11 @@ struct AgentOptions {
   // The rule that selects the workers that read this process's stdin.
   WorkerInput input;
   AgentPolicy policy;
-  // Signals that this agent handles. The first list that contains a signal
-  // decides its effect: PreemptionOptions::signals announces a preemption,
-  // AgentPolicy::signals_to_leave makes this node leave,
-  // AgentPolicy::signals_to_forward forwards the signal to the workers. A
-  // signal in none of these lists stops the job.
+  // Signals that this agent handles. The effect depends on the first of these
+  // lists that contains the signal. PreemptionOptions::signals: announces a
+  // preemption. AgentPolicy::signals_to_leave: makes this node leave.
+  // AgentPolicy::signals_to_forward: forwards the signal to the workers. If
+  // none of these lists contains the signal, it stops the job.
   std::vector<int> signals_to_handle;
   PreemptionOptions preemption;
   HealthOptions health;

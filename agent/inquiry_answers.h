@@ -15,9 +15,9 @@
 
 namespace muster::agent {
 
-// Answers the operators' inquiries that directives bring to this node, each in
-// a thread of its own, so that the agent waits neither for an operator nor for
-// a tool.
+// Answers the operators' inquiries that directives bring to this node. Each
+// answer has a thread of its own, so that the agent waits neither for an
+// operator nor for a tool.
 //
 // Not thread-safe: used by the agent's loop.
 class InquiryAnswers {
@@ -39,9 +39,9 @@ class InquiryAnswers {
   void WorkerUp(int rank, int64_t pid) { pids_[rank] = pid; }
   void WorkerGone(int rank) { pids_.erase(rank); }
 
-  // The workers have ended, and the agent is about to leave: waits for the end
-  // of their output, and until the answers are sent. Waits at most `timeout`,
-  // and not at all if there are no answers.
+  // Called when the workers have ended and the agent is about to leave. Waits
+  // until their output has ended and the answers are sent. Waits at most
+  // `timeout`, and not at all if there are no answers.
   void Finish(Duration timeout);
 
  private:
@@ -55,8 +55,8 @@ class InquiryAnswers {
   const std::shared_ptr<RecentOutput> output_;
   std::map<int, int64_t> pids_;
   std::map<uint64_t, std::shared_ptr<Work>> works_;  // by inquiry id
-  // Ids of the inquiries begun last: a directive that repeats one of them does
-  // not begin its answer again.
+  // Ids of the inquiries begun last. If a directive repeats one of them, its
+  // answer is not begun again.
   std::deque<uint64_t> begun_;
 };
 

@@ -52,9 +52,9 @@ struct FileQueue::State {
   // Calls `tell`, unless the queue was abandoned or destroyed.
   void Tell(const std::function<void()>& tell);
 
-  // Held while the owner's callbacks run. The callbacks are destroyed when the
-  // queue is abandoned, because objects that they own would otherwise live as
-  // long as the stuck thread.
+  // Held while the owner's callbacks run. When the queue is abandoned, the
+  // callbacks are destroyed. Otherwise objects that they own would live as long
+  // as the stuck thread.
   std::mutex tell_mutex;
   bool silent = false;   // guarded by tell_mutex
   OnTrouble on_trouble;  // guarded by tell_mutex
@@ -67,7 +67,7 @@ struct FileQueue::State {
   bool given_up = false;
   bool left = false;  // the queue's thread has left its loop
   // Objects that only the queue's thread may destroy after the queue was
-  // abandoned, because the destructors of these objects close files.
+  // abandoned: their destructors close files.
   std::vector<std::shared_ptr<const void>> remains;
   FileBacklog backlog;
   // `progress` counts completed work. `stuck_at` is the value of `progress`
@@ -85,9 +85,9 @@ struct FileQueue::State {
   void Progressed(std::unique_lock<std::mutex>& lock, Path path);
 };
 
-// Records one unit of completed work: wakes waiting callers, calls `on_room`
-// once half of the room is free, and reports a file system that was hung and
-// answers again. `path`: the file of that work.
+// Records one unit of completed work in the file `path`. Wakes waiting callers,
+// and calls `on_room` once half of the room is free. If the file system was
+// hung, reports that it answers again.
 void FileQueue::State::Progressed(std::unique_lock<std::mutex>& lock,
                                   Path path) {
   ++progress;

@@ -191,7 +191,7 @@ TEST_F(FileQueueTest, BytesBeyondTheRoomAreDroppedAndNotedInTheFile) {
     file->Open();
     file->Write("12345678\n");
     file->Write("dropped\n");
-    // This byte is dropped although there is room: all bytes after a gap are
+    // This byte is dropped although there is room. After a gap, all bytes are
     // dropped until a line in the file says how many are missing.
     file->Write("\n");
     EXPECT_TRUE(queue.HasRoom());

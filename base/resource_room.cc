@@ -44,7 +44,7 @@ size_t StackBytes() {
 }
 
 // Finds out why a thread could not be created: pthread_create returns EAGAIN
-// both if memory and if the number of threads is the limit.
+// for a lack of memory as well as for the limit on threads.
 std::string WhyNoThread() {
   void* const stack = mmap(nullptr, StackBytes(), PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -36,9 +36,9 @@ class RotatingFile {
     int64_t rotate_bytes = 0;  // 0: never
     int keep = 0;              // number of rotated files to keep
     GapNote gap_note = GapNote::kWritten;
-    // The folder that the user has given and in which other users may write.
-    // The file lies below it and is opened as base/file_below.h says. Empty:
-    // the folder in which the file lies.
+    // A folder given by the user, in which other users may write. The file lies
+    // below this folder and is opened as base/file_below.h says. Empty: the
+    // folder in which the file lies.
     std::string root;
   };
   // Receives whole sentences about errors, on the thread that writes.

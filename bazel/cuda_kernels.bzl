@@ -22,8 +22,8 @@ def cuda_kernels(name, srcs, hdrs, deps, emulation, visibility = None):
         srcs = srcs,
         hdrs = hdrs,
         # Users of the kernels depend only on their headers, so the linker may
-        # see this library before its users, and would drop it without
-        # alwayslink.
+        # see this library before its users. Without alwayslink the linker would
+        # then drop the library.
         alwayslink = True,
         deps = deps,
         visibility = visibility,

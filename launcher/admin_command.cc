@@ -50,8 +50,9 @@ std::string Caller() {
                       "@", host);
 }
 
-// Returns the run id that the request names. Without one, returns the
-// coordinator's only unfinished job, or else its only job.
+// Returns the run id that the request names. If the request names none, returns
+// the coordinator's only unfinished job. If no job is unfinished, returns the
+// coordinator's only job.
 absl::StatusOr<std::string> ChosenJob(rendezvous::AdminClient& client,
                                       const AdminRequest& request) {
   if (!request.run_id.empty()) return request.run_id;
@@ -152,9 +153,9 @@ absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
         const std::lock_guard<std::mutex> lock(printing);
         int ended = 0;
         if (is_first && !json) {
-          // The updates of the watch stream omit the nodes, so GetJob reads
-          // them once. GetJob is called after the stream has started, so that
-          // no change between the two is missed.
+          // The updates of the watch stream omit the nodes, so GetJob reads the
+          // nodes once. GetJob is called after the stream has started, so that
+          // no change in between is missed.
           const absl::StatusOr<rendezvous::JobStatus> job =
               client.GetJob(run_id);
           ended = Print(StatusTable(job.ok() ? *job : update.status, target));
@@ -193,8 +194,8 @@ class MissingAnswers {
                     update.host.empty() ? update.node_id : update.host, ": ",
                     update.missing);
   }
-  // OK if every node has answered completely; otherwise Unavailable, with all
-  // nodes whose answers are missing or incomplete.
+  // OK if every node has answered completely. Otherwise Unavailable; the
+  // message lists the nodes whose answers are missing or incomplete.
   absl::Status status() const {
     if (text_.empty()) return absl::OkStatus();
     return absl::UnavailableError(
@@ -296,7 +297,7 @@ namespace {
 // thread cannot be started, so the limit is checked before.
 constexpr ResourceNeed kNeed = {.threads = 8};
 
-// Replaces this process by the same command on the coordinator's host, where a
+// Replaces this process by the same command on the coordinator's host. There a
 // file has the token that `launch --slurm` made. Returns only on failure, with
 // the reason.
 absl::Status AskOnItsHost(const SlurmCoordinator& coordinator,
@@ -349,8 +350,9 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
   options.endpoints = request.endpoints;
   options.tls = request.tls;
   options.token = *std::move(token);
-  // Look for a token file only if there is a single endpoint. Several endpoints
-  // belong to daemons, which store no token in a file for their user.
+  // If one endpoint is configured, look for its token file. If several are
+  // configured, they belong to daemons, which store no token in a file for
+  // their user.
   if (options.token.empty() && options.endpoints.size() == 1) {
     std::optional<LocalCoordinator> local =
         FindLocalCoordinator(options.endpoints.front(), LocalTokenParents());

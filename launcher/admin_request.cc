@@ -141,7 +141,7 @@ void ReadQuestion(FlagValues& values, AdminRequest& request) {
   bool follow = false;
   values.Into("follow", ReadSwitch, follow);
   if (follow) question.follow = rendezvous::Inquiry::Follow::kYes;
-  // Without --lines, --since asks for all lines of that time.
+  // If --since is given without --lines, all lines since that time are wanted.
   if (values.IsGiven("since")) {
     values.Into("since", ReadSpan, question.since);
     question.lines = -1;
@@ -268,9 +268,8 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
     return absl::InvalidArgumentError(
         "drain: names no node; write launch drain NODE, see launch status");
   }
-  // An empty argument comes from an unset variable of a script. An empty
-  // argument must not be taken for a missing one, which means the coordinator's
-  // only job.
+  // An empty argument comes from an unset variable of a script. A missing
+  // argument means the coordinator's only job, so an empty one is refused.
   if (!arguments->empty() && arguments->front().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         args[0], ": its argument is empty; write launch ", args[0],

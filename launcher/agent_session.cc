@@ -70,14 +70,14 @@ void Show(const Voice& voice, const agent::AgentResult& result,
           agent::JobMessages job_messages, const std::string& program_name) {
   if (!result.verdict || result.never_ran) return ShowReason(voice, result);
   // If verdict_fd is not stderr, another `launch` started this agent and reads
-  // the verdicts: every node writes its verdict, and that `launch` uses the
-  // first one.
+  // the verdict from verdict_fd. Every node then writes its verdict, and that
+  // `launch` uses the first one.
   const bool is_shared = job_messages != agent::JobMessages::kAll &&
                          voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
-    // Only the node that acts for the job prints the verdict. If the job had
-    // ended before this node joined, no node acts for it: print the reason
-    // instead.
+    // Only the node that acts for the job prints the verdict. If the job ended
+    // before this node joined, no node acts for the job. Then the reason is
+    // printed instead.
     if (job_messages == agent::JobMessages::kAssignedAndGeneral) {
       ShowReason(voice, result);
     }
@@ -167,8 +167,8 @@ std::string MetricsText(
   return page.text();
 }
 
-// Returns the dashboard of this process; null if none is asked for.
-// InvalidArgument: it may not listen at its address.
+// Returns the dashboard of this process; null if the user asked for none.
+// InvalidArgument: the dashboard may not listen at its address.
 absl::StatusOr<std::shared_ptr<rendezvous::Dashboard>> MakeDashboard(
     const agent::AgentOptions& options, const CoordinatorPages& own) {
   const auto& listen = options.health.dashboard_listen;
@@ -333,8 +333,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         options.health.metrics_textfile, metrics,
         [&voice](const std::string& sentence) { voice.Notice(sentence); });
   }
-  // Runs last when this function returns, while the HTTP pages are still
-  // served: they are served for as long as this process coordinates the job.
+  // Runs when this function returns, while the HTTP pages are still served.
+  // They are served for as long as this process coordinates the job.
   const absl::Cleanup linger = [&own] {
     if (own.linger) own.linger();
   };

@@ -125,8 +125,8 @@ refuse 1 'coordinator 127.0.0.1:1: *refused*coordinator 127.0.0.2:1: *refused*' 
 PET_NNODES=3:2 refuse 2 'PET_NNODES=3:2: *' true
 PYTHON_EXEC=/nosuch/python refuse 2 'PYTHON_EXEC=/nosuch/python: *' -m x
 
-# A flag that needs --hostfile is refused without it: the program must not run
-# on this machine instead.
+# A flag that needs --hostfile is refused without --hostfile: the program must
+# not run on this machine instead.
 refuse 2 '--include: is for --hostfile, *' --include=h1 true
 refuse 2 '--export: is for --hostfile, *' --export=KEY=hush true
 
@@ -144,8 +144,8 @@ DS_ENV_FILE=$PWD/pipe refuse 2 '*nosuch*' \
   --hostfile=hosts --token-file=nosuch true
 refuse 2 'the token file pipe is empty*' --token-file=pipe true
 
-# Called as deepspeed, launch names DeepSpeed's flags in its errors, and does
-# not wait for a host file that is a pipe.
+# If launch is called as deepspeed, its errors name DeepSpeed's flags. launch
+# does not wait for a host file that is a pipe.
 ln -s "$OLDPWD/$launch" deepspeed
 as_deepspeed() {
   local pattern=$1 output got

@@ -5,7 +5,7 @@ set -u
 launch=$PWD/$1
 export MUSTER_BENCH=$PWD/$2
 # An installed muster-bench finds libmuster_gloo.so beside itself. The
-# muster-bench in the build's output looks for it in its own runfiles, which
+# muster-bench in the build's output looks for it in its own runfiles, but these
 # exist only if Bazel built muster-bench by name.
 export LD_LIBRARY_PATH=$PWD/trainer_sdk/gloo
 export TMPDIR=$TEST_TMPDIR

@@ -32,7 +32,7 @@ std::string AddressTowards(const rendezvous::Endpoint& coordinator) {
 
 // Whether a process of this machine may host the coordinator at `coordinator`
 // by binding the coordinator's port at the address `host`. If so, this node's
-// standby must use another port, because that process may be started later.
+// standby must leave this port free, because that process may be started later.
 bool IsHostsPort(const rendezvous::Endpoint& coordinator,
                  const std::string& host) {
   const auto addresses =

@@ -30,8 +30,8 @@ namespace {
 constexpr char kFolder[] = "/tokens";
 constexpr size_t kMaxTokenBytes = 4096;
 constexpr Duration kResolveTimeout = std::chrono::seconds(5);
-// Number of attempts to open a file that another process of this user may
-// remove or lock at the same moment.
+// Number of attempts to open a token file. Another process of this user may
+// remove or lock the file at the same moment.
 constexpr int kTries = 20;
 constexpr Duration kPause = std::chrono::milliseconds(5);
 

@@ -48,10 +48,10 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.job = {.run_id = plan.agent.run_id,
                  .spec = plan.agent.spec,
                  .verdict_awaited_for = options.policy.coordinator_timeout};
-  // In Slurm no node waits for the verdict of an earlier coordinator: Slurm
-  // does not restart tasks, so the nodes of the earlier step are gone. A
-  // preempted job that was requeued must begin anew, and not show the recorded
-  // verdict.
+  // In Slurm no node waits for the verdict of an earlier coordinator. Slurm
+  // does not restart tasks, so the nodes of the earlier step are gone. If a
+  // preempted job was requeued, it must begin anew instead of showing the
+  // recorded verdict.
   if (options.cluster == Cluster::kSlurm) {
     hosting.job.verdict_awaited_for = Duration::zero();
   }
@@ -64,8 +64,8 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
     // control the job.
     if (token.empty()) hosting.token = rendezvous::FreshToken();
   }
-  // The user does not know a token that `launch` made, so it is stored in a
-  // file where operators on this machine find it.
+  // The user does not know a token that `launch` made. So the token is stored
+  // in a file where operators on this machine find it.
   const bool is_made = options.remote.token_maker == TokenMaker::kStarter;
   if (is_made || token != hosting.token) {
     hosting.token_parents = LocalTokenParents();
@@ -95,17 +95,17 @@ std::string OpenJobNotice(const rendezvous::Endpoint& coordinator) {
       "secret by MUSTER_TOKEN or --token-file (`launch token` prints one)");
 }
 
-// Points the link "latest" at the run's folder now, because the event log must
-// be found even if the job never reaches its first round.
+// Points the link "latest" at the run's folder now. The event log must be found
+// even if the job never reaches its first round.
 void PointLatestAtHosted(const agent::LogPlan& logs, const std::string& tag) {
   PointLatestInTime(logs.directory, HostedRunName(logs, tag));
 }
 
 // Runs instead of the agent if the journal in --state-dir holds the verdict of
-// this job: the job ended, and `launch` was killed and started again. Prints
-// the verdict, starts no workers, and blocks until the nodes that still wait
-// for the verdict have received it, a signal arrives, or `close_timeout` has
-// passed. Returns the exit code of `launch`.
+// this job: the job had ended, and `launch` was killed and started again.
+// Prints the verdict and starts no workers. Other nodes may still wait for the
+// verdict: blocks until they have received it, a signal arrives, or
+// `close_timeout` has passed. Returns the exit code of `launch`.
 int TellRecordedVerdict(const rendezvous::Verdict& verdict,
                         const RunOptions& options, EmbeddedCoordinator& here,
                         const Voice& voice) {
@@ -121,7 +121,7 @@ int TellRecordedVerdict(const rendezvous::Verdict& verdict,
 
 // Returns the options of the link to a coordinator that another process hosts.
 // If the user gave no token, that process may have made one and stored it in a
-// file on this machine, where the link finds the token.
+// file on this machine. The link then finds the token there.
 rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
                                      const rendezvous::TlsFiles& tls,
                                      const std::string& token) {
@@ -174,9 +174,9 @@ absl::StatusOr<OwnCoordinator> StartCoordinator(
                         OwnCoordinator::Role::kStandby};
 }
 
-// Creates the agent's link to the coordinator that this process hosts, or to
-// the one at the configured endpoints. Stores the coordinator's address in
-// `agent`.
+// Creates the agent's link to the coordinator in this process. If there is
+// none, creates the link to the coordinator at the configured endpoints. Stores
+// the coordinator's address in `agent`.
 std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
     const CoordinatorChoice& choice, const OwnCoordinator& own,
     const rendezvous::TlsFiles& tls, const std::string& token,
@@ -201,8 +201,8 @@ std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
                                                      own.here->coordinator());
 }
 
-// Returns a sentence for the dashboard that says which other process
-// coordinates the job; empty: `here` coordinates the job.
+// If another process coordinates the job, returns a sentence for the dashboard
+// that names it. Empty: `here` coordinates the job.
 std::string ElsewhereText(const rendezvous::Coordinator& here) {
   const auto elsewhere = here.WhereElse();
   if (!elsewhere.has_value()) return "";
@@ -260,7 +260,7 @@ int RunCommand(const std::string& name, const RunOptions& options,
 
   agent::AgentOptions agent = std::move(plan->agent);
   // If another `launch` started this agent, that `launch` reads the agent's
-  // output, and may stop reading while its own console is full. The agent then
+  // output. It may stop reading while its own console is full. The agent then
   // waits for a long time before it drops output.
   if (verdict_fd >= 0) agent.logs.console.timeout = kStarterTimeout;
   std::unique_ptr<rendezvous::CoordinatorLink> link =

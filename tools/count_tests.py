@@ -116,8 +116,8 @@ def main(events_path, bazel_code):
   by_outcome = collections.defaultdict(list)
   for case in cases:
     by_outcome[case.outcome].append(case)
-  # A broken BUILD file or a compile error outside of tests fails no test case,
-  # so count it as a failure here.
+  # A broken BUILD file, or a compile error outside of tests, fails no test
+  # case. So count it as a failure here.
   if bazel_code not in (_BAZEL_OK, _BAZEL_NO_TESTS) and not by_outcome['failed']:
     by_outcome['failed'].append(
         Case('bazel', 'failed', 'exit code %d' % bazel_code))

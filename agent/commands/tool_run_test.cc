@@ -204,7 +204,7 @@ TEST(ShellCommand, IsKilledAtItsDeadlineAfterItClosedItsOutput) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
 }
 
-// The command cancels itself, after it has closed its output.
+// The command closes its output and then cancels itself.
 TEST(ShellCommand, CanBeCancelledAfterItClosedItsOutput) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -234,8 +234,8 @@ TEST(ShellCommand, DiesWithThisProcess) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    // The command and its child inherit the pipe's write end and keep it open
-    // as long as they live.
+    // The command and its child inherit the write end of the pipe, and keep it
+    // open as long as they live.
     [[maybe_unused]] const absl::Status status =
         Shell("echo up >&" + std::to_string(write_end.get()) +
               "; tail -f /dev/null & exec tail -f /dev/null");

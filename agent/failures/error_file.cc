@@ -87,8 +87,9 @@ absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json) {
       file.unix_time = Time(Member(*extra, "timestamp"));
     }
   } else {
-    // In older versions of PyTorch, and in all versions for a child that died
-    // by a signal, the field "message" is plain text instead of an object.
+    // The field "message" may be plain text instead of an object: in older
+    // versions of PyTorch, and in all versions for a child that died by a
+    // signal.
     file.message = Text(message);
     file.unix_time = Time(Member(root, "timestamp"));
   }

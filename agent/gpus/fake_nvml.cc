@@ -1,8 +1,9 @@
 // A fake of NVIDIA's management library, for tests, configured by environment
-// variables. FAKE_NVML_GPUS: the number of GPUs; FAKE_NVML_MIG: the number of
-// MIG instances of the first GPU; FAKE_NVML_INIT: the result of nvmlInit;
-// FAKE_NVML_SET: faults, as "1.ecc=3,0.width=8,fallen=1": KEY=VALUE for every
-// GPU, or INDEX.KEY=VALUE for one. FAKE_NVML_HANG=1: nvmlInit never returns.
+// variables. FAKE_NVML_GPUS: the number of GPUs. FAKE_NVML_MIG: the number of
+// MIG instances of the first GPU. FAKE_NVML_INIT: the result of nvmlInit.
+// FAKE_NVML_HANG=1: nvmlInit never returns. FAKE_NVML_SET: faults such as
+// "1.ecc=3,0.width=8,fallen=1", where KEY=VALUE is for every GPU and
+// INDEX.KEY=VALUE for one.
 
 #include <unistd.h>
 

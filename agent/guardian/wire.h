@@ -32,7 +32,7 @@ inline constexpr int kMaxMemoryNodes = 1 << 10;
 inline constexpr size_t kMaxMessageBytes = 8 << 20;
 
 // The agent's command to start a worker. The worker's descriptors are sent with
-// the frame, in the order of the has_ flags, one for each flag that is set.
+// the frame, one for each has_ flag that is set, in the order of these flags.
 struct StartCommand {
   int local_rank = 0;
   std::vector<std::string> argv;

@@ -63,9 +63,9 @@ void ReadMemory(const std::string& root, HostFacts& facts) {
       MemoryLine(text, "SwapTotal") - MemoryLine(text, "SwapFree");
 }
 
-// The folder of this process's control group, version 2 ("0::/a/b" in
-// /proc/self/cgroup) or 1 ("5:memory:/a/b"). In a container this folder often
-// does not exist; the group's folder then is the root of the hierarchy.
+// The folder of this process's control group. /proc/self/cgroup has "0::/a/b"
+// in version 2, "5:memory:/a/b" in version 1. In a container this folder often
+// does not exist. The group's folder is then the root of the hierarchy.
 std::string GroupFolder(const std::string& root, const std::string& kind) {
   const std::string text =
       ReadBeginning(root + "/proc/self/cgroup", kMaxKernelFileBytes)
@@ -86,7 +86,7 @@ std::string GroupFolder(const std::string& root, const std::string& kind) {
   return base;
 }
 
-// The folder of a control group and its parents, because in version 2 the
+// The folders of a control group and of all its parents. In version 2 the
 // limits of all parents apply as well.
 std::vector<std::string> GroupsUpwards(std::string folder,
                                        const std::string& base) {
@@ -139,9 +139,9 @@ void ReadGroupsOfVersion1(const std::string& root, HostFacts& facts) {
   }
 }
 
-// Returns the number of cores on which this process may run. `all`: the number
-// of the machine's cores, which is the result on machines with more than
-// CPU_SETSIZE cores, where sched_getaffinity fails.
+// Returns the number of cores on which this process may run. On a machine with
+// more than CPU_SETSIZE cores, sched_getaffinity fails, and the result is
+// `all`, the number of the machine's cores.
 int OwnCores(int all) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) != 0) return all;

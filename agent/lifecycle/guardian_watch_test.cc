@@ -52,8 +52,8 @@ TEST_F(GuardianWatchTest, ASignBeginsTheDeadlineAnew) {
   EXPECT_TRUE(Wait(seconds(1)));
 }
 
-// Time without a sign of life does not count if the agent did not run either,
-// because its job was stopped or the machine was suspended.
+// If the agent did not run either (its job was stopped or the machine was
+// suspended), time without a sign of life does not count.
 TEST_F(GuardianWatchTest, TimeInWhichTheAgentStoodStillDoesNotCount) {
   EXPECT_FALSE(Wait(seconds(2)));
   now_ += hours(8);

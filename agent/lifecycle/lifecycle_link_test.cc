@@ -42,9 +42,9 @@ TEST(LifecycleReports, BeginWithTheConnectionAndHoldTheWholeTruth) {
   EXPECT_EQ(report.spec.shutdown_timeout, seconds(10));
 }
 
-// The coordinator may have been lost while the node was suspended, and the next
-// coordinator may have begun a round without this node. Therefore an order that
-// was sent before the suspension begins no round.
+// An order to begin a round that was sent before a suspension of the node
+// begins no round. During the suspension the coordinator may have been lost,
+// and the next coordinator may have begun a round without this node.
 TEST(LifecycleSuspension, AnOrderFromBeforeItBeginsNoRound) {
   LifecycleFixture agent;
   agent.Connect();
@@ -370,8 +370,8 @@ TEST(LifecycleAbsence, ANodeWhoseWorkersSucceededSucceeds) {
   EXPECT_THAT(agent.leave->reason, HasSubstr("verdict is not known"));
 }
 
-// After 29 s of absence the connection is restored, but no directive arrives:
-// after 30 s the coordinator still counts as absent.
+// The connection is restored after 29 s of absence, but no directive arrives.
+// So the coordinator still counts as absent, and after 30 s the agent gives up.
 TEST(LifecycleAbsence, EndsWithADirectiveNotWithAConnection) {
   LifecycleFixture agent;
   agent.Run(1);
@@ -400,8 +400,8 @@ TEST(LifecycleAbsence, ALeavingAgentKnowsNoFurtherDeadline) {
   EXPECT_EQ(agent.lifecycle().NextDeadline(), std::nullopt);
 }
 
-// The configuration of a node that a cluster starts: the agent connects again
-// after the coordinator of another job has refused the node.
+// The configuration of a node that a cluster starts. If the coordinator of
+// another job has refused the node, the agent connects again.
 Lifecycle::Config RetryingConfig() {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
   config.policy.retries_wrong_coordinator = true;
@@ -417,7 +417,7 @@ rendezvous::Directive RefusedAsAnotherJobs(const std::string& why) {
 }
 
 // The endpoint may still lead to the coordinator of an ended job, whose pod is
-// terminating: the agent connects again instead of exiting.
+// terminating. The agent then connects again instead of exiting.
 TEST(LifecycleWrongCoordinator, IsAskedAgainWhereAClusterStartsTheNodes) {
   LifecycleFixture agent(RetryingConfig());
   agent.Connect();
@@ -596,7 +596,8 @@ TEST_F(LifecycleStandbyTest, SaysWhereTheJobIsCoordinated) {
   agent_.Step(DirectiveCame{run});
   EXPECT_THAT(agent_.notices, Contains("the job is coordinated at b:1 now"));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
-  // A directive without an electorate leaves the electorate unchanged.
+  // A directive that does not name the electorate (the nodes that elect a
+  // coordinator) leaves the known electorate unchanged.
   agent_.Wait(seconds(1));
   EXPECT_EQ(report().electorate.nodes, 3);
 }

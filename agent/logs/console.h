@@ -13,8 +13,8 @@
 namespace muster::agent {
 
 // The exit status if the job succeeded but stdout or stderr could not be
-// written, for instance to a full disk: EX_IOERR of sysexits.h. A reader that
-// closed its end of a pipe does not count.
+// written, for instance to a full disk. Equals EX_IOERR of sysexits.h. Not used
+// if the reader of a pipe has closed its end.
 inline constexpr int kOutputLostExitCode = 74;
 
 // The file descriptors of the console.
@@ -69,8 +69,9 @@ class Console {
   // Waits at most `timeout`. Returns whether everything has been written.
   bool Flush(Duration timeout);
 
-  // One sentence for each stream that lacks output, such as "stdout: …".
-  // `where` names the folder that has all of the output; empty: no folder.
+  // One sentence for each stream whose output is incomplete on the console,
+  // such as "stdout: …". `where` names the folder that has all of the output;
+  // empty: no folder.
   std::vector<std::string> Losses(const std::string& where) const;
   // Whether any write has failed.
   bool Failed() const;

@@ -500,7 +500,7 @@ TEST_F(LogRelayTest, AHungFileSystemDelaysNeitherWorkerNorConsole) {
     std::this_thread::yield();
   }
   EXPECT_EQ(console->written(), shown);
-  // Returning 2 means that two signals have asked this process to end.
+  // The result 2 means that two signals have asked this process to end.
   relay_->Finish({.without_progress = kLong, .end_signals = [] { return 2; }});
   relay_ = nullptr;
   EXPECT_EQ(account->sums().lost, static_cast<int64_t>(lines.size() + 5));
@@ -536,9 +536,9 @@ TEST_F(LogRelayTest, SharedConsoleKeepsLinesWhole) {
   }
 }
 
-// A worker writes 10000 bytes. If its stream's file is rotated, two files of
-// 1000 bytes are left; if not, the file is whole. By default only the files of
-// streams that the console shows are rotated.
+// A worker writes 10000 bytes. If the file of the stream is rotated, two files
+// of 1000 bytes are left. If not, the file has all bytes. By default only the
+// files of streams that the console shows are rotated.
 TEST_F(LogRelayTest, OnlyShownStreamsAreRotatedUnlessAsked) {
   const std::string line = std::string(99, 'x') + "\n";
   plan_.rotate_bytes = 1000;

@@ -70,9 +70,9 @@ class LogRouter {
   // usable in any case.
   StreamSinks SinksFor(const LoggedWorker& worker, StreamSet stream);
 
-  // The terminal to which the stream is passed unchanged; nullopt:
-  // the stream uses SinksFor's console sink instead. The conditions are: the
-  // node's only worker, a console that is a terminal, a stream that is shown
+  // The terminal to which the stream is passed unchanged; nullopt: the stream
+  // uses SinksFor's console sink instead. A stream is passed on if its worker
+  // is the node's only one, the console is a terminal, and the stream is shown
   // and not teed. The caller passes an empty text at the end of each stream.
   std::optional<Passage> PassageOf(const LoggedWorker& worker,
                                    StreamSet stream) const;

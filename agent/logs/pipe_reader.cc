@@ -105,7 +105,7 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
   int left = 0;
   if (ended_ || ioctl(fd_, FIONREAD, &left) != 0) return OutcomeLocked();
   // For a terminal, FIONREAD does not count bytes that are still in the
-  // kernel's queue and that only a read fetches. Therefore reads continue up to
+  // kernel's queue; only a read fetches them. Therefore reads continue up to
   // kMaxTerminalBytes.
   if (pass_ != nullptr) left = kMaxTerminalBytes;
   while (left > 0) {
@@ -126,8 +126,8 @@ std::optional<Instant> PipeReader::NextDeadline() {
 
 void PipeReader::TimePassed(Instant now) {
   std::lock_guard<std::mutex> lock(mutex_);
-  // An unfinished line is not shown yet if its rest may be in the pipe, unread
-  // because the console is full.
+  // An unfinished line is not shown yet if its rest may still be in the pipe:
+  // the pipe is not read while the console is full.
   int waiting = 0;
   const bool has_more =
       !ended_ && ioctl(fd_, FIONREAD, &waiting) == 0 && waiting > 0;

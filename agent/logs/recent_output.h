@@ -25,8 +25,8 @@ class RE2;
 namespace muster::agent {
 
 // The newest output of this node's workers, with its times of arrival, in
-// memory. `launch logs` reads it: it exists for every job, whether or not the
-// job writes log files, and reading it waits for no file system.
+// memory. `launch logs` reads it. It exists for every job, even if the job
+// writes no log files. Reading it waits for no file system.
 //
 // Keeps kMaxBytesPerWorker of each local rank, over all rounds. Thread-safe.
 class RecentOutput {

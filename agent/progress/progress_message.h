@@ -28,8 +28,8 @@ namespace muster::agent {
 //                         hang; 0: never, whatever the agent's own setting
 //
 // Each valid line counts as a sign of life, except OWN_NS, BLOCKED_NS and
-// DATA_NS: libraries send them without the program's knowledge, and a program
-// that reports nothing is not watched for hangs.
+// DATA_NS. Libraries send these three without the program's knowledge, and a
+// program that itself reports nothing is not watched for hangs.
 struct ProgressMessage {
   bool alive = false;
   std::optional<int64_t> step;

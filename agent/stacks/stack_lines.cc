@@ -36,8 +36,8 @@ bool BeginsPythonThread(std::string_view line) {
   return line.starts_with("Thread ");
 }
 
-// The thread number of the main thread, which equals the process id, from the
-// first line of a py-spy dump: "Process 23: python3 train.py".
+// Reads the thread number of the main thread, which equals the process id.
+// `line` is the first line of a py-spy dump: "Process 23: python3 train.py".
 std::string MainThreadOf(std::string_view line) {
   constexpr std::string_view kProcess = "Process ";
   if (!line.starts_with(kProcess)) return "";

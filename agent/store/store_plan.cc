@@ -53,8 +53,8 @@ std::vector<std::string> ListenAddresses(
     }
     return {""};
   }
-  // Falls back to all addresses (""), because this host may lack its advertised
-  // address if this address is translated (NAT).
+  // If the advertised address is translated (NAT), this host does not have it.
+  // The server then falls back to all addresses ("").
   if (IsAddress(master)) return {master, ""};
   return {""};
 }

@@ -141,7 +141,7 @@ void WorkerTimers::Reap(const FileTimers::Expired& expired) {
       absl::StrCat("the timer '", expired.scope, "' of process ", expired.pid);
   const std::optional<ProcessEntry> process =
       pid == expired.pid ? DescendantOf(guardian_, pid) : std::nullopt;
-  // No signal is sent if the process has ended, or is not a descendant of the
+  // Sends no signal if the process has ended, or is not a descendant of the
   // guardian.
   if (!process.has_value() || process->state == 'Z') return;
   if (expired.signal == 0) {

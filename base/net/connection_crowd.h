@@ -10,11 +10,11 @@
 
 namespace muster {
 
-// The connections of a server with a limited number of connections, ordered by
-// age and by the network of the peer (NetworkOf). A server with too many
-// connections closes the oldest connection of the network that has the most
-// connections. So the network with the most connections can displace only its
-// own connections. Pure; O(log n) per call.
+// The connections of a server that accepts a limited number of them. They are
+// ordered by age and by the network of the peer (NetworkOf). A server with too
+// many connections closes the oldest connection of the network that has the
+// most connections. So the network with the most connections can displace only
+// its own connections. Pure; O(log n) per call.
 class ConnectionCrowd {
  public:
   // The number of a connection. Numbers increase in the order of arrival: the

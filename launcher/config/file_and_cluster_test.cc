@@ -129,8 +129,8 @@ TEST(FileAndClusterTest, AFilesRankIsNotEveryNodes) {
   const RunOptions pod = Options(kTwoMachines, Pod("1"));
   EXPECT_FALSE(pod.node_rank.has_value());
   EXPECT_EQ(pod.hosting, Hosting::kNever);
-  // The file's node rank has no effect, even if the file, instead of
-  // MUSTER_NODES, gives the number of pods.
+  // The number of pods may come from the file instead of MUSTER_NODES. Even
+  // then, the file's node rank has no effect.
   Environment unnumbered = Pod("1");
   unnumbered.erase("MUSTER_NODES");
   EXPECT_FALSE(Options(kTwoMachines, unnumbered).node_rank.has_value());
@@ -181,8 +181,8 @@ TEST(FileAndClusterTest, AFileHoldsForASingleNode) {
   const RunOptions one = Options(kOneMachine, {});
   EXPECT_EQ(one.spec.max_nodes, 1);
   EXPECT_THAT(one.remarks, IsEmpty());
-  // Two Slurm jobs of one node each; the file makes them nodes of one training
-  // job.
+  // Two Slurm jobs have one node each. The file makes these nodes the nodes of
+  // one training job.
   Environment single = Task("0");
   single["SLURM_STEP_NUM_TASKS"] = "1";
   EXPECT_EQ(Options(kTwoMachines, single).node_rank, 0);

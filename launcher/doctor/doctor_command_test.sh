@@ -86,8 +86,8 @@ nodes() {
       if ((node == 1)); then
         export MUSTER_NVML_LIBRARY=$fake FAKE_NVML_GPUS=1 FAKE_NVML_SET=ecc=9
       fi
-      # The doctor ignores the run's own health command, which would keep every
-      # node out.
+      # The run that the doctor checks has a health command. The doctor does not
+      # run this command, which would reject every node.
       PET_HEALTH_COMMAND=false PET_HEALTH_CHECKS=all \
         timeout 100 "$launch" doctor --nodes --nnodes=3 --node-id="node$node" \
         --rdzv-backend=c10d --rdzv-endpoint="127.0.0.1:$port" \
@@ -119,8 +119,7 @@ assert 'nodes-hardware-differ' in between, between
 PYTHON
 
 # If one of three nodes does not come, the page names that node and shows the
-# two others. The job has a token, which the workers need to ask the
-# coordinator.
+# other two. The job has a token. The workers need it to ask the coordinator.
 for rank in 0 2; do
   MUSTER_TOKEN=secret timeout 100 "$launch" doctor --nodes --nnodes=3 \
     --node-rank=$rank --node-id=node$rank --master-addr=127.0.0.1 \

@@ -30,9 +30,9 @@ int ExpectedOf(const RunOptions& options);
 // Whether a node's exit code means that the job had started without this node.
 bool NeverRan(int exit_code);
 
-// Returns the flags with which the job starts with the nodes that have joined.
-// The returned flags are placed after the given flags and override those. A job
-// with the static backend keeps its meeting point.
+// Returns flags that let the job start with the nodes that have joined. These
+// flags are placed after the given flags and override them. A job with the
+// static backend keeps its meeting point.
 std::vector<std::string> FlagsForPartialJob(const RunOptions& options);
 
 // Returns the arguments of the job that `launch doctor --nodes` starts. The

@@ -42,8 +42,8 @@ Ink InkOf(agent::Severity severity) {
   return Ink::kBold;
 }
 
-// Whether a line shows its remedy. Of several lines of one kind, only the last
-// one shows it.
+// Whether a line shows its remedy. If several lines are of one kind, only the
+// last one shows it.
 enum class Remedy { kLeftOut, kTold };
 
 void AppendLine(const Line& line, Remedy remedy, const TextTarget& target,
@@ -144,8 +144,8 @@ std::vector<Line> OfGroup(const std::vector<Line>& lines,
       chosen.push_back(line);
     }
   }
-  // Order of the lines: those of severity kOk, then the others from the worst
-  // severity to the mildest. Findings of one kind stay together.
+  // Order of the lines: first those of severity kOk, then the others from the
+  // worst severity to the mildest. Findings of one kind stay together.
   std::map<std::string, size_t> first;
   for (size_t i = 0; i < chosen.size(); ++i) {
     first.emplace(chosen[i].finding.id, i);

@@ -27,10 +27,10 @@ constexpr Duration kCoordinatorTimeout = std::chrono::seconds(5);
 // Time limit for asking one endpoint, if there are several.
 constexpr Duration kTimeoutOfEach = std::chrono::seconds(2);
 
-// Asks the coordinator at `endpoint` whether it answers, which address of this
-// node it sees, and its time. `token`: the job's token from ReadCallerToken.
-// Blocks for at most twice `timeout`, and for 5 s more if FindLocalCoordinator
-// resolves the name again.
+// Asks the coordinator at `endpoint` for its time and for the address of this
+// node that it sees. `token`: the job's token from ReadCallerToken. Blocks for
+// at most twice `timeout`, and for 5 s more if FindLocalCoordinator resolves
+// the name again.
 agent::CoordinatorFacts AskCoordinator(const rendezvous::Endpoint& endpoint,
                                        const rendezvous::TlsFiles& tls,
                                        const absl::StatusOr<std::string>& token,

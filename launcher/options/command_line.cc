@@ -15,7 +15,7 @@
 namespace muster::launcher {
 namespace {
 
-// Stands for the empty value of "--name=" while CLI11 parses: CLI11 would take
+// Stands for the empty value of "--name=" while CLI11 parses. CLI11 would take
 // "--name=" for "--name", and the next argument for its value.
 constexpr char kEmptyValue[] = "\x01";
 

@@ -62,8 +62,8 @@ std::string PadRight(std::string_view text, int columns);
 // Returns `text`, or its beginning and "..." if it is longer than `columns`.
 std::string Shorten(std::string_view text, int columns);
 
-// The name of a program for a message: its path, or only the file's name if the
-// path is longer than `columns`. A longer file name is shortened.
+// The name of a program for a message: its path. If the path is longer than
+// `columns`, only the file's name, which is shortened if necessary.
 std::string ProgramName(std::string_view path, int columns);
 
 // Formats rows as aligned columns, two blanks apart, without trailing blanks.

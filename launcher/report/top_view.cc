@@ -48,8 +48,8 @@ std::vector<Row> RowsOf(const rendezvous::JobStatus& job) {
   return rows;
 }
 
-// The sort key of a row. Ranks that report nothing come last, unless the rows
-// are sorted by rank.
+// The sort key of a row. Ranks that report nothing come last; if the rows are
+// sorted by rank, they keep their place.
 std::tuple<double, int> KeyOf(const Row& row, TopSort sort) {
   double key = INFINITY;
   const rendezvous::WorkerProgress* const said = row.said;

@@ -227,7 +227,8 @@ TEST_F(SlurmDefaultsTest, SeveralTasksOnANodeAreRejectedWithAdvice) {
   EXPECT_THAT(Refusal(each), HasSubstr("SLURM_STEP_TASKS_PER_NODE=4(x3)"));
   EXPECT_THAT(Refusal(each), HasSubstr("write srun --ntasks-per-node=1"));
   EXPECT_THAT(Refusal(each), HasSubstr("--nproc-per-node=4"));
-  // If --nnodes equals the number of tasks, each task is a node.
+  // If --nnodes equals the number of tasks, each task is a node of the job,
+  // although several tasks share a machine.
   const RunOptions meant = Options(each, {"--nnodes=12"});
   EXPECT_EQ(meant.spec.max_nodes, 12);
   EXPECT_EQ(meant.node_id, "");

@@ -68,8 +68,8 @@ absl::StatusOr<int> LargestPerNode(const std::string& name,
 }
 
 // The host of task 0 of a heterogeneous job's step: the first host of the first
-// component that takes part in the step. The step's own list of hosts is sorted
-// over all components, so its first host may be another one.
+// component that takes part in the step. The first host in the step's own list
+// may be another one, because that list is sorted over all components.
 struct FirstHost {
   std::string host;
   int component = 0;
