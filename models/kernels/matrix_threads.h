@@ -30,10 +30,10 @@ struct MatrixThreadFacts {
 
 // Chooses the number of threads, at least 1. A number in the environment takes
 // precedence; OpenMP's number is limited to the number of cores (launch sets it
-// to a rank's share). If the environment has no number, the result is the
-// number of cores to which the process is bound or, if it is not bound, the
-// process's share of all cores; in both cases at most its share of the quota.
-// Pure.
+// to a rank's share). Without a number in the environment, a process that is
+// bound to some cores gets the number of these cores, and any other process its
+// share of all cores. The process's share of the quota is an upper limit for
+// both. Pure.
 int ChooseMatrixThreads(const MatrixThreadFacts& facts);
 
 // Reads the facts of this process, which is one of `processes` processes of the

@@ -83,7 +83,7 @@ TEST_F(FoldersTest, FolderThatCannotBeRemovedIsReturnedAndRetried) {
   EXPECT_THAT(Names(), ElementsAre(".removing-step-00000001",
                                    ".writing-step-00000002-a"));
   // A save succeeds even if the folders of earlier, unfinished saves cannot be
-  // removed, including one of the same step.
+  // removed. One of these earlier saves has the same step as the new save.
   for (const int64_t step : {1, 2, 3}) {
     const auto made = Make(disk_, step);
     ASSERT_TRUE(made.ok()) << made.status();

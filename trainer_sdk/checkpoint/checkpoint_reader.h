@@ -115,7 +115,7 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewestTogether(
 // Reads each rank's slices, and checks that the ranks together read every
 // element of the checkpoint. Collective. Errors are those of
 // CheckpointReader::Read, on every rank, with the number of the rank that
-// failed. FailedPrecondition: no rank's slices contain some elements.
+// failed. FailedPrecondition: some elements are in no rank's slices.
 absl::Status ReadTogether(ProcessGroup& group, const CheckpointReader& reader,
                           const std::vector<CheckpointSlice>& slices,
                           CallOptions call = {});

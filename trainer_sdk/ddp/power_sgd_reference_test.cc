@@ -1,5 +1,5 @@
-// Compares PowerSgdHook, with a rough approximation, with the algorithm of
-// Vogels et al., which the test computes in double for all ranks at once.
+// Compares PowerSgdHook with the algorithm of Vogels et al., which the test
+// computes in double for all ranks at once. The approximation is rough.
 
 #include <algorithm>
 #include <cmath>

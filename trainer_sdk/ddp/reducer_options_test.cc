@@ -365,8 +365,8 @@ struct Subject {
   TransportFactory factory;
   Exactness exactness;
   // Only every `stride`-th case is tested. The first tested case depends on the
-  // number of ranks, so that the tests with 1 to 4 ranks together test 4 of
-  // `stride` cases.
+  // number of ranks, so that the four tests, with 1 to 4 ranks, together cover
+  // 4 out of every `stride` cases.
   int stride;
 };
 

@@ -58,9 +58,9 @@ class FlightCalls {
 
   // The rank of `log` is stuck in the collective `stuck`. Returns the ranks
   // that finished this collective more than moment.timeout seconds ago. If
-  // there are any, the rank of `log` is itself late: no rank can finish such a
-  // collective before all ranks have called it. Empty for collectives that some
-  // ranks can finish alone, as the root of a broadcast can.
+  // there are any, the rank of `log` is itself the cause of the delay: all
+  // ranks must already have called the collective. Empty if some ranks can
+  // finish the collective alone, as the root of a broadcast can.
   std::vector<int> RanksThatFinished(const FlightLog& log,
                                      const FlightRecord& stuck,
                                      const FlightMoment& moment) const;
@@ -219,8 +219,8 @@ struct FlightDeaths {
   // ranks.
   std::vector<std::string> sentences;
   std::set<int> dead;
-  // Ranks that their agents killed because they were silent for too long, each
-  // with a sentence, the earliest first. This is weak evidence: a rank that
+  // Ranks that were silent for too long, so that their agents killed them. Each
+  // has a sentence, the earliest first. This is weak evidence: a rank that
   // waits for a late rank is silent as well.
   std::vector<std::pair<int, std::string>> hung;
   // Ranks that their agents stopped because another rank's process had ended.
@@ -398,8 +398,8 @@ namespace {
 using GroupKey = FlightGroupKey;
 
 constexpr int kMaxHung = 8;
-// The shortest wait that is reported, in seconds. A wait of 0 would mean that
-// no rank waits.
+// The shortest wait that is reported, in seconds. It is above 0, because a
+// reported wait of 0 means that no rank waits.
 constexpr double kTold = 0.001;
 
 using Call = FlightCall;

@@ -45,9 +45,9 @@ struct Flight {
 // subdirectory that has some.
 //
 // InvalidArgument: a file is unreadable, larger than 64 MiB or not a dump
-// (except for Flight::unreadable);
-// there is no dump at all; or dumps are of worlds of different sizes, or of
-// more than a million ranks. The message names the path.
+// (PyTorch's unreadable dumps are listed in Flight::unreadable instead); there
+// is no dump at all; or dumps are of worlds of different sizes, or of more than
+// a million ranks. The message names the path.
 absl::StatusOr<Flight> ReadFlight(const std::vector<std::string>& paths);
 
 }  // namespace muster

@@ -87,9 +87,10 @@ class HierarchicalTransport final : public Transport {
     const bool found_by_another = !absl::StartsWith(message, heading);
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
-      // If every rank has reported that it is late, and this rank was waiting
-      // for a rank of its own host, then other ranks are waiting for another
-      // host and know the cause. Wait until they have written the cause.
+      // If every rank has reported that it is late, the ranks of this host are
+      // not the cause, although this rank was waiting for one of them. Other
+      // ranks are waiting for another host and know the cause. Wait until they
+      // have written it.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();

@@ -31,8 +31,9 @@ constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
 // The time for which a rank waits for its peers before it also checks, once per
 // second, whether a peer has reported a failure.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
-// The longest time for the store accesses that add details to an error message.
-// A rank also waits for its peers, for NcclOptions::explanation_timeout.
+// The longest time that a rank spends on the store in order to add details to
+// an error message. The wait for the peers (NcclOptions::explanation_timeout)
+// is not included.
 constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 // The interval at which the host polls for the end of a barrier.
 constexpr Duration kBarrierPoll = std::chrono::microseconds(20);

@@ -37,7 +37,7 @@ absl::Status CheckMesh(const std::vector<MeshDimension>& dimensions,
                        dimension.size, " in a group of ", ranks));
     }
     // The multiplication cannot overflow: this loop has checked that `product`
-    // was at most `ranks` before, and that the size of the dimension is.
+    // and the size of the dimension are at most `ranks`.
     product *= dimension.size;
     absl::StrAppend(&shape, shape.empty() ? "" : " x ", dimension.name, "=",
                     dimension.size);

@@ -36,7 +36,8 @@ class RankTime {
   // The interval of reports in a process that reports no steps.
   static constexpr Duration kReportInterval = std::chrono::milliseconds(500);
   // If the process has reported a step within this time, Exit requests no
-  // report: reports at the ends of steps compare ranks at the same points.
+  // report: reports at the ends of steps compare the ranks better, because all
+  // ranks make them at the same point of the training.
   static constexpr Duration kStepInterval = std::chrono::minutes(1);
 
   // Returns the RankTime that measures this process.
@@ -52,10 +53,10 @@ class RankTime {
   // `waited`.
   void AddDataWait(Duration waited);
 
-  // Ends the measurement permanently. Called if the process uses operations
-  // whose times say nothing about its speed: operations on a device, which
-  // return before they are complete, or messages between two ranks, as between
-  // the stages of a pipeline, which have different amounts of work.
+  // Ends the measurement permanently. Called if the times of the process's
+  // operations do not show its speed. Operations on a device do not, because
+  // they return before they are complete. Messages between two ranks do not,
+  // because stages of a pipeline, for example, have different amounts of work.
   void Stop();
 
   // The times until `now`; nullopt: no collective has begun, or Stop was

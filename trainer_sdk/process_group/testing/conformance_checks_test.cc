@@ -1,4 +1,5 @@
-// The suite must accept a correct transport and reject defective ones.
+// Tests that the conformance suite accepts a correct transport and rejects
+// defective ones.
 #include "trainer_sdk/process_group/testing/conformance_checks.h"
 
 #include <gmock/gmock.h>
