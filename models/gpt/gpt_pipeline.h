@@ -78,10 +78,9 @@ class GptPipeline {
   absl::StatusOr<double> Evaluate();
 
   // This rank's part of the state that the next step depends on, for
-  // checkpoints. The weights have the names that they have in the whole model,
-  // so that a training with any other split of the layers can resume. The
-  // slices keep their addresses; a checkpoint may be read into their memory
-  // between steps.
+  // checkpoints. The weights have their names in the whole model, so that a
+  // training with any other split of the layers can resume. The slices keep
+  // their addresses; a checkpoint may be read into their memory between steps.
   std::vector<CheckpointSlice> State();
 
   // The index of this rank's pipeline among the data-parallel pipelines.

@@ -144,7 +144,7 @@ class CudaGptStageTest : public testing::Test {
   static constexpr double kWrongFactor = kWide ? 1.001 : 1.5;
 
   // Expects that `found` and `reference` differ by no more than rounding
-  // errors, and that they differ by more once a list of `found` is multiplied
+  // errors. Also expects larger differences if a list of `found` is multiplied
   // by kWrongFactor.
   static void ExpectSame(const RoundingReference& reference,
                          const Lists& found) {

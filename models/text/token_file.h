@@ -124,11 +124,11 @@ class TokenFileWriter {
   int64_t count_ = 0;
 };
 
-// Encodes `text` into a token file at `path`, about one MiB at a time, so that
-// only that much is in memory as tokens. `progress`, if not null, is called
-// occasionally with the number of bytes done. Returns the number of tokens.
-// Errors are those of Encode, with the position in the whole text, and of the
-// writer.
+// Encodes `text` into a token file at `path`, about one MiB of text at a time,
+// so that the tokens of the whole text are never in memory. `progress`, if not
+// null, is called occasionally with the number of bytes done. Returns the
+// number of tokens. Errors are those of Encode, with the position in the whole
+// text, and of the writer.
 absl::StatusOr<int64_t> WriteTokenFile(
     const std::string& path, const Vocabulary& vocabulary,
     std::string_view text,

@@ -43,8 +43,8 @@ struct BenchCase {
 // that the pieces into which a transport cuts a buffer have different contents.
 constexpr int64_t kPeriod = 1021;
 
-// The byte with which an output buffer is filled before the operation, so that
-// elements which the operation does not write are found.
+// An output buffer is filled with this byte before the operation. So elements
+// that the operation does not write are found.
 constexpr int kPoison = 0xA5;
 
 // The input value of `rank` at position `index`. It depends on rank, position

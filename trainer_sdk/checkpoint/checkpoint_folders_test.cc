@@ -100,8 +100,8 @@ TEST_F(FoldersTest, FolderThatCannotBeRemovedIsReturnedAndRetried) {
 
 TEST_F(FoldersTest, TheNewestIsNeverRemoved) {
   for (const int64_t step : {5, 9, 7}) ASSERT_TRUE(Make(disk_, step).ok());
-  // The checkpoint that the caller names as the newest, here that of step 5, is
-  // kept although the other checkpoints have higher steps.
+  // The caller names the checkpoint of step 5 as the newest. It is kept
+  // although the other checkpoints have higher steps.
   PruneCheckpoints(disk_, "/d", "step-00000005", 1, whole_);
   EXPECT_THAT(Names(), ElementsAre("step-00000005"));
 }

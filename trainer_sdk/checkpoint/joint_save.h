@@ -18,9 +18,10 @@
 
 namespace muster {
 
-// Checks that all ranks which hold the same part of a tensor hold equal bytes.
-// Each of these ranks writes only a share of that part, so a checkpoint of
-// differing replicas would be a mixture that no rank ever had.
+// Checks that replicas are equal: ranks that hold the same part of a tensor
+// must hold equal bytes. Each of these ranks writes only a share of the part.
+// So a checkpoint of differing replicas would be a mixture that no rank ever
+// had.
 class ReplicaCheck {
  public:
   ReplicaCheck() = default;

@@ -15,8 +15,8 @@ namespace {
 
 using Owners = std::vector<int>;
 
-// A tensor that the ranks have declared, and the elements at which each rank's
-// slices of this tensor begin and end.
+// A tensor of the checkpoint, and the elements at which each rank's slices of
+// this tensor begin and end.
 struct KnownTensor {
   CheckpointTensor tensor;
   int first_rank = 0;

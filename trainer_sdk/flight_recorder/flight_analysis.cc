@@ -210,8 +210,8 @@ const char* InAWord(HowEnded how) {
   return "";
 }
 
-// The ends of the ranks' processes as the agents report them, sorted into those
-// that may be the cause of the failure and those that followed from it.
+// How the ranks' processes ended, as the agents report it. The ends are sorted
+// into possible causes of the failure and its consequences.
 struct FlightDeaths {
   // One sentence for each rank whose process ended by itself, the earliest
   // first: "rank 1 (node1, pid 77) died in barrier #3 in group world: killed by
@@ -269,9 +269,9 @@ bool IsCause(const FlightLog* log) {
   return log == nullptr || log->reason.empty();
 }
 
-// Sorts the ends of processes, and finds the ranks that died. A process that
-// ended after one of its operations had failed is not a cause, because it only
-// reacted to that failure. Pure.
+// Sorts the ends of processes, and finds the ranks that died. If one of a
+// process's operations had failed before its end, the process only reacted to
+// that failure, so it is not a cause. Pure.
 FlightDeaths FindDeaths(const std::map<int, const FlightLog*>& logs,
                         const std::map<int, const FlightEnd*>& ends,
                         const FlightMoment& moment) {
@@ -544,8 +544,8 @@ class Analysis {
           continue;
         }
         const FlightRecord* const stuck = StuckRecord(*log->second, moment_);
-        // A rank that waits in another group is not to blame, unless other
-        // ranks have finished the operation in which this rank waits.
+        // A rank that waits in another group is usually not to blame. It is to
+        // blame if other ranks have finished the operation in which it waits.
         if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
             calls_.RanksThatFinished(*log->second, *stuck, moment_).empty()) {
           continue;

@@ -63,8 +63,8 @@ struct FlightAnalysis {
 //    not because an operation had failed; ranks that were stopped in
 //    consequence are listed only as stopped;
 //  - ranks that called different operations under one sequence number;
-//  - ranks that others wait for and that are in no operation, or in one that
-//    needs every rank and that others have finished;
+//  - ranks that others wait for, if they are in no operation, or are still in a
+//    collective that needs every rank and that others have finished;
 //  - ranks that their agents found silent for too long, if the findings above
 //    name them or name no rank;
 //  - ranks without a log, and ranks that ended for an unknown reason while

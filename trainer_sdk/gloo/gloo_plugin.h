@@ -62,8 +62,8 @@ struct GlooPlugin {
   // nothing. Any thread.
   void (*interrupt_connect)(void* context);
   // Resets all connections. Any thread. Call it only when all pairs are
-  // connected. Otherwise a peer that has not accepted its connection yet dies,
-  // because Gloo's thread in that process throws an exception (Gloo of May
+  // connected. Otherwise a peer that has not accepted its connection yet would
+  // die: Gloo's thread in the peer's process throws an exception (Gloo of May
   // 2022).
   void (*reset_connections)(void* context);
 

@@ -141,8 +141,8 @@ bool Calls(const std::vector<char>& mine, const std::vector<char>& theirs) {
   return Compare(a.sin6_addr, b.sin6_addr, a.sin6_port, b.sin6_port) > 0;
 }
 
-// A Gloo context whose pairs are created before they are connected, so that
-// Connect can be interrupted, unlike Gloo's own rendezvous. Every method may
+// A Gloo context whose pairs are created before they are connected. So Connect
+// can be interrupted, which Gloo's own rendezvous cannot. Every method may
 // throw Gloo's exceptions.
 class MeshContext final : public gloo::Context {
  public:

@@ -98,7 +98,7 @@ class Called {
   std::string address_;
 };
 
-// Regression: when rank 0 reset a connection that rank 1 had not accepted yet,
+// Regression: rank 0 reset a connection that rank 1 had not accepted yet. Then
 // Gloo's thread in rank 1 threw an exception, which ended the process.
 TEST(GlooPluginTest, APeerThatHasNotAcceptedACallOutlivesItsCaller) {
   // The ranks' ports, which are random, decide which rank opens the connection.

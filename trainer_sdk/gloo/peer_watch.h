@@ -27,9 +27,9 @@ class PeerWatch {
 
   // Starts the thread. `sockets`: connections to the peers, indexed by rank;
   // not open for this rank. `grace`: the delay between the end of the first
-  // connection and the call of `on_gone`, in which data that the peer sent
-  // before can still arrive. ResourceExhausted: no descriptor or thread is
-  // left.
+  // connection and the call of `on_gone`. During this delay, data that the peer
+  // sent earlier can still arrive. ResourceExhausted: no descriptor or thread
+  // is left.
   static absl::StatusOr<std::unique_ptr<PeerWatch>> Start(
       std::vector<OwnedFd> sockets, Duration grace, OnGone on_gone);
 

@@ -28,9 +28,9 @@
 namespace muster {
 namespace {
 
-// A name that is equal for two processes if and only if they can share memory,
-// that is, if they run under one kernel since the same boot and in one network
-// namespace. (The boot id is not enough: two containers on one machine have the
+// A name that is equal for two processes if and only if they can share memory.
+// They can if they run in one network namespace and under one kernel since the
+// same boot. (The boot id is not enough: two containers on one machine have the
 // same boot id, and often the same host name.)
 absl::StatusOr<std::string> HostIdentity() {
   const char* const boot_file = "/proc/sys/kernel/random/boot_id";
@@ -182,8 +182,8 @@ class HierarchicalTransport final : public Transport {
     std::string why(result.message());
     // The other ranks of this host get this text as their error. The text must
     // name the rank that found the failure, because the host's own group has no
-    // store that records this rank. Otherwise each of the ranks would seem to
-    // have found the failure.
+    // store that records this. Otherwise each of the ranks would seem to have
+    // found the failure.
     if (!absl::IsAborted(result) && !absl::StartsWith(why, "rank ")) {
       why = absl::StrCat("rank ", place_.rank, " found: ", why);
     }

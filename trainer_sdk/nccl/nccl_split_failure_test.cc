@@ -1,5 +1,5 @@
-// Tests that a split fails on all ranks if one rank does not complete it, and
-// that the errors name that rank. Ranks are threads that use the fake NCCL.
+// Tests that a split fails on all ranks if one rank does not complete it. The
+// errors must name that rank. Ranks are threads that use the fake NCCL.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

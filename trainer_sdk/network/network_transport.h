@@ -16,9 +16,9 @@
 namespace muster {
 
 // A Transport over any Mesh. It adds the collective algorithms, and agreement
-// on one cause if the group breaks: a rank that fails writes the cause to the
-// group's store and then closes its connections, so that aborts and errors
-// reach every rank.
+// on one cause if the group breaks. For this, a rank that fails writes the
+// cause to the group's store and then closes its connections. So aborts and
+// errors reach every rank.
 class NetworkTransport final : public Transport {
  public:
   // `name` is the name of the transport; it must be a string literal.

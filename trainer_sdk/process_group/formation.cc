@@ -74,8 +74,8 @@ void Formation::Watch() {
 }
 
 void Formation::Interrupt(const absl::Status& cause) {
-  // Fail publishes the cause before any connection is closed, so that a peer
-  // that sees a closed connection finds the cause in the store.
+  // Fail publishes the cause before any connection is closed. So a peer that
+  // sees a closed connection finds the cause in the store.
   if (!ended()) GiveUp(Fail(cause));
 }
 

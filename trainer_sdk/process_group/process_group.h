@@ -58,9 +58,9 @@ struct CallOptions {
 struct ProcessGroupOptions {
   // Timeout of operations whose CallOptions have none.
   Duration timeout = std::chrono::minutes(10);
-  // The longest time for which a rank whose operation failed waits for its
-  // peers to report which operations they called, before it returns the error.
-  // An unresponsive store adds up to one second.
+  // A rank whose operation failed waits up to this time before it returns the
+  // error. Meanwhile its peers report which operations they called. An
+  // unresponsive store adds up to one second.
   Duration explanation_timeout = std::chrono::seconds(2);
   // The members' world ranks, indexed by rank in the group. Empty: the group is
   // the world.

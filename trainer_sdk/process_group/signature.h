@@ -11,7 +11,7 @@
 namespace muster {
 
 // The properties of an operation that must be equal on all ranks for a
-// collective to match, and properties that only describe the operation in
+// collective to match. Further properties only describe the operation in
 // messages. Small and flat: signatures are stored in rings, sent over the
 // network and written to the store.
 struct OperationSignature {
@@ -56,9 +56,9 @@ bool HasRoot(OperationKind kind);
 bool IsPointToPoint(OperationKind kind);
 
 // Whether two ranks that called `a` and `b` called the same collective. Ignores
-// fields that the kind does not use (such as the root of an all_reduce), and
-// the counts of an all_to_all with a count per peer, which may legitimately
-// differ.
+// fields that the kind does not use, such as the root of an all_reduce. Also
+// ignores the counts of an all_to_all with a count per peer, which may differ
+// between ranks.
 bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 
 // Describes an operation in messages. Examples:

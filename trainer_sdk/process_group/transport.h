@@ -107,9 +107,9 @@ using TransportFactory =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(GroupPlace place,
                                                              Instant deadline)>;
 
-// Makes the transport of a group that is split from the group of `parent`, for
-// transports that can do this faster than a TransportFactory. Collective over
-// all ranks of the parent, between its operations. `place` is the position that
+// Makes the transport of a group that is split from the group of `parent`. Some
+// transports can do this faster than a TransportFactory. Collective over all
+// ranks of the parent, between its operations. `place` is the position that
 // results from `color` and `key`. Returns null for a negative color.
 using TransportSplitter =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(

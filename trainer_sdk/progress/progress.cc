@@ -97,7 +97,7 @@ void Progress::Send(const ProgressUpdate& update) {
     const auto times = RankTime::Process().TakeAtStep(MonotonicNow());
     if (times.has_value()) message += ProgressMessage({.times = times});
   }
-  // Uses sendto and no connected socket, so that reports also reach an agent
+  // Uses sendto without connecting the socket. So reports also reach an agent
   // that has closed its socket and opened it again.
   const ssize_t sent =
       agent_bytes_ == 0

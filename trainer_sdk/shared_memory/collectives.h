@@ -143,8 +143,8 @@ int64_t ShareBegin(int64_t count, int rank, int size, int64_t per_line);
 //            reduces its share and writes the result to every output.
 //
 // All rounds of all collectives use the staging slots in turn. Three slots are
-// enough: a rank writes to the slot that other ranks read two rounds ago, and
-// those ranks finished reading that slot before the last synchronization. Not
+// enough: the slot to which a rank writes was last read two or more rounds ago,
+// and all ranks finished these reads before the last synchronization. Not
 // thread-safe.
 class Collectives {
  public:

@@ -73,8 +73,8 @@ class FrameInbox : public FrameSink {
   // there is none.
   Ticket FirstFor(int peer, const FrameHeader& header) const;
   absl::Status Fits(const Posted& posted, const FrameHeader& header) const;
-  // Checks that `theirs`, which `peer` called, equals the operation that this
-  // rank called with the same sequence number, now or earlier.
+  // Compares `theirs`, an operation that `peer` called, with the operation of
+  // this rank that has the same sequence number, now or earlier.
   absl::Status Compare(int peer, const OperationSignature& theirs) const;
   absl::Status Overtaken(int peer, const OperationSignature& theirs) const;
   bool AwaitsPart(int peer) const;

@@ -71,8 +71,8 @@ class Rendezvous {
     if (!own.ok()) return own.status();
     listener_ = OwnedFd(
         socket(own->family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    // The backlog must have room for the higher ranks, which may connect before
-    // this rank accepts, and for callers that are not ranks.
+    // The backlog must have room for callers that are not ranks, and for the
+    // higher ranks, which may connect before this rank accepts.
     if (!listener_.open() ||
         bind(listener_.get(), own->get(), own->size) != 0 ||
         listen(listener_.get(), place_.size + kStrangers) != 0) {

@@ -13,8 +13,8 @@ namespace emulation {
 // thread runs.
 class SharedMemory {
  public:
-  // Fills all of the thread's shared arrays with NaNs, so that a kernel cannot
-  // use values that an earlier block wrote.
+  // Fills all of the thread's shared arrays with NaNs. So a kernel cannot use
+  // values of an earlier block without being noticed.
   static void Spoil();
 
  protected:
