@@ -46,11 +46,11 @@ struct GptPipelineStep {
   double gradient_norm = 0;
 };
 
-// One rank's part of a transformer trained with pipeline and data parallelism
-// in a DeviceMesh(pp, dp): several ranks have the same stage and train it on
-// different data. Reducers average the gradients of a stage over dp while the
-// pipeline runs. The weights equal those of a training on one rank, up to the
-// order of sums. Not thread-safe.
+// One rank's part of a transformer that is trained with pipeline and data
+// parallelism in a DeviceMesh(pp, dp). The ranks of a dp group have the same
+// stage and train it on different data. Reducers average the gradients of a
+// stage over dp while the pipeline runs. The weights equal those of a training
+// on one rank, up to the order of sums. Not thread-safe.
 class GptPipeline {
  public:
   // Provides the tokens and targets of a micro-batch. Micro-batch m of

@@ -136,8 +136,8 @@ TEST_P(AnyBiases, CheckpointingChangesNoBit) {
 }
 
 // Two stages, with the backward pass in two parts, give the same results as the
-// whole model, except for the gradient of the token table, of which each stage
-// has its own.
+// whole model. Only the gradient of the token table differs: each stage has its
+// own.
 TEST_P(AnyBiases, StagesTogetherAreTheModel) {
   GptWeights whole(config(), {0, 4});
   whole.Initialize(1);

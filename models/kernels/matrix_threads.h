@@ -41,9 +41,9 @@ int ChooseMatrixThreads(const MatrixThreadFacts& facts);
 MatrixThreadFacts ReadMatrixThreadFacts(int processes);
 
 // Sets the number of threads of all later matrix products in this process. The
-// number does not change the results: matrix_product.h divides the work itself
-// and limits OpenBLAS, whose rounding depends on its number of threads, to one
-// thread (openblas_set_num_threads). Any thread.
+// number does not change the results: matrix_product.h divides the work itself.
+// OpenBLAS's rounding depends on its number of threads, so OpenBLAS is limited
+// to one thread (openblas_set_num_threads). Any thread.
 void UseMatrixThreads(int count);
 
 // The current number of threads: the last argument of UseMatrixThreads or,

@@ -234,8 +234,8 @@ absl::Status CheckpointWriter::Body::Save(
         "a state of ", state.size(), " bytes; at most ", kMaxStateBytes));
   }
   // `status` may be the failure of the previous save. Reach sends `status` to
-  // all ranks, so that this Save returns the failure on every rank, even if
-  // Wait has already returned it on some ranks.
+  // all ranks. So this Save returns the failure on every rank, even if Wait has
+  // already returned it on some.
   status = agreement_.Reach(status, step, slices, call_);
   if (status.ok()) {
     const Instant agreed = MonotonicNow();

@@ -39,7 +39,8 @@ enum class GradientPlace {
   // (Tensor::gradient), which is reduced without a copy. A bucket is the memory
   // from its first gradient to its last, so the gradients of each type must lie
   // in memory in the order of their tensors. Only gaps may lie between them,
-  // whose contents are averaged as well. Needs BucketOrder::kReverse.
+  // and the contents of the gaps are averaged as well. Needs
+  // BucketOrder::kReverse.
   kInPlace,
 };
 

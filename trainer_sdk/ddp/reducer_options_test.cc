@@ -1,5 +1,5 @@
 // Tests every combination of the reducer's options and hooks, on every
-// transport and with 1 to 4 ranks, against averages that are computed one
+// transport and with 1 to 4 ranks. The expected averages are computed one
 // element at a time.
 
 #include <algorithm>

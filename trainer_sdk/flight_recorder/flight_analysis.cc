@@ -71,9 +71,9 @@ class FlightCalls {
   std::vector<int> PeersOf(const FlightLog& log,
                            const FlightRecord& record) const;
 
-  // The number of sends, receives and batches in `log` that involve the rank of
-  // `other`, in group `key`, between collective number `sequence` and the next
-  // collective.
+  // Counts the messages in `log` to or from the rank of `other`: sends,
+  // receives and batches in group `key`, after collective number `sequence` and
+  // before the next collective.
   int Messages(const FlightLog& log, const FlightLog& other,
                const FlightGroupKey& key, uint64_t sequence) const;
 
@@ -215,8 +215,8 @@ const char* InAWord(HowEnded how) {
 struct FlightDeaths {
   // One sentence for each rank whose process ended by itself, the earliest
   // first: "rank 1 (node1, pid 77) died in barrier #3 in group world: killed by
-  // SIGKILL (9)". At most eight sentences, and one that counts the remaining
-  // ranks.
+  // SIGKILL (9)". At most eight ranks get a sentence; one more sentence counts
+  // the remaining ranks.
   std::vector<std::string> sentences;
   std::set<int> dead;
   // Ranks that were silent for too long, so that their agents killed them. Each
@@ -608,8 +608,8 @@ class Analysis {
   // records never show a rank that waits.
   void FindRanksWithFewerCalls(const GroupKey& key, const Calls& calls) {
     // If the group broke and was created again, ranks may have left the old
-    // group at different calls, so a missing call does not mean that a rank was
-    // late.
+    // group at different calls. Then a missing call does not mean that a rank
+    // was late.
     if (calls_.WasReplaced(key)) return;
     std::map<int, uint64_t> last = LastCalls(calls);
     const uint64_t front = calls.empty() ? 0 : calls.rbegin()->first;

@@ -42,9 +42,9 @@ std::string SecondsText(double seconds);
 const FlightRecord* StuckRecord(const FlightLog& log,
                                 const FlightMoment& moment);
 
-// Whether a rank has been waiting in the operation of `record` for longer than
-// moment.timeout seconds, or the operation failed and the rank has not created
-// the process group again since.
+// Whether a rank is stuck in the operation of `record`: either it has been
+// waiting for longer than moment.timeout seconds, or the operation failed and
+// the rank has not created the process group again since.
 bool IsStuck(const FlightLog& log, const FlightRecord& record,
              const FlightMoment& moment);
 

@@ -25,9 +25,8 @@ enum class GlooOutcome : int32_t {
 };
 
 // The functions of libmuster_gloo.so, the only file of Muster that needs
-// libgloo. Only C types cross this boundary, and no exception does, because the
-// plugin and the program may have different copies of Abseil and of the C++
-// library.
+// libgloo. Only C types, and no exceptions, cross this boundary: the plugin and
+// the program may have different copies of Abseil and of the C++ library.
 //
 // A function that can fail writes Gloo's error message to `why`. SIGPIPE is
 // blocked in a thread while it runs a function that calls Gloo, because Gloo

@@ -44,9 +44,9 @@ struct GlooDelete {
 using GlooHandle = std::unique_ptr<void, GlooDelete>;
 
 // A mesh of Gloo pairs; a thread of Gloo moves the data. At the beginning of a
-// collective, each rank sends its signature to the next rank for comparison.
-// The label of a message is sent before its data, and the length of a part of
-// an all_to_all with counts is sent before the part.
+// collective, each rank sends its signature to the next rank for comparison. A
+// message's label is sent before its data. In an all_to_all with counts, a
+// part's length is sent before the part.
 class GlooMesh final : public Mesh {
  public:
   // `plugin` made `context`. `names` has the names of all ranks, indexed by
@@ -130,7 +130,7 @@ class GlooMesh final : public Mesh {
   bool PartsAreNoted() const;
   void PostNote(int peer, uint64_t slot, const std::string& text);
   void PostNoteReceive(Incoming& incoming, uint64_t slot);
-  // Waits for the note of `incoming`, if there is one, checks that the note
+  // Waits for the note of `incoming`, if there is one. Checks that the note
   // states what this rank expects, and then posts the receive of the data.
   absl::Status FollowNote(Incoming& incoming);
   absl::Status CompareLabel(const Incoming& incoming) const;

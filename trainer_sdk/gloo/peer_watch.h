@@ -16,8 +16,8 @@ namespace muster {
 
 // Detects the death of a peer by an otherwise idle connection to each peer. If
 // a connection ends without a goodbye, the peer's process has died or has
-// called Cut. Gloo alone does not detect every death: if a connection breaks
-// while a payload is in flight, Gloo has that payload on no list, and so waits
+// called Cut. Gloo alone does not detect every death: if a connection breaks in
+// the middle of a payload, Gloo forgets that payload and its waiters wait
 // forever.
 class PeerWatch {
  public:

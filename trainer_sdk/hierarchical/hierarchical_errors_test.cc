@@ -49,9 +49,9 @@ std::vector<std::string> ErrorsOf(const Operation& most, int odd,
     absl::Status s = transport.Execute(
         Barrier(), {1, MonotonicNow() + std::chrono::seconds(30)});
     EXPECT_TRUE(s.ok()) << s;
-    // Wait until all ranks have left the barrier: the next operation fails,
-    // which breaks the group, and a rank still in the barrier would fail in the
-    // barrier.
+    // Wait until all ranks have left the barrier. The next operation fails and
+    // breaks the group. A rank that was still in the barrier would then fail
+    // there.
     everybody.arrive_and_wait();
     if (rank == odd && other == nullptr) return absl::OkStatus();
     s = transport.Execute(

@@ -146,10 +146,10 @@ class HierarchicalTransport final : public Transport {
                         absl::StrJoin(others, ", "));
   }
 
-  // Returns a text with the ranks of the whole group that have not reported
-  // that they are late; empty if there are none. Ranks outside this rank's own
-  // tier are included, because a rank may wait in one tier for a rank that
-  // waits in another.
+  // Returns a text that names the ranks of the whole group that have not
+  // reported that they are late; empty if all have. Ranks outside this rank's
+  // own tier (host or network) are included, because a rank may wait in one
+  // tier for a rank that waits in the other.
   std::string Silent(const std::string& operation) const {
     std::vector<std::string> silent;
     const std::vector<LateRank> ranks =
@@ -282,9 +282,8 @@ absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
   const HostLayout& layout = tiers.layout;
   std::vector<int> everybody;
   for (int rank = 0; rank < place.size; ++rank) everybody.push_back(rank);
-  // If all ranks are on one host, or each rank is on a host of its own, return
-  // the shared memory or the network transport itself, without a
-  // HierarchicalTransport.
+  // If all ranks are on one host, return the shared memory transport itself. If
+  // each rank is on a host of its own, return the network transport itself.
   if (layout.hosts() == 1) {
     return NewSharedMemoryTransport(place, options.shared_memory, deadline);
   }

@@ -83,9 +83,9 @@ class TieredOperation {
   }
 
   // Performs the operation over the network among all ranks. Before that, the
-  // first ranks of all hosts meet in a barrier, which detects a mismatch: if
-  // the ranks of another host called a different operation, the first rank of
-  // that host also exchanges messages with the other first ranks.
+  // first ranks of all hosts meet in a barrier, which detects a mismatch: the
+  // first rank of a host whose ranks called another operation sends messages to
+  // the other first ranks too.
   absl::Status ComparedFlat() {
     if (tiers_.leads()) {
       absl::Status s = Across(Barrier());

@@ -340,9 +340,9 @@ absl::Status NcclGroup::Explained(
       place_.size == 1) {
     return cause;
   }
-  // Ranks publish their unfinished NCCL operations under separate keys, because
-  // ProcessGroup publishes each rank's last call, which may be a later
-  // operation, in the same store.
+  // Ranks publish their unfinished NCCL operations under separate keys. In the
+  // same store, ProcessGroup publishes each rank's last call, which may be a
+  // later operation.
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
   const auto compare = [place, call = *current,

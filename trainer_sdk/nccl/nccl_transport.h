@@ -78,9 +78,9 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNcclTransport(GroupPlace place,
 // Uses ncclCommSplit if NCCL has it (2.18 or newer), which reuses the parent's
 // knowledge of the topology; otherwise a new NCCL id, exchanged through the new
 // group's store. If the split fails on one rank, `parent` breaks and the other
-// ranks fail as well: immediately if `place` has a formation, otherwise within
-// one or two seconds. DeadlineExceeded: some ranks did not call it; the message
-// names them.
+// ranks fail as well. They fail immediately if `place` has a formation,
+// otherwise within one or two seconds. DeadlineExceeded: some ranks did not
+// call it; the message names them.
 absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
     Transport& parent, int color, int key, GroupPlace place, Instant deadline);
 

@@ -21,10 +21,10 @@
 namespace muster {
 
 // One rank's part in forming a group. A rank that fails writes its cause into
-// the group's store, and every rank watches the store for such a cause. A rank
-// that finds a cause ends its own blocked calls: calls of its FormingStore,
-// polls that include wake_fd(), and calls for which there is a
-// FormationReaction. Thread-safe.
+// the group's store. Every rank watches the store for such a cause. A rank that
+// finds a cause ends its own blocked calls: calls of its FormingStore, polls
+// that include wake_fd(), and calls for which there is a FormationReaction.
+// Thread-safe.
 class Formation : public std::enable_shared_from_this<Formation> {
  public:
   // Starts the watch. `store` holds the keys of this group only,
@@ -103,10 +103,10 @@ class FormationReaction {
   std::list<Formation::Act>::iterator act_;
 };
 
-// FormationStatus, FormationWakeFd and FailFormation return the status(), the
-// wake_fd() and the result of Fail() of the place's formation, which exists
-// only while ProcessGroup makes its transport. Without a formation they return
-// OK, -1 and `mine`.
+// FormationStatus, FormationWakeFd and FailFormation return status(), wake_fd()
+// and the result of Fail() of the place's formation. If there is no formation,
+// they return OK, -1 and `mine`. A place has a formation only while
+// ProcessGroup makes its transport.
 absl::Status FormationStatus(const GroupPlace& place);
 int FormationWakeFd(const GroupPlace& place);
 absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine);

@@ -38,8 +38,8 @@ std::vector<std::optional<OperationSignature>> ReadLastOperations(
     const GroupPlace& place, Instant deadline);
 
 // Called after this rank failed with `failure` during `last`. Writes `failure`
-// and `last` to the group's store, waits up to `wait` for the peers to write
-// their last operations, and returns how the ranks' calls differ
+// and `last` to the group's store, and waits up to `wait` until the peers have
+// written their last operations. Returns how the ranks' calls differ
 // (CompareLastOperations). Empty if no difference is known or `wait` is zero.
 // Blocks for at most `wait` plus one second, even if the store is unreachable.
 std::string ExchangeLastOperations(const GroupPlace& place,

@@ -213,8 +213,8 @@ class ProcessGroup::Body {
       return work;
     }
     // The worker thread is started before the operation gets its sequence
-    // number: if the system has no thread left and the caller retries, the
-    // numbers of this rank still match those of its peers.
+    // number. If the system has no thread left and the caller retries, the
+    // numbers of this rank then still match those of its peers.
     if (!worker_.joinable()) {
       try {
         worker_ = std::thread([this] { Serve(); });

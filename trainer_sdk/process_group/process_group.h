@@ -129,9 +129,9 @@ class ProcessGroup {
 
   // Queues `operation` and returns at once. The operation's buffers must stay
   // valid until the returned work is completed. Operations run one after
-  // another, in the order of the calls. The result is never null: invalid
-  // arguments and all other failures are returned by the work's status, so a
-  // caller that drops the work does not see them.
+  // another, in the order of the calls. The result is never null. All failures,
+  // including invalid arguments, are in the work's status, so a caller that
+  // drops the work does not see them.
   [[nodiscard]] std::shared_ptr<Work> Start(Operation operation,
                                             CallOptions options = {});
 

@@ -71,8 +71,9 @@ bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 //   batch after #4 of 2 messages (28 bytes)            of several types
 //   all_gather #3 of 6 int64 (48 bytes in parts, counts 3f0a)
 //
-// The last example has a count per rank: the four hexadecimal digits are of a
-// hash, which differs if the counts differ, even if their sums are equal.
+// The last example has a count per rank. Its four hexadecimal digits are a part
+// of a hash of the counts. So different counts nearly always give different
+// texts, even if their sums are equal.
 std::string Describe(const OperationSignature& signature);
 
 // Encoded converts a signature to one line of printable characters;

@@ -23,9 +23,9 @@ struct RankTimes {
 };
 
 // Measures RankTimes of one process. In a synchronous training all ranks need
-// the same time for a step, and the ranks that arrive early at a collective
-// wait there for the last one. So the slow rank is the rank with the most own
-// time, although the steps of all ranks take equally long. Communication that
+// the same time for a step: ranks that arrive early at a collective wait there
+// for the last one. So the slow rank is the rank with the most own time,
+// although the steps of all ranks take equally long. Communication that
 // overlaps with the backward pass counts as blocked on every rank, and changes
 // nothing in this comparison.
 //

@@ -415,9 +415,9 @@ int64_t Collectives::Rounds(const Run& run) const {
       }
     }
   }
-  // The number of rounds is at least 1, even for an operation without elements:
-  // each rank has already used one slot, that of the first round, before the
-  // ranks were synchronized.
+  // At least 1 round, even for an operation without elements: before the ranks
+  // were synchronized, each rank has already used one slot, that of the first
+  // round.
   return std::max<int64_t>(
       1, (longest + run.lane_elements - 1) / run.lane_elements);
 }

@@ -71,9 +71,10 @@ class Agreement {
 };
 
 // The flow of data in a collective: which elements each rank sends to which
-// rank. Described as a flow, all collectives are alike: every sender has one
-// lane for each receiver, and a receiver either combines its lanes elementwise
-// or places them side by side. Pure. Keeps a reference to the operation.
+// rank. Described as a flow, all collectives are alike. Every sender has one
+// lane (sequence of elements) for each receiver. A receiver either combines its
+// lanes elementwise or places them side by side. Pure. Keeps a reference to the
+// operation.
 class Flow {
  public:
   Flow(const Operation& operation, int rank, int size);

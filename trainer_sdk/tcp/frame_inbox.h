@@ -20,9 +20,9 @@ namespace muster {
 // Parts of a collective go to the receives of that collective, in order. Parts
 // of a later collective stay on the connection until this rank begins that
 // collective. Messages without a receive are kept in this object, up to a
-// limit, because frames that a receive waits for may follow them on the
-// connection. For the same reason, parts without a receive are kept while a
-// receive waits for a message.
+// limit: they may be followed on the connection by frames for which a receive
+// waits. For the same reason, parts without a receive are kept while a receive
+// waits for a message.
 class FrameInbox : public FrameSink {
  public:
   // `rank`: this rank. `names`: the names of all ranks, indexed by rank.

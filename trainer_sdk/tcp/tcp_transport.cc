@@ -365,8 +365,8 @@ absl::Status TcpMesh::Gone(int peer) const {
                          " died or broke its connection: ", connection.why()));
 }
 
-// Whether ranks yield their core between polls: only if ranks of this host
-// share a core, because an unnecessary yield costs milliseconds if another
+// Whether ranks yield their core between polls. They do so only if ranks of
+// this host share a core: an unnecessary yield costs milliseconds if another
 // program wants the core.
 TcpMesh::Between BetweenTries(const std::vector<PeerName>& names, int rank) {
   cpu_set_t cores;

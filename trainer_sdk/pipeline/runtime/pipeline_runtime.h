@@ -16,9 +16,10 @@
 namespace muster {
 
 struct PipelineOptions {
-  // The longest time that a message may take. The receiver counts from its
-  // receive action in the schedule until the data has arrived, the sender from
-  // its send action until the buffer may be reused.
+  // The longest time that a message may take. The receiver's time begins at its
+  // receive action in the schedule and ends when the data has arrived. The
+  // sender's time begins at its send action and ends when the buffer may be
+  // reused.
   Duration timeout = std::chrono::minutes(10);
 };
 

@@ -34,7 +34,7 @@ struct StreamShape {
 std::string ToString(const StreamShape& shape);
 
 // Whether a pass is the last one of the step that adds to the gradients of the
-// stage's weights (kLast), or a later pass adds to them as well (kMoreToCome).
+// stage's weights. kMoreToCome: a later pass adds to them as well.
 enum class WeightPass { kMoreToCome, kLast };
 
 // The arguments of one pass of a stage.

@@ -20,8 +20,8 @@ struct PlannedAction {
 struct RankPlan {
   std::vector<PlannedAction> actions;
   // Indexed by chunk (the rank's stages rank, rank + p, ...): the number of
-  // slots for activations, which is the largest number of micro-batches in
-  // flight at that stage.
+  // slots for activations. It is the largest number of micro-batches in flight
+  // at that stage.
   std::vector<int> activation_slots;
 };
 

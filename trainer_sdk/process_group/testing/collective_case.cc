@@ -169,7 +169,7 @@ std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
 
 double Tolerance(const CollectiveCase& test, int size) {
   // The bound is wide enough for NCCL, which multiplies by 1/size before it
-  // adds: each summand and each sum may have a rounding error of half a unit in
+  // adds. Each summand and each sum may have a rounding error of half a unit in
   // the last place of the largest value, 15.
   return IsReduction(test.kind) && test.op == ReduceOp::kAvg
              ? size * 16 * EpsilonOf(test.dtype)

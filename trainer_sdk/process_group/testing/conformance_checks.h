@@ -52,9 +52,10 @@ absl::Status CheckAbort(const ConformanceSubject& subject, int size);
 // all data that they need from it.
 absl::Status CheckBrokenForAll(const ConformanceSubject& subject, int size);
 
-// Lets one rank fail while the group forms: in the first attempt at its first
-// store call, in the next attempt at its second, and so on. Checks that the
-// other ranks fail at once, with the number of the failed rank and its reason.
+// One rank fails while the group forms: in the first attempt at its first store
+// call, in the next attempt at its second, and so on. Checks that the other
+// ranks fail at once, and that their errors have the number of the failed rank
+// and its reason.
 absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size);
 
 // While one rank does not join the group, another gives up. Checks that the

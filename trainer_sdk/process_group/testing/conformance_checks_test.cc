@@ -29,8 +29,8 @@ ConformanceSubject Reference() {
   subject.name = "Reference";
   subject.factory = ReferenceTransports();
   subject.every_nth = 23;
-  // The reference transport has no staging buffers, so long data takes no other
-  // path than short data: the longest cases are tried as rarely as the others.
+  // The reference transport has no staging buffers, so it treats long data like
+  // short data. So the longest cases are tried as rarely as the others.
   subject.longest_every_nth = 23;
   return subject;
 }
