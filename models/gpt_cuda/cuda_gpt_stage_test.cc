@@ -424,9 +424,9 @@ TYPED_TEST(CudaGptStageTest, TrainsAsTheCpuDoes) {
   }
   GptWeights read(kConfig, {0, 2});
   weights->CopyTo(&read);
-  // The result of the training: with float32 the weights themselves, with
-  // bfloat16 the optimizer's master weights, which replace the rounded weights
-  // in this array.
+  // The trained weights. With float32 they are the weights themselves. With
+  // bfloat16 the optimizer's master weights replace the rounded weights in this
+  // array.
   std::vector<float> trained(read.data(), read.data() + read.count());
   int64_t at = 0;
   for (const CheckpointSlice& slice : optimizer->State()) {

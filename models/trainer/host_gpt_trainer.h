@@ -31,9 +31,9 @@ namespace muster::models {
 // transport adds the gradients of ranks. With pairwise addition, the result is
 // bit-identical for any number of ranks that is a power of two.
 //
-// With bfloat16 and float16, weights are rounded to that type and gradients are
-// averaged in it, but products and sums are in float32, because the CPU kernels
-// have no other type.
+// With bfloat16 and float16, weights are rounded to that type, and gradients
+// are averaged in that type. But products and sums are in float32, because the
+// CPU kernels have no other type.
 class HostGptTrainer final : public GptTrainer {
  public:
   // Collective. `world` must outlive the trainer. Errors are those of

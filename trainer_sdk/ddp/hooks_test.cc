@@ -1,5 +1,5 @@
-// Compares the hooks that compress gradients with straightforward computations
-// of the averages.
+// Compares the averages of the hooks that compress gradients with averages that
+// are computed in a simple way.
 
 #include <algorithm>
 #include <cmath>

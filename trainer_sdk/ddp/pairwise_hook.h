@@ -30,8 +30,8 @@ class PairwiseHook : public CommHook {
  private:
   PairwiseHook() = default;
 
-  // Indexed by bit: the group of this rank and the rank whose number differs
-  // from this rank's only in that bit.
+  // Indexed by bit: a group of two ranks, this rank and the rank whose number
+  // differs from this rank's only in that bit.
   std::vector<std::unique_ptr<ProcessGroup>> pairs_;
 };
 

@@ -88,7 +88,7 @@ class FlightCalls {
   std::map<FlightGroupKey, std::map<int, int>> members_;
 };
 
-// Whether no rank can finish the operation before every rank has called it,
+// Whether a rank can finish the operation only after every rank has called it,
 // because every rank needs every rank's data.
 bool NeedsAll(const OperationSignature& signature) {
   if (signature.counts_hash != 0) return false;

@@ -17,9 +17,9 @@ struct FlightPosition {
   std::string ranks;      // the ranks as text: "ranks 0-2, 5"
   std::string operation;  // the ranks' last operation; empty: none was recorded
   std::string group;
-  // The state of that operation: "done", "in it for 12.3 s", "failed:
-  // UNAVAILABLE". If it is known how the process ended, this follows, such as
-  // ", then died" or ", then stopped".
+  // The state of `operation`: "done", "in it for 12.3 s", "failed:
+  // UNAVAILABLE". If it is known how the process ended, the text ends with
+  // that, such as ", then died" or ", then stopped".
   std::string state;
 };
 

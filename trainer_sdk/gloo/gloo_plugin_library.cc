@@ -187,10 +187,10 @@ class MeshContext final : public gloo::Context {
 
  private:
   static constexpr int kNobody = -1;
-  // If this rank is opening the connection to a peer, Interrupt waits up to
-  // this time for Connect to end before it closes the pair. Connecting to a
-  // live host takes less. If the peer's host is dead, closing the pair resets
-  // no connection.
+  // Interrupt closes the pair of a peer. If this rank is opening the connection
+  // to the peer, Interrupt first waits up to this time for Connect to end.
+  // Connecting to a live host takes less. If the peer's host is dead, closing
+  // the pair resets no connection.
   static constexpr std::chrono::milliseconds kCallGrace{250};
 
   std::mutex mutex_;

@@ -265,8 +265,8 @@ void GlooMesh::Interrupt() {
   if (waited_for_ != nullptr) plugin_.interrupt(waited_for_);
 }
 
-// Destroys the buffers before the context, because they refer to its
-// connections.
+// Destroys the buffers before the context, because the buffers refer to the
+// context's connections.
 GlooMesh::~GlooMesh() {
   watch_.reset();
   outgoing_.clear();

@@ -36,8 +36,8 @@ int Times(const std::string& message, const std::string& what) {
   return times;
 }
 
-// All ranks call the operation `most`, except rank `odd`, which calls `other`,
-// or nothing if `other` is null. Returns the ranks' error messages.
+// Rank `odd` calls the operation `other`, or nothing if `other` is null. All
+// other ranks call `most`. Returns the ranks' error messages.
 std::vector<std::string> ErrorsOf(const Operation& most, int odd,
                                   const Operation* other) {
   auto transports = MakeTransports(Make, 4, "world");

@@ -114,8 +114,8 @@ class TieredOperation {
     tiers_.failed_on_host = true;
     tiers_.compared = compared_;
     const std::string told(s.message());
-    // If the message already describes the caller's operation, another rank of
-    // this host has made it, with rank numbers of the whole group. Return the
+    // If another rank of this host has made the message, it already describes
+    // the caller's operation, with rank numbers of the whole group. Return the
     // message unchanged.
     if (absl::StrContains(told, absl::StrCat(Describe(signature_), ": "))) {
       return s;

@@ -182,9 +182,10 @@ class Collectives {
   absl::Status Shared(const Run& run);
   absl::Status Direct(const Run& run);
 
-  // Takes the elements [begin, begin + limit) of each lane, or fewer at its
-  // end, from `sources` (one address per sender). Combines them elementwise, or
-  // places the lanes side by side in the output.
+  // Takes a part of each sender's lane for this rank: the elements [begin,
+  // begin + limit), or fewer at the lane's end. `sources` has one address per
+  // sender. The lanes are combined elementwise, or placed side by side in the
+  // output.
   void Take(const Run& run, const std::vector<const void*>& sources,
             int64_t begin, int64_t limit) const;
 

@@ -41,8 +41,8 @@ class ListenerWatch {
   pollfd polled() const;
   Instant until() const { return until_; }
 
-  // Must be called after an event and at until(). Unavailable: the process no
-  // longer listens.
+  // Must be called after an event of polled(), and at the time until().
+  // Unavailable: the listening process no longer listens.
   absl::Status Look(Instant now);
 
  private:

@@ -93,8 +93,8 @@ class PipelineRuntime {
 // The timeline of the last Step, in nanoseconds from the start of its first
 // pass. It can be passed to DrawSchedule and MeasuredCosts. Collective over
 // `group`, which has the pipeline's ranks in order. Call it after a Step. The
-// result is the same on all ranks. The clocks of hosts differ by offsets that
-// are measured at the ends of a few barriers; the accuracy of the barriers
+// result is the same on all ranks. The clocks of hosts differ. The differences
+// are measured at the ends of a few barriers, and the error of this measurement
 // limits comparisons between ranks.
 absl::StatusOr<PipelineTimeline> MeasuredTimeline(
     const PipelineRuntime& runtime, ProcessGroup& group);

@@ -75,8 +75,9 @@ struct CaseSelection {
   // tried, but at least one.
   std::vector<int> sizes;
   int every_nth = 1;
-  // Several test subjects may divide the strata among them: this subject tries
-  // every `shares`-th stratum, beginning with the stratum of index `share`.
+  // The strata (kind, type, reduction and length) may be divided among several
+  // test subjects. This subject tries every `shares`-th stratum, beginning with
+  // the one of index `share`.
   int share = 0;
   int shares = 1;
   // Only every n-th stratum with the longest length (600 KB among all ranks) is

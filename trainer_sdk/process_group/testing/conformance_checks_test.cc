@@ -41,8 +41,8 @@ INSTANTIATE_TEST_SUITE_P(Reference, TransportConformance,
 TEST(ReferenceTransportTest, ARankThatEntersLastFindsItBroken) {
   const TransportFactory factory = ReferenceTransports();
   const auto store = std::make_shared<InProcessStore>();
-  // Performs rank 0's store operations. Rank 0 itself never enters the group's
-  // room (the shared state of its ranks).
+  // This test performs rank 0's store operations. Rank 0 itself never enters
+  // the group's room (the shared state of its ranks).
   ASSERT_TRUE(store->Set("room", "late 0").ok());
   ASSERT_TRUE(store->Add("here", 1).ok());
   const auto enter = [&](int rank, Duration timeout) {

@@ -46,9 +46,9 @@ struct ConformanceSubject {
   // Only every n-th stratum with the longest length (600 KB among all ranks) is
   // tried.
   int longest_every_nth = kUsualNth;
-  // Several subjects of one transport may divide the strata of cases among
-  // them: this subject runs every `shares`-th stratum, beginning with index
-  // `share`.
+  // The strata (kind, type, reduction and length) of cases may be divided among
+  // several subjects of one transport. This subject runs every `shares`-th
+  // stratum, beginning with the one of index `share`.
   int share = 0;
   int shares = 1;
 

@@ -27,7 +27,8 @@ struct InterleavingStep {
   int group = 0;
   enum { kCollective, kMessage, kBatch } kind = kCollective;
   CollectiveCase collective;
-  // one message for kMessage, any number for kBatch
+  // the step's messages: one if it is a message (kMessage), any number if it is
+  // a batch (kBatch)
   std::vector<MessageCase> messages;
 };
 
