@@ -91,9 +91,9 @@ class CheckpointOpening {
       std::vector<SkippedCheckpoint> skipped);
 
   // Whether `status` shows that the checkpoint itself is damaged, so that an
-  // older one may be opened instead. Missing permissions or file descriptors
-  // are no such error: opening an older checkpoint then would silently lose
-  // work.
+  // older one may be opened instead. Missing permissions or file descriptors do
+  // not show that. If an older checkpoint were opened then, work would silently
+  // be lost.
   static bool IsBroken(const absl::Status& status);
 
   // The error to return if no checkpoint in the directory is intact.

@@ -109,7 +109,7 @@ absl::Status Snapshot::Take(const ShardLayout& layout,
 }
 
 // How long rank 0 waits at most for the directory's lock. kLocalLockTimeout:
-// the owner is a process of this host, whose lock the kernel frees when the
+// the owner is a process of this host. The kernel frees its lock when the
 // process ends. kRemoteLockTimeout: the owner is on another host; a file server
 // frees the lock of a lost node when its lease expires, on NFS after 90 s.
 constexpr Duration kLocalLockTimeout = std::chrono::seconds(10);

@@ -56,7 +56,7 @@ class BackwardTracker {
   absl::Status MarkReady(int parameter, std::vector<int>* full);
 
   // Reports that the pass will produce no gradient of `parameter`. An optional
-  // hint for kMayVary: without the hint the parameter's bucket is reduced only
+  // hint for kMayVary. Without the hint, the parameter's bucket is reduced only
   // at the end of the pass. FailedPrecondition: ParameterUse is not kMayVary,
   // or the gradient was marked before.
   absl::Status MarkUnused(int parameter, std::vector<int>* full);

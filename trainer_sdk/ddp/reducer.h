@@ -136,8 +136,8 @@ class Reducer {
   absl::Status Confirm();
 
   // The address to which the backward pass writes the parameter's gradient.
-  // With GradientPlace::kBucket the address may change once, in the first
-  // Finish that reduces, unless the order is BucketOrder::kReverse.
+  // With GradientPlace::kBucket and BucketOrder::kObserved, the address may
+  // change once, in the first Finish that reduces.
   void* gradient(int parameter) const;
   // The average of the parameter's gradient, valid after Finish. Its address is
   // gradient(parameter), except with kOwnToBucket. The address is null if this

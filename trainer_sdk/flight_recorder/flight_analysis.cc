@@ -262,8 +262,8 @@ std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
 }
 
 // Whether the end of a process may be the cause of the failure; called for
-// processes that ended by themselves. The process is not the cause if one of
-// its operations had failed before. `log`: the rank's log; null if there is
+// processes that ended by themselves. A process whose operation had failed
+// before its end is not the cause. `log`: the rank's log; null if there is
 // none.
 bool IsCause(const FlightLog* log) {
   return log == nullptr || log->reason.empty();

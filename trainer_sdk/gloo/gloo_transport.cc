@@ -104,7 +104,7 @@ class GlooMesh final : public Mesh {
     uint64_t slot = 0;
     bool message = false;
     MessageLabel label;
-    // The note that arrives before the data. Null if there is none, and after
+    // The note that arrives before the data. Null if there is no note, or once
     // the receive of the data has been posted.
     std::unique_ptr<Note> note;
     GlooHandle buffer;  // Gloo's buffer for the note, and later for the data
@@ -401,9 +401,9 @@ Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
 }
 
 absl::Status GlooMesh::Wait(Ticket ticket) {
-  // If notes state the lengths of the parts, first read the notes of all later
-  // parts, too, and post the receives of their data. Otherwise the data of the
-  // later parts would wait until this part has arrived.
+  // Notes may state the lengths of the parts. Then first read the notes of all
+  // later parts, too, and post the receives of their data. Otherwise their data
+  // would wait until this part has arrived.
   const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
   for (size_t i = ticket; i < last; ++i) {
     if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;

@@ -289,8 +289,7 @@ class TieredOperation {
     const std::vector<int64_t> own =
         layout_.CountsOf(tiers_.host(), operation_.counts, operation_.count);
     // The buffer for the sums over this host's ranks: scratch memory on the
-    // host's first rank. Null on other ranks, and if the host has only one
-    // rank.
+    // host's first rank. Null on other ranks, and on a host with only one rank.
     char* whole = nullptr;
     char* block = static_cast<char*>(operation_.output);
     if (tiers_.leads() && tiers_.local != nullptr) {

@@ -12,7 +12,7 @@ namespace muster {
 
 // A step in which all ranks of a group wait for each other, such as joining a
 // communicator. NCCL reports that such a step is late, but not which rank is
-// missing; records in the store show this.
+// missing. Records in the store show the missing rank.
 struct Meeting {
   std::string name;  // name of the step; part of its keys in the group's store
   // The number of this meeting among those with the same name, from 1; equal on

@@ -28,7 +28,7 @@ constexpr Duration kLookEvery = milliseconds(10);
 // The interval at which the watching thread queries NCCL for errors while no
 // operations are pending.
 constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
-// The time for which a rank waits for its peers before it also checks, once per
+// If a rank has waited for its peers for this time, it also checks, once per
 // second, whether a peer has reported a failure.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
 // The longest time that a rank spends on the store in order to add details to
@@ -262,8 +262,8 @@ absl::Status NcclGroup::Execute(const Operation& operation,
 absl::Status NcclGroup::WaitFor(uint64_t number) {
   while (!watch_.Done(number)) {
     if (!status().ok()) return ExplainedCause();
-    // If the operation is late or the device failed, wake the watching thread,
-    // which finds this failure, too, and makes the error message.
+    // If the operation is late or the device failed, wake the watching thread.
+    // That thread finds the failure, too, and makes the error message.
     if (!watch_.Look(MonotonicNow()).ok()) Wake();
     std::this_thread::sleep_for(kBarrierPoll);
   }

@@ -379,9 +379,9 @@ PointToPoint AsMessage(const Operation& operation) {
                       operation.dtype};
 }
 
-// Whether a rank could finish the operation without a message from every other
-// rank. If so, a rank that called a different operation might be noticed only
-// in the next operation.
+// Whether a rank could finish the operation although another rank has sent it
+// no message. If so, a rank that called a different operation might be noticed
+// only in the next operation.
 bool SomeHearNothing(const Operation& operation, int size) {
   // With counts, only the sender and the receiver of a part know its expected
   // length, and the sender gets no message from the receiver.

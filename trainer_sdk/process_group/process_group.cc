@@ -121,8 +121,8 @@ absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
 }
 
 // Returns the end of the error message of an operation that timed out. `whole`:
-// the time from the operation's call until its timeout; `behind`: the part of
-// `whole` during which the operation waited for earlier operations. The
+// the time from the operation's call until its timeout. `behind`: the part of
+// that time during which the operation waited for earlier operations. The
 // transport does not know these times, because it measures only its own waiting
 // time. Empty if `behind` is less than 1 ms. Pure.
 std::string TellQueue(Duration behind, Duration whole) {

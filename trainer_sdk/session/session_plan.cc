@@ -261,8 +261,8 @@ SessionPlan PlanOfPmi(EnvironmentReader& variables) {
   return WithMaster(variables, plan, "");
 }
 
-// The smallest of Slurm's special step ids. These denote the batch script, the
-// interactive shell and other processes that are not tasks of an srun.
+// The smallest of Slurm's special step ids. They denote the batch script, the
+// interactive shell and other processes that srun did not start as tasks.
 constexpr uint32_t kLeastSpecialStep = 0xFFFFFFF0;
 
 std::string StepName(const EnvironmentReader& variables) {

@@ -92,8 +92,8 @@ class Phase final : public WaitCondition {
 };
 
 // Wakes the ranks that wait for `condition`, but only if `condition` is true
-// now: so only the last rank that contributes to it wakes them. An earlier
-// wake-up would be useless, and costly if ranks share cores.
+// now. So only the last rank that contributes to the condition wakes them.
+// Earlier wake-ups would be useless, and costly if ranks share cores.
 void RingIfLast(GroupPage& group, const WaitCondition& condition) {
   if (group.bell.sleepers.load(std::memory_order_seq_cst) != 0 &&
       condition.IsTrue()) {

@@ -15,8 +15,8 @@
 
 namespace muster {
 
-// Synchronises the ranks of a group: in Meet, at the start of a collective, all
-// ranks compare their calls before any data is touched; in Step, they wait for
+// Synchronises the ranks of a group. In Meet, at the start of a collective, all
+// ranks compare their calls before any data is touched. In Step, they wait for
 // each other inside the collective. Not thread-safe.
 class Agreement {
  public:

@@ -337,9 +337,9 @@ absl::StatusOr<Gathered> Gather(const GroupPlace& place,
   absl::Status done;
   if (place.rank == 0) {
     done = Invite(place, deadline, &gathered);
-    // Rank 0 has failed, so it sets kKey to its error message, for ranks that
-    // wait for kKey in the store. Ranks that have read kKey before wait at rank
-    // 0's socket instead.
+    // Rank 0 has failed. It sets kKey to its error message, for ranks that wait
+    // for kKey in the store. Ranks that have read kKey earlier wait at rank 0's
+    // socket instead.
     if (!done.ok() && place.size > 1) {
       place.store->Set(kKey, std::string(done.message())).IgnoreError();
     }

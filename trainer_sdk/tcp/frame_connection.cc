@@ -112,8 +112,8 @@ constexpr int kMaxPieces = 32;
 constexpr int64_t kReadAtOnce = 1 << 20;
 
 void SetOption(int fd, int level, int option, int value) {
-  // Errors are ignored: if the option cannot be set, data is still correct,
-  // although transfers or the detection of failures may be slower.
+  // Errors are ignored: data is correct without the option. Only transfers or
+  // the detection of failures may be slower.
   (void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 

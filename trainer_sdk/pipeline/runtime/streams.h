@@ -37,8 +37,9 @@ class PipelineChannels {
   // The buffers of the channel for actions of kind `kind`. Each holds a whole
   // message, in memory that the channel accesses faster than other memory.
   // Empty if this rank has no such channel, or the channel has no such memory.
-  // A neighbour reads a message from such memory in one piece; a transfer in
-  // pieces would interrupt this rank's computations.
+  // A neighbour reads a message from such memory in one piece. Without such
+  // memory the message is sent in pieces, which interrupts this rank's
+  // computations.
   std::vector<std::byte*> Buffers(ActionKind kind) const;
 
   // Starts the transfer of a send or receive action. The buffer must stay valid

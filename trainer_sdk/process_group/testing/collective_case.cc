@@ -267,8 +267,9 @@ CollectiveCase CaseOf(const Stratum& stratum, const Variant& variant, int size,
 }
 
 // Returns the cases in another order, with barriers in between. The order takes
-// every `step`-th case, modulo the number of cases, to which `step` is coprime.
-// So each case occurs once, and similar cases are separated.
+// every `step`-th case, and wraps around at the end of the list. `step` is
+// coprime to the number of cases. So each case occurs once, and similar cases
+// are separated.
 std::vector<CollectiveCase> Shuffled(const std::vector<CollectiveCase>& cases) {
   std::vector<CollectiveCase> mixed;
   if (cases.empty()) return mixed;

@@ -292,7 +292,7 @@ TEST(ConformanceChecksTest, SeeAGroupThatIsBrokenForOneRankOnly) {
                           const OperationContext& context) {
     const absl::Status status = right.Execute(operation, context);
     // The planted defect: the first barrier succeeds although another rank gave
-    // up, as if this rank had received all its data before.
+    // up. A rank that had received all its data before would behave like this.
     return operation.kind == OperationKind::kBarrier && context.sequence == 1
                ? absl::OkStatus()
                : status;
