@@ -99,8 +99,9 @@ void Disturb(float* values, int64_t count, Disturbance* disturb) {
 }
 
 // Runs one pass for each element of `texts` on the CPU. Returns the loss of the
-// last pass and the sum of the gradients, with bounds of their rounding errors:
-// each weight and each result is disturbed by about one rounding error.
+// last pass and the sum of the gradients, with bounds of their rounding errors.
+// To find the bounds, each weight and each result is disturbed by about one
+// rounding error.
 RoundingReference CpuReference(const GptWeights& weights,
                                const std::vector<Texts>& texts, float factor) {
   return RoundingReference([&](Disturbance disturb) {

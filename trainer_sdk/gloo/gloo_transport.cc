@@ -607,8 +607,8 @@ absl::Status ConnectPairs(const GroupPlace& place,
 }
 
 // Starts to detect the death of peers while the group is created. A death
-// interrupts place.formation, if there is one, so that no rank waits for the
-// dead peer.
+// interrupts place.formation (the creation of the group on all ranks), if it is
+// set. So no rank waits for the dead peer.
 absl::Status WatchWhileForming(const GroupPlace& place,
                                std::vector<StreamSocket> sockets,
                                GlooMesh& mesh) {

@@ -83,8 +83,9 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
 };
 
 // Rank 1 fails before it calls NCCL, while the other ranks wait for rank 1
-// inside NCCL. These ranks get rank 1's error immediately, through the
-// formation of the group. GroupAlarm alone would need up to a second.
+// inside NCCL. These ranks get rank 1's error immediately, because Formation
+// watches the creation of the group. GroupAlarm alone would need up to a
+// second.
 TEST_P(NcclSplitFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
   const Instant deadline = MonotonicNow() + seconds(30);
   const auto ends = RunRanks(4, [&](int rank) -> absl::Status {

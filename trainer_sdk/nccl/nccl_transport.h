@@ -78,7 +78,7 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNcclTransport(GroupPlace place,
 // Uses ncclCommSplit if NCCL has it (2.18 or newer), which reuses the parent's
 // knowledge of the topology; otherwise a new NCCL id, exchanged through the new
 // group's store. If the split fails on one rank, `parent` breaks and the other
-// ranks fail as well. They fail immediately if `place` has a formation,
+// ranks fail as well. They fail immediately if place.formation is set,
 // otherwise within one or two seconds. DeadlineExceeded: some ranks did not
 // call it; the message names them.
 absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(

@@ -438,7 +438,7 @@ class ProcessGroup::Body {
     return call;
   }
 
-  // Performs a Split as a formation: the failure of any rank ends the Split on
+  // Performs a Split under a Formation: a failure of any rank ends the Split on
   // all ranks.
   absl::StatusOr<std::unique_ptr<ProcessGroup>> SplitAsFormation(
       int color, int key, const std::string& label,
@@ -452,8 +452,8 @@ class ProcessGroup::Body {
       split_ = *formation;
       broken = broken_;
     }
-    // If the group was aborted before this formation existed, Abort could not
-    // interrupt the formation. This call interrupts it instead.
+    // If the group was aborted before this Formation existed, Abort could not
+    // interrupt the Split. This call does.
     if (!broken.ok()) (*formation)->Interrupt(broken);
     auto group = SplitInTurn(color, key, label, *formation, context);
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {

@@ -90,8 +90,8 @@ struct GroupPlace {
   std::shared_ptr<Store> store = {};
   // The group's name in messages: "world", "dp", "world/split2".
   std::string name = {};
-  // Distinguishes groups of the same name that are made one after the other;
-  // used by the flight recorder. Equal on all ranks of a group.
+  // A number that distinguishes groups of the same name that are made one after
+  // the other, for the flight recorder. Equal on all ranks of a group.
   uint64_t birth = 0;
   // Set while a ProcessGroup makes the transport; may be null. When the
   // formation is interrupted, because another rank failed or the group was

@@ -53,10 +53,11 @@ class RankTime {
   // `waited`.
   void AddDataWait(Duration waited);
 
-  // Ends the measurement permanently. Called if the times of the process's
-  // operations do not show its speed. Operations on a device do not, because
-  // they return before they are complete. Messages between two ranks do not,
-  // because stages of a pipeline, for example, have different amounts of work.
+  // Ends the measurement permanently. Called if the process uses operations
+  // whose times say nothing about its speed. Operations on a device are such
+  // operations, because they return before they are complete. So are messages
+  // between two ranks: such ranks often have different amounts of work, like
+  // the stages of a pipeline.
   void Stop();
 
   // The times until `now`; nullopt: no collective has begun, or Stop was

@@ -28,8 +28,8 @@
 namespace muster {
 namespace {
 
-// The longest time to wait until the next rank has connected to this rank. The
-// next rank connects at once, because all addresses have been published by
+// The longest time to wait until the next rank (own rank + 1) has connected to
+// this rank. It connects at once, because all addresses have been published by
 // then.
 constexpr Duration kCallTimeout = std::chrono::seconds(3);
 

@@ -13,8 +13,8 @@ namespace emulation {
 // thread runs.
 class SharedMemory {
  public:
-  // Fills all of the thread's shared arrays with NaNs. So a kernel cannot use
-  // values of an earlier block without being noticed.
+  // Fills all of the thread's shared arrays with NaNs. A kernel that wrongly
+  // reads values of an earlier block then gives NaNs.
   static void Spoil();
 
  protected:
