@@ -92,8 +92,9 @@ void GptBlock::BackwardInput(const GptBlockWeights& weights,
   LinearBackwardInput(kept->gradients.mlp.data(), weights.mlp_in.weight.value,
                       rows(), width, 4 * width, inner_.data());
   // `gradient` is the gradient of the residual stream. NormBackward adds the
-  // gradient that comes through the perceptron; the part through the residual
-  // connection needs no computation, because the connection is an addition.
+  // gradient that comes through the perceptron; the gradient that comes through
+  // the residual connection is in `gradient` already, because the connection is
+  // an addition.
   NormBackward(weights.norm_2, kept->middle, kept->norm_2, inner_, gradient);
   kept->gradients.middle.assign(gradient->begin(), gradient->end());
   LinearBackwardInput(gradient->data(), weights.attention_out.weight.value,

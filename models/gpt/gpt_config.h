@@ -56,8 +56,8 @@ struct GptTensor {
 };
 
 // Returns the tensors of `layers`, in the order of the forward pass. The head's
-// matrix is the token table: a stage with the head but without the embeddings
-// has a copy of the table, with the same name, at the end of the list.
+// matrix is the token table. If a stage has the head but not the embeddings,
+// the list ends with a copy of the table, under the same name.
 std::vector<GptTensor> TensorsOf(const GptConfig& config, GptLayers layers);
 
 // Names of the parts of a transformer: part 0 is the embeddings, then one part

@@ -264,8 +264,8 @@ class Grid : public testing::TestWithParam<
 TEST_P(Grid, EqualsSequentialTraining) {
   const auto [kind, ranks, chunks, micro_batches, data] = GetParam();
   const PipelineShape shape{ranks, chunks, micro_batches};
-  // A shape that this kind of schedule does not support is skipped. Whether the
-  // right shapes are supported is tested with the generators of schedules.
+  // A shape that this kind of schedule does not support is skipped. The tests
+  // of MakeSchedule check which shapes are supported.
   if (!MakeSchedule(kind, shape).ok()) return;
   ExpectSameResult(Pipelined(kind, shape, data, Options(0)),
                    micro_batches * data, 0);

@@ -64,10 +64,10 @@ TEST_P(AnyBiases, SmallWeightsKnowNothing) {
   std::vector<float> gradients;
   // With small random weights all 19 tokens are nearly equally likely, so the
   // loss is near log(19). The bound allows four standard deviations of the mean
-  // over 12 logits. A logit is the dot product of a normalized position, whose
-  // length is sqrt(8), with a row of the token table, whose 8 elements have a
-  // standard deviation of 0.02. The term deviation^2 / 2 allows for the mean of
-  // the logits' exponentials, which exceeds 1.
+  // over 12 logits. A logit is the dot product of a normalized position and a
+  // row of the token table. The position's length is sqrt(8). The row has 8
+  // elements with a standard deviation of 0.02. The term deviation^2 / 2 allows
+  // for the mean of the logits' exponentials, which exceeds 1.
   const double deviation = 0.02 * std::sqrt(8.0);
   EXPECT_NEAR(WholePass(&weights, &gradients, GptStage::Checkpointing::kNone),
               std::log(19.0),
@@ -136,8 +136,8 @@ TEST_P(AnyBiases, CheckpointingChangesNoBit) {
 }
 
 // Two stages, with the backward pass in two parts, give the same results as the
-// whole model, except for the gradient of the token table, of which each stage
-// has its own.
+// whole model. Only the gradient of the token table differs: each stage has its
+// own.
 TEST_P(AnyBiases, StagesTogetherAreTheModel) {
   GptWeights whole(config(), {0, 4});
   whole.Initialize(1);

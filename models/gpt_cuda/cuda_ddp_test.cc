@@ -29,8 +29,8 @@ constexpr GptConfig kConfig{
 // buckets.
 constexpr BucketLimits kLimits = {.first_bytes = 300, .bytes = 4000};
 
-// A device that logs each wait of a stream for the other stream, in order with
-// the operations on the side stream.
+// A device with a log. The log shows, in order, the operations on the side
+// stream and each wait of a stream for the other stream.
 class OrderedDevice final : public EmulatedDevice {
  public:
   void WaitForOther(Stream stream) override {

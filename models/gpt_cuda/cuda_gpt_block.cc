@@ -122,8 +122,9 @@ void CudaGptBlock<T>::Backward(const CudaGptBlockWeights<T>& weights,
   LinearBackwardInput<T>(device_, mlp_in, mlp_gradient_,
                          weights.mlp_in.weight.value, inner_);
   // `gradient` is the gradient of the residual stream. NormBackward adds the
-  // gradient that comes through the perceptron; the part through the residual
-  // connection needs no computation, because the connection is an addition.
+  // gradient that comes through the perceptron; the gradient that comes through
+  // the residual connection is in `gradient` already, because the connection is
+  // an addition.
   NormBackward(weights.norm_2, kept.middle, kept.norm_2, inner_, gradient);
   Tell(weights.norm_2, ready);
 

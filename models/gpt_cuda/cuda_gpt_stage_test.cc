@@ -99,8 +99,9 @@ void Disturb(float* values, int64_t count, Disturbance* disturb) {
 }
 
 // Runs one pass for each element of `texts` on the CPU. Returns the loss of the
-// last pass and the sum of the gradients, with bounds of their rounding errors:
-// each weight and each result is disturbed by about one rounding error.
+// last pass and the sum of the gradients, with bounds of their rounding errors.
+// To find the bounds, each weight and each result is disturbed by about one
+// rounding error.
 RoundingReference CpuReference(const GptWeights& weights,
                                const std::vector<Texts>& texts, float factor) {
   return RoundingReference([&](Disturbance disturb) {
@@ -144,7 +145,7 @@ class CudaGptStageTest : public testing::Test {
   static constexpr double kWrongFactor = kWide ? 1.001 : 1.5;
 
   // Expects that `found` and `reference` differ by no more than rounding
-  // errors, and that they differ by more once a list of `found` is multiplied
+  // errors. Also expects larger differences if a list of `found` is multiplied
   // by kWrongFactor.
   static void ExpectSame(const RoundingReference& reference,
                          const Lists& found) {
@@ -424,9 +425,9 @@ TYPED_TEST(CudaGptStageTest, TrainsAsTheCpuDoes) {
   }
   GptWeights read(kConfig, {0, 2});
   weights->CopyTo(&read);
-  // The result of the training: with float32 the weights themselves, with
-  // bfloat16 the optimizer's master weights, which replace the rounded weights
-  // in this array.
+  // The trained weights. With float32 they are the weights themselves. With
+  // bfloat16 the optimizer's master weights replace the rounded weights in this
+  // array.
   std::vector<float> trained(read.data(), read.data() + read.count());
   int64_t at = 0;
   for (const CheckpointSlice& slice : optimizer->State()) {

@@ -35,9 +35,10 @@ void CheckShapes(Form a_form, const MatrixView<const T>& a, Form b_form,
 // The number of rows or columns of c for one thread is a multiple of kGrain.
 // kGrain is a multiple of the tile sizes of Muster's and OpenBLAS's kernels.
 constexpr int64_t kGrain = 96;
-// The minimum number of multiplications that are worth a further thread. Up to
-// 100^3 multiplications, OpenBLAS 0.3.21 uses kernels with other rounding
-// (sgemm_small_matrix_permit), so each thread's work stays above that.
+// A further thread is used only if it gets at least this number of
+// multiplications. For up to 100^3 multiplications, OpenBLAS 0.3.21 uses
+// kernels with other rounding (sgemm_small_matrix_permit), so each thread gets
+// more than that.
 constexpr int64_t kWorth = 1 << 20;
 
 // Calls part(begin, end) for consecutive parts of [0, length), each on a thread

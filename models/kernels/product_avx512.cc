@@ -6,7 +6,7 @@
 #if defined(__x86_64__)
 
 // The compiler may use AVX-512 up to pop_options. All of this code is static,
-// so that the linker uses none of it in files that run on any processor.
+// so that the linker cannot use it in files that must also run without AVX-512.
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma")
 #pragma GCC target("prefer-vector-width=512")
@@ -46,9 +46,9 @@ struct Tile {
   int64_t stride;
   // Mask of the columns in the last vector of a row.
   __mmask16 mask;
-  // For prefetching the next tile's part of a: its first element; the number of
-  // cache lines per row (or of the whole part, if it is packed); the number of
-  // cache lines of the whole part (0: no prefetching).
+  // The next tile's part of a, which is prefetched: its first element; the
+  // number of cache lines per row (if the part is packed: of the whole part);
+  // the number of cache lines of the whole part (0: no prefetching).
   const float* next;
   int64_t lines;
   int64_t all_lines;

@@ -201,9 +201,9 @@ TEST_F(PipelineCheckpoint, SoTheyDoOverANetwork) {
   }
 }
 
-// A training that is resumed with another split into stages, other numbers of
+// A training is resumed with another split into stages, another number of
 // pipelines and ranks, sharded or replicated state, or the whole model on each
-// rank must give the same losses up to the order of sums.
+// rank. In each case the losses must be the same up to the order of sums.
 TEST_F(PipelineCheckpoint, AnyRanksGoOnWhereOthersStopped) {
   int runs = 0;
   const RoundingReference whole([&](Disturbance disturb) {

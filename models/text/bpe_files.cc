@@ -35,8 +35,8 @@ constexpr std::array<int, 256> MakeCharacters() {
 }
 
 constexpr std::array<int, 256> kCharacters = MakeCharacters();
-// The character after the last substitute: GPT-2 spells 68 bytes by substitute
-// characters.
+// The first character after GPT-2's substitute characters, which spell 68 of
+// the bytes.
 constexpr int kEnd = kFirstStandIn + 68;
 
 constexpr std::array<int, kEnd> MakeBytes() {

@@ -206,8 +206,8 @@ TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   for (const TrainingResult& result : Train(options, 2, 4)) {
     EXPECT_EQ(host.WrongList<float>(operations, NumbersOf(result)), -1);
   }
-  // A planted defect: clipping as if the norm were half as large, as if only
-  // one rank's share had been counted.
+  // Plants a defect: clips as if the norm were half as large, which is the
+  // error if only one rank's share is counted.
   options.clip *= 2;
   EXPECT_NE(
       host.WrongList<float>(operations, NumbersOf(Train(options, 2, 4)[0])), -1)

@@ -65,8 +65,8 @@ class GptCheckpoint : public testing::Test {
   GptTrainingOptions options_;
 };
 
-// A training that is saved by four ranks and resumed by two, by one and by four
-// has the same losses as an uninterrupted one, with sharded and with replicated
+// Four ranks save a training, and two, one or four ranks resume it. The losses
+// must be those of an uninterrupted training, with sharded and with replicated
 // state.
 TEST_F(GptCheckpoint, GoesOnWithAnyNumberOfRanksAsIfNothingHadHappened) {
   const std::string folder = options_.checkpoint_directory;

@@ -124,9 +124,9 @@ absl::Status HostGptTrainer::MakeOptimizer() {
 }
 
 void HostGptTrainer::PlaceGradients() {
-  // The backward pass writes gradients directly into the reducer's buckets. The
-  // exceptions are several micro-batches, whose gradients are computed
-  // separately, and buckets of another type.
+  // The backward pass usually writes gradients directly into the reducer's
+  // buckets. It cannot if a rank has several micro-batches, whose gradients are
+  // computed separately, or if the buckets have another type.
   if (is_mixed() || micro_batches_of_rank() > 1) return;
   for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
     weights_.PlaceGradient(i, static_cast<float*>(reducer_->gradient(i)));

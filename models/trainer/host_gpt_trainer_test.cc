@@ -100,9 +100,9 @@ std::vector<std::vector<double>> NumbersOf(const TrainingResult& result) {
   return {result.losses, result.norms, {result.validation}};
 }
 
-// Expects that rounding explains the differences between these results and
-// those of a training on one rank, and that it would not explain the
-// differences caused by a slightly wrong learning rate.
+// Expects that these results differ from those of a training on one rank by no
+// more than rounding errors. Also expects that a slightly wrong learning rate
+// would cause larger differences.
 void ExpectResultOfOneRank(const std::vector<TrainingResult>& results,
                            const GptTrainingOptions& options) {
   const RoundingReference alone([&](Disturbance disturb) {

@@ -40,11 +40,11 @@ struct BenchCase {
 
 // The input values of a rank repeat after this number of elements, so that the
 // expected results need to be computed for one period only. It is a prime, so
-// that no two pieces into which a transport cuts a buffer are equal.
+// that the pieces into which a transport cuts a buffer have different contents.
 constexpr int64_t kPeriod = 1021;
 
-// The byte with which an output buffer is filled before the operation, so that
-// elements which the operation does not write are found.
+// An output buffer is filled with this byte before the operation. So elements
+// that the operation does not write are found.
 constexpr int kPoison = 0xA5;
 
 // The input value of `rank` at position `index`. It depends on rank, position
@@ -94,9 +94,9 @@ double Reduced(const BenchCase& test, int64_t index) {
   return result;
 }
 
-// The data that one part of the output must have: `count` elements from
-// position `begin` on, of the input of `rank` or, if `reduced`, of the
-// reduction of all ranks' inputs.
+// The expected content of one part of the output: `count` elements from
+// position `begin` on. They come from the input of `rank` or, if `reduced`,
+// from the reduction of all ranks' inputs.
 struct Source {
   bool reduced = false;
   int rank = 0;

@@ -109,7 +109,7 @@ absl::Status Snapshot::Take(const ShardLayout& layout,
 }
 
 // How long rank 0 waits at most for the directory's lock. kLocalLockTimeout:
-// the owner is a process of this host, whose lock the kernel frees when the
+// the owner is a process of this host. The kernel frees its lock when the
 // process ends. kRemoteLockTimeout: the owner is on another host; a file server
 // frees the lock of a lost node when its lease expires, on NFS after 90 s.
 constexpr Duration kLocalLockTimeout = std::chrono::seconds(10);
@@ -234,8 +234,8 @@ absl::Status CheckpointWriter::Body::Save(
         "a state of ", state.size(), " bytes; at most ", kMaxStateBytes));
   }
   // `status` may be the failure of the previous save. Reach sends `status` to
-  // all ranks, so that this Save returns the failure on every rank, even if
-  // Wait has already returned it on some ranks.
+  // all ranks. So this Save returns the failure on every rank, even if Wait has
+  // already returned it on some.
   status = agreement_.Reach(status, step, slices, call_);
   if (status.ok()) {
     const Instant agreed = MonotonicNow();

@@ -1,5 +1,5 @@
-// A writer may be killed at any byte, its machine may lose power at any byte,
-// or its disk may be full from any byte on. In each case the previous
+// Tests of crashes: a writer is killed at any byte, its machine loses power at
+// any byte, or its disk is full from any byte on. In each case the previous
 // checkpoint must stay intact, and a save that reported success must be on the
 // disk.
 

@@ -15,8 +15,8 @@ namespace {
 
 using Owners = std::vector<int>;
 
-// A tensor that the ranks have declared, and the elements at which each rank's
-// slices of this tensor begin and end.
+// A tensor of the checkpoint, and the elements at which each rank's slices of
+// this tensor begin and end.
 struct KnownTensor {
   CheckpointTensor tensor;
   int first_rank = 0;
@@ -51,9 +51,8 @@ absl::StatusOr<std::map<std::string, KnownTensor>> Gather(
   return known;
 }
 
-// Cuts a tensor into ranges at every position at which the set of ranks that
-// hold it changes. Adds each range to the list of the ranges that this set of
-// ranks holds.
+// Cuts a tensor into ranges, so that all elements of a range are held by the
+// same set of ranks. Adds each range to the list of ranges of that set.
 absl::Status Cut(KnownTensor* known,
                  std::map<Owners, std::vector<SliceRange>>* by_owners) {
   std::sort(known->edges.begin(), known->edges.end(),

@@ -60,9 +60,9 @@ absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
 
 void CudaDevice::CopyIn(void* to, const void* from, int64_t bytes) {
   // cudaMemcpyAsync reads pageable host memory before it returns, so the caller
-  // may then change it. It may read two kinds of memory later: pinned memory,
-  // and all host memory if the GPU reads it in place. For these, wait until the
-  // copy is done.
+  // may then change it. It may read two kinds of memory after it has returned:
+  // pinned memory, and all host memory if the GPU reads it in place. For these,
+  // wait until the copy is done.
   Note(
       "cudaMemcpyAsync to the device",
       plugin_.copy(to, from, bytes, CudaPlugin::CopyKind::kToDevice, stream()));

@@ -38,8 +38,8 @@ std::vector<std::vector<int>> AssignBuckets(
     const std::vector<Tensor>& parameters, const std::vector<int>& order,
     const BucketLimits& limits);
 
-// The indices of the parameters from last to first, which is roughly the order
-// in which a backward pass produces gradients.
+// The indices of the parameters from last to first. A backward pass produces
+// gradients roughly in this order.
 std::vector<int> ReverseOrder(const std::vector<Tensor>& parameters);
 
 }  // namespace muster

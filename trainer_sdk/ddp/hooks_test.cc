@@ -1,5 +1,5 @@
-// Compares the hooks that compress gradients with straightforward computations
-// of the averages.
+// Compares the averages of the hooks that compress gradients with averages that
+// are computed in a simple way.
 
 #include <algorithm>
 #include <cmath>
@@ -236,9 +236,9 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
   const std::vector<double> conditions = Condition([](Disturbance disturb) {
     return std::vector<std::vector<double>>{Arrived(2, disturb)};
   });
-  // The bound counts the successive roundings of one element: the sum over the
-  // ranks, a product over the longer side of the matrix, and as many again for
-  // each of the two columns that are made orthogonal.
+  // The bound counts the successive roundings of one element: in the sum over
+  // the ranks, and in a product over the longer side of the matrix. Each of the
+  // two columns that are made orthogonal has as many roundings as that product.
   const double bound =
       RoundingBound<float>(2 + (2 + 1) * (kColumns + 2), conditions[0]);
   std::vector<double> arrived = Arrived(2, none);
@@ -277,9 +277,9 @@ TEST(PowerSgdTest, ErrorIsSentInLaterSteps) {
           }
           if (step == 1) first_gap = gap;
         }
-        // A single step has a large error, but in the mean over all steps only
-        // the error of the last step remains, divided by the number of steps.
-        // The bounds show that later steps send the errors of earlier ones;
+        // A single step has a large error. In the mean over all steps only the
+        // error of the last step remains, divided by the number of steps. The
+        // bounds show that later steps send the errors of earlier ones;
         // rounding errors are much smaller than the bounds.
         if (first_gap < 0.1) return absl::InternalError("nothing was lost");
         if (gap > first_gap / 4) {

@@ -6,9 +6,10 @@
 namespace muster {
 namespace {
 
-// A column is treated as linearly dependent on the columns before it if less
-// than this fraction of its norm remains after its projections on them are
-// subtracted. The value is the rounding error of float32, with a margin.
+// Projections on the earlier columns are subtracted from each column. If less
+// than this fraction of the column's norm remains, the column counts as
+// linearly dependent on the earlier ones. The value is the rounding error of
+// float32, with a margin.
 constexpr double kRest = 1e-5;
 
 // The norm of column k of p[rows, rank].

@@ -1,5 +1,5 @@
 // Tests every combination of the reducer's options and hooks, on every
-// transport and with 1 to 4 ranks, against averages that are computed one
+// transport and with 1 to 4 ranks. The expected averages are computed one
 // element at a time.
 
 #include <algorithm>
@@ -365,8 +365,8 @@ struct Subject {
   TransportFactory factory;
   Exactness exactness;
   // Only every `stride`-th case is tested. The first tested case depends on the
-  // number of ranks, so that the tests with 1 to 4 ranks together test 4 of
-  // `stride` cases.
+  // number of ranks, so that the four tests, with 1 to 4 ranks, together cover
+  // 4 out of every `stride` cases.
   int stride;
 };
 

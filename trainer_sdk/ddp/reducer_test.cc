@@ -266,8 +266,8 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(GradientPlace::kOwn,
                                      GradientPlace::kBucket)));
 
-// After the first step, all ranks put parameters into buckets in the order in
-// which rank 0's gradients became ready in that step.
+// Rank 0's gradients become ready in some order in the first step. After this
+// step, all ranks put parameters into buckets in that order.
 TEST(ReducerTest, BucketsFollowTheFirstStepOfRank0) {
   const auto statuses = RunWorld(2, [](ProcessGroup& group) -> absl::Status {
     Model model({4, 4, 4});

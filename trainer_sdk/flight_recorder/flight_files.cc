@@ -415,9 +415,9 @@ class Collection {
     if (is_new) return;
     FlightLog& old = known->second;
     if (log.written >= old.written) std::swap(old, log);
-    // If both logs are of one process and equally new, the process may have
+    // Both logs are of one process and equally new. The process may have
     // recorded the reason for its failure only after one of the logs was
-    // copied. Keep the reason from the other log.
+    // copied, so keep the reason from the other log.
     if (old.pid == log.pid && old.written == log.written &&
         old.reason.empty()) {
       old.reason = log.reason;

@@ -25,7 +25,8 @@ struct Flight {
   // The latest log of each rank, ordered by rank.
   std::vector<FlightLog> logs;
   // How the ranks' processes ended, in the last round for which this is known.
-  // One per rank, ordered by rank; the latest if a rank has several.
+  // One entry per rank, ordered by rank: the rank's latest end, if it has
+  // several.
   std::vector<FlightEnd> ends;
   // Whether a process that writes one of the ring files is still running, on
   // this host or on a host whose file locks are visible here.
@@ -45,9 +46,9 @@ struct Flight {
 // subdirectory that has some.
 //
 // InvalidArgument: a file is unreadable, larger than 64 MiB or not a dump
-// (except for Flight::unreadable);
-// there is no dump at all; or dumps are of worlds of different sizes, or of
-// more than a million ranks. The message names the path.
+// (PyTorch's unreadable dumps are listed in Flight::unreadable instead); there
+// is no dump at all; or dumps are of worlds of different sizes, or of more than
+// a million ranks. The message names the path.
 absl::StatusOr<Flight> ReadFlight(const std::vector<std::string>& paths);
 
 }  // namespace muster

@@ -70,9 +70,9 @@ TEST(FlightMessagesTest, RankThatAnsweredTheBatchIsNotBlamed) {
                      RankLog(3, 4)})
           .findings,
       ElementsAre(HasSubstr("rank 2 (node2, pid 102) did not answer batch")));
-  // Rank 2 must be blamed for not answering rank 0's batch, although it has
-  // called other operations: messages with another sequence number, in another
-  // group or with another rank, and a collective.
+  // Rank 2 must be blamed for not answering rank 0's batch. Its other
+  // operations do not answer the batch: messages with another sequence number,
+  // in another group or with another rank, and a collective.
   const std::vector<int> both = {0, 2};
   for (const RankLog& other :
        {RankLog(2, 3).Does(Swap({0}), 2),

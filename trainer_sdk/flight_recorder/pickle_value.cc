@@ -17,10 +17,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kMaxDepth = 64;
-// The maximum size of the result in bytes is kMaxPerByte for each byte of the
-// pickle, plus kMaxRepeated for values that occur several times.
-// Machine::Expand counts kMaxPerByte for each value, plus the length of each
-// string.
+// The largest result in bytes is 16 (kMaxPerByte) for each byte of the pickle,
+// plus kMaxRepeated for values that occur several times. Machine::Expand counts
+// 16 bytes for each value, plus the length of each string.
 constexpr size_t kMaxPerByte = 16;
 constexpr size_t kMaxRepeated = 64 << 20;
 
@@ -120,9 +119,9 @@ class Machine {
   }
 
  private:
-  // A value on the stack. `json` is the value itself; if it is an array or
-  // object, `json` is empty and the elements are in `items`, those of an object
-  // as key, value, key, value, ...
+  // A value on the stack. `json` is the value itself, unless it is an array or
+  // object. Then `json` is empty and the elements are in `items`; those of an
+  // object as key, value, key, value, ...
   struct Node {
     Json json;
     std::vector<Node*> items;

@@ -209,9 +209,9 @@ class Reader {
     record.bytes = record.signature.count * SizeOf(record.signature.dtype);
     record.queued = SecondsAt(entry, "time_created_ns");
     // PyTorch's watchdog records the start and the end of an operation only
-    // when it polls, and never with Gloo. Without a start, the time of the call
-    // is used: the analysis only needs to know whether the rank has called the
-    // operation.
+    // when it polls. With Gloo they are never recorded. Without a start, the
+    // time of the call is used. This is enough: the analysis only needs to know
+    // whether the rank has called the operation.
     record.started = SecondsAt(entry, "time_discovered_started_ns");
     if (record.started == 0) record.started = record.queued;
     record.ended = SecondsAt(entry, "time_discovered_completed_ns");

@@ -141,8 +141,8 @@ bool Calls(const std::vector<char>& mine, const std::vector<char>& theirs) {
   return Compare(a.sin6_addr, b.sin6_addr, a.sin6_port, b.sin6_port) > 0;
 }
 
-// A Gloo context whose pairs are created before they are connected, so that
-// Connect can be interrupted, unlike Gloo's own rendezvous. Every method may
+// A Gloo context whose pairs are created before they are connected. So Connect
+// can be interrupted, which Gloo's own rendezvous cannot. Every method may
 // throw Gloo's exceptions.
 class MeshContext final : public gloo::Context {
  public:
@@ -187,10 +187,10 @@ class MeshContext final : public gloo::Context {
 
  private:
   static constexpr int kNobody = -1;
-  // If this rank is opening the connection to a peer, Interrupt waits up to
-  // this time for Connect to end before it closes the pair. Connecting to a
-  // live host takes less. If the peer's host is dead, closing the pair resets
-  // no connection.
+  // Interrupt closes the pair of a peer. If this rank is opening the connection
+  // to the peer, Interrupt first waits up to this time for Connect to end.
+  // Connecting to a live host takes less. If the peer's host is dead, closing
+  // the pair resets no connection.
   static constexpr std::chrono::milliseconds kCallGrace{250};
 
   std::mutex mutex_;

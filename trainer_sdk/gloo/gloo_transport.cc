@@ -44,9 +44,9 @@ struct GlooDelete {
 using GlooHandle = std::unique_ptr<void, GlooDelete>;
 
 // A mesh of Gloo pairs; a thread of Gloo moves the data. At the beginning of a
-// collective, each rank sends its signature to the next rank for comparison.
-// The label of a message is sent before its data, and the length of a part of
-// an all_to_all with counts is sent before the part.
+// collective, each rank sends its signature to the next rank for comparison. A
+// message's label is sent before its data. In an all_to_all with counts, a
+// part's length is sent before the part.
 class GlooMesh final : public Mesh {
  public:
   // `plugin` made `context`. `names` has the names of all ranks, indexed by
@@ -104,7 +104,7 @@ class GlooMesh final : public Mesh {
     uint64_t slot = 0;
     bool message = false;
     MessageLabel label;
-    // The note that arrives before the data. Null if there is none, and after
+    // The note that arrives before the data. Null if there is no note, or once
     // the receive of the data has been posted.
     std::unique_ptr<Note> note;
     GlooHandle buffer;  // Gloo's buffer for the note, and later for the data
@@ -130,7 +130,7 @@ class GlooMesh final : public Mesh {
   bool PartsAreNoted() const;
   void PostNote(int peer, uint64_t slot, const std::string& text);
   void PostNoteReceive(Incoming& incoming, uint64_t slot);
-  // Waits for the note of `incoming`, if there is one, checks that the note
+  // Waits for the note of `incoming`, if there is one. Checks that the note
   // states what this rank expects, and then posts the receive of the data.
   absl::Status FollowNote(Incoming& incoming);
   absl::Status CompareLabel(const Incoming& incoming) const;
@@ -265,8 +265,8 @@ void GlooMesh::Interrupt() {
   if (waited_for_ != nullptr) plugin_.interrupt(waited_for_);
 }
 
-// Destroys the buffers before the context, because they refer to its
-// connections.
+// Destroys the buffers before the context, because the buffers refer to the
+// context's connections.
 GlooMesh::~GlooMesh() {
   watch_.reset();
   outgoing_.clear();
@@ -401,9 +401,9 @@ Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
 }
 
 absl::Status GlooMesh::Wait(Ticket ticket) {
-  // If notes state the lengths of the parts, first read the notes of all later
-  // parts, too, and post the receives of their data. Otherwise the data of the
-  // later parts would wait until this part has arrived.
+  // Notes may state the lengths of the parts. Then first read the notes of all
+  // later parts, too, and post the receives of their data. Otherwise their data
+  // would wait until this part has arrived.
   const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
   for (size_t i = ticket; i < last; ++i) {
     if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;
@@ -607,8 +607,8 @@ absl::Status ConnectPairs(const GroupPlace& place,
 }
 
 // Starts to detect the death of peers while the group is created. A death
-// interrupts place.formation, if there is one, so that no rank waits for the
-// dead peer.
+// interrupts place.formation (the creation of the group on all ranks), if it is
+// set. So no rank waits for the dead peer.
 absl::Status WatchWhileForming(const GroupPlace& place,
                                std::vector<StreamSocket> sockets,
                                GlooMesh& mesh) {

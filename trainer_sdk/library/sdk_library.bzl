@@ -26,9 +26,9 @@ def _sdk_library_impl(ctx):
         ["save", "end", ""],
     ))
     ctx.actions.run_shell(
-        # Object files from different folders may have equal names; ar keeps all
-        # of them only with an MRI script. The second command clears their
-        # timestamps, so that builds are reproducible.
+        # Object files from different folders may have equal names. ar keeps all
+        # of them only if its input is an MRI script. The second command
+        # (ranlib) clears their timestamps, so that builds are reproducible.
         command = "/usr/bin/ar -M <$1 && /usr/bin/ranlib -D $2",
         arguments = [script.path, archive.path],
         inputs = archives + [script],

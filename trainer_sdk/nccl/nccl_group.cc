@@ -28,11 +28,12 @@ constexpr Duration kLookEvery = milliseconds(10);
 // The interval at which the watching thread queries NCCL for errors while no
 // operations are pending.
 constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
-// The time for which a rank waits for its peers before it also checks, once per
+// If a rank has waited for its peers for this time, it also checks, once per
 // second, whether a peer has reported a failure.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
-// The longest time for the store accesses that add details to an error message.
-// A rank also waits for its peers, for NcclOptions::explanation_timeout.
+// The longest time that a rank spends on the store in order to add details to
+// an error message. The wait for the peers (NcclOptions::explanation_timeout)
+// is not included.
 constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 // The interval at which the host polls for the end of a barrier.
 constexpr Duration kBarrierPoll = std::chrono::microseconds(20);
@@ -261,8 +262,8 @@ absl::Status NcclGroup::Execute(const Operation& operation,
 absl::Status NcclGroup::WaitFor(uint64_t number) {
   while (!watch_.Done(number)) {
     if (!status().ok()) return ExplainedCause();
-    // If the operation is late or the device failed, wake the watching thread,
-    // which finds this failure, too, and makes the error message.
+    // If the operation is late or the device failed, wake the watching thread.
+    // That thread finds the failure, too, and makes the error message.
     if (!watch_.Look(MonotonicNow()).ok()) Wake();
     std::this_thread::sleep_for(kBarrierPoll);
   }
@@ -339,9 +340,9 @@ absl::Status NcclGroup::Explained(
       place_.size == 1) {
     return cause;
   }
-  // Ranks publish their unfinished NCCL operations under separate keys, because
-  // ProcessGroup publishes each rank's last call, which may be a later
-  // operation, in the same store.
+  // Ranks publish their unfinished NCCL operations under separate keys. In the
+  // same store, ProcessGroup publishes each rank's last call, which may be a
+  // later operation.
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
   const auto compare = [place, call = *current,

@@ -37,7 +37,8 @@ class NcclGroup {
   absl::Status JoinBySplit(NcclGroup& parent, int color, int key,
                            Instant deadline);
   // Takes part in a split of this group without joining a new group.
-  // `formation` is the formation of the split's new groups, or null.
+  // `formation`, if not null, reports a failure of any rank while the split's
+  // new groups are created.
   absl::Status SplitWithoutNewGroup(const std::shared_ptr<Formation>& formation,
                                     Instant deadline);
 

@@ -13,8 +13,9 @@ namespace muster {
 // ncclResult_t, where 0 is success.
 
 // Bits of the mask of event types that a plug-in requests. NCCL reports a
-// point-to-point event when it enqueues a send or receive, and a kernel channel
-// event for each channel of an operation's kernel while the kernel runs.
+// point-to-point event when it enqueues a send or receive. While the kernel of
+// an operation runs, NCCL reports a kernel channel event for each of its
+// channels.
 inline constexpr int kPointToPointEvent = 1 << 2;
 inline constexpr int kKernelChannelEvent = 1 << 6;
 

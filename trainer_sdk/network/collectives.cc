@@ -12,8 +12,9 @@
 namespace muster {
 namespace {
 
-// Up to this number of bytes sent per rank, it is faster that every rank sends
-// all its data to all ranks (one hop) than to use several hops.
+// The largest number of bytes sent per rank for which every rank sends all its
+// data directly to all ranks (one hop). Several hops are faster for larger
+// data.
 constexpr int64_t kDirectBytes = 32 << 10;
 constexpr int kDirectRanks = 8;
 // The smallest part, in bytes, for which a ring is used. With smaller parts,
@@ -378,12 +379,12 @@ PointToPoint AsMessage(const Operation& operation) {
                       operation.dtype};
 }
 
-// Whether a rank could finish the operation without a message from every other
-// rank. If so, a rank that called a different operation might be noticed only
-// in the next operation.
+// Whether a rank could finish the operation although another rank has sent it
+// no message. If so, a rank that called a different operation might be noticed
+// only in the next operation.
 bool SomeHearNothing(const Operation& operation, int size) {
-  // With counts, only the sender and the receiver of a part know the length
-  // that they expect, and the sender gets no message from the receiver.
+  // With counts, only the sender and the receiver of a part know its expected
+  // length, and the sender gets no message from the receiver.
   if (operation.kind == OperationKind::kAllToAll) {
     return !operation.counts.empty();
   }

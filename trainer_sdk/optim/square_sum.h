@@ -10,7 +10,7 @@
 namespace muster {
 
 // The exact sum of the squares of floats. An exact sum depends neither on the
-// order of additions nor on the number of ranks, so the factor that clips
+// order of additions nor on the number of ranks. So the factor that clips
 // gradients is bit-identical, however the gradients are distributed. The method
 // is Kulisch's long accumulator: a fixed-point number that can hold the squares
 // of up to 2^40 float32 values.

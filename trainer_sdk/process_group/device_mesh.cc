@@ -37,7 +37,7 @@ absl::Status CheckMesh(const std::vector<MeshDimension>& dimensions,
                        dimension.size, " in a group of ", ranks));
     }
     // The multiplication cannot overflow: this loop has checked that `product`
-    // was at most `ranks` before, and that the size of the dimension is.
+    // and the size of the dimension are at most `ranks`.
     product *= dimension.size;
     absl::StrAppend(&shape, shape.empty() ? "" : " x ", dimension.name, "=",
                     dimension.size);
@@ -79,7 +79,8 @@ size_t DeviceMesh::IndexOf(const std::string& dimension) const {
     if (dimensions_[i].name == dimension) return i;
   }
   // An unknown name is an error in the calling program. The message lists the
-  // valid names; unlike that of MUSTER_CHECK, it has no line of this file.
+  // valid names. Unlike a message of MUSTER_CHECK, it does not point to a line
+  // of this file.
   std::string names;
   for (const MeshDimension& known : dimensions_) {
     absl::StrAppend(&names, names.empty() ? "" : ", ", known.name);

@@ -39,10 +39,10 @@ class FailureRecord {
   // that timed out and does not know why the peer did not answer.
   void AwaitCause(Duration grace) const;
 
-  // Called by a rank whose deadline passed during `operation`. Records in the
-  // store that this rank timed out in `operation`, and waits up to `grace` for
-  // other ranks that timed out in the same operation. Returns one entry per
-  // rank, this one included; empty if the store does not answer.
+  // Called by a rank whose deadline passed during `operation`. Records this in
+  // the store, and waits up to `grace` for other ranks that timed out in the
+  // same operation. Returns one entry per rank, this one included; empty if the
+  // store does not answer.
   std::vector<LateRank> CompareLate(const std::string& operation, int size,
                                     Duration grace) const;
 

@@ -74,8 +74,8 @@ void Formation::Watch() {
 }
 
 void Formation::Interrupt(const absl::Status& cause) {
-  // Fail publishes the cause before any connection is closed, so that a peer
-  // that sees a closed connection finds the cause in the store.
+  // Fail publishes the cause before any connection is closed. So a peer that
+  // sees a closed connection finds the cause in the store.
   if (!ended()) GiveUp(Fail(cause));
 }
 
@@ -137,8 +137,8 @@ absl::Status Formation::Do(std::function<void()> call) {
   }
   std::unique_lock<std::mutex> lock(mutex_);
   // This wait ends later than the deadline of `call`. So if `call` times out,
-  // the caller gets the error of `call`, which is more precise than the error
-  // of this wait.
+  // the caller gets its error, which is more precise than the error of this
+  // wait.
   const Instant until = std::max(deadline_, MonotonicNow()) + 2 * kStoreTimeout;
   if (!changed_.wait_until(lock, ToSteady(until),
                            [&] { return *done || !cause_.ok(); })) {

@@ -144,9 +144,9 @@ std::vector<std::optional<OperationSignature>> ReadLastOperations(
 
 namespace {
 
-// The time that the store gets to write this rank's last operation and to read
-// the last operations of the peers, in addition to the time that the caller
-// allows for waiting.
+// The time that the store gets for its own work, in addition to the wait that
+// the caller allows: writing this rank's last operation, and reading those of
+// the peers.
 constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 
 }  // namespace

@@ -13,9 +13,9 @@
 
 namespace muster {
 
-// A pointer, with the DType of its element type if there is one. An operation
-// whose `dtype` differs from that DType is rejected with InvalidArgument,
-// except that a message of int8 may carry bytes of any type.
+// A pointer, and the DType of its element type if there is one. An operation
+// whose `dtype` is another one is rejected with InvalidArgument. Messages of
+// int8 are an exception: they may carry bytes of any type.
 template <typename Pointer>
 struct TypedBuffer {
   // clang-tidy 14 does not know explicit(false).

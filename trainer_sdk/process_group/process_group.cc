@@ -121,8 +121,8 @@ absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
 }
 
 // Returns the end of the error message of an operation that timed out. `whole`:
-// the time from the operation's call until its timeout; `behind`: the part of
-// `whole` during which the operation waited for earlier operations. The
+// the time from the operation's call until its timeout. `behind`: the part of
+// that time during which the operation waited for earlier operations. The
 // transport does not know these times, because it measures only its own waiting
 // time. Empty if `behind` is less than 1 ms. Pure.
 std::string TellQueue(Duration behind, Duration whole) {
@@ -213,8 +213,8 @@ class ProcessGroup::Body {
       return work;
     }
     // The worker thread is started before the operation gets its sequence
-    // number: if the system has no thread left and the caller retries, the
-    // numbers of this rank still match those of its peers.
+    // number. If the system has no thread left and the caller retries, the
+    // numbers of this rank then still match those of its peers.
     if (!worker_.joinable()) {
       try {
         worker_ = std::thread([this] { Serve(); });
@@ -438,7 +438,7 @@ class ProcessGroup::Body {
     return call;
   }
 
-  // Performs a Split as a formation: the failure of any rank ends the Split on
+  // Performs a Split under a Formation: a failure of any rank ends the Split on
   // all ranks.
   absl::StatusOr<std::unique_ptr<ProcessGroup>> SplitAsFormation(
       int color, int key, const std::string& label,
@@ -452,8 +452,8 @@ class ProcessGroup::Body {
       split_ = *formation;
       broken = broken_;
     }
-    // If the group was aborted before this formation existed, Abort could not
-    // interrupt the formation. This call interrupts it instead.
+    // If the group was aborted before this Formation existed, Abort could not
+    // interrupt the Split. This call does.
     if (!broken.ok()) (*formation)->Interrupt(broken);
     auto group = SplitInTurn(color, key, label, *formation, context);
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {

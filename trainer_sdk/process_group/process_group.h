@@ -58,9 +58,9 @@ struct CallOptions {
 struct ProcessGroupOptions {
   // Timeout of operations whose CallOptions have none.
   Duration timeout = std::chrono::minutes(10);
-  // The longest time for which a rank whose operation failed waits for its
-  // peers to report which operations they called, before it returns the error.
-  // An unresponsive store adds up to one second.
+  // A rank whose operation failed waits up to this time before it returns the
+  // error. Meanwhile its peers report which operations they called. An
+  // unresponsive store adds up to one second.
   Duration explanation_timeout = std::chrono::seconds(2);
   // The members' world ranks, indexed by rank in the group. Empty: the group is
   // the world.
@@ -129,9 +129,9 @@ class ProcessGroup {
 
   // Queues `operation` and returns at once. The operation's buffers must stay
   // valid until the returned work is completed. Operations run one after
-  // another, in the order of the calls. The result is never null: invalid
-  // arguments and all other failures are returned by the work's status, so a
-  // caller that drops the work does not see them.
+  // another, in the order of the calls. The result is never null. All failures,
+  // including invalid arguments, are in the work's status, so a caller that
+  // drops the work does not see them.
   [[nodiscard]] std::shared_ptr<Work> Start(Operation operation,
                                             CallOptions options = {});
 

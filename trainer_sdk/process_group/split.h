@@ -60,7 +60,7 @@ Operation SplitOperation();
 // own transport before they wait in the store. So if a rank calls another
 // collective instead, the transport finds the mismatch at once and reports it
 // on both ranks. Errors are those of the transport. If `formation` is
-// interrupted, the transport is aborted.
+// interrupted, because any rank has failed, the transport is aborted.
 absl::Status MeetToSplit(Transport& transport,
                          const std::shared_ptr<Formation>& formation,
                          const OperationContext& context);

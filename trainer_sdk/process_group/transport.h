@@ -90,8 +90,8 @@ struct GroupPlace {
   std::shared_ptr<Store> store = {};
   // The group's name in messages: "world", "dp", "world/split2".
   std::string name = {};
-  // Distinguishes groups of the same name that are made one after the other;
-  // used by the flight recorder. Equal on all ranks of a group.
+  // A number that distinguishes groups of the same name that are made one after
+  // the other, for the flight recorder. Equal on all ranks of a group.
   uint64_t birth = 0;
   // Set while a ProcessGroup makes the transport; may be null. When the
   // formation is interrupted, because another rank failed or the group was
@@ -107,9 +107,9 @@ using TransportFactory =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(GroupPlace place,
                                                              Instant deadline)>;
 
-// Makes the transport of a group that is split from the group of `parent`, for
-// transports that can do this faster than a TransportFactory. Collective over
-// all ranks of the parent, between its operations. `place` is the position that
+// Makes the transport of a group that is split from the group of `parent`. Some
+// transports can do this faster than a TransportFactory. Collective over all
+// ranks of the parent, between its operations. `place` is the position that
 // results from `color` and `key`. Returns null for a negative color.
 using TransportSplitter =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(

@@ -23,9 +23,9 @@ struct RankTimes {
 };
 
 // Measures RankTimes of one process. In a synchronous training all ranks need
-// the same time for a step, and the ranks that arrive early at a collective
-// wait there for the last one. So the slow rank is the rank with the most own
-// time, although the steps of all ranks take equally long. Communication that
+// the same time for a step: ranks that arrive early at a collective wait there
+// for the last one. So the slow rank is the rank with the most own time,
+// although the steps of all ranks take equally long. Communication that
 // overlaps with the backward pass counts as blocked on every rank, and changes
 // nothing in this comparison.
 //
@@ -36,7 +36,8 @@ class RankTime {
   // The interval of reports in a process that reports no steps.
   static constexpr Duration kReportInterval = std::chrono::milliseconds(500);
   // If the process has reported a step within this time, Exit requests no
-  // report: reports at the ends of steps compare ranks at the same points.
+  // report: reports at the ends of steps compare the ranks better, because all
+  // ranks make them at the same point of the training.
   static constexpr Duration kStepInterval = std::chrono::minutes(1);
 
   // Returns the RankTime that measures this process.
@@ -53,9 +54,10 @@ class RankTime {
   void AddDataWait(Duration waited);
 
   // Ends the measurement permanently. Called if the process uses operations
-  // whose times say nothing about its speed: operations on a device, which
-  // return before they are complete, or messages between two ranks, as between
-  // the stages of a pipeline, which have different amounts of work.
+  // whose times say nothing about its speed. Operations on a device are such
+  // operations, because they return before they are complete. So are messages
+  // between two ranks: such ranks often have different amounts of work, like
+  // the stages of a pipeline.
   void Stop();
 
   // The times until `now`; nullopt: no collective has begun, or Stop was

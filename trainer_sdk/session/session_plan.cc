@@ -141,9 +141,9 @@ bool HasAgentStore(EnvironmentReader& variables) {
 }
 
 // Reports an error if mpirun's world is larger than WORLD_SIZE. The likely
-// cause is that a worker of another job started mpirun: the processes that
-// mpirun starts inherit the worker's RANK and WORLD_SIZE, so each of them would
-// take the worker's rank.
+// cause is that a worker of another job started mpirun. Then all processes of
+// mpirun inherit the worker's RANK and WORLD_SIZE, so each of them would take
+// the worker's rank.
 void RefuseOuterWorld(EnvironmentReader& variables, const SessionPlan& plan) {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     const auto size = variables.Number(name, 1, kMaxRanks);
@@ -261,8 +261,8 @@ SessionPlan PlanOfPmi(EnvironmentReader& variables) {
   return WithMaster(variables, plan, "");
 }
 
-// The smallest of Slurm's special step ids. These denote the batch script, the
-// interactive shell and other processes that are not tasks of an srun.
+// The smallest of Slurm's special step ids. They denote the batch script, the
+// interactive shell and other processes that srun did not start as tasks.
 constexpr uint32_t kLeastSpecialStep = 0xFFFFFFF0;
 
 std::string StepName(const EnvironmentReader& variables) {

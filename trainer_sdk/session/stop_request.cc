@@ -16,9 +16,8 @@
 namespace muster {
 namespace {
 
-// The time within which two SIGINTs count as one Ctrl-C: under torchrun a
-// process may get SIGINT from the terminal and again from torchrun, which
-// forwards it.
+// Two SIGINTs within this time count as one Ctrl-C. Under torchrun a process
+// may get SIGINT from the terminal and again from torchrun, which forwards it.
 constexpr Duration kOneCtrlC = std::chrono::seconds(1);
 
 // Set to 1 by the signal handler when this process is asked to stop.

@@ -92,8 +92,8 @@ class Phase final : public WaitCondition {
 };
 
 // Wakes the ranks that wait for `condition`, but only if `condition` is true
-// now: so only the last rank that contributes to it wakes them. An earlier
-// wake-up would be useless, and costly if ranks share cores.
+// now. So only the last rank that contributes to the condition wakes them.
+// Earlier wake-ups would be useless, and costly if ranks share cores.
 void RingIfLast(GroupPage& group, const WaitCondition& condition) {
   if (group.bell.sleepers.load(std::memory_order_seq_cst) != 0 &&
       condition.IsTrue()) {
@@ -415,9 +415,9 @@ int64_t Collectives::Rounds(const Run& run) const {
       }
     }
   }
-  // The number of rounds is at least 1, even for an operation without elements:
-  // each rank has already used one slot, that of the first round, before the
-  // ranks were synchronized.
+  // At least 1 round, even for an operation without elements: before the ranks
+  // were synchronized, each rank has already used one slot, that of the first
+  // round.
   return std::max<int64_t>(
       1, (longest + run.lane_elements - 1) / run.lane_elements);
 }

@@ -15,8 +15,8 @@
 
 namespace muster {
 
-// Synchronises the ranks of a group: in Meet, at the start of a collective, all
-// ranks compare their calls before any data is touched; in Step, they wait for
+// Synchronises the ranks of a group. In Meet, at the start of a collective, all
+// ranks compare their calls before any data is touched. In Step, they wait for
 // each other inside the collective. Not thread-safe.
 class Agreement {
  public:
@@ -71,9 +71,10 @@ class Agreement {
 };
 
 // The flow of data in a collective: which elements each rank sends to which
-// rank. Described as a flow, all collectives are alike: every sender has one
-// lane for each receiver, and a receiver either combines its lanes elementwise
-// or places them side by side. Pure. Keeps a reference to the operation.
+// rank. Described as a flow, all collectives are alike. Every sender has one
+// lane (sequence of elements) for each receiver. A receiver either combines its
+// lanes elementwise or places them side by side. Pure. Keeps a reference to the
+// operation.
 class Flow {
  public:
   Flow(const Operation& operation, int rank, int size);
@@ -143,8 +144,8 @@ int64_t ShareBegin(int64_t count, int rank, int size, int64_t per_line);
 //            reduces its share and writes the result to every output.
 //
 // All rounds of all collectives use the staging slots in turn. Three slots are
-// enough: a rank writes to the slot that other ranks read two rounds ago, and
-// those ranks finished reading that slot before the last synchronization. Not
+// enough: the slot to which a rank writes was last read two or more rounds ago,
+// and all ranks finished these reads before the last synchronization. Not
 // thread-safe.
 class Collectives {
  public:
@@ -181,9 +182,10 @@ class Collectives {
   absl::Status Shared(const Run& run);
   absl::Status Direct(const Run& run);
 
-  // Takes the elements [begin, begin + limit) of each lane, or fewer at its
-  // end, from `sources` (one address per sender). Combines them elementwise, or
-  // places the lanes side by side in the output.
+  // Takes a part of each sender's lane for this rank: the elements [begin,
+  // begin + limit), or fewer at the lane's end. `sources` has one address per
+  // sender. The lanes are combined elementwise, or placed side by side in the
+  // output.
   void Take(const Run& run, const std::vector<const void*>& sources,
             int64_t begin, int64_t limit) const;
 

@@ -68,8 +68,8 @@ SendQueue::SendQueue(Peers* peers, Heap* heap, int to, uint64_t sequence)
 
 bool SendQueue::CanMove() const {
   if (done()) return false;
-  // The receiver removes the header from the ring after it has copied the
-  // payload from the heap, so an empty ring shows that the copy is complete.
+  // The receiver copies the payload from the heap, and then removes the header
+  // from the ring. So an empty ring shows that the copy is complete.
   if (direct_) return ring_.Filled() == 0;
   return ring_.Space() > 0;
 }

@@ -167,7 +167,8 @@ void Ring(Bell& bell);
 
 // Rings the bell only if ranks sleep at it. The caller must have made their
 // condition true with a sequentially consistent store: then either a rank that
-// is about to sleep sees that store, or this call sees the sleeper.
+// is about to sleep sees the store and stays awake, or this call sees the
+// sleeper and wakes it.
 inline void RingIfHeard(Bell& bell) {
   if (bell.sleepers.load(std::memory_order_seq_cst) != 0) Ring(bell);
 }

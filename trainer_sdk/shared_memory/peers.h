@@ -38,9 +38,9 @@ using CoreSet = std::bitset<kMaxCores>;
 // The processor cores on which the calling thread may run.
 CoreSet AvailableCores();
 
-// Whether `rank` may spin while it waits: whether the cores of `rank` suffice
-// for all ranks that can run on no other cores, `rank` included. Otherwise a
-// spinning rank may delay the very rank for which it waits. Pure.
+// Whether `rank` may spin while it waits. It may if its cores are at least as
+// many as the ranks that can run on these cores only, `rank` included.
+// Otherwise a spinning rank may delay the very rank for which it waits. Pure.
 bool MaySpin(const std::vector<CoreSet>& cores_of_ranks, int rank);
 
 // A condition for which a rank waits, and which other ranks make true.

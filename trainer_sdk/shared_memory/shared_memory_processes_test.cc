@@ -185,8 +185,8 @@ std::vector<std::string> SharedMappings() {
   return found;
 }
 
-// A file without a name disappears with the last process that has it open,
-// however that process ends, so nothing can be left in /dev/shm.
+// A file without a name disappears when no process has it open any more,
+// however the processes end. So nothing can be left in /dev/shm.
 TEST(Processes, SharedMemoryHasNoName) {
   const auto body = [](const GroupPlace& place) {
     const std::vector<std::string> before = SharedMappings();

@@ -111,9 +111,8 @@ class TcpStore final : public Store {
     size_t keys;
   };
 
-  // The deadline of calls that have no time limit. It is later than the time at
-  // which a store that does not answer is declared lost, even if other requests
-  // are pending.
+  // The deadline of calls that have no time limit. A store that does not answer
+  // is declared lost before this deadline, even if other requests are pending.
   Instant Unlimited() const;
   // Sends the requests and returns the replies of those that have a reply.
   // DeadlineExceeded: the replies did not arrive by `limit`, or an earlier

@@ -112,8 +112,8 @@ constexpr int kMaxPieces = 32;
 constexpr int64_t kReadAtOnce = 1 << 20;
 
 void SetOption(int fd, int level, int option, int value) {
-  // Errors are ignored: if the option cannot be set, data is still correct,
-  // although transfers or the detection of failures may be slower.
+  // Errors are ignored: data is correct without the option. Only transfers or
+  // the detection of failures may be slower.
   (void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
@@ -258,9 +258,9 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
                  staged_end_ - staged_begin_);
     staged_end_ -= staged_begin_;
     staged_begin_ = 0;
-    // If a long frame is arriving, read its rest directly to its destination,
-    // and after it no more than the next header into the staging buffer: data
-    // in the staging buffer must be copied a second time.
+    // If a long frame is arriving, read its rest directly to its destination.
+    // Read no more than the next header after it into the staging buffer,
+    // because data in that buffer must be copied a second time.
     const int64_t remaining = arriving_ ? arriving_->bytes - placed_bytes_ : 0;
     const size_t stage = remaining >= static_cast<int64_t>(kStagingBytes)
                              ? kFrameHeaderBytes

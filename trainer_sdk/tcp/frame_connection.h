@@ -99,8 +99,8 @@ class FrameConnection {
   // Whether queued frames were discarded because the peer no longer accepts
   // data.
   bool lost_frames() const { return lost_frames_; }
-  // The header of the frame that is arriving, and the number of bytes of its
-  // data that have been written to the destination.
+  // The header of the frame that is arriving, and how many bytes of its data
+  // have been written to the destination.
   const std::optional<FrameHeader>& arriving() const { return arriving_; }
   int64_t arrived() const { return placed_bytes_; }
 

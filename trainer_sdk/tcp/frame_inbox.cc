@@ -192,7 +192,8 @@ absl::StatusOr<FramePlace> FrameInbox::Place(int peer,
   const Ticket ticket = FirstFor(peer, header);
   if (ticket == kNobody) {
     // Leave the part on the connection until its receive is posted, unless a
-    // receive waits for a message, which may arrive after the part.
+    // receive waits for a message: the message may follow the part on the
+    // connection.
     if (header.type == FrameType::kPart && !AwaitsMessage(peer)) {
       return FramePlace{};
     }

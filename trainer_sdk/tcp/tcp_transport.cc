@@ -118,7 +118,8 @@ class TcpMesh final : public Mesh {
   OperationSignature signature_;
   Instant begun_;
   Instant deadline_;
-  // whether the next rank has been notified of the current operation
+  // whether the next rank (own rank + 1, or 0) has been notified of the current
+  // operation
   bool announced_ = true;
 };
 
@@ -231,9 +232,9 @@ void TcpMesh::Close() {
   }
 }
 
-// Announces the current operation to the next rank, unless this rank has sent a
-// part of the operation to the next rank already. Because each rank does this,
-// a mismatch is found even if each rank waits for another.
+// Announces the current operation to the next rank (own rank + 1, or 0), unless
+// this rank has sent that rank a part of the operation already. Because each
+// rank does this, a mismatch is found even if each rank waits for another.
 void TcpMesh::Announce() {
   if (announced_) return;
   announced_ = true;
@@ -365,8 +366,8 @@ absl::Status TcpMesh::Gone(int peer) const {
                          " died or broke its connection: ", connection.why()));
 }
 
-// Whether ranks yield their core between polls: only if ranks of this host
-// share a core, because an unnecessary yield costs milliseconds if another
+// Whether ranks yield their core between polls. They do so only if ranks of
+// this host share a core: an unnecessary yield costs milliseconds if another
 // program wants the core.
 TcpMesh::Between BetweenTries(const std::vector<PeerName>& names, int rank) {
   cpu_set_t cores;

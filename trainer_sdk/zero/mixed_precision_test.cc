@@ -1,4 +1,4 @@
-// Compares training in 16 bits with float32 master weights, replicated and
+// Compares 16-bit training, whose float32 master weights are replicated or
 // sharded, with a simple reference computation of all ranks in one thread.
 
 #include <cmath>

@@ -26,8 +26,8 @@ absl::Status ScatterHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
       group);
   const int64_t rest = bucket.count - counts[0] * ranks;
   // The last rank reduces the `rest` elements that remain after the equal parts
-  // of all ranks. One rank has no remaining elements, because its part is the
-  // whole bucket.
+  // of all ranks. In a group of one rank no elements remain, because that
+  // rank's part is the whole bucket.
   if (!status.ok() || rest == 0 || ranks == 1) return status;
   void* const at = bucket.at(bucket.count - rest);
   return bucket.Run(

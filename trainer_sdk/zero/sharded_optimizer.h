@@ -26,8 +26,8 @@ namespace muster {
 // exact.
 //
 // With GradientPlace::kInPlace, the values are gathered in place if their
-// memory has the same layout as that of the gradients: the types may differ,
-// but the distances between tensors, in elements, must be equal.
+// memory has the layout of the gradients' memory. The types may differ, but the
+// distances between tensors, in elements, must be equal.
 class ShardedOptimizer : public Optimizer {
  public:
   // Creates the optimizer. Call it on every rank with the same arguments; it

@@ -39,11 +39,11 @@ class ScopedThreadOrder {
 };
 
 // Runs a kernel's thread blocks one after another. The threads of a block are
-// fibers of the calling thread, which switch only where they must wait for each
-// other, so that results are deterministic. Two kinds of undefined behaviour in
-// CUDA abort the process, with a message that names the place. Barrier: not all
-// threads of the block call it at the same place. Exchange: not all lanes of
-// the warp call it at the same place.
+// fibers of the calling thread. Fibers switch only where they must wait for
+// each other, so that results are deterministic. Two kinds of undefined
+// behaviour in CUDA abort the process, with a message that names the place.
+// Barrier: not all threads of the block call it at the same place. Exchange:
+// not all lanes of the warp call it at the same place.
 class BlockRun {
  public:
   static constexpr unsigned kWarpSize = 32;

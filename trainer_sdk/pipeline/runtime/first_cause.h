@@ -14,9 +14,9 @@ namespace muster {
 // error `message`: a mark, and the original cause in `message`.
 std::string BrokenBecause(std::string_view message);
 
-// Returns the original cause of a failure: the part of `message` after the mark
-// that BrokenBecause made on another rank, or all of `message` if it has no
-// mark.
+// Returns the original cause of a failure. It is the part of `message` after
+// the mark that BrokenBecause made on another rank; without a mark, all of
+// `message`.
 std::string FirstCause(std::string_view message);
 
 }  // namespace muster

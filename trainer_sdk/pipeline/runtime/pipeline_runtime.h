@@ -16,9 +16,10 @@
 namespace muster {
 
 struct PipelineOptions {
-  // The longest time that a message may take. The receiver counts from its
-  // receive action in the schedule until the data has arrived, the sender from
-  // its send action until the buffer may be reused.
+  // The longest time that a message may take. The receiver's time begins at its
+  // receive action in the schedule and ends when the data has arrived. The
+  // sender's time begins at its send action and ends when the buffer may be
+  // reused.
   Duration timeout = std::chrono::minutes(10);
 };
 
@@ -92,8 +93,8 @@ class PipelineRuntime {
 // The timeline of the last Step, in nanoseconds from the start of its first
 // pass. It can be passed to DrawSchedule and MeasuredCosts. Collective over
 // `group`, which has the pipeline's ranks in order. Call it after a Step. The
-// result is the same on all ranks. The clocks of hosts differ by offsets that
-// are measured at the ends of a few barriers; the accuracy of the barriers
+// result is the same on all ranks. The clocks of hosts differ. The differences
+// are measured at the ends of a few barriers, and the error of this measurement
 // limits comparisons between ranks.
 absl::StatusOr<PipelineTimeline> MeasuredTimeline(
     const PipelineRuntime& runtime, ProcessGroup& group);

@@ -65,8 +65,8 @@ struct Pipeline {
 };
 
 // The largest number of buffers that a rank may need: one per input that was
-// requested and is not used yet, one per micro-batch in flight on this rank and
-// on the previous rank, and two for the input and output of the current pass.
+// requested and is not used yet; one per micro-batch in flight on this rank and
+// on the previous rank; and two for the input and output of the current pass.
 int MaxBuffers(const PipelineSchedule& lowered, int rank) {
   const PipelineShape& shape = lowered.shape;
   int asked = 0;
@@ -188,9 +188,9 @@ TEST(PipelineRuntimeTest, PerformsOverNetworksToo) {
   }
 }
 
-// Tests a schedule that no generator makes: its backward passes are in another
-// order than its forward passes, and the weight gradients are computed at
-// unusual positions.
+// Tests a schedule that no generator makes. Its backward passes are in another
+// order than its forward passes, and it computes weight gradients at unusual
+// positions.
 TEST(PipelineRuntimeTest, PerformsWhatComesAsCsv) {
   const auto schedule = ReadScheduleCsv(
       "0F2,0F0,0F1,0I0,0I2,0I1,0W1,0W2,0W0\n"

@@ -20,7 +20,7 @@
 namespace muster {
 
 // A rank's connections to its neighbours in a pipeline. For each neighbour and
-// each direction of data there is a channel: a group of two ranks, of which one
+// each direction of data there is a channel: a group of two ranks. One of them
 // only sends and the other only receives. A group performs its operations in
 // order on a thread of its own, so a channel that waits never blocks another. A
 // channel works correctly if messages are received in the order in which they
@@ -37,8 +37,9 @@ class PipelineChannels {
   // The buffers of the channel for actions of kind `kind`. Each holds a whole
   // message, in memory that the channel accesses faster than other memory.
   // Empty if this rank has no such channel, or the channel has no such memory.
-  // A neighbour reads a message from such memory in one piece; a transfer in
-  // pieces would interrupt this rank's computations.
+  // A neighbour reads a message from such memory in one piece. Without such
+  // memory the message is sent in pieces, which interrupts this rank's
+  // computations.
   std::vector<std::byte*> Buffers(ActionKind kind) const;
 
   // Starts the transfer of a send or receive action. The buffer must stay valid
@@ -88,10 +89,10 @@ struct StreamBuffer {
 };
 
 // The data that flows between one rank's stages and their neighbours, in a pool
-// of buffers. A buffer becomes free when its content has been used or sent, so
-// the pool never has more buffers than the schedule has micro-batches in flight
-// at this rank and its neighbours. (A message that was sent but not received is
-// in flight at the receiver.) Not thread-safe.
+// of buffers. A buffer becomes free when its content has been used or sent. So
+// the pool has at most as many buffers as micro-batches are in flight at this
+// rank and its neighbours. (A message that was sent but not received is in
+// flight at the receiver.) Not thread-safe.
 class PipelineStreams {
  public:
   // `inputs`: the input shapes, indexed by stage; that of stage 0 is ignored.

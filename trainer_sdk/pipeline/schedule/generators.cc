@@ -56,8 +56,8 @@ class RankOrder {
 
   const PipelineShape& shape_;
   const int rank_;
-  // The size of a group of micro-batches: all of the group pass one of the
-  // rank's stages before the first of the group enters the rank's next stage.
+  // The size of a group of micro-batches. All micro-batches of a group pass one
+  // of the rank's stages before any of them enters the rank's next stage.
   const int group_;
 };
 

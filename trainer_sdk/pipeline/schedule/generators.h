@@ -24,10 +24,10 @@ enum class ScheduleKind {
   // time, at the cost of more communication and more held activations.
   kInterleaved1F1B,
   // Each backward pass is split in two (Qi et al., 2023): input gradients are
-  // computed first, and weight gradients fill the bubble (idle time). With p
-  // ranks, m micro-batches, and equal times for the forward pass, the input
-  // gradient and the weight gradient, the bubble is (p-1)/(3m) of the ideal
-  // time.
+  // computed first, and weight gradients fill the bubble (idle time). If the
+  // forward pass, the input gradient and the weight gradient take equally long,
+  // the bubble is (p-1)/(3m) of the ideal time, with p ranks and m
+  // micro-batches.
   kZeroBubble1P,
 };
 
@@ -38,10 +38,10 @@ std::string_view ScheduleName(ScheduleKind kind);
 absl::StatusOr<ScheduleKind> ParseScheduleName(std::string_view name);
 
 // Makes a schedule. InvalidArgument: a number in `shape` is below 1 or too
-// large; GPipe or 1F1B has more than one stage per rank; or the micro-batches
-// of a schedule with several stages per rank cannot be divided into equal
-// rounds: m must be a multiple of max(1, m / p rounded down) for m
-// micro-batches and p ranks.
+// large; GPipe or 1F1B has more than one stage per rank; or there are several
+// stages per rank, and the micro-batches cannot be divided into equal rounds
+// (with p ranks, their number m must be a multiple of max(1, m / p rounded
+// down)).
 absl::StatusOr<PipelineSchedule> MakeSchedule(ScheduleKind kind,
                                               const PipelineShape& shape);
 

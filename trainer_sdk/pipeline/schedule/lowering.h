@@ -7,11 +7,11 @@
 namespace muster {
 
 // Adds communication to a schedule. A send directly follows each computation
-// whose result another rank needs. The receive is inserted into the other
-// rank's actions at the position that the other rank has reached by the time of
-// the send, if all actions take the same time. So receives are posted early,
-// and the receives from one rank have the order of its sends. InvalidArgument:
-// the schedule is invalid (CheckComputations).
+// whose result another rank needs. The receive is inserted into the receiver's
+// actions, at the position that the receiver has reached by the time of the
+// send if all actions take equally long. So receives are posted early, and the
+// receives from one rank have the order of its sends. InvalidArgument: the
+// schedule is invalid (CheckComputations).
 absl::StatusOr<PipelineSchedule> AddCommunication(
     const PipelineSchedule& schedule);
 

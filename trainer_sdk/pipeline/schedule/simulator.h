@@ -33,8 +33,8 @@ struct TimedAction {
   int64_t end = 0;
 };
 
-// The timeline of a schedule in which each rank starts each computation as soon
-// as the rank's previous computation is done and the input is available.
+// The timeline of a schedule. Each rank starts each computation as soon as the
+// rank's previous computation is done and the input is available.
 struct PipelineTimeline {
   PipelineShape shape;
   // Indexed by rank: the rank's computations, in order.

@@ -99,10 +99,10 @@ TEST(CaseSelectionTest, TheStrataAreSpreadOverTheSizes) {
 }
 
 TEST(CaseSelectionTest, EveryVariantIsTakenWhereAllAre) {
-  // The expected number of cases, computed by hand from 5 short lengths and 7
-  // types. A kind has two variants (out of place and in place), or four if it
-  // has parts (equal or uneven). all_to_all is never in place, so it has the
-  // two variants equal and uneven. Each longest stratum has one variant.
+  // The number of short cases, computed by hand: 5 lengths and 7 types per kind
+  // and reduction. A kind has two variants (out of place, in place), or four if
+  // it has parts (equal, uneven). An all_to_all has two variants, because it is
+  // never in place. Each longest stratum has one variant.
   constexpr size_t kLengths = 5 * 7;
   constexpr size_t kShort = kLengths * (5 * (2 + 2 + 4) + 4 + 4 + 4 + 2 + 2);
   size_t cases = 0;

@@ -59,25 +59,25 @@ std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
 // except for averages of floats.
 double Tolerance(const CollectiveCase& test, int size);
 
-// Returns all cases: every variant (placement and parts) of every stratum
-// (kind, type, reduction and length), except that each stratum with the longest
-// length has only one variant.
+// Returns every variant (placement and parts) of every stratum (kind, type,
+// reduction and length). Strata with the longest length have only one variant.
 std::vector<CollectiveCase> EveryCase(int size);
 
 // Returns every variant (placement and parts) of every stratum (kind, type,
 // reduction and length), except the strata with the longest length.
 std::vector<CollectiveCase> ShortCases(int size);
 
-// The distribution of the cases over groups of several sizes, so that every
-// stratum (kind, type, reduction and length) is tried in at least one size.
+// The distribution of the cases over groups of several sizes. Every stratum
+// (kind, type, reduction and length) is tried in at least one size.
 struct CaseSelection {
   // The groups' sizes. Each stratum (kind, type, reduction and length) has a
   // list of pairs (size, variant); only every `every_nth`-th of these pairs is
   // tried, but at least one.
   std::vector<int> sizes;
   int every_nth = 1;
-  // Several test subjects may divide the strata among them: this subject tries
-  // every `shares`-th stratum, beginning with the stratum of index `share`.
+  // The strata (kind, type, reduction and length) may be divided among several
+  // test subjects. This subject tries every `shares`-th stratum, beginning with
+  // the one of index `share`.
   int share = 0;
   int shares = 1;
   // Only every n-th stratum with the longest length (600 KB among all ranks) is

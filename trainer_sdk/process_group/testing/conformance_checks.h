@@ -48,13 +48,14 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size);
 absl::Status CheckAbort(const ConformanceSubject& subject, int size);
 
 // One rank gives up before any other arrives. Checks that later calls of the
-// other ranks fail too, even if these ranks already have all data that they
-// need from the rank that gave up.
+// other ranks fail too. They must fail even if the rank that gave up has sent
+// all data that they need from it.
 absl::Status CheckBrokenForAll(const ConformanceSubject& subject, int size);
 
-// Lets one rank fail while the group forms: in the first attempt at its first
-// store call, in the next attempt at its second, and so on. Checks that the
-// other ranks fail at once, with the number of the failed rank and its reason.
+// One rank fails while the group forms: in the first attempt at its first store
+// call, in the next attempt at its second, and so on. Checks that the other
+// ranks fail at once, and that their errors have the number of the failed rank
+// and its reason.
 absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size);
 
 // While one rank does not join the group, another gives up. Checks that the

@@ -1,4 +1,5 @@
-// The suite must accept a correct transport and reject defective ones.
+// Tests that the conformance suite accepts a correct transport and rejects
+// defective ones.
 #include "trainer_sdk/process_group/testing/conformance_checks.h"
 
 #include <gmock/gmock.h>
@@ -28,8 +29,8 @@ ConformanceSubject Reference() {
   subject.name = "Reference";
   subject.factory = ReferenceTransports();
   subject.every_nth = 23;
-  // The reference transport has no staging buffers, so long data takes no other
-  // path than short data: the longest cases are tried as rarely as the others.
+  // The reference transport has no staging buffers, so it treats long data like
+  // short data. So the longest cases are tried as rarely as the others.
   subject.longest_every_nth = 23;
   return subject;
 }
@@ -40,8 +41,8 @@ INSTANTIATE_TEST_SUITE_P(Reference, TransportConformance,
 TEST(ReferenceTransportTest, ARankThatEntersLastFindsItBroken) {
   const TransportFactory factory = ReferenceTransports();
   const auto store = std::make_shared<InProcessStore>();
-  // Performs rank 0's store operations. Rank 0 itself never enters the group's
-  // room (the shared state of its ranks).
+  // This test performs rank 0's store operations. Rank 0 itself never enters
+  // the group's room (the shared state of its ranks).
   ASSERT_TRUE(store->Set("room", "late 0").ok());
   ASSERT_TRUE(store->Add("here", 1).ok());
   const auto enter = [&](int rank, Duration timeout) {
@@ -291,7 +292,7 @@ TEST(ConformanceChecksTest, SeeAGroupThatIsBrokenForOneRankOnly) {
                           const OperationContext& context) {
     const absl::Status status = right.Execute(operation, context);
     // The planted defect: the first barrier succeeds although another rank gave
-    // up, as if this rank had received all its data before.
+    // up. A rank that had received all its data before would behave like this.
     return operation.kind == OperationKind::kBarrier && context.sequence == 1
                ? absl::OkStatus()
                : status;

@@ -37,18 +37,18 @@ struct ConformanceSubject {
   std::string name;  // name of the test instance: letters and digits
   TransportFactory factory;
 
-  // The group sizes to try. For a transport that is slow with threads as ranks:
-  // each stratum (kind, type, reduction and length) has a list of pairs (size,
-  // variant), and only every `every_nth`-th of these pairs is tried, but at
-  // least one.
+  // The group sizes to try. A transport that is slow with threads as ranks may
+  // omit cases: each stratum (kind, type, reduction and length) has a list of
+  // pairs (size, variant). Only every `every_nth`-th of these pairs is tried,
+  // but at least one.
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
   // Only every n-th stratum with the longest length (600 KB among all ranks) is
   // tried.
   int longest_every_nth = kUsualNth;
-  // Several subjects of one transport may divide the strata of cases among
-  // them: this subject runs every `shares`-th stratum, beginning with index
-  // `share`.
+  // The strata (kind, type, reduction and length) of cases may be divided among
+  // several subjects of one transport. This subject runs every `shares`-th
+  // stratum, beginning with the one of index `share`.
   int share = 0;
   int shares = 1;
 

@@ -1,5 +1,5 @@
-// Checks of the conformance suite that make the forming of a group fail, and
-// examine the errors that the ranks get.
+// Checks of the conformance suite in which a group fails to form. They examine
+// the errors that the ranks get.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -114,8 +114,8 @@ absl::StatusOr<bool> FailingStore::Check(const std::vector<std::string>& keys) {
   return store_->Check(keys);
 }
 
-// A timeout much longer than any step takes, so that only a rank that was not
-// notified of the failure reaches it.
+// A timeout much longer than any step takes. A rank that reaches it was not
+// notified of the failure.
 constexpr Duration kFar = std::chrono::minutes(2);
 // The size of the largest group that is checked. Larger groups form, and fail,
 // in the same way.

@@ -27,7 +27,8 @@ struct InterleavingStep {
   int group = 0;
   enum { kCollective, kMessage, kBatch } kind = kCollective;
   CollectiveCase collective;
-  // one message for kMessage, any number for kBatch
+  // the step's messages: one if it is a message (kMessage), any number if it is
+  // a batch (kBatch)
   std::vector<MessageCase> messages;
 };
 
@@ -178,9 +179,9 @@ class StartingRank {
     return absl::OkStatus();
   }
 
-  // Starts all of steps[begin, end) except the last: the steps of one group in
-  // order, but the groups in an order that is random for this rank. Then runs
-  // the last step, which may depend on operations that other ranks have
+  // Starts all of steps[begin, end) except the last. The steps of one group are
+  // started in order, but steps of different groups in a random order. Then
+  // runs the last step, which may depend on operations that other ranks have
   // started. There is no deadlock, because no rank waits before its last step.
   // Finally waits for the started operations, in random order.
   absl::Status DoWindow(const std::vector<InterleavingStep>& steps,
