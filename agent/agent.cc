@@ -87,8 +87,8 @@ void Inbox::Post(LifecycleEvent event) {
     events_.push_back(std::move(event));
   }
   const uint64_t one = 1;
-  // A write to an eventfd fails only if its counter, here the number of unread
-  // events, would exceed 2^64 - 2. The result is therefore not checked.
+  // The result is not checked. A write to an eventfd fails only if its counter
+  // would exceed 2^64 - 2, and this counter is the number of unread events.
   [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof(one));
 }
 
@@ -261,8 +261,8 @@ class Agent::Impl {
     }
     // Sends operators that follow the output (launch logs -f) the last of it.
     answers_.Finish(kTimeForLastOutput);
-    // Closes the link to the coordinator before the wait for this node's
-    // console, so that other nodes do not wait for a slow console here.
+    // Closes the link to the coordinator first and then waits for this node's
+    // console. Otherwise other nodes would wait for a slow console here.
     link_->Close();
     logs_.Finish(WaitLimitsAtEnd(observer_.limits, end_));
     return {.exit_code = leave_->exit_code,
@@ -320,8 +320,8 @@ class Agent::Impl {
     ShowState();
     const int ready = PollUntil(fds, NextDeadline());
     // Reads the workers' progress reports before any other step reads the
-    // clock. After a suspension of this process, workers that have reported
-    // during the suspension would otherwise seem silent.
+    // clock. Otherwise, after a suspension of this process, workers would seem
+    // silent although they reported during the suspension.
     HearWorkers();
     timers_.Look();
     Tell(nccl_ids_.Look(MonotonicNow()));
@@ -332,8 +332,8 @@ class Agent::Impl {
       Step(ClockTicked());
       return;
     }
-    // Signals are handled before the exits of workers: a cluster may send its
-    // signal to the workers too, and the signal then explains why they exited.
+    // Handles signals before the exits of workers. A cluster may send its
+    // signal to the workers too, and then the signal explains why they exited.
     for (int signal : signals_.TakeAll()) {
       if (TakeTerminalSignal(signal)) continue;
       if (EndsJob(signal, options_.signals_to_handle,
@@ -356,8 +356,8 @@ class Agent::Impl {
     }
   }
 
-  // Answers the operators' inquiries in the newest directive. They are not the
-  // lifecycle's affair, since they change nothing.
+  // Answers the operators' inquiries in the newest directive. The lifecycle is
+  // not asked, because an inquiry changes no state.
   void AnswerInquiries(const LifecycleEvent& event) {
     if (const auto* const came = std::get_if<DirectiveCame>(&event)) {
       answers_.Follow(came->directive.inquiries);
@@ -371,8 +371,9 @@ class Agent::Impl {
   bool TakeTerminalSignal(int signal) {
     if (!IsTerminalSignal(options_, signal)) return false;
     if (signal == SIGTSTP) {
-      // Sends SIGSTOP, because the kernel ignores SIGTSTP in a process group
-      // without a shell above it, such as a worker's.
+      // Sends SIGSTOP instead of SIGTSTP. A worker's process group is orphaned
+      // (its parent is in another session), and SIGTSTP does not stop an
+      // orphaned process group.
       guardian_->SignalAll(SIGSTOP, Guardian::Reach::kProcessGroups);
       terminal_.Stop();
       guardian_->SignalAll(SIGCONT, Guardian::Reach::kProcessGroups);
@@ -432,9 +433,9 @@ class Agent::Impl {
 
   void Step(const LifecycleEvent& event) {
     LifecycleStep step = lifecycle_.Step(MonotonicNow(), event);
-    // Announces a preemption before all other actions, because these, and the
-    // connection, may block. If the cluster has signalled the workers too, they
-    // already look for the preemption file.
+    // Announces a preemption before all other actions, because another action,
+    // or sending the report, may block. If the cluster has signalled the
+    // workers too, they are already looking for the preemption file.
     for (const auto& action : step.actions) {
       const auto* const announce = std::get_if<AnnouncePreemption>(&action);
       if (announce != nullptr) Do(*announce);
@@ -445,7 +446,7 @@ class Agent::Impl {
     for (const std::string& line : step.losses) {
       if (observer_.on_loss) observer_.on_loss(line);
     }
-    // Writes the file about the workers' exits before the report is sent: once
+    // Writes the file about the workers' exits before the report is sent. Once
     // the coordinator has the report, another node may read the file.
     if (!step.ends.empty()) Keep(step.ends);
     if (step.report.has_value()) link_->Send(*step.report);
@@ -494,8 +495,8 @@ class Agent::Impl {
     RemoveOldRound(place.round);
     std::string node_address = options_.node.address;
     {
-      // The node of group rank 0 may know only a loopback address of itself if
-      // it runs on the coordinator's host; other nodes reach it at the
+      // If the node of group rank 0 runs on the coordinator's host, it may know
+      // only a loopback address of itself. Other nodes then reach it at the
       // coordinator's address.
       std::lock_guard<std::mutex> lock(peer_mutex_);
       if (IsLoopback(place.master_address) && !peer_address_.empty() &&
@@ -504,15 +505,15 @@ class Agent::Impl {
       }
       if (node_address.empty()) node_address = own_address_;
     }
-    // An agent in the coordinator's process needs no network connection to the
-    // coordinator, so node_address is still empty. The agent then uses its
-    // local address on the route to the node of group rank 0.
+    // If the agent is in the coordinator's process, it has no network
+    // connection to the coordinator, so node_address is still empty. The agent
+    // then uses its local address on the route to the node of group rank 0.
     if (const auto master = NumericAddress(place.master_address, 0);
         node_address.empty() && master.has_value()) {
       node_address = LocalAddressTowards(*master);
     }
     // If --stdin names a rank that does not exist, only the node of group rank
-    // 0 says so, so that the message appears once.
+    // 0 prints a message, so that it appears once.
     const std::string unread =
         UnreadInputRemark(options_.input, place.round, place.world_size);
     if (!unread.empty() && place.group_rank == 0 && observer_.on_notice) {
@@ -631,8 +632,8 @@ class Agent::Impl {
   void Do(const CloseStore& action) { store_.Close(action.reason); }
 
   // Reserves a port for the round's store and offers it to the coordinator. If
-  // that fails, this node reports port 0; should it become the master, its
-  // workers' error message says why there is no store.
+  // no port can be reserved, this node reports port 0. If this node then
+  // becomes the master, its workers' error message says why there is no store.
   void OfferPort() {
     const absl::StatusOr<int> port = store_.Prepare();
     if (port.ok()) Step(PortHeld{*port});
@@ -673,7 +674,7 @@ class Agent::Impl {
   GuardianWatch guardian_watch_{MonotonicNow()};
   // value of Guardian::signs_of_life() at the last check
   uint64_t signs_of_life_ = 0;
-  int first_rank_ = 0;  // of this node in the newest round
+  int first_rank_ = 0;  // this node's first rank in the newest round
   std::optional<Leave> leave_;
   JobEnd end_ = JobEnd::kByItself;
 

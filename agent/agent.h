@@ -18,11 +18,11 @@
 
 namespace muster::agent {
 
-// Whether a job ended by itself, or because this node received a signal that
-// stops or preempts the job. After a signal the cluster soon kills what is
-// left. WaitLimitsAtEnd therefore adds this signal to the count that
-// `limits.end_signals` returns, so that the console has less time to accept the
-// remaining output.
+// How a job ended for this node: by itself, or because this node received a
+// signal that stops or preempts the job. After such a signal the cluster soon
+// kills this process, so the console has less time to accept the remaining
+// output. WaitLimitsAtEnd therefore counts this signal in addition to those
+// that `limits.end_signals` returns.
 enum class JobEnd { kByItself, kBySignal };
 ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
                                           JobEnd end);
@@ -36,8 +36,9 @@ struct AgentResult {
   bool never_ran = false;
   // The job's verdict, if the coordinator gave one.
   std::optional<rendezvous::Verdict> verdict;
-  // Without a verdict: one sentence that says why this node stopped (refused,
-  // released, the coordinator did not answer within its deadline).
+  // Without a verdict: one sentence that says why this node stopped. Examples:
+  // it was refused or released, or the coordinator did not answer within its
+  // deadline.
   std::string reason;
   // Whether this node is the one that acts for the whole job
   // (Directive::acts_for_job).
@@ -48,12 +49,13 @@ struct AgentResult {
   JobEnd end = JobEnd::kByItself;
 };
 
-// One node's agent: drives the pure lifecycle with the coordinator's
-// directives, the guardian's events, signals and time.
+// One node's agent. Passes the coordinator's directives, the guardian's events,
+// signals and the time to the lifecycle, and performs its actions.
 //
 // Run blocks until the job has ended for this node and every worker is gone.
 // The constructor blocks the handled signals in the calling thread, and Run
-// reads them from a signalfd: create other threads after the construction.
+// reads them from a signalfd. Therefore create other threads after the
+// construction.
 class Agent {
  public:
   // The receivers of the agent's messages during the run. Called in the thread

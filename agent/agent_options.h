@@ -32,8 +32,8 @@ struct AgentOptions {
   EnvironmentPlan environment;
   LogPlan logs;
   std::vector<std::string> argv;  // the worker's command
-  // The NAME of an argument --NAME=LOCAL_RANK that is inserted into the
-  // worker's argv at position local_rank_at; empty: no argument is inserted.
+  // If not empty: the argument --NAME=LOCAL_RANK, where NAME is this value, is
+  // inserted into the worker's argv at position local_rank_at.
   std::string local_rank_flag;
   size_t local_rank_at = 0;
   // Whether "${local_rank}" is replaced by the local rank in the arguments
@@ -42,11 +42,11 @@ struct AgentOptions {
   // The rule that selects the workers that read this process's stdin.
   WorkerInput input;
   AgentPolicy policy;
-  // Signals that this agent handles. A signal that is also in
-  // PreemptionOptions::signals announces a preemption; else one in
-  // AgentPolicy::signals_to_leave makes this node leave; else one in
-  // AgentPolicy::signals_to_forward is forwarded. Any other signal stops the
-  // job.
+  // Signals that this agent handles. The effect depends on the first of these
+  // lists that contains the signal. PreemptionOptions::signals: announces a
+  // preemption. AgentPolicy::signals_to_leave: makes this node leave.
+  // AgentPolicy::signals_to_forward: forwards the signal to the workers. If
+  // none of these lists contains the signal, it stops the job.
   std::vector<int> signals_to_handle;
   PreemptionOptions preemption;
   HealthOptions health;
@@ -73,8 +73,8 @@ struct AgentOptions {
   std::string standby_endpoint;
   std::string absent_hint;  // advice for finding out why nodes are missing
   StorePath store_path = StorePath::kDirect;
-  // Whether NCCL in the workers loads Muster's profiler plug-in. Whoever runs
-  // the agent adds the plug-in's path to `environment`.
+  // Whether NCCL in the workers loads Muster's profiler plug-in. The agent's
+  // caller adds the plug-in's path to `environment`.
   bool profiles_collectives = false;
   // lines printed for the user at the start of the run
   std::vector<std::string> remarks;

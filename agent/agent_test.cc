@@ -218,8 +218,8 @@ TEST_F(AgentTest, AnNcclIdWhoseProcessDiesDuringTheRoundIsReported) {
                [&](const rendezvous::Report& report)
                    -> std::optional<rendezvous::Directive> {
                  if (report.round == 0) {
-                   // The first report may come without an NCCL id, because it
-                   // waits for one only a short time; the next report has it.
+                   // The first report waits only a short time for an NCCL id,
+                   // so it may come without an id. The next report has it.
                    if (report.offered_nccl_id.empty()) return std::nullopt;
                    rendezvous::Directive directive = ToldToRun(1);
                    directive.place.nccl_id = report.offered_nccl_id;
@@ -241,7 +241,7 @@ TEST_F(AgentTest, AnNcclIdWhoseProcessDiesDuringTheRoundIsReported) {
   EXPECT_THAT(notices_, HasSubstr(lost + "; who has not met"));
 }
 
-// The coordinator may assign an id whose process has just died: the agent then
+// The coordinator may assign an id whose process has just died. The agent then
 // reports the loss when the round begins.
 TEST_F(AgentTest, AnNcclIdWhoseProcessDiedBeforeTheRoundIsReported) {
   options_.node.slots = 1;
@@ -291,7 +291,7 @@ TEST_F(AgentTest, FailedWorkerIsReportedWithItsStderr) {
   EXPECT_EQ(failures[0].exit_code, 3);
   EXPECT_EQ(failures[0].rank, 1);
   EXPECT_THAT(failures[0].stderr_tail, ::testing::ElementsAre("last words"));
-  // The other worker ran normally until it was stopped.
+  // The worker of rank 0 ran without an error until the agent stopped it.
   EXPECT_EQ(failures[1].kind, rendezvous::FailureKind::kStoppedByUs);
   EXPECT_THAT(notices_, HasSubstr("rank 1"));
 }
@@ -330,8 +330,8 @@ TEST_F(AgentTest, EachSignalIsForwardedOnce) {
                    directive.signals = {{.ordinal = 1, .signal = SIGKILL}};
                    return directive;
                  }
-                 // The worker dies by the forwarded signal, which counts as its
-                 // failure.
+                 // The forwarded signal kills the worker; this counts as a
+                 // failure of the worker.
                  if (!report.failures.empty() &&
                      report.phase == rendezvous::NodePhase::kIdle) {
                    return Finished(report.failures[0].signal);

@@ -7,8 +7,9 @@
 namespace muster::agent {
 namespace {
 
-// An agent counts as live if its loop has turned within kLongestTurn plus this
-// time. A shorter delay only means a busy loop or machine.
+// The permitted delay of the agent's loop. An agent counts as live if the last
+// turn of its loop is no older than kLongestTurn plus this delay. A shorter
+// delay only means a busy loop or machine.
 constexpr Duration kMaxLoopDelay = std::chrono::seconds(30);
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 constexpr Duration kKillMargin = std::chrono::seconds(2);
 
 // Runs the built-in checks, then the user's command. The built-in checks come
-// first, because they are quick, and the command may need the devices and
+// first because they are quick. Also, the command may need the devices and
 // folders that they check.
 absl::Status Look(const HealthGate::Options& options, int cancel_fd) {
   if (options.built_in) {

@@ -11,9 +11,9 @@
 
 namespace muster::agent {
 
-// Checks in threads of its own whether this node is healthy enough for a round,
-// by the user's command and the built-in checks. The lifecycle decides when to
-// check, and uses the result. Not thread-safe.
+// Checks whether this node is healthy enough for a round: runs the built-in
+// checks and the user's command, in threads of its own. The lifecycle decides
+// when to check, and uses the result. Not thread-safe.
 class HealthGate {
  public:
   struct Options {
@@ -28,9 +28,9 @@ class HealthGate {
   explicit HealthGate(Options options);
 
   // Starts a check in place of an earlier one. Another thread calls `found`
-  // with the result, within little more than the timeout: one line that says
-  // why the node is unhealthy, or "". `found` is not called after Drop or
-  // another Check.
+  // with the result within little more than the timeout. `unhealthy` is one
+  // line that says why the node is unhealthy; "" means healthy. `found` is not
+  // called after Drop or another Check.
   void Check(std::function<void(std::string unhealthy)> found);
 
   // Cancels a running check; its result is discarded.

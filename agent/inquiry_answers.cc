@@ -29,11 +29,11 @@ using rendezvous::Inquiry;
 using rendezvous::RankStack;
 
 constexpr size_t kMaxRemembered = 1024;
-// The interval at which an answer that follows the output looks whether it was
-// cancelled; a change of the output wakes it sooner.
+// A thread that sends new output (`launch logs -f`) checks at this interval
+// whether its answer was cancelled. New output wakes the thread sooner.
 constexpr Duration kLook = std::chrono::seconds(1);
-// Time limit for the stacks of a node, below that of the coordinator
-// (kStacksTimeout).
+// Time limit for reading the stacks of this node's workers; shorter than the
+// coordinator's limit (kStacksTimeout).
 constexpr Duration kTimeForStacks = std::chrono::seconds(15);
 // The number of processes whose stacks are read at the same time.
 constexpr size_t kStacksAtOnce = 4;
@@ -58,8 +58,8 @@ bool StartThread(std::function<void()> work) {
   return started;
 }
 
-// Stacks that several threads read. The last owner frees it: a thread may be
-// stuck in a read of /proc.
+// Workers' stacks, read by several threads. A thread may be stuck in a read of
+// /proc, so the last owner frees this object.
 struct StackReading {
   std::vector<std::pair<int, int64_t>> workers;  // rank and process id
   NativeFrames native = NativeFrames::kOmit;
@@ -96,12 +96,12 @@ struct StackReading {
 
 }  // namespace
 
-// One answer, shared by its thread and the InquiryAnswers. The last owner frees
-// it.
+// One answer to an inquiry, shared by the answer's thread and the
+// InquiryAnswers. The last owner frees the object.
 struct InquiryAnswers::Work {
   std::string run_id;
   Inquiry inquiry;
-  rendezvous::CoordinatorLink* link = nullptr;  // used before `sender` is set
+  rendezvous::CoordinatorLink* link = nullptr;  // the link that makes `sender`
   std::shared_ptr<RecentOutput> output;
   std::vector<std::pair<int, int64_t>> workers;  // rank and process id
   std::shared_ptr<OwnedFd> cancel =
@@ -144,8 +144,8 @@ void InquiryAnswers::Work::Run() {
   changed.notify_all();
 }
 
-// Sends an answer, or a piece of it, in parts. Only this thread changes
-// `sender`, so it is used without the lock.
+// Sends an answer, or a piece of an answer, in parts. Reads `sender` without
+// the lock, because only this thread changes `sender`.
 bool InquiryAnswers::Work::Send(AnswerPart part) {
   for (const AnswerPart& one : SplitAnswer(std::move(part))) {
     if (!IsWanted() || !sender->Send(one)) return false;

@@ -15,8 +15,9 @@
 
 namespace muster::agent {
 
-// Answers the operators' inquiries in this node's directives, each in a thread
-// of its own, so that the agent waits neither for an operator nor for a tool.
+// Answers the operators' inquiries that directives bring to this node. Each
+// answer has a thread of its own, so that the agent waits neither for an
+// operator nor for a tool.
 //
 // Not thread-safe: used by the agent's loop.
 class InquiryAnswers {
@@ -28,17 +29,19 @@ class InquiryAnswers {
   InquiryAnswers(const InquiryAnswers&) = delete;
   InquiryAnswers& operator=(const InquiryAnswers&) = delete;
 
-  // Begins the answers to inquiries that are new, and cancels the answers to
-  // those that are not in `open`. Never answers an inquiry twice.
+  // Begins the answers to the new inquiries of `open`, and cancels the answers
+  // to inquiries that `open` no longer contains. Never answers an inquiry
+  // twice.
   void Follow(const std::vector<rendezvous::Inquiry>& open);
 
-  // The processes of the running workers, by global rank, for stacks.
+  // Records the process id of a running worker with the global rank `rank`, for
+  // inquiries about stacks.
   void WorkerUp(int rank, int64_t pid) { pids_[rank] = pid; }
   void WorkerGone(int rank) { pids_.erase(rank); }
 
-  // The workers have ended, and the agent is about to leave: waits for the end
-  // of their output, and until the answers are sent. Waits at most `timeout`,
-  // and not at all if there are no answers.
+  // Called when the workers have ended and the agent is about to leave. Waits
+  // until their output has ended and the answers are sent. Waits at most
+  // `timeout`, and not at all if there are no answers.
   void Finish(Duration timeout);
 
  private:
@@ -51,9 +54,9 @@ class InquiryAnswers {
   rendezvous::CoordinatorLink* const link_;
   const std::shared_ptr<RecentOutput> output_;
   std::map<int, int64_t> pids_;
-  std::map<uint64_t, std::shared_ptr<Work>> works_;  // by inquiry
-  // The newest inquiries that were begun, so that a repeated directive does not
-  // begin them again.
+  std::map<uint64_t, std::shared_ptr<Work>> works_;  // by inquiry id
+  // Ids of the inquiries begun last. If a directive repeats one of them, its
+  // answer is not begun again.
   std::deque<uint64_t> begun_;
 };
 

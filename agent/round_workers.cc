@@ -32,15 +32,15 @@
 namespace muster::agent {
 namespace {
 
-// A stalled console explains a worker's silence only if the console has kept
-// the worker's output waiting for longer than this.
+// A stalled console may keep a worker's output waiting and so explain the
+// worker's silence. A shorter wait than this explains nothing.
 constexpr Duration kBriefHold = std::chrono::seconds(1);
 // The longest time that the start of a round waits for the file system to
 // prepare the workers' folders. No report is sent meanwhile, so this time and
 // kFileTimeout together must be well below a lease.
 constexpr Duration kStartTimeout = std::chrono::seconds(2);
-// The longest time that this node waits for the file system to read an error
-// file, or to write the record of its workers' exits.
+// The longest time that this node waits for the file system when it reads an
+// error file, or writes the record of its workers' exits.
 constexpr Duration kFileTimeout = std::chrono::seconds(1);
 constexpr char kErrorFile[] = "/error.json";
 
@@ -87,8 +87,8 @@ void RoundWorkers::Begin(const rendezvous::Place& place) {
   PrepareFolders();
 }
 
-// Makes the workers' folders and removes the records and error files of an
-// earlier job of this name, which would be taken for these workers' files.
+// Makes the workers' folders. Removes the records and error files of an earlier
+// job of this name, because they would be taken for these workers' files.
 void RoundWorkers::PrepareFolders() {
   has_folders_ = true;
   const std::string records = RecordsFolder();
@@ -196,10 +196,10 @@ void RoundWorkers::GiveInput(int rank, LogRelay::Pipes& pipes,
     terminal_->Forward(
         OwnedFd(fcntl(pipes.stdout_terminal.get(), F_DUPFD_CLOEXEC, 3)));
   } else if (reads && stdin_is != Stdin::kBackground) {
-    // stdin is passed on unless it is a terminal in whose background this
-    // process runs: the shell reads the keys typed there. The kernel would not
-    // stop a worker from reading them, because the worker has no controlling
-    // terminal.
+    // Passes stdin on, unless stdin is a terminal and this process runs in its
+    // background. In the background the shell reads the keys typed there. The
+    // kernel would not stop a worker from reading them, because the worker has
+    // no controlling terminal.
     spec.stdin_fd = STDIN_FILENO;
   }
   terminal_->FollowSize(std::move(pipes.stdout_terminal),
@@ -309,8 +309,8 @@ rendezvous::Failure RoundWorkers::NewFailure(int local_rank) const {
 }
 
 // The attempt number is based on the round, so that each round has its own
-// folder. The restart count does not suffice, because a change of members also
-// begins a new round.
+// folder. The restart count would not suffice: a change of members also begins
+// a new round.
 int RoundWorkers::Attempt() const { return place_.round - 1; }
 
 absl::Status RoundWorkers::Keep(
@@ -334,8 +334,8 @@ absl::Status RoundWorkers::Keep(
       path, ": its file system does not answer"));
 }
 
-// The folder of the round's flight records: the SDK keeps each rank's last
-// operations there, however the process ends, for `launch inspect`.
+// The folder of the round's flight records, for `launch inspect`. The SDK keeps
+// each rank's last operations there, however the process ends.
 std::string RoundWorkers::RecordsFolder() const {
   const auto inherited = EnvironmentValue(inherited_, kFlightRecorderFolder);
   if (inherited) return *inherited;

@@ -41,7 +41,7 @@ class RoundWorkers {
   void Refuse(const rendezvous::Place& place);
 
   // Converts the exit of a worker into a lifecycle event. `expired_timer`: the
-  // timer because of which the worker got a signal; empty: none.
+  // expired timer that caused a signal to the worker; empty: none.
   WorkerDown Ended(const WorkerEnded& event,
                    const std::string& expired_timer) const;
   WorkerDown NotStarted(const WorkerNotStarted& event) const;

@@ -40,7 +40,8 @@ int ReadInto(std::string& text, int fd, size_t max_bytes) {
   return 0;
 }
 
-// Whether only this user and root can have written the contents of the file.
+// Checks that no user except this one and root can have written the contents of
+// the file.
 absl::Status CheckTrusted(int fd) {
   struct stat info = {};
   if (fstat(fd, &info) != 0) {

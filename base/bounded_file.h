@@ -9,19 +9,19 @@
 
 namespace muster {
 
-// Reads the whole file at `path`, which a person has named. Blocks for a pipe
-// with a writer until its end, but at most 10 s without a new byte; a pipe
-// without a writer counts as empty. NotFound: there is no such file.
-// InvalidArgument: the file is a folder, cannot be read, or is larger than
-// `max_bytes`. The message is the reason without the path.
+// Reads the whole file at `path`, a path that the user has given. If the file
+// is a pipe with a writer, blocks until its end, but at most 10 s without a new
+// byte. A pipe without a writer counts as empty. NotFound: there is no such
+// file. InvalidArgument: the file is a folder, cannot be read, or is larger
+// than `max_bytes`. The message is the reason without the path.
 absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
                                             size_t max_bytes);
 
-// Like ReadBoundedFile, for a file that no person has named and that lies where
-// other users may have placed it. PermissionDenied: another user than this one
-// and root owns the file, or users other than the owner can write it. The
-// opened descriptor is checked, so that nobody can exchange the file in
-// between.
+// Like ReadBoundedFile, for a file that Muster looks for by itself, in a folder
+// where other users may have placed it. PermissionDenied: the owner is neither
+// this user nor root, or users other than the owner can write the file. The
+// opened descriptor is checked, so that the file cannot be exchanged between
+// the check and the read.
 absl::StatusOr<std::string> ReadTrustedFile(const std::string& path,
                                             size_t max_bytes);
 

@@ -5,15 +5,15 @@
 
 namespace muster {
 
-// Length in bytes of a round's channel key: the secret that the coordinator
-// gives to the agents of a round (--encrypt=workers), and each agent to its
+// Length in bytes of a round's channel key, a secret for --encrypt=workers. The
+// coordinator gives the key to the agents of a round, and each agent to its
 // workers. The key is never written to a log, status, store or environment.
 inline constexpr size_t kChannelKeyBytes = 32;
 
-// Environment variable of a worker with the text "FD:INODE": the inherited pipe
-// from which the worker reads the channel key, once. INODE identifies the pipe:
-// a program between agent and worker may close the pipe, and another file may
-// then get the number FD.
+// Environment variable of a worker with the text "FD:INODE". FD is the
+// inherited pipe from which the worker reads the channel key, once. INODE
+// identifies the pipe: a program between agent and worker may close the pipe,
+// and another file may then get the number FD.
 inline constexpr char kChannelKeyVariable[] = "MUSTER_CHANNEL_KEY_PIPE";
 
 }  // namespace muster

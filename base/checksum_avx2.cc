@@ -1,7 +1,7 @@
 #include "base/checksum_avx2.h"
 
-// Not compiled by clang, which builds the fuzzers: clang has no #pragma GCC
-// target.
+// clang, which builds the fuzzers, skips this file's code: clang has no #pragma
+// GCC target.
 #if defined(__x86_64__) && !defined(__clang__)
 
 // Everything below is compiled for AVX2, and all of xxhash.h is static. The C

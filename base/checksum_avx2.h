@@ -5,10 +5,10 @@
 
 namespace muster {
 
-// XXH3_64bits_update, compiled for a processor with AVX2: 1.6 times as fast as
-// the same function of Debian's libxxhash.a, which uses SSE2 only, and with the
-// same result. `state` points to an XXH3_state_t; the parameter's type is void
-// because XXH_INLINE_ALL, which the implementation defines, renames
+// XXH3_64bits_update, compiled for a processor with AVX2. The result is that of
+// the same function in Debian's libxxhash.a, which uses SSE2 only; this one is
+// 1.6 times as fast. `state` points to an XXH3_state_t. The parameter's type is
+// void, because the implementation defines XXH_INLINE_ALL, which renames
 // XXH3_state_t.
 void AddToXxh3WithAvx2(void* state, const void* data, size_t size);
 

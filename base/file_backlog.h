@@ -13,9 +13,9 @@ namespace muster {
 // and which bytes are dropped while the file system is slow or does not answer.
 //
 // A slow file system makes producers wait, as a pipe would: HasRoom is false
-// while the backlog is full. A file system that has completed no work for
-// `hung_after` counts as hung: then producers do not wait, and bytes beyond
-// `room_bytes` are dropped, until the file system completes work again.
+// while the backlog is full. If a file system has completed no work for
+// `hung_after`, it counts as hung until it completes work again. Producers then
+// do not wait, and bytes beyond `room_bytes` are dropped.
 //
 // Pure. Not thread-safe.
 class FileBacklog {
@@ -35,9 +35,9 @@ class FileBacklog {
   struct WaitLimits {
     // The wait ends if no work is completed for this long.
     Duration without_progress = std::chrono::seconds(5);
-    // Time limits of the whole wait. `in_all` applies while no signal has asked
-    // this process to end, `after_signal` after one signal. A second signal
-    // ends the wait.
+    // Time limits of the whole wait. `in_all` applies as long as no signal has
+    // asked this process to end. `after_signal` applies after one signal. A
+    // second signal ends the wait.
     Duration in_all = std::chrono::seconds(60);
     Duration after_signal = std::chrono::seconds(5);
   };
@@ -45,7 +45,7 @@ class FileBacklog {
   FileBacklog() : FileBacklog(Limits()) {}
   explicit FileBacklog(const Limits& limits) : limits_(limits) {}
 
-  // The kind of a task. kEnd closes a file; a kEnd task is accepted even if the
+  // The kind of a task. A kEnd task closes a file. It is accepted even if the
   // queue is full, because each file has only one such task.
   enum class Entry { kWork, kEnd };
   // Adds a task. Returns false if the queue is full.
@@ -63,9 +63,8 @@ class FileBacklog {
 
   // Whether producers may add bytes now.
   bool HasRoom(Instant now) const;
-  // If HasRoom is false: the time at which it becomes true even if the file
-  // system completes no work, because the file system then counts as hung.
-  // nullopt: HasRoom is true.
+  // The time at which producers may continue although the file system completes
+  // no work, because it then counts as hung. nullopt: HasRoom is true now.
   std::optional<Instant> RoomAt(Instant now) const;
   // Whether at least half of Limits::room_bytes is free. Waiting producers are
   // woken at that point.
@@ -85,8 +84,8 @@ class FileBacklog {
   int64_t room_bytes() const { return limits_.room_bytes; }
   int64_t bytes() const { return bytes_; }  // bytes that are not written yet
   int64_t dropped() const { return dropped_; }
-  // The time at which the file system last completed work, or, if that is
-  // later, of the first task after an idle period.
+  // The later of two times: when the file system last completed work, and when
+  // the first task after an idle period was added.
   Instant moved() const { return moved_; }
 
  private:

@@ -112,7 +112,8 @@ class Walk {
   OwnedFd TakeFolder() { return std::move(at_); }
 
  private:
-  // Opens `name` without following it: if it is a link, the link is opened.
+  // Opens `name` itself: if it is a symbolic link, the link is opened, not its
+  // target.
   OwnedFd OpenItself(const std::string& name) const {
     return OwnedFd(
         openat(at_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
@@ -164,7 +165,7 @@ class Walk {
   }
 
   const std::string root_;
-  std::string path_;  // for messages
+  std::string path_;  // the whole path, for error messages
   OwnedFd at_;
   uid_t root_owner_ = 0;
 };

@@ -11,7 +11,7 @@
 namespace muster {
 
 // Functions that open files in folders in which other users may write, too. The
-// root is the folder that a person has named: links in its own path are
+// root is the folder that the user has given. Links in the root's own path are
 // followed. Below the root another user may have placed a link to a file that
 // only this user can write. Therefore, below the root,
 //   - a symbolic link is followed only if this user or root owns it,
@@ -20,18 +20,19 @@ namespace muster {
 // The owner is checked on the opened descriptor, so that a folder which another
 // user replaces meanwhile is not used.
 
-// Opens the folder `path`, which is `root` or lies below it, and creates the
-// folders that are missing. The descriptor can be used with openat(2) and
+// Opens the folder `path` and creates the folders that are missing. `path` is
+// `root` or lies below it. The descriptor can be used with openat(2) and
 // renameat(2) alone (O_PATH).
-//   PermissionDenied  a link, folder or file of another user; or a permission
-//   other codes       those of PathStatus (base/log_folder.h)
+//    PermissionDenied  a link, folder or file belongs to another user, or the
+//                      system denies access
+//    other codes       those of PathStatus (base/log_folder.h)
 absl::StatusOr<OwnedFd> OpenFolderBelow(const std::string& root,
                                         const std::string& path);
 
-// Opens the file `path` below `root` with `flags` and, if it is created,
-// `mode`; creates the folders that are missing. The flags must not have
-// O_TRUNC: the owner is checked once the file is open. Errors: those of
-// OpenFolderBelow.
+// Opens the file `path` below `root` with `flags`. If the file is created, it
+// gets `mode`. Creates the folders that are missing. The flags must not have
+// O_TRUNC, because the owner is checked only once the file is open. Errors:
+// those of OpenFolderBelow.
 absl::StatusOr<OwnedFd> OpenFileBelow(const std::string& root,
                                       const std::string& path, int flags,
                                       mode_t mode);

@@ -70,7 +70,7 @@ TEST_F(FileBelowTest, LinksAboveAndOfThisUserAreFollowed) {
   fs::create_symlink(base_ + "/victim", root_ + "/own");
   ASSERT_TRUE(Append(root_ + "/own").ok());
   EXPECT_EQ(Victim(), "oldnew");
-  // /dev/stdout is such a chain: a link that leads to another link.
+  // /dev/stdout is also a link that leads to another link (/proc/self/fd/1).
   fs::create_symlink("own", root_ + "/own2");
   ASSERT_TRUE(Append(root_ + "/own2").ok());
 }

@@ -52,9 +52,9 @@ struct FileQueue::State {
   // Calls `tell`, unless the queue was abandoned or destroyed.
   void Tell(const std::function<void()>& tell);
 
-  // Held while the owner's callbacks run. The callbacks are destroyed when the
-  // queue is abandoned, because objects that they own would otherwise live as
-  // long as the stuck thread.
+  // Held while the owner's callbacks run. When the queue is abandoned, the
+  // callbacks are destroyed. Otherwise objects that they own would live as long
+  // as the stuck thread.
   std::mutex tell_mutex;
   bool silent = false;   // guarded by tell_mutex
   OnTrouble on_trouble;  // guarded by tell_mutex
@@ -67,17 +67,17 @@ struct FileQueue::State {
   bool given_up = false;
   bool left = false;  // the queue's thread has left its loop
   // Objects that only the queue's thread may destroy after the queue was
-  // abandoned, because the destructors of these objects close files.
+  // abandoned: their destructors close files.
   std::vector<std::shared_ptr<const void>> remains;
   FileBacklog backlog;
-  // `progress` counts completed work. `stuck_at` is its value when a call of Do
-  // last timed out.
+  // `progress` counts completed work. `stuck_at` is the value of `progress`
+  // when a call of Do last timed out.
   uint64_t progress = 0;
   std::optional<uint64_t> stuck_at;
   std::function<void()> on_room;
   bool room_wanted = false;
-  // If the file system was reported as hung: the time of its last completed
-  // work.
+  // The time of the last completed work, if the file system was reported as
+  // hung since then; nullopt: it is not hung.
   std::optional<Instant> hung_since;
   std::thread thread;
 
@@ -85,9 +85,9 @@ struct FileQueue::State {
   void Progressed(std::unique_lock<std::mutex>& lock, Path path);
 };
 
-// Records one unit of completed work: wakes waiting callers, calls `on_room`
-// once half of the room is free, and reports a file system that was hung and
-// answers again. `path`: the file of that work.
+// Records one unit of completed work in the file `path`. Wakes waiting callers,
+// and calls `on_room` once half of the room is free. If the file system was
+// hung, reports that it answers again.
 void FileQueue::State::Progressed(std::unique_lock<std::mutex>& lock,
                                   Path path) {
   ++progress;
@@ -339,7 +339,7 @@ struct QueuedFile::State {
   State(std::shared_ptr<FileQueue::State> in_queue, std::string file_path,
         RotatingFile::Limits limits, RotatingFile::OnTrouble trouble,
         RotatingFile::OnEnd when_ended);
-  ~State() { file = nullptr; }  // uses other members
+  ~State() { file = nullptr; }  // destroying `file` uses the members below
 
   // These functions run on the queue's thread.
   void WriteOut();

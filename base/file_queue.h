@@ -19,9 +19,9 @@ namespace muster {
 // much may be queued.
 //
 // A system call on a hung file system cannot be interrupted. If Finish must not
-// wait for such a call any longer, it abandons the thread, which then may live
-// longer than the queue. Therefore the thread shares the ownership of all data
-// that it uses.
+// wait for such a call any longer, it abandons the thread. The thread then may
+// live longer than the queue, so it shares the ownership of all data that it
+// uses.
 //
 // Thread-safe. The thread starts with the first task.
 class FileQueue {
@@ -47,7 +47,7 @@ class FileQueue {
   bool Post(const std::string& path, std::function<void()> work);
 
   // Like Post, and waits at most `timeout` until the task is done. Returns
-  // whether it was done; a task that has not begun by then is cancelled.
+  // whether it was done. If the task has not begun by then, it is cancelled.
   // Returns false at once if an earlier Do timed out and the thread has
   // completed no work since.
   bool Do(const std::string& path, std::function<void()> work,
@@ -70,9 +70,10 @@ class FileQueue {
     // Called about 20 times a second. May be empty.
     std::function<int()> end_signals;
   };
-  // Waits until all tasks are done. If a limit is reached first, reports the
-  // path that does not answer and the number of unwritten bytes, and abandons
-  // the queue: all later writes are lost. Returns whether all tasks were done.
+  // Waits until all tasks are done, and returns true. If a limit is reached
+  // first, reports the path that does not answer and the number of unwritten
+  // bytes. Then the queue is abandoned, all later writes are lost, and the
+  // result is false.
   bool Finish(const WaitLimits& limits);
   bool Finish() { return Finish(WaitLimits()); }
 

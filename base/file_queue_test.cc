@@ -191,8 +191,8 @@ TEST_F(FileQueueTest, BytesBeyondTheRoomAreDroppedAndNotedInTheFile) {
     file->Open();
     file->Write("12345678\n");
     file->Write("dropped\n");
-    // Dropped although there is room: all bytes after a gap are dropped until a
-    // line in the file says how many are missing.
+    // This byte is dropped although there is room. After a gap, all bytes are
+    // dropped until a line in the file says how many are missing.
     file->Write("\n");
     EXPECT_TRUE(queue.HasRoom());
     reader = std::thread([&] { text = ReadHung(); });

@@ -3,14 +3,15 @@
 
 namespace muster {
 
-// Ignores SIGXFSZ in this process, so that a write beyond `ulimit -f` fails
-// with EFBIG, as a write to a full disk fails with ENOSPC, and does not kill
-// the process. Call first in main: the kernel signals the thread that writes.
+// Ignores SIGXFSZ in this process. A write beyond `ulimit -f` then fails with
+// EFBIG instead of killing the process, like a write to a full disk, which
+// fails with ENOSPC. Call first in main: the kernel signals the thread that
+// writes.
 void IgnoreFileSizeSignal();
 
-// Whether SIGXFSZ was ignored before the first call of IgnoreFileSizeSignal.
-// A program that this process starts must get that action back, because an
-// ignored signal stays ignored after exec.
+// Whether SIGXFSZ was ignored before the first call of IgnoreFileSizeSignal. A
+// program that this process starts must get the original action back, because
+// an ignored signal stays ignored after exec.
 bool FileSizeSignalWasIgnored();
 
 // Gives SIGXFSZ the action that it had before IgnoreFileSizeSignal. For a

@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// Our protocols and files are little-endian. PyTorch sends in its host's byte
-// order, so big-endian peers do not exist.
+// Muster's protocols and files are little-endian. PyTorch sends integers in its
+// host's byte order, and Muster supports little-endian hosts only.
 static_assert(std::endian::native == std::endian::little);
 
 template <typename Integer>

@@ -17,9 +17,8 @@ absl::Status PathStatus(const std::string& doing, const std::string& path,
 // Creates `path` and its parent folders. OK if it exists.
 absl::Status CreateFolder(const std::string& path);
 
-// Creates the folder and checks that a file in it can be written, since an
-// empty file can often be created even if the disk is full. Leaves no file
-// behind.
+// Creates the folder and checks that data can be written to a file in it: on a
+// full disk an empty file can often still be created. Leaves no file behind.
 absl::Status CheckFolderWritable(const std::string& path);
 
 }  // namespace muster

@@ -5,8 +5,8 @@
 
 namespace muster {
 
-// Whether `host` is an address of this machine alone, as text: 127.0.0.0/8, ::1
-// or the name "localhost".
+// Whether the text `host` names the loopback interface: an address in
+// 127.0.0.0/8, ::1, or "localhost".
 inline bool IsLoopback(std::string_view host) {
   return host.substr(0, 4) == "127." || host == "::1" || host == "localhost";
 }

@@ -7,8 +7,8 @@
 
 namespace muster {
 
-// The time of the monotonic clock. For drivers only; cores get the time as an
-// argument.
+// The time of the monotonic clock. For code that does I/O; pure code gets the
+// time as an argument.
 inline Instant MonotonicNow() {
   return Instant(std::chrono::duration_cast<Duration>(
       std::chrono::steady_clock::now().time_since_epoch()));

@@ -6,8 +6,8 @@
 namespace muster {
 namespace {
 
-// Maximum length of a name for which a similar name is suggested. Bounds the
-// time, which is quadratic in the length.
+// If a name is longer than this, no similar name is suggested. The limit bounds
+// the time, which is quadratic in the length.
 constexpr size_t kLongestName = 64;
 
 // The minimum number of letters to insert, remove, replace or swap that turns

@@ -6,11 +6,11 @@
 
 namespace muster {
 
-// Returns the candidate that a person who typed `name` most likely meant: the
-// candidate that differs in the fewest letters (the first one of several), if
-// at most a third of the letters of `name` differ; in a short name one letter
-// may differ. Otherwise returns the first candidate that begins with `name`, if
-// `name` has three letters or more. Empty: no candidate is similar.
+// Returns the candidate that a person who typed `name` most likely meant. First
+// choice: the candidate that differs from `name` in the fewest letters (the
+// first of several). At most a third of the letters of `name` may differ; in a
+// short name, one. Second choice, if `name` has three letters or more: the
+// first candidate that begins with `name`. Empty: no candidate is similar.
 std::string NearestName(const std::string& name,
                         const std::vector<std::string>& candidates);
 

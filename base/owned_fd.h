@@ -7,7 +7,8 @@
 
 namespace muster {
 
-// A file descriptor that is closed with its owner. Movable, not copyable.
+// Owns a file descriptor, and closes it in the destructor. Movable, not
+// copyable.
 class OwnedFd {
  public:
   OwnedFd() = default;

@@ -16,19 +16,19 @@ struct PluginName {
   const char* file;    // file name: "libmuster_gloo.so"
   const char* folder;  // the plugin's folder in the source tree
   const char* user;    // the feature that needs the plugin
-  // what to do if the file exists but cannot be used
+  // the advice to the user if the file exists but cannot be loaded
   const char* if_not_loaded;
-  const char* if_missing;  // how the file is installed
+  const char* if_missing;  // advice to the user if the file is missing
 };
 
-// Returns the path of the plugin's file in the folder of the program (or of the
-// shared library) that contains this code, in `lib` beside that folder, or in
-// the program's Bazel runfiles; empty: it is in none of them.
+// Returns the path of the plugin's file. Searched in this order: the folder of
+// the program (or shared library) that contains this code, `lib` beside that
+// folder, the program's Bazel runfiles. Empty: not found.
 std::string FindPluginFile(const PluginName& plugin);
 
-// Loads the plugin's file from where FindPluginFile finds it, or where the
-// dynamic linker finds it. NotFound: the plugin or a library that it needs is
-// missing; says what to do.
+// Loads the plugin's file from the path that FindPluginFile returns. If there
+// is none, the dynamic linker's search path is used. NotFound: the plugin or a
+// library that it needs is missing; the message says what to do.
 absl::StatusOr<DynamicLibrary> LoadPluginFile(const PluginName& plugin);
 
 // Returns the error FailedPrecondition: `file` belongs to another version of
@@ -36,9 +36,10 @@ absl::StatusOr<DynamicLibrary> LoadPluginFile(const PluginName& plugin);
 absl::Status OtherPluginVersion(const PluginName& plugin,
                                 const DynamicLibrary& file);
 
-// Computes the version of a plugin's table of functions: `number`, which is
-// raised by hand whenever a function of the table changes its meaning, and the
-// sizes of the structs that program and plugin exchange, including the table.
+// Computes the version of a plugin's table of functions from `number` and the
+// sizes of the structs that program and plugin exchange, the table included.
+// `number` is raised by hand whenever a function of the table changes its
+// meaning.
 template <typename... Structs>
 constexpr uint64_t PluginVersion(uint64_t number) {
   ((number = number * 1'000'003 + sizeof(Structs)), ...);

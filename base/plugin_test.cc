@@ -26,8 +26,8 @@ class PluginTest : public ::testing::Test {
     fs::copy_file("base/testing/plugin_probe", bin_ / "probe");
   }
 
-  // Copies the plugin with the version that the probe expects, or a newer one,
-  // to `folder`. Returns the path of the copy.
+  // Copies the plugin to `folder`, in the version that the probe expects or in
+  // a newer one. Returns the path of the copy.
   fs::path Install(const fs::path& folder, const char* version = "same") {
     fs::create_directories(folder);
     const fs::path copy = folder / "libmuster_test.so";

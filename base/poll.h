@@ -13,15 +13,15 @@ namespace muster {
 // thread. A signal does not end a wait, and no wait ends before its deadline
 // without an event.
 
-// The deadline of a wait that only a descriptor ends.
+// The deadline of a wait without a time limit: only an event ends the wait.
 inline constexpr Instant kNoDeadline = Instant::max();
 
-// The deadline of a call that looks once, without waiting. Every deadline in
+// The deadline of a call that polls once and does not wait. Every deadline in
 // the past has this effect.
 inline constexpr Instant kAtOnce = Instant::min();
 
-// Waits until one of `fds` has one of its `events`, an error or a hang-up.
-// Sets every `revents`. Returns the number of descriptors that have one; 0 at
+// Waits until one of `fds` has one of its `events`, an error or a hang-up. Sets
+// every `revents`. Returns the number of descriptors with an event; 0 at
 // `deadline`. Negative descriptors are ignored.
 int PollUntil(std::span<pollfd> fds, Instant deadline);
 

@@ -6,13 +6,13 @@
 
 namespace muster {
 
-// A process with a secret hides it from other processes of the same user, such
-// as the workers that it starts. (A process of root can read everything.)
+// Functions by which a process hides a secret from other processes of the same
+// user, such as the workers that it starts. (Root can read everything.)
 
 // Removes the environment variable `name` and returns its value; nullopt: the
-// variable is not set. Overwrites the value in memory, too: /proc/PID/environ
-// shows the memory in which execve(2) has put the environment, whatever
-// unsetenv(3) did since. Must be called while the process has one thread.
+// variable is not set. Overwrites the value in memory, too: even after
+// unsetenv(3), /proc/PID/environ shows the memory in which execve(2) has put
+// the environment. Must be called while the process has one thread.
 std::optional<std::string> TakeSecretVariable(const char* name);
 
 // Keeps other processes of the same user from reading this process's memory,

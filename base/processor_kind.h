@@ -15,10 +15,10 @@ std::string_view Name(ProcessorKind kind);
 // The kinds that this processor supports, kBaseline first.
 std::vector<ProcessorKind> ProcessorKinds();
 
-// The kind whose kernels run in this process: the widest that the processor
-// supports, or a narrower one that the environment variable MUSTER_PROCESSOR
-// names (baseline, avx2, avx512), for tests and measurements. All calls return
-// the same value. Thread-safe.
+// The kind whose kernels run in this process. This is the widest kind that the
+// processor supports. For tests and measurements, the environment variable
+// MUSTER_PROCESSOR can name a narrower one (baseline, avx2, avx512). All calls
+// return the same value. Thread-safe.
 ProcessorKind ChosenProcessorKind();
 
 // Returns the widest of `kinds` that is not wider than the kind named `name`.

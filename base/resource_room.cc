@@ -44,7 +44,7 @@ size_t StackBytes() {
 }
 
 // Finds out why a thread could not be created: pthread_create returns EAGAIN
-// both if memory and if the number of threads is the limit.
+// for a lack of memory as well as for the limit on threads.
 std::string WhyNoThread() {
   void* const stack = mmap(nullptr, StackBytes(), PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -125,8 +125,8 @@ absl::Status CheckDescriptors(int needed) {
           ", and needs ", needed, " more than it has open; raise the limit ",
           "(ulimit -n)"));
     }
-    // Another errno than EMFILE and ENFILE shows no limit: /dev/null may be
-    // missing.
+    // Any other errno does not mean that descriptors ran out: /dev/null may be
+    // missing, for example.
     if (error != ENFILE) return absl::OkStatus();
     return absl::ResourceExhaustedError(
         "too few file descriptors: the machine's limit (fs.file-max) is "

@@ -26,9 +26,9 @@ absl::Status CheckRoom(const ResourceNeed& need);
 // its arena and 8 MiB for its stack. Call first in main.
 void ReduceThreadMemory();
 
-// Installs a handler: if an exception reports that threads or memory ran out,
-// the process ends with one line and exit code 1 instead of abort(). `program`:
-// the name shown in that line; must be a literal.
+// Installs a handler for exceptions that report a lack of threads or memory.
+// The process then ends with one line and exit code 1 instead of abort().
+// `program`: the name shown in that line; must be a literal.
 void InstallOutOfResourceHandler(const char* program);
 
 }  // namespace muster

@@ -21,8 +21,8 @@ constexpr mode_t kFileMode = 0666;  // reduced by the umask
 constexpr int64_t kMaxOverrunBytes = 64 << 10;
 
 // Returns how many of `bytes` go into a file of `size` bytes before it must be
-// rotated: all up to the first end of a line after `limit`, but at most
-// kMaxOverrunBytes more than `limit`.
+// rotated. These are all bytes up to the first end of a line after `limit`, but
+// at most kMaxOverrunBytes more than `limit`.
 size_t BytesBeforeRotation(std::string_view bytes, int64_t size,
                            int64_t limit) {
   int64_t room = std::max<int64_t>(limit - size, 1);
@@ -35,8 +35,8 @@ size_t BytesBeforeRotation(std::string_view bytes, int64_t size,
   return std::min(end, latest);
 }
 
-// Formats the time of a loss: "between 2026-03-01 14:05:09 and 2026-03-01
-// 14:06:00 UTC".
+// Formats the period in which bytes were lost: "between 2026-03-01 14:05:09 and
+// 2026-03-01 14:06:00 UTC".
 std::string LostWhen(time_t from, time_t until) {
   char text[96];
   tm first = {};
@@ -273,8 +273,8 @@ void RotatingFile::OnFailure(const absl::Status& status, size_t bytes_lost) {
                 "file until that is mended");
   }
   failing_ = true;
-  // Close the file, so that the next write opens the path again: the folder may
-  // have been mounted or created again by then.
+  // Close the file, so that the next write opens the path again. By then the
+  // folder may have been mounted or created again.
   CloseFile();
 }
 

@@ -36,9 +36,9 @@ class RotatingFile {
     int64_t rotate_bytes = 0;  // 0: never
     int keep = 0;              // number of rotated files to keep
     GapNote gap_note = GapNote::kWritten;
-    // The folder that a person has named and in which other users may write;
-    // the file lies below it and is opened as base/file_below.h says. Empty:
-    // the folder in which the file lies.
+    // A folder given by the user, in which other users may write. The file lies
+    // below this folder and is opened as base/file_below.h says. Empty: the
+    // folder in which the file lies.
     std::string root;
   };
   // Receives whole sentences about errors, on the thread that writes.
@@ -64,7 +64,8 @@ class RotatingFile {
   RotatingFile& operator=(const RotatingFile&) = delete;
 
   // Creates the parent folders and the file, so that it exists even if nothing
-  // is written. A failure is reported like others and counts no lost bytes.
+  // is written. A failure is reported like a failure of Write, but counts no
+  // lost bytes.
   void Open();
 
   // Opens the path again after another program has moved the file away. On
@@ -74,8 +75,8 @@ class RotatingFile {
   // Appends `bytes`, or as many as the file system accepts.
   void Write(std::string_view bytes);
 
-  // Counts bytes that were not passed to Write, because they were dropped
-  // before, and notes in the file that they are missing.
+  // Counts bytes that the caller has dropped instead of passing them to Write,
+  // and notes in the file that they are missing.
   void NoteMissing(int64_t bytes);
 
   Totals totals();
@@ -93,9 +94,9 @@ class RotatingFile {
   void OnFailure(const absl::Status& status, size_t bytes_lost);
   void CountLost(int64_t bytes);
   enum class RemovedBy { kOthers, kRotation };
-  // Closes the file. kOthers: if another program has removed the file, its
-  // bytes count as lost. kRotation: Rotate has removed the file and has already
-  // counted its bytes.
+  // Closes the file. kOthers: if another program has removed the file, the
+  // bytes in the file count as lost. kRotation: Rotate has removed the file and
+  // has already counted the bytes in the file.
   void CloseFile(RemovedBy removed_by = RemovedBy::kOthers);
   bool IsRemoved() const;
 

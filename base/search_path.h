@@ -6,8 +6,9 @@
 
 namespace muster {
 
-// The folders in which programs are searched if PATH is not set: the system's
-// default of execvp(3), without the current folder. "/bin:/usr/bin" on Linux.
+// The folders in which programs are searched if PATH is not set:
+// "/bin:/usr/bin" on Linux. This is the system's default of execvp(3), without
+// the current folder.
 std::string DefaultSearchPath();
 
 // The folders in which programs are searched, from PATH in `environment`. An

@@ -10,7 +10,7 @@ namespace muster {
 void OpenStandardDescriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    // open returns the lowest free number: this is `fd`, because all lower
+    // open returns the lowest free number. This is `fd`, because all lower
     // numbers are in use. O_CLOEXEC is not set: child processes need the three
     // descriptors too.
     if (open("/dev/null", O_RDWR) >= 0) continue;
@@ -22,8 +22,8 @@ void OpenStandardDescriptors() {
 
 namespace {
 
-// Priority 101 runs before the constructors of libraries, some of which open
-// descriptors (gRPC an eventfd) that would take the numbers.
+// Priority 101 runs before the constructors of libraries. Some of these open
+// descriptors (gRPC an eventfd), which would take the numbers 0 to 2.
 __attribute__((constructor(101))) void BeforeMain() {
   OpenStandardDescriptors();
 }

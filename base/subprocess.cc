@@ -55,8 +55,8 @@ struct Child {
 
 bool PlaceDescriptors(const Child& child) {
   const std::vector<int>& wanted = child.plan.descriptors;
-  // Copies of the source descriptors, numbered above all target descriptors,
-  // because the number of a source may also be a target. dup2 of a copy also
+  // Copies of the source descriptors. A source may have the same number as a
+  // target, so the copies are numbered above all targets. dup2 of a copy also
   // clears close-on-exec.
   std::array<int, kMaxDescriptors> copies;
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -96,11 +96,11 @@ bool PlaceDescriptors(const Child& child) {
   Fail(child, Step::kExec);
 }
 
-// Uses vfork: posix_spawn cannot set the parent-death signal, and fork copies
-// memory and runs the handlers of libraries (gRPC's stop its threads). The
-// child shares this process's memory until exec, so no signal handler may run
-// in it. The parent's thread continues after the child's exec or exit: by then
-// the child has written its Failure, if any.
+// Uses vfork. posix_spawn cannot set the parent-death signal. fork copies
+// memory and runs the handlers of libraries (gRPC's handler stops gRPC's
+// threads). The child shares this process's memory until exec, so no signal
+// handler may run in it. The parent's thread continues after the child's exec
+// or exit: by then the child has written its Failure, if any.
 //
 // Under ThreadSanitizer and Valgrind, vfork behaves like fork: the Failure is
 // lost, and the child exits with code 127.

@@ -17,8 +17,8 @@ namespace muster {
 
 // A program to be started as a child of this process.
 struct SubprocessPlan {
-  // Value in `descriptors`: the child's descriptor is the same as this
-  // process's.
+  // Value in `descriptors`: the child inherits this process's descriptor with
+  // the same number.
   static constexpr int kInherit = -1;
   // Value in `descriptors`: the child's descriptor is /dev/null.
   static constexpr int kNull = -2;
@@ -32,9 +32,9 @@ struct SubprocessPlan {
   std::vector<std::string> argv;  // argv[0]: a path, or a name found in PATH
   std::vector<std::string> environment;  // NAME=VALUE; the whole environment
   std::string working_directory;         // empty: that of this process
-  // The child's descriptors: descriptors[n] is the descriptor of this process
-  // that becomes the child's descriptor n, or kInherit or kNull. Other
-  // descriptors follow their close-on-exec flags. At most 16.
+  // descriptors[n] says what becomes the child's descriptor n: the number of a
+  // descriptor of this process, kInherit or kNull. Other descriptors of this
+  // process follow their close-on-exec flags. At most 16.
   std::vector<int> descriptors;
   Group group = Group::kInherit;
   sigset_t blocked_signals = {};
@@ -54,9 +54,10 @@ absl::StatusOr<pid_t> StartSubprocess(const SubprocessPlan& plan);
 // 1: signal n), which are set to ignored. Async-signal-safe.
 void ResetSignals(uint64_t ignored);
 
-// Returns the environment `inherited`, in its order, without the variables that
-// `changes` or `unset` name, followed by `changes` (NAME=VALUE). If `changes`
-// has a name twice, the last one counts. Pure.
+// Returns the environment `inherited`, changed by `changes` (NAME=VALUE) and
+// `unset` (names). The variables that `changes` or `unset` name are removed;
+// the rest keeps its order. Then `changes` is appended. If `changes` has a name
+// twice, the last one counts. Pure.
 std::vector<std::string> MergeEnvironment(
     const std::vector<std::string>& inherited,
     const std::vector<std::string>& changes,
@@ -82,7 +83,7 @@ bool AwaitSubprocess(pid_t pid, Instant deadline, int cancel_fd = -1);
 // nullopt if another part of this process has reaped it.
 std::optional<int> ReapSubprocess(pid_t pid);
 
-// The exit code of a wait status: 128 + n after signal n, as shells have it.
+// The exit code of a wait status. After signal n it is 128 + n, as in shells.
 int ExitCodeOf(int wait_status);
 
 }  // namespace muster

@@ -5,8 +5,8 @@
 
 namespace muster {
 
-// The clock of the pure cores: a clock type without `now()`. A core gets the
-// time as an argument only, so that tests and simulations control it.
+// The clock of pure code: a clock type without `now()`. Pure code gets the time
+// as an argument only, so that tests and simulations control it.
 struct MonotonicTag {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -15,7 +15,7 @@ struct MonotonicTag {
 
 using Duration = std::chrono::nanoseconds;
 
-// A time on the driver's monotonic clock. The origin is arbitrary and differs
+// A time on this process's monotonic clock. The origin is arbitrary and differs
 // between processes, so never send an Instant over the network.
 using Instant = std::chrono::time_point<MonotonicTag, Duration>;
 

@@ -5,8 +5,9 @@
 
 namespace muster {
 
-// The wall clock in seconds since 1970, for drivers only. The wall clock may be
-// set forward and back; deadlines use MonotonicNow instead.
+// The wall clock in seconds since 1970. For code that does I/O; pure code gets
+// the time as an argument. The wall clock may be set forward and back;
+// deadlines use MonotonicNow instead.
 inline double UnixSeconds() {
   return std::chrono::duration<double>(
              std::chrono::system_clock::now().time_since_epoch())

@@ -6,10 +6,12 @@ skips the target, and tests that need it are reported as skipped.
 
 load("@cuda_toolkit//:defs.bzl", "CUDA_FOUND", "CUDA_ROOT")
 
-# Machine code for Hopper, and PTX, which the driver compiles for later GPUs.
+# The library contains machine code for Hopper, and PTX code, which the driver
+# compiles for later GPUs.
 _ARCHITECTURES = ["-gencode=arch=compute_90,code=[sm_90,compute_90]"]
 
-# For targets that need the toolkit only because they use a cuda_library.
+# The target_compatible_with of targets that depend on a cuda_library: without a
+# CUDA toolkit, Bazel skips these targets.
 CUDA_COMPATIBLE = [] if CUDA_FOUND else ["@platforms//:incompatible"]
 
 def _cuda_library_impl(ctx):

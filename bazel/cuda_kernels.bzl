@@ -21,8 +21,9 @@ def cuda_kernels(name, srcs, hdrs, deps, emulation, visibility = None):
         name = name + "_cuda",
         srcs = srcs,
         hdrs = hdrs,
-        # Users of the kernels depend only on their headers, so the linker may see
-        # this library before those users.
+        # Users of the kernels depend only on their headers, so the linker may
+        # see this library before its users. Without alwayslink the linker would
+        # then drop the library.
         alwayslink = True,
         deps = deps,
         visibility = visibility,

@@ -14,7 +14,8 @@ _SANITIZE = [
 ]
 _ENDINGS = ["cc", "c", "cpp"]
 
-# objects: a depset of the object files of the target and of its deps.
+# The field `objects`: a depset of the object files of the target and of its
+# deps.
 FuzzedObjects = provider(fields = ["objects"])
 
 def _fuzzed_objects_impl(target, ctx):

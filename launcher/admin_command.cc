@@ -53,8 +53,9 @@ std::string Caller() {
                       "@", host);
 }
 
-// Returns the run id that the request names. Without one, returns the
-// coordinator's only unfinished job, or else its only job.
+// Returns the run id that the request names. If the request names none, returns
+// the coordinator's only unfinished job. If no job is unfinished, returns the
+// coordinator's only job.
 absl::StatusOr<std::string> ChosenJob(rendezvous::AdminClient& client,
                                       const AdminRequest& request) {
   if (!request.run_id.empty()) return request.run_id;
@@ -163,8 +164,9 @@ absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
         const std::lock_guard<std::mutex> lock(printing);
         int ended = 0;
         if (is_first && !json) {
-          // Updates omit the nodes. GetJob is called after the stream has
-          // started, so that no change is missed in between.
+          // The updates of the watch stream omit the nodes, so GetJob reads the
+          // nodes once. GetJob is called after the stream has started, so that
+          // no change in between is missed.
           const absl::StatusOr<rendezvous::JobStatus> job =
               client.GetJob(run_id);
           ended = Print(StatusTable(job.ok() ? *job : update.status, target));
@@ -185,7 +187,8 @@ absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
       });
 }
 
-// Shows the job until the person ends it. Without a terminal prints it once.
+// Shows the job's state on the terminal and updates it until the user quits. If
+// there is no terminal, prints the state once.
 absl::Status Top(rendezvous::AdminClient& client, const std::string& run_id) {
   const auto read = [&] { return client.GetJob(run_id); };
   const absl::Status shown = ShowTop(read);
@@ -196,7 +199,7 @@ absl::Status Top(rendezvous::AdminClient& client, const std::string& run_id) {
   return absl::OkStatus();
 }
 
-// The nodes whose answers are missing or incomplete, and why.
+// The nodes whose answers are missing or incomplete, each with the reason.
 class MissingAnswers {
  public:
   void Add(const rendezvous::InquiryUpdate& update) {
@@ -205,7 +208,8 @@ class MissingAnswers {
                     update.host.empty() ? update.node_id : update.host, ": ",
                     update.missing);
   }
-  // OK, or Unavailable with all of them.
+  // OK if every node has answered completely. Otherwise Unavailable; the
+  // message lists the nodes whose answers are missing or incomplete.
   absl::Status status() const {
     if (text_.empty()) return absl::OkStatus();
     return absl::UnavailableError(
@@ -231,7 +235,7 @@ absl::Status Logs(rendezvous::AdminClient& client, const AdminRequest& request,
         for (const std::string& note : update.part.notes) {
           voice.Error(PrintableLine(absl::StrCat(update.host, ": ", note)));
         }
-        // A follower sees at once that a node's output ends here.
+        // With --follow, prints at once why a node sends no more output.
         if (follows && !update.missing.empty()) {
           voice.Error(
               PrintableLine(absl::StrCat(update.host, ": ", update.missing)));
@@ -335,11 +339,11 @@ absl::Status Perform(rendezvous::AdminClient& client,
 
 namespace {
 
-// Threads of the resolver and of gRPC. Both wait forever for a thread that
-// cannot be started.
+// The threads that the name resolver and gRPC start. Both wait forever if a
+// thread cannot be started, so the limit is checked before.
 constexpr ResourceNeed kNeed = {.threads = 8};
 
-// Replaces this process by the same command on the coordinator's host, where a
+// Replaces this process by the same command on the coordinator's host. There a
 // file has the token that `launch --slurm` made. Returns only on failure, with
 // the reason.
 absl::Status AskOnItsHost(const SlurmCoordinator& coordinator,
@@ -392,8 +396,9 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
   options.endpoints = request.endpoints;
   options.tls = request.tls;
   options.token = *std::move(token);
-  // Look for a token file only if there is a single endpoint. Several endpoints
-  // belong to daemons, which store no token in a file for their user.
+  // If one endpoint is configured, look for its token file. If several are
+  // configured, they belong to daemons, which store no token in a file for
+  // their user.
   if (options.token.empty() && options.endpoints.size() == 1) {
     std::optional<LocalCoordinator> local =
         FindLocalCoordinator(options.endpoints.front(), LocalTokenParents());

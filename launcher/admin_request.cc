@@ -104,7 +104,7 @@ absl::StatusOr<std::string> ReadPattern(const std::string& text) {
       absl::StrCat("is no regular expression of RE2: ", pattern.error()));
 }
 
-// The flags that only some subcommands take, with these subcommands.
+// A flag that only some subcommands take, and those subcommands.
 struct VerbFlag {
   const char* name;
   std::vector<AdminVerb> verbs;
@@ -147,7 +147,7 @@ void ReadQuestion(FlagValues& values, AdminRequest& request) {
   bool follow = false;
   values.Into("follow", ReadSwitch, follow);
   if (follow) question.follow = rendezvous::Inquiry::Follow::kYes;
-  // Without --lines, --since asks for all lines of that time.
+  // If --since is given without --lines, all lines since that time are wanted.
   if (values.IsGiven("since")) {
     values.Into("since", ReadSpan, question.since);
     question.lines = -1;
@@ -190,7 +190,7 @@ absl::Status ReadOrder(FlagValues& values, AdminRequest& request) {
 }
 
 // Checks a Slurm job id: "41", "5_3" in an array, "7+1" in a heterogeneous job.
-// The id becomes a word of a command line.
+// Refuses other characters, because the id becomes an argument of squeue.
 absl::StatusOr<std::string> ReadSlurmJob(const std::string& text) {
   if (!text.empty() &&
       text.find_first_not_of("0123456789_+") == std::string::npos) {
@@ -309,9 +309,8 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
     return absl::InvalidArgumentError(
         "drain: names no node; write launch drain NODE, see launch status");
   }
-  // An empty argument comes from an unset variable of a script. An empty
-  // argument must not be taken for a missing one, which means the coordinator's
-  // only job.
+  // An empty argument comes from an unset variable of a script. A missing
+  // argument means the coordinator's only job, so an empty one is refused.
   if (!arguments->empty() && arguments->front().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         args[0], ": its argument is empty; write launch ", args[0],

@@ -114,8 +114,9 @@ TEST(AdminRequest, InASlurmJobSlurmKnowsTheEndpoint) {
   EXPECT_EQ(Request({"status"}, {{"SLURM_JOB_ID", "41"}}).slurm_step,
             std::nullopt);
   EXPECT_EQ(Request({"status"}).slurm_job, "");
-  // --slurm-job works inside and outside of any Slurm job. Inside, the step of
-  // this process does not belong to the job that --slurm-job names.
+  // --slurm-job works inside and outside of a Slurm job. Inside a Slurm job,
+  // the step of this process is ignored, because it does not belong to the job
+  // that --slurm-job names.
   for (const Environment& environment : {Environment(), step}) {
     const AdminRequest other =
         Request({"drain", "n1", "--slurm-job=5_3"}, environment);

@@ -76,14 +76,15 @@ void ShowReason(const Voice& voice, const agent::AgentResult& result) {
 void Show(const Voice& voice, const agent::AgentResult& result,
           agent::JobMessages job_messages, const std::string& program_name) {
   if (!result.verdict || result.never_ran) return ShowReason(voice, result);
-  // If verdict_fd is not stderr, another `launch` reads it: every node writes
-  // its verdict, and that `launch` takes the first one.
+  // If verdict_fd is not stderr, another `launch` started this agent and reads
+  // the verdict from verdict_fd. Every node then writes its verdict, and that
+  // `launch` uses the first one.
   const bool is_shared = job_messages != agent::JobMessages::kAll &&
                          voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
-    // Only the node that acts for the job prints the verdict. If the job had
-    // ended before this node joined, no node acts for it: print the reason
-    // instead.
+    // Only the node that acts for the job prints the verdict. If the job ended
+    // before this node joined, no node acts for the job. Then the reason is
+    // printed instead.
     if (job_messages == agent::JobMessages::kAssignedAndGeneral) {
       ShowReason(voice, result);
     }
@@ -228,8 +229,8 @@ std::string MetricsText(
   return page.text();
 }
 
-// Returns the dashboard of this process; null if none is asked for.
-// InvalidArgument: it may not listen at its address.
+// Returns the dashboard of this process; null if the user asked for none.
+// InvalidArgument: the dashboard may not listen at its address.
 absl::StatusOr<std::shared_ptr<rendezvous::Dashboard>> MakeDashboard(
     const agent::AgentOptions& options, const CoordinatorPages& own) {
   const auto& listen = options.health.dashboard_listen;
@@ -381,7 +382,7 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         .exit_code = voice.Refuse(pages.status()), .verdict = {}, .reason = ""};
   }
   if (*dashboard != nullptr) {
-    // The dashboard's server is the last one.
+    // The last element of `pages` is the dashboard's server.
     voice.Notice(absl::StrCat(
         "the dashboard is at http://", pages->back()->address().ToString(), "/",
         own.tokens.empty() ? "" : ", for those with a token"));
@@ -396,8 +397,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         options.health.metrics_textfile, metrics,
         [&voice](const std::string& sentence) { voice.Notice(sentence); });
   }
-  // After everything else: the pages are served for as long as this process
-  // coordinates the job.
+  // Runs when this function returns, while the HTTP pages are still served.
+  // They are served for as long as this process coordinates the job.
   const absl::Cleanup linger = [&own] {
     if (own.linger) own.linger();
   };
@@ -426,8 +427,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   if (!absent_hint.empty() && EndedForAbsence(result)) voice.Error(absent_hint);
   if (requeue == agent::Requeue::kYes && IsPreempted(result) &&
       result.acts_for_job) {
-    // The other nodes have received the verdict. So the requeue, by which Slurm
-    // ends all processes of the job, loses nothing.
+    // The requeue makes Slurm end all processes of the job. Nothing is lost,
+    // because the other nodes have already received the verdict.
     voice.Notice("putting the job back into its queue");
     const absl::Status put_back = agent::RequeueJob(ReadEnvironment());
     if (!put_back.ok()) voice.Error(std::string(put_back.message()));

@@ -20,29 +20,31 @@ namespace muster::launcher {
 // the folder before the job and removes it after a success.
 enum class LogFolder { kGiven, kTemporary };
 
-// What the HTTP pages of a `launch` show of the coordinator in its process. The
-// functions may be called from any thread, and do not block.
+// Information for the HTTP pages of a `launch` about the coordinator in its
+// process. The functions may be called from any thread, and do not block.
 struct CoordinatorPages {
   // A further condition of the liveness probe; empty: none.
   agent::AlsoLive live;
-  // Returns the jobs that it coordinates now; empty: there is no coordinator in
-  // this process.
+  // Returns the jobs that the coordinator in this process coordinates now;
+  // null: there is no coordinator in this process.
   std::function<std::vector<rendezvous::JobStatus>()> jobs;
-  // Returns where the job is coordinated, a sentence; empty: in this process.
-  // Null: not in this process.
+  // Returns a sentence that names the process that coordinates the job. Returns
+  // "" if this process coordinates the job. Null: this process has no
+  // coordinator.
   std::function<std::string()> elsewhere;
-  // The tokens of the coordinator or, without one in this process, of its node:
-  // readers of the dashboard show one of them. Empty: there is none.
+  // The tokens of the coordinator in this process. If there is no such
+  // coordinator, the tokens of this node. A reader of the dashboard must give
+  // one of them. Empty: no token is needed.
   std::vector<std::string> tokens;
   rendezvous::CallerCertificates certificates =
       rendezvous::CallerCertificates::kNotRequired;
   // Called when the node is done, while its pages are still served. Blocks
-  // until the other nodes need the coordinator in this process no more. Null:
+  // until the other nodes no longer need the coordinator in this process. Null:
   // there is nothing to wait for.
   std::function<void()> linger;
 };
 
-// Runs an agent. Prints notices while the agent runs, and at the end the
+// Runs an agent. Prints notices while the agent runs. At the end prints the
 // verdict (or why there is none) and the path of the logs. `own`: the
 // coordinator in this process.
 agent::AgentResult RunAgentSession(const Voice& voice,
@@ -53,16 +55,16 @@ agent::AgentResult RunAgentSession(const Voice& voice,
                                    rendezvous::CoordinatorLink* link,
                                    const CoordinatorPages& own = {});
 
-// Points the link <directory>/latest at the run's folder; a file system that
-// does not answer is waited for at most 1 s.
+// Points the link <directory>/latest at the run's folder. If the file system
+// does not answer, gives up after 1 s.
 void PointLatestInTime(const std::string& directory,
                        const std::string& run_name);
 
-// Blocks the signals of `options` in this thread, and thereby in the threads
-// that it creates from now on, until the agent takes them. Ignores SIGPIPE, so
-// that a console that is closed does not end the job. Must be called after the
-// guardian has been forked, because workers must start with the signal mask and
-// actions that this process had before the call.
+// Blocks the signals of `options` in this thread until the agent takes them.
+// Threads that this thread creates from now on inherit the mask. Ignores
+// SIGPIPE, so that a closed console does not end the job. Must be called after
+// the guardian has been forked, because workers must start with the signal mask
+// and actions that this process had before the call.
 void PrepareSignals(const agent::AgentOptions& options);
 
 }  // namespace muster::launcher

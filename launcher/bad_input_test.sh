@@ -27,7 +27,7 @@ refuse() {
   [[ ! -d muster_$UID ]] || complain "launch $*: left muster_$UID behind"
 }
 
-# The working folder has been removed.
+# launch prints one line and exits with 2 if its working folder was removed.
 (
   start=$OLDPWD
   mkdir gone && cd gone && rmdir ../gone || exit 1
@@ -89,7 +89,7 @@ refuse 2 'completion: zsh: name one shell*' completion bash zsh
 refuse 2 '--print-completion: unknown shell tcsh*' --print-completion tcsh
 refuse 2 'drain: names no node*' drain
 refuse 2 'drain: its argument is empty*' drain ''
-# An unset variable must not cancel the only job there is.
+# `launch cancel "$UNSET"` must not cancel the coordinator's only job.
 refuse 2 'cancel: its argument is empty*' cancel ''
 refuse 2 '--jsn: unknown flag; did you mean --json? (see launch status --help)' \
   status --jsn
@@ -125,8 +125,8 @@ refuse 1 'coordinator 127.0.0.1:1: *refused*coordinator 127.0.0.2:1: *refused*' 
 PET_NNODES=3:2 refuse 2 'PET_NNODES=3:2: *' true
 PYTHON_EXEC=/nosuch/python refuse 2 'PYTHON_EXEC=/nosuch/python: *' -m x
 
-# A flag that needs --hostfile is refused without it: the program must not run
-# on this machine instead.
+# A flag that needs --hostfile is refused without --hostfile: the program must
+# not run on this machine instead.
 refuse 2 '--include: is for --hostfile, *' --include=h1 true
 refuse 2 '--export: is for --hostfile, *' --export=KEY=hush true
 
@@ -144,8 +144,8 @@ DS_ENV_FILE=$PWD/pipe refuse 2 '*nosuch*' \
   --hostfile=hosts --token-file=nosuch true
 refuse 2 'the token file pipe is empty*' --token-file=pipe true
 
-# Called as deepspeed, launch names DeepSpeed's flags in its errors, and does
-# not wait for a host file that is a pipe.
+# If launch is called as deepspeed, its errors name DeepSpeed's flags. launch
+# does not wait for a host file that is a pipe.
 ln -s "$OLDPWD/$launch" deepspeed
 as_deepspeed() {
   local pattern=$1 output got

@@ -59,9 +59,8 @@ int BenchCommand(const std::vector<std::string>& arguments,
   const absl::StatusOr<BenchPlan> plan =
       PlanBench(arguments, environment, program.ok() ? *program : "");
   if (absl::IsInvalidArgument(plan.status())) {
-    // The message names `launch bench --help`, because the help that
-    // Voice::Refuse names, `launch --help`, does not list the flags of the
-    // bench.
+    // The message names `launch bench --help`. Voice::Refuse would name `launch
+    // --help`, which does not list the flags of the bench.
     voice.Error(absl::StrCat(std::string(plan.status().message()),
                              " (see launch bench --help)"));
     return kWrongUsage;

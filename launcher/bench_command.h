@@ -11,8 +11,8 @@ namespace muster::launcher {
 
 // Performs `launch bench ARGUMENTS...`; see BenchHelp. In a worker, this call
 // replaces the process by the measuring program and does not return. Returns
-// the exit code: the job's; 2 with a line on stderr for wrong arguments; 127 if
-// the measuring program is missing.
+// the exit code of the job. For wrong arguments prints a line on stderr and
+// returns 2. Returns 127 if the measuring program is missing.
 int BenchCommand(const std::vector<std::string>& arguments,
                  const std::map<std::string, std::string>& environment,
                  const Voice& voice);

@@ -1,11 +1,12 @@
 #!/bin/bash
-# launch bench as a job and as a worker, and launch inspect on what the job's
-# flight recorders hold. $1: launch. $2: the measuring program.
+# Tests `launch bench` as a job and as a worker, and `launch inspect` with that
+# job's flight recorder dumps. $1: launch. $2: the measuring program.
 set -u
 launch=$PWD/$1
 export MUSTER_BENCH=$PWD/$2
-# An installed muster-bench finds libmuster_gloo.so beside itself. A built one
-# looks in its own runfiles, which exist only if Bazel built it by name.
+# An installed muster-bench finds libmuster_gloo.so beside itself. The
+# muster-bench in the build's output looks for it in its own runfiles, but these
+# exist only if Bazel built muster-bench by name.
 export LD_LIBRARY_PATH=$PWD/trainer_sdk/gloo
 export TMPDIR=$TEST_TMPDIR
 export PATH=/usr/local/bin:/usr/bin:/bin
@@ -34,7 +35,8 @@ expect 0 '*sendrecv, 2 ranks, transport tcp*values : 0 OK*' \
 expect 0 '*all_reduce, 2 ranks, transport gloo*values : 0 OK*' \
   bench --standalone --nproc-per-node=2 all_reduce --transport=gloo "${small[@]}"
 
-# launch starts `launch bench` as each worker; the workers measure in this job.
+# Each worker is `launch bench`. It measures in this job and starts no further
+# job.
 expect 0 '*all_gather, 2 ranks*values : 0 OK*' \
   --standalone --nproc-per-node=2 --no-python "$launch" bench all_gather \
   "${small[@]}"

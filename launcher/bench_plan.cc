@@ -66,8 +66,8 @@ absl::StatusOr<BenchPlan> PlanBench(
 absl::Status CheckRoot(const BenchPlan& plan, const RunOptions& options) {
   const absl::StatusOr<int64_t> workers =
       ReadNumber(options.workers_per_node, 1, 4096);
-  // Compare with the largest possible world, that of the maximum number of
-  // nodes.
+  // Compares the root rank with the size of the largest possible world, which
+  // has the maximum number of nodes.
   if (!workers.ok() || plan.root < *workers * options.spec.max_nodes) {
     return absl::OkStatus();
   }

@@ -25,11 +25,12 @@ struct BenchPlan {
 };
 
 // Whether this process was started as a rank of a job: by launch or torchrun
-// (RANK), mpirun (OMPI_COMM_WORLD_RANK, PMI_RANK) or srun (SLURM_PROCID within
-// a step; a batch script also has SLURM_PROCID, but no step). Pure.
+// (RANK), by mpirun (OMPI_COMM_WORLD_RANK, PMI_RANK), or by srun (SLURM_PROCID
+// within a step). A batch script also has SLURM_PROCID, but is in no step.
+// Pure.
 bool IsWorker(const std::map<std::string, std::string>& environment);
 
-// Parses `arguments`, which follow `bench`: flags of launch stand before the
+// Parses `arguments`, which follow `bench`. Flags of launch stand before the
 // operation, flags of the bench after it. `program`: path of the measuring
 // program. Pure. InvalidArgument: one line.
 absl::StatusOr<BenchPlan> PlanBench(

@@ -16,12 +16,13 @@ namespace muster::launcher {
 
 // Functions that start a `launch` or an `agent` process.
 
-// Takes the token out of the environment, and runs `main` once descriptors 0 to
-// 2 are open, the limits of the process are known and other processes of the
-// user cannot read this one (base/process_secrets.h). If `argv` names a helper
-// process that an agent starts from its own program file (the maker of NCCL
-// ids, the start of another framework's worker), runs that helper instead.
-// Returns the exit code.
+// Takes the token out of the environment, prepares the process, runs `main` and
+// returns the exit code. Preparation: descriptors 0 to 2 are opened, the limits
+// of the process are read, and other processes of the user are kept from
+// reading this one (base/process_secrets.h). An agent starts helper processes
+// from its own program file (the maker of NCCL ids, the start of another
+// framework's worker). If `argv` names such a helper, runs the helper instead
+// of `main`.
 int StartProgram(const char* name, int argc, char** argv,
                  const std::function<int()>& main);
 
@@ -32,10 +33,10 @@ struct PreparedNode {
   std::unique_ptr<agent::Guardian> guardian;
 };
 
-// Checks the program, the token, the files for TLS and the limits of the
-// process, forks the guardian, prints RunOptions::remarks, and reads the facts
-// of this machine. Must be called while the process has one thread.
-// Errors: one line each, for Voice::Refuse.
+// Prepares this node. Checks the program, the token, the files for TLS and the
+// limits of the process. Then forks the guardian, prints RunOptions::remarks,
+// and reads the facts of this machine. Must be called while the process has one
+// thread. Errors: one line each, for Voice::Refuse.
 absl::StatusOr<PreparedNode> PrepareNode(
     const RunOptions& options,
     const std::map<std::string, std::string>& environment, const Voice& voice);

@@ -12,9 +12,9 @@ namespace muster::launcher {
 namespace {
 
 enum class Which { kAll, kWithValue };
-// Joins the names of all `flags`, or with kWithValue of those that need a
-// value. Puts a space before and after each name, so that a shell script can
-// search for " --name ".
+// Joins the names of all `flags`. With kWithValue, joins only the names of
+// flags that need a value. Puts a space before and after each name, so that a
+// shell script can search for " --name ".
 std::string Words(const std::vector<Flag>& flags, Which which) {
   std::string words = " ";
   for (const Flag& flag : flags) {
@@ -57,9 +57,8 @@ std::string FirstSentence(const std::string& help) {
   return sentence;
 }
 
-// Puts `text` into single quotes of a POSIX shell or fish, with a backslash
-// before each character of `special`, because another parser reads the text
-// after the shell.
+// Puts `text` into single quotes of a POSIX shell or fish. Another parser reads
+// the text after the shell, so each character of `special` gets a backslash.
 std::string Quoted(const std::string& text, const std::string& special) {
   std::string quoted;
   for (const char c : text) {

@@ -54,7 +54,7 @@ expect 'launch bench --nproc' --nproc-per-node
 expect 'launch bench --nproc-per-node 2 all_reduce --no' none
 expect 'launch --nnodes 2 status --js' none
 
-# Called as torchrun, the program completes torchrun's flags and no
+# If the program is called as torchrun, it completes torchrun's flags and no
 # sub-commands.
 ln -s "$PWD/$1" "$TEST_TMPDIR/torchrun"
 script=$("$TEST_TMPDIR/torchrun" --print-completion bash) || exit 1

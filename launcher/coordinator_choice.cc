@@ -24,8 +24,8 @@ std::string FirstLabel(const std::string& host) {
 }
 
 // Returns the address of the endpoint's host that belongs to this machine;
-// nullopt if none does. All of 127.0.0.0/8 belongs to this machine, although
-// interfaces list only 127.0.0.1.
+// nullopt if none does. All addresses in 127.0.0.0/8 belong to this machine,
+// although the list of interfaces has only 127.0.0.1.
 std::optional<std::string> OwnedAddress(const MachineFacts& facts,
                                         const ResolvedHost& resolved) {
   std::optional<std::string> loopback;
@@ -40,10 +40,11 @@ std::optional<std::string> OwnedAddress(const MachineFacts& facts,
   return loopback;
 }
 
-// Returns the address at which peers reach this node if it hosts the
-// coordinator: `owned`, this machine's address among those of the endpoint's
-// host. If /etc/hosts maps the machine's own name to a loopback address, or
-// `owned` is nullopt, returns another address of this machine, if there is one.
+// Returns the address at which peers reach the coordinator on this node.
+// Normally this is `owned`, the address of the endpoint's host that belongs to
+// this machine. Returns another address of this machine, if it has one, in two
+// cases: `owned` is nullopt, or /etc/hosts maps the machine's own name to a
+// loopback address.
 std::string AddressForPeers(const std::string& host,
                             const std::optional<std::string>& owned,
                             const MachineFacts& facts) {
@@ -57,9 +58,9 @@ std::string AddressForPeers(const std::string& host,
   return "127.0.0.1";
 }
 
-// The address to bind: the endpoint's host if it is an address of this machine
-// or "localhost", otherwise every interface. A name may resolve to different
-// addresses here and on the peers.
+// The address to bind. If the endpoint's host is an address of this machine or
+// "localhost", it is bound. Otherwise every interface is bound, because a name
+// may resolve to different addresses here and on the peers.
 std::string ListenHost(const std::string& host,
                        const std::optional<std::string>& owned) {
   if (owned && (IsAddress(host) || host == "localhost")) return *owned;
@@ -121,9 +122,9 @@ absl::Status CheckPorts(const RunOptions& options, const Meeting& meeting) {
   return absl::OkStatus();
 }
 
-// Returns the run id of a node that runs alone with --state-dir: a hash of the
-// folder's absolute path, so that each start with this folder continues the
-// same job.
+// Returns the run id of a node that runs alone with --state-dir. This is a hash
+// of the folder's absolute path, so that each start with this folder continues
+// the same job.
 std::string RunIdOf(const std::string& state_dir, const MachineFacts& facts) {
   std::string path = state_dir[0] == '/' ? state_dir
                                          : absl::StrCat(facts.working_directory,

@@ -14,8 +14,8 @@ namespace muster::launcher {
 
 enum class CoordinatorPlace {
   kHere,  // This process hosts the coordinator; a port in use is an error.
-  // This process hosts the coordinator if it can bind the port, otherwise it
-  // connects: of several agents on one machine, the first one that binds the
+  // This process hosts the coordinator if it can bind the port; otherwise it
+  // connects. So of several agents on one machine, the first one that binds the
   // port hosts the coordinator.
   kHereIfFree,
   kElsewhere,  // This process connects to a coordinator elsewhere.
@@ -28,9 +28,9 @@ struct CoordinatorChoice {
   // kHere, kHereIfFree: the address to bind. Host "0.0.0.0" or "::": every
   // interface. Port 0: any free port.
   rendezvous::Endpoint listen;
-  // The coordinator's addresses, for those that connect to it; exactly one if
-  // this node hosts the coordinator. Port 0 stands for the free port that
-  // binding `listen` yields.
+  // The addresses at which other processes connect to the coordinator; exactly
+  // one if this node hosts the coordinator. Port 0 stands for the free port
+  // that binding `listen` yields.
   std::vector<rendezvous::Endpoint> endpoints;
   // kHere, kHereIfFree: the address at which peers reach this node.
   std::string own_address;
@@ -62,18 +62,20 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
 // Chooses whether this node hosts the coordinator. The first rule that applies
 // decides:
 // - A lone node hosts, on 127.0.0.1 and a free port.
-// - With several endpoints no node hosts: they are those of daemons.
-// - is_host, if given.
-// - In a static job node rank 0 hosts; without --node-rank, the owner of the
-//   address.
+// - If several endpoints are given, they belong to daemons, and no node hosts.
+// - If is_host is given, it decides.
+// - In a static job (--master-addr) whose nodes have a --node-rank, node rank 0
+//   hosts.
 // - The owner of the address hosts.
-// An owner has one of the addresses of the endpoint's host or, if that host
-// does not resolve, has its name. Pure. Unavailable: the host does not resolve,
-// and this node would have to connect to it. `resolved` is not used for a lone
-// node and with several endpoints.
+// The owner is the machine that has one of the addresses of the endpoint's
+// host. If that host does not resolve, the owner is the machine of that name.
+// `resolved` is not used for a lone node and if several endpoints are given.
 //
-// Other nodes take over in a job of 3 nodes or more with one endpoint, unless
-// --state-dir or --takeover=never is given.
+// Pure. Unavailable: the host does not resolve, and this node would have to
+// connect to it.
+//
+// If the coordinator is lost, another node takes over in a job of 3 nodes or
+// more with one endpoint, unless --state-dir or --takeover=never is given.
 absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
     const Meeting& meeting, const RunOptions& options,
     const MachineFacts& facts, const ResolvedHost& resolved);

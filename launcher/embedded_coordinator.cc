@@ -19,8 +19,8 @@ constexpr Duration kLook = std::chrono::milliseconds(100);
 // Time after the start of Linger at which a notice says that this coordinator
 // still serves other nodes.
 constexpr Duration kQuietLinger = std::chrono::seconds(2);
-// Time for which the server's streams stay open once Linger has ended its wait,
-// so that `launch watch` receives the end of the job.
+// Time for which the server's streams stay open after Linger has ended its
+// wait. In this time `launch watch` receives the end of the job.
 constexpr Duration kGoodbye = std::chrono::seconds(1);
 
 // How long the process waits for the commands of --on-quarantine at its end.
@@ -167,7 +167,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
   if (!options.token.empty()) serving.tokens = {options.token};
   serving.tls = options.tls;
   serving.set_up = options.set_up;
-  // Open the journal only after the port is bound: other nodes of this machine
+  // Open the journal only after the port is bound. Other nodes of this machine
   // may have the same --state-dir, and only the owner of the port may use it.
   absl::StatusOr<std::unique_ptr<rendezvous::GrpcServer>> server =
       rendezvous::GrpcServer::Listen(serving);

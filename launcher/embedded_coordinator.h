@@ -47,12 +47,12 @@ class EmbeddedCoordinator {
     // its event log; null: no event log.
     std::function<std::string(const std::string& run_tag)> event_log;
     std::string log_directory;  // folder of --log-dir, for `event_log`
-    // Set if another coordinator takes over the job when its coordinator is
-    // lost. Then this coordinator starts as a standby, and writes an event log
-    // only while it coordinates the job.
+    // Set if the job's coordinator is replaced by another one when it is lost.
+    // This coordinator then starts as a standby, and writes an event log only
+    // while it coordinates the job.
     struct Takeover {
       rendezvous::Standby::Kind kind = rendezvous::Standby::Kind::kSuccessor;
-      // host name or address at which others reach this process
+      // host name or address at which other nodes reach this process
       std::string own_host;
       // The endpoints at which nodes look for the coordinator first.
       std::vector<rendezvous::Endpoint> endpoints;
@@ -65,9 +65,10 @@ class EmbeddedCoordinator {
   // Must be called after signals have been blocked, because the coordinator has
   // threads.
   //
-  // Errors: those of GrpcServer::Listen and Serve. AlreadyExists also: another
-  // job of this user is about to listen at that address. Unavailable also: the
-  // journal cannot be used, or holds another job, whose record is unchanged.
+  // Errors: those of GrpcServer::Listen and Serve, and two more. AlreadyExists:
+  // another job of this user is about to listen at that address. Unavailable:
+  // the journal cannot be used, or holds the record of another job, which stays
+  // unchanged.
   static absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> Start(
       const Options& options, const Voice& voice);
 
@@ -84,18 +85,19 @@ class EmbeddedCoordinator {
 
   rendezvous::Coordinator* coordinator() { return &coordinator_; }
   const rendezvous::Endpoint& address() const { return server_->address(); }
-  // The endpoint at which others reach this coordinator. Requires
+  // The endpoint at which other nodes reach this coordinator. Requires
   // Options::takeover.
   rendezvous::Endpoint own_endpoint() const;
   // For the liveness probe: checks whether the server answers
   // (GrpcServer::Check).
   absl::Status Check() { return server_->Check(); }
 
-  // Continues to serve until every job is finished and its agents have received
-  // the verdict, or a signal arrives, or `close_timeout` has passed since the
-  // last job finished. Returns at once if this coordinator is only a standby,
-  // or if another one can take over the unfinished job. At the end removes the
-  // record of a finished job, so that the same command begins a new one.
+  // Continues to serve until one of these: every job is finished and its agents
+  // have received the verdict; a signal arrives; `close_timeout` has passed
+  // since the last job finished. Returns at once if this coordinator is only a
+  // standby, or if another coordinator can take over the unfinished job. At the
+  // end removes the record of a finished job, so that the same command begins a
+  // new job.
   void Linger(Duration close_timeout, const Voice& voice);
 
  private:
@@ -132,8 +134,9 @@ class EmbeddedCoordinator {
   // Reads `coordinator_` until Finish; `coordinator_` calls it as well.
   rendezvous::StateRecorder states_;
   rendezvous::Coordinator coordinator_;
-  // Null while this coordinator is a standby. Destroyed after `server_`, whose
-  // streams may still make this coordinator take over.
+  // Null while this coordinator is a standby. Declared before `server_`, so
+  // that it is destroyed later: the streams of `server_` may still make this
+  // coordinator take over.
   std::unique_ptr<rendezvous::Announcer> announcer_;
   std::unique_ptr<LocalToken> local_token_;
   std::unique_ptr<rendezvous::GrpcServer> server_;

@@ -30,9 +30,9 @@ std::string AddressTowards(const rendezvous::Endpoint& coordinator) {
   return addresses.ok() ? LocalAddressTowards(addresses->front()) : "";
 }
 
-// Whether a process of this machine may host the coordinator at `coordinator`,
-// and for this bind its port at the address `host`. Then the standby of this
-// node must use another port: the hosting process may be started later.
+// Whether a process of this machine may host the coordinator at `coordinator`
+// by binding the coordinator's port at the address `host`. If so, this node's
+// standby must leave this port free, because that process may be started later.
 bool IsHostsPort(const rendezvous::Endpoint& coordinator,
                  const std::string& host) {
   const auto addresses =

@@ -11,25 +11,28 @@
 
 namespace muster::launcher {
 
-// Starts the coordinator if `choice` says that this process hosts it; with
-// kHereIfFree only if the port is free, because another agent of this machine
-// may host it. Returns null if this process must connect instead.
+// Starts the coordinator if `choice` says that this process hosts it. With
+// kHereIfFree, it is started only if the port is free: another agent of this
+// machine may host it. Returns null if this process must connect instead.
 //
-// If the port is in use although no process listens on it (it is the local end
-// of another program's connection), retries for a few seconds. Errors: those of
-// EmbeddedCoordinator::Start. Must be called after signals have been blocked.
+// The port may be in use although no process listens on it, as the local end of
+// another program's connection. Then retries for a few seconds. Errors: those
+// of EmbeddedCoordinator::Start. Must be called after signals have been
+// blocked.
 absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
     const CoordinatorChoice& choice,
     const EmbeddedCoordinator::Options& hosting, const Voice& voice);
 
 // Starts the standby coordinator of a node that does not host the coordinator.
 // Requires CoordinatorChoice::is_taken_over. The standby listens at the address
-// of `node` or, if that is empty, at the address from which this node reaches
-// the coordinator; on the port of the endpoint if that is free, else on any
-// port. With TLS, others reach the standby by the node's host name if the
-// certificate was not issued for the address. Returns null, after a notice, if
-// the standby cannot listen: the job still runs. Must be called after signals
-// have been blocked.
+// of `node`. If `node` has no address, the standby listens at the address from
+// which this node reaches the coordinator. It uses the coordinator's port if
+// that port is free on this machine, otherwise any free port.
+//
+// With TLS, other nodes reach the standby by the node's host name if the
+// certificate was not issued for the address. If the standby cannot listen,
+// prints a notice and returns null: the job still runs. Must be called after
+// signals have been blocked.
 std::unique_ptr<EmbeddedCoordinator> StandBy(
     const CoordinatorChoice& choice, const rendezvous::NodeIdentity& node,
     EmbeddedCoordinator::Options standing_by, const Voice& voice);

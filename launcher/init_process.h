@@ -6,10 +6,11 @@
 namespace muster::launcher {
 
 // Runs `program` and returns its exit code. If this process is process 1 (the
-// first of a container), runs `program` in a child and does what the kernel
-// expects of process 1: it reaps orphans, and passes signals on to the child.
-// Returns when the child has exited; 128 + signal if a signal killed the child.
-// Must be called while the process has one thread.
+// first of a container), runs `program` in a child. Meanwhile this process does
+// what the kernel expects of process 1: it reaps orphans, and passes signals on
+// to the child. Returns when the child has exited. The result is 128 + signal
+// if a signal killed the child. Must be called while the process has one
+// thread.
 int RunAsInit(const std::function<int()>& program);
 
 // Like RunAsInit, but does the work of process 1 whatever this process's id is.

@@ -30,8 +30,8 @@ namespace {
 constexpr char kFolder[] = "/tokens";
 constexpr size_t kMaxTokenBytes = 4096;
 constexpr Duration kResolveTimeout = std::chrono::seconds(5);
-// Number of attempts to open a file that another process of this user may
-// remove or lock at the same moment.
+// Number of attempts to open a token file. Another process of this user may
+// remove or lock the file at the same moment.
 constexpr int kTries = 20;
 constexpr Duration kPause = std::chrono::milliseconds(5);
 
@@ -216,7 +216,7 @@ LocalToken::LocalToken(std::string path, OwnedFd file)
 
 LocalToken::~LocalToken() {
   unlink(path_.c_str());
-  // Remove both folders if this was their last file.
+  // Remove the folder for tokens and the user's folder if they are empty now.
   const std::string folder = path_.substr(0, path_.rfind('/'));
   rmdir(folder.c_str());
   rmdir(folder.substr(0, folder.rfind('/')).c_str());

@@ -12,10 +12,10 @@
 
 namespace muster::launcher {
 
-// A local token is the token of a coordinator for one node, stored in a file
-// that only its user can read. Other processes of that user on this machine
-// (`launch status`, `watch`, `cancel`, `drain`, another node of the same job)
-// find the token by the coordinator's endpoint. The file's name has the network
+// A local token is a coordinator's token, stored on one node in a file that
+// only its user can read. Other processes of that user on this machine find the
+// token by the coordinator's endpoint: `launch status`, `watch`, `cancel`,
+// `drain`, another node of the same job. The file's name has the network
 // namespace, the address and the port. The file is locked while its coordinator
 // lives, so that the file of a killed process can be recognized as stale.
 
@@ -56,15 +56,17 @@ class LocalToken {
 
 // A coordinator of this user on this machine.
 struct LocalCoordinator {
-  // The address of the coordinator itself, so that the token does not reach
-  // another user's program that listens at another address of the same name.
+  // The coordinator's own address. A host name may have further addresses, at
+  // which another user's program may listen; the token must not reach that
+  // program.
   rendezvous::Endpoint endpoint;
   std::string token;
 };
 
-// Finds the coordinator that `endpoint` names, if it is running, belongs to
-// this user and has a file in a folder of `parents`. If a file has the port of
-// `endpoint` and its host is a name, resolves the name, for at most 5 s.
+// Finds the coordinator that `endpoint` names. It must be running, belong to
+// this user, and have a file in a folder of `parents`. If a file has the port
+// of `endpoint`, and the host of `endpoint` is a name, resolves the name, for
+// at most 5 s.
 std::optional<LocalCoordinator> FindLocalCoordinator(
     const rendezvous::Endpoint& endpoint,
     const std::vector<std::string>& parents);

@@ -123,9 +123,10 @@ int RunSubcommand(const Subcommand& subcommand,
   return 1;
 }
 
-// Returns the environment for srun, with the job's token; srun passes the
-// environment on to the tasks. If the user gives neither a token nor TLS files,
-// and one of the tasks hosts the coordinator, the token is a fresh one.
+// Returns the environment for srun, which passes it on to the tasks. The
+// environment contains the job's token. The token is a fresh one if the user
+// gives neither a token nor TLS files, and one of the tasks hosts the
+// coordinator.
 Environment WithJobToken(Environment environment, const RunOptions& options) {
   const bool has_access = !rendezvous::TakenToken().empty() ||
                           !options.token_file.empty() || options.tls.given();

@@ -48,10 +48,10 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.job = {.run_id = plan.agent.run_id,
                  .spec = plan.agent.spec,
                  .verdict_awaited_for = options.policy.coordinator_timeout};
-  // In Slurm no node waits for the verdict of an earlier coordinator: Slurm
-  // does not restart tasks, so the nodes of the earlier step are gone. A
-  // preempted job that was requeued must begin anew, and not show the recorded
-  // verdict.
+  // In Slurm no node waits for the verdict of an earlier coordinator. Slurm
+  // does not restart tasks, so the nodes of the earlier step are gone. If a
+  // preempted job was requeued, it must begin anew instead of showing the
+  // recorded verdict.
   if (options.cluster == Cluster::kSlurm) {
     hosting.job.verdict_awaited_for = Duration::zero();
   }
@@ -65,14 +65,14 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
     // control the job.
     if (token.empty()) hosting.token = rendezvous::FreshToken();
   }
-  // The user does not know a token that `launch` made, so it is stored in a
-  // file where operators on this machine find it.
+  // The user does not know a token that `launch` made. So the token is stored
+  // in a file where operators on this machine find it.
   const bool is_made = options.remote.token_maker == TokenMaker::kStarter;
   if (is_made || token != hosting.token) {
     hosting.token_parents = LocalTokenParents();
     if (is_made) {
-      // The `launch` that made this token promises that it is not written to a
-      // disk. So the file is stored in memory if possible.
+      // The `launch` that made this token promises that the token is never
+      // written to a disk. So the file is stored in memory if possible.
       hosting.token_parents.insert(hosting.token_parents.begin(),
                                    kMemoryFolder);
     }
@@ -96,17 +96,17 @@ std::string OpenJobNotice(const rendezvous::Endpoint& coordinator) {
       "secret by MUSTER_TOKEN or --token-file (`launch token` prints one)");
 }
 
-// Points the link "latest" at the run's folder now, because the event log must
-// be found even if the job never reaches its first round.
+// Points the link "latest" at the run's folder now. The event log must be found
+// even if the job never reaches its first round.
 void PointLatestAtHosted(const agent::LogPlan& logs, const std::string& tag) {
   PointLatestInTime(logs.directory, HostedRunName(logs, tag));
 }
 
 // Runs instead of the agent if the journal in --state-dir holds the verdict of
-// this job: the job ended, and `launch` was killed and started again. Prints
-// the verdict, starts no workers, and blocks until the nodes that still wait
-// for the verdict have received it, a signal arrives, or `close_timeout` has
-// passed. Returns the exit code of `launch`.
+// this job: the job had ended, and `launch` was killed and started again.
+// Prints the verdict and starts no workers. Other nodes may still wait for the
+// verdict: blocks until they have received it, a signal arrives, or
+// `close_timeout` has passed. Returns the exit code of `launch`.
 int TellRecordedVerdict(const rendezvous::Verdict& verdict,
                         const RunOptions& options, EmbeddedCoordinator& here,
                         const Voice& voice) {
@@ -121,16 +121,16 @@ int TellRecordedVerdict(const rendezvous::Verdict& verdict,
 }
 
 // Returns the options of the link to a coordinator that another process hosts.
-// The link needs a token even if the user gave none: a process that runs a job
-// of one node makes a token of its own.
+// If the user gave no token, that process may have made one and stored it in a
+// file on this machine. The link then finds the token there.
 rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
                                      const rendezvous::TlsFiles& tls,
                                      const std::string& token) {
   if (token.empty() && choice.place == CoordinatorPlace::kHereIfFree) {
     std::optional<LocalCoordinator> local =
         FindLocalCoordinator(choice.endpoints.front(), LocalTokenParents());
-    // With TLS use the host that the user named, because the certificate must
-    // contain it.
+    // With TLS, dials the host name that the user gave, because the
+    // coordinator's certificate is valid for this name.
     if (local) {
       return {.endpoints = {tls.given() ? choice.endpoints.front()
                                         : local->endpoint},
@@ -157,8 +157,8 @@ absl::StatusOr<OwnCoordinator> StartCoordinator(
   using Kind = rendezvous::Standby::Kind;
   if (choice.is_taken_over) {
     hosting.takeover = {.kind = Kind::kFounder,
-                        // With TLS use the host that the user named, because
-                        // the certificate must contain it.
+                        // With TLS, announces the host name that the user gave,
+                        // because the certificate is valid for this name.
                         .own_host = hosting.tls.given()
                                         ? choice.endpoints.front().host
                                         : choice.own_address,
@@ -175,9 +175,9 @@ absl::StatusOr<OwnCoordinator> StartCoordinator(
                         OwnCoordinator::Role::kStandby};
 }
 
-// Creates the agent's link to the coordinator that this process hosts, or to
-// the one at the configured endpoints. Stores the coordinator's address in
-// `agent`.
+// Creates the agent's link to the coordinator in this process. If there is
+// none, creates the link to the coordinator at the configured endpoints. Stores
+// the coordinator's address in `agent`.
 std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
     const CoordinatorChoice& choice, const OwnCoordinator& own,
     const rendezvous::TlsFiles& tls, const std::string& token,
@@ -202,8 +202,8 @@ std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
                                                      own.here->coordinator());
 }
 
-// Returns where the job is coordinated if not by `here`, as a sentence for the
-// dashboard; empty: here.
+// If another process coordinates the job, returns a sentence for the dashboard
+// that names it. Empty: `here` coordinates the job.
 std::string ElsewhereText(const rendezvous::Coordinator& here) {
   const auto elsewhere = here.WhereElse();
   if (!elsewhere.has_value()) return "";
@@ -260,9 +260,9 @@ int RunCommand(const std::string& name, const RunOptions& options,
   }
 
   agent::AgentOptions agent = std::move(plan->agent);
-  // If another `launch` started this agent, that `launch` reads the output, and
-  // may have to wait for its own console. Then wait for a long time before
-  // output is dropped.
+  // If another `launch` started this agent, that `launch` reads the agent's
+  // output. It may stop reading while its own console is full. The agent then
+  // waits for a long time before it drops output.
   if (verdict_fd >= 0) agent.logs.console.timeout = kStarterTimeout;
   std::unique_ptr<rendezvous::CoordinatorLink> link =
       MakeLink(plan->coordinator, *own, options.tls, node->token, agent);
@@ -290,7 +290,7 @@ int RunCommand(const std::string& name, const RunOptions& options,
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,
       node->guardian.get(), link.get(), shown);
-  // If the session could not begin:
+  // Lingers here if the session failed before it could call `linger`.
   if (!is_over) shown.linger();
   return result.exit_code;
 }

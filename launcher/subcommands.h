@@ -11,9 +11,10 @@ namespace muster::launcher {
 // The flags of a subcommand, for shell completion.
 enum class SubcommandFlags {
   kNone,
-  kAdmin,   // AdminFlags: the subcommand asks a coordinator
-  kRun,     // the flags for running a job
-  kDoctor,  // the flags of `launch doctor` and for running a job
+  kAdmin,  // AdminFlags: the subcommand asks a coordinator
+  kRun,    // the flags for running a job
+  // the flags of `launch doctor` and those for running a job
+  kDoctor,
 };
 
 // A subcommand: a first argument of `launch` that selects another action than
@@ -24,10 +25,11 @@ struct Subcommand {
   const char* name;
   const char* arguments;  // arguments, as shown in usage lines
   const char* summary;    // one sentence
-  // Text after "launch" in the line about the subcommand in the help text of
-  // `launch`. Null: the line of another row includes this subcommand.
+  // Text after "launch" in the help text of `launch`, in the line about this
+  // subcommand. Null: this subcommand has no line of its own, because the line
+  // of another one includes it.
   const char* usage = nullptr;
-  const char* purpose = nullptr;  // text after `usage` in that line
+  const char* purpose = nullptr;  // text after `usage` in the help line
   SubcommandFlags flags = SubcommandFlags::kNone;
   // Arguments that shells complete, in the format of Flag::completions.
   const char* completions = "";

@@ -19,12 +19,12 @@ namespace muster::launcher {
 struct TokenRequest {
   enum class Way { kHelp, kSecret, kDerived };
   Way way = Way::kSecret;
-  std::string token_file;  // of kDerived
-  // For kDerived: the endpoint of a coordinator on this host, started by this
-  // user, whose secret is used; nullopt: the secret is in token_file or in
+  std::string token_file;  // kDerived: file that contains the secret
+  // For kDerived: the endpoint of a coordinator that this user started on this
+  // host; its secret is used. nullopt: the secret is in token_file or in
   // MUSTER_TOKEN.
   std::optional<rendezvous::Endpoint> endpoint;
-  rendezvous::TokenGrant grant;  // of kDerived
+  rendezvous::TokenGrant grant;  // kDerived: what the token permits
 };
 
 // The flags of `launch token`.

@@ -37,7 +37,8 @@ class Terminal {
     std::setlocale(LC_CTYPE, "");
     screen_ = newterm(nullptr, stdout, stdin);
     if (screen_ == nullptr) return;
-    // Ctrl-C and Ctrl-\ arrive as keys, so that they restore the terminal.
+    // Ctrl-C and Ctrl-\ arrive as keys instead of signals, so that this program
+    // can restore the terminal before it exits.
     raw();
     noecho();
     keypad(stdscr, TRUE);

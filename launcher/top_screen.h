@@ -9,9 +9,9 @@
 
 namespace muster::launcher {
 
-// Shows a job in the terminal of stdin and stdout, once a second anew, until
-// the person presses q. `read`: returns the job now. While `read` fails, the
-// screen shows the last state and the error.
+// Shows a job on the terminal of stdin and stdout, and updates it once a second
+// until the user presses q. `read`: returns the job's current state. While
+// `read` fails, the screen shows the last state and the error.
 //
 // FailedPrecondition: stdin or stdout is no terminal that ncurses can use;
 // nothing was shown. Other errors: those of the first call of `read`.

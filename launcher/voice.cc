@@ -89,7 +89,8 @@ int Print(const std::string& text, int exit_code) {
   const bool printed =
       std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
   if (printed) return exit_code;
-  // A reader that has left, such as `head`, wants no more.
+  // EPIPE is not reported: the reader, such as `head`, has closed the pipe
+  // because it needs no more output.
   if (errno != EPIPE && !output_was_lost.exchange(true)) {
     std::fprintf(stderr, "launch: cannot write to stdout: %s\n",
                  std::strerror(errno));

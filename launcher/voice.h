@@ -15,8 +15,8 @@ enum class Talk { kAll, kErrorsOnly };
 
 // Prints a program's messages for people: lines on stderr that begin with the
 // program's name. Each line is one write, so that lines of several processes do
-// not mix. After SpeakThrough, lines go into the queue of a console instead:
-// they then never block, and always begin at the start of a line. Copies share
+// not mix. After SpeakThrough, lines go into the queue of a console instead.
+// They then never block, and always begin at the start of a line. Copies share
 // the console. Control characters in names from outside are escaped
 // (ForTerminal). Thread-safe.
 class Voice {
@@ -62,8 +62,8 @@ class Voice {
 // Prints `text` on stdout. Returns `exit_code`, or 1 if the write failed.
 int Print(const std::string& text, int exit_code = 0);
 
-// Whether a call of Print has failed for another reason than a reader that has
-// closed its end of the pipe. Thread-safe.
+// Whether a call of Print has failed. A reader that has closed its end of the
+// pipe does not count as a failure. Thread-safe.
 bool OutputWasLost();
 
 }  // namespace muster::launcher

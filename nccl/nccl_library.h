@@ -10,8 +10,9 @@
 
 namespace muster::nccl {
 
-// The library NCCL, loaded at run time, so that one program runs with and
-// without it. Immutable, so thread-safe; NCCL's own rules for callers apply.
+// The library NCCL, loaded at run time, so that one program can run with and
+// without it. The object is immutable and therefore thread-safe. NCCL's own
+// rules for callers apply.
 class NcclLibrary {
  public:
   // The file name to load: the value of MUSTER_NCCL_LIBRARY, or else

@@ -99,7 +99,8 @@ def collect(events):
           path = urllib.parse.unquote(urllib.parse.urlparse(output['uri']).path)
           xml_paths[event_id['testResult']['label']].append(path)
   cases = []
-  # These tests were built but not run, because a tag filter excludes them.
+  # Leave out tests that were built but have no status: a tag filter excludes
+  # them from the run.
   for label in sorted((tests - built) | set(status)):
     if label in unhealthy:
       cases.append(Case(label, 'skipped', 'this machine lacks what it is for '
@@ -115,8 +116,8 @@ def main(events_path, bazel_code):
   by_outcome = collections.defaultdict(list)
   for case in cases:
     by_outcome[case.outcome].append(case)
-  # No case shows a broken BUILD file or a compile error outside of tests, so
-  # count it here.
+  # A broken BUILD file, or a compile error outside of tests, fails no test
+  # case. So count it as a failure here.
   if bazel_code not in (_BAZEL_OK, _BAZEL_NO_TESTS) and not by_outcome['failed']:
     by_outcome['failed'].append(
         Case('bazel', 'failed', 'exit code %d' % bazel_code))

@@ -111,9 +111,9 @@ const PciDevice* Find(const MachineLayout& layout, const std::string& address) {
   return found == layout.devices.end() ? nullptr : &*found;
 }
 
-// The NUMA nodes at which `device` may be. `nodes` are all nodes with CPUs.
-// `usable` are the nodes with CPUs that this process may use; they are returned
-// if the device's location is unknown.
+// The NUMA nodes at which `device` may be. `nodes`: all NUMA nodes with CPUs.
+// `usable`: the NUMA nodes with CPUs that this process may use. If the device's
+// location is unknown, returns `usable`.
 std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
                          const std::vector<int>& usable) {
   if (nodes.size() == 1) return nodes;
@@ -126,8 +126,8 @@ std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
     }
   }
   if (near.size() == 1) return near;
-  // The firmware names several NUMA nodes for the device, or none: keeps those
-  // with usable CPUs.
+  // The firmware names several NUMA nodes for the device, or none. Keeps those
+  // of the possible nodes that have usable CPUs.
   std::vector<int> open;
   for (const int node : near.empty() ? usable : near) {
     if (std::count(usable.begin(), usable.end(), node) > 0) {
@@ -143,8 +143,8 @@ Seats SeatByGpu(const MachineLayout& layout,
   const std::vector<int> nodes = NodesOf(layout.cpus);
   const std::vector<int> usable = NodesOf(allowed);
   std::vector<std::vector<int>> at;
-  // For GPUs whose NUMA node is not known exactly. Key: the two or more NUMA
-  // nodes of which one is the GPU's. Value: the number of such GPUs.
+  // For GPUs whose NUMA node is not known exactly. Key: the NUMA nodes (two or
+  // more) at which such a GPU may be. Value: the number of GPUs with this key.
   std::map<std::vector<int>, size_t> unsure;
   Seats result;
   for (const std::string& address : gpus) {
@@ -238,8 +238,8 @@ Cpus AtSocketOf(const Cpus& cpus, int node) {
   return found;
 }
 
-// The share with index `turn` of `sharers` equal shares of the cores of `cpus`;
-// empty if there are fewer cores than sharers.
+// Divides the cores of `cpus` into `sharers` equal shares and returns the share
+// with index `turn`. Empty if there are fewer cores than sharers.
 Cpus ShareOfCores(const Cpus& cpus, size_t turn, size_t sharers) {
   std::map<int, Cpus> cores;
   for (const LogicalCpu& cpu : cpus) cores[cpu.core].push_back(cpu);
@@ -294,8 +294,9 @@ absl::Status TooFewCores(const Seat& seat, size_t cores, size_t sharers) {
       "start fewer workers"));
 }
 
-// A seat (a GPU or a worker): its index `turn`, from 0, among the `sharers`
-// seats at the same NUMA node.
+// The position of a seat (a GPU or a worker) at its NUMA node. `sharers`: the
+// number of seats at that node. `turn`: the index of this seat among them, from
+// 0.
 struct Turn {
   size_t turn = 0;
   size_t sharers = 0;
@@ -400,8 +401,8 @@ std::string Shown(std::string name) {
   return name.empty() ? "-" : name;
 }
 
-// The network cards near the workers' GPUs: "@mlx5_0", or for workers with
-// different cards "@mlx5_0,mlx5_1,-"; empty if no worker has a near card.
+// The network cards near the workers' GPUs: "@mlx5_0". For workers with
+// different cards: "@mlx5_0,mlx5_1,-". Empty if no worker has a near card.
 std::string NearNics(const std::vector<WorkerBinding>& workers, size_t begin,
                      size_t end) {
   std::string all;

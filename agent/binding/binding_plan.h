@@ -24,10 +24,10 @@ enum class Binding {
 const char* BindingName(Binding mode);
 
 // The NIC in `nics` that shares the most bridges with `device`, at least the
-// host bridge. InfiniBand devices precede network interfaces, because they
-// carry the same card's traffic faster. Empty if no NIC is near, or if two are
-// equally near: the communication library then chooses better than a guess.
-// Pure.
+// host bridge. If `nics` contains InfiniBand devices, network interfaces are
+// not considered, because the same card is faster as an InfiniBand device.
+// Empty if no NIC is near. Also empty if two are equally near: the
+// communication library then chooses better than a guess. Pure.
 std::string NearNic(const PciDevice& device, const std::vector<Nic>& nics);
 
 // A place for which cores are chosen: a GPU, or a worker without a known GPU.
@@ -47,13 +47,14 @@ struct Seats {
   std::string how;
 };
 
-// One seat for each GPU of `gpus` (PCI addresses in CUDA's order; empty if
-// unknown), if there are as many GPUs as `workers`. Otherwise one seat for each
-// worker, distributed over the NUMA nodes in proportion to their cores in
-// `allowed` (the CPUs of `layout` that this process may use; not empty).
+// Makes one seat for each GPU of `gpus` if there are at least as many GPUs as
+// `workers`. Otherwise makes one seat for each worker, distributed over the
+// NUMA nodes in proportion to their cores in `allowed`.
 //
-// GPUs at an unknown node are distributed evenly over the possible nodes.
-// Pointers refer to `layout`. Pure.
+// `gpus`: PCI addresses in CUDA's order; empty if unknown. `allowed`: the CPUs
+// of `layout` that this process may use; not empty. GPUs at an unknown node are
+// distributed evenly over the possible nodes. The pointers in the result point
+// into `layout`. Pure.
 Seats SeatWorkers(const MachineLayout& layout,
                   const std::vector<LogicalCpu>& allowed,
                   const std::vector<std::string>& gpus, int workers);
@@ -84,25 +85,29 @@ struct WorkerBinding {
 
 struct BindingPlan {
   std::vector<WorkerBinding> workers;
-  std::string how;  // the rule by which cores were chosen, as half a sentence
+  // the rule by which cores were chosen, such as "by the GPUs' NUMA nodes"
+  std::string how;
 };
 
-// Chooses the cores of each worker. Equals PyTorch's torch/numa/binding.py on
-// the same machine with the same GPUs: all hyper-threads of a core go to the
-// same worker; `exclusive` divides a node's cores by the GPUs at it, used or
-// not, and the first GPUs get the remaining cores; `core-complex` assigns the
-// node's last-level caches in turn, those with the most usable CPUs first.
+// Chooses the cores of each worker. The result equals that of PyTorch's
+// torch/numa/binding.py on the same machine with the same GPUs. All
+// hyper-threads of a core go to the same worker. `exclusive` divides a node's
+// cores by the number of GPUs at the node, used or not; the first GPUs get the
+// remaining cores. `core-complex` assigns the node's last-level caches in turn,
+// those with the most usable CPUs first.
 //
-// InvalidArgument, one line: a worker's GPU has no usable cores, or `exclusive`
-// has too few of them. Pure.
+// InvalidArgument, one line: a worker's GPU has no usable cores, or too few for
+// `exclusive`. Pure.
 absl::StatusOr<BindingPlan> PlanBinding(const BindingRequest& request,
                                         const MachineLayout& layout);
 
-// A node's binding in one short line, workers by local rank: "node: 0-15 |
-// 16-31", "socket: 0-31 x4 | 32-63 x4". A network card near the GPU follows the
-// CPUs: "node: 0-15@mlx5_0 | 16-31@mlx5_1"; if several workers have the same
-// CPUs, one card for each, "-" for none: "node: 0-31 x3@mlx5_0,mlx5_1,-". Cut
-// after a worker to at most `most` bytes (at least 40). Pure.
+// A node's binding in one short line, with the workers in the order of their
+// local ranks: "node: 0-15 | 16-31", "socket: 0-31 x4 | 32-63 x4". "x4" means
+// four workers with the same CPUs. The network card near a GPU follows the
+// CPUs: "node: 0-15@mlx5_0 | 16-31@mlx5_1". Workers with the same CPUs but
+// different cards have one entry each, "-" for none: "node: 0-31
+// x3@mlx5_0,mlx5_1,-". If the line would exceed `most` bytes (at least 40), it
+// is cut after a worker. Pure.
 std::string BindingText(Binding mode, const BindingPlan& plan, size_t most);
 
 // BindingText followed by the reason for the choice, printed at the beginning

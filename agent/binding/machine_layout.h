@@ -10,15 +10,17 @@ namespace muster::agent {
 // sockets and nodes have the operating system's numbers.
 struct LogicalCpu {
   int number = 0;
-  // The lowest logical CPU on the same core and, in `complex`, the lowest with
-  // the same last-level cache, whether this process may use them or not.
+  // `core`: the lowest logical CPU on this CPU's core. `complex`: the lowest
+  // logical CPU with this CPU's last-level cache. Either may be a CPU that this
+  // process may not use.
   int core = 0;
   int complex = 0;
   int socket = 0;
   int numa_node = 0;
 };
 
-// A function of a PCI device that may be a GPU or a network card.
+// One PCI function (it has its own PCI address) that may be a GPU or a network
+// card.
 struct PciDevice {
   std::string address;  // "0000:3b:00.0"
   // The bridges above the device, the host bridge first. Two devices are nearer
@@ -32,7 +34,7 @@ struct PciDevice {
 enum class NicKind { kEthernet, kInfiniBand };
 
 // A network card under the name that programs use: an InfiniBand or RoCE device
-// ("mlx5_0") or a network interface ("eth0"). One card may have both.
+// ("mlx5_0") or a network interface ("eth0"). One card may have both names.
 struct Nic {
   std::string name;
   NicKind kind = NicKind::kEthernet;

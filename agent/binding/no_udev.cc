@@ -1,5 +1,5 @@
 // A stub of libudev, so that programs that link hwloc statically need no
-// further libraries: libudev exists only as a shared object, and hwloc uses it
+// further libraries. libudev exists only as a shared object, and hwloc uses it
 // only for the names of disks. The stub returns a null context, which hwloc
 // takes as "no udev".
 

@@ -68,9 +68,9 @@ absl::Status NotTaken(const char* variable, const std::string& why) {
 }
 
 // Makes hwloc describe another machine if HWLOC_FSROOT, HWLOC_SYNTHETIC or
-// HWLOC_XMLFILE is set; the first in this order, which is hwloc's own, applies.
-// An error if the description cannot be read; hwloc would silently fall back to
-// this machine.
+// HWLOC_XMLFILE is set. If several are set, the first in this order applies, as
+// in hwloc. Returns an error if the description cannot be read; hwloc itself
+// would silently describe this machine.
 absl::Status TakeOtherMachine(hwloc_topology* topology) {
   if (const char* root = Given("HWLOC_FSROOT")) {
     const OwnedFd folder(open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -125,7 +125,8 @@ LogicalCpu Describe(hwloc_obj_t pu) {
     if (at->type == HWLOC_OBJ_CORE) cpu.core = first;
     if (at->type == HWLOC_OBJ_PACKAGE) cpu.socket = Number(at);
     if (hwloc_obj_type_is_dcache(at->type)) {
-      // The loop goes from the CPU outwards, so the outermost data cache wins.
+      // The loop goes from the CPU outwards, so the outermost data cache is
+      // stored last.
       cpu.complex = first;
       has_cache = true;
     }
@@ -140,10 +141,10 @@ std::vector<LogicalCpu> ReadCpus(hwloc_topology* topology) {
   while ((pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu))) {
     cpus[Number(pu)] = Describe(pu);
   }
-  // A GPU's memory, or slower memory, may form a NUMA node without CPUs, which
-  // hwloc reports as local to another node's CPUs. Such nodes have higher
-  // numbers. The loop goes backwards, so that the CPUs' own node is stored
-  // last.
+  // hwloc may report two NUMA nodes as local to one CPU: the CPU's own node,
+  // and a node without CPUs (a GPU's memory or slower memory). The node without
+  // CPUs has the higher number. The loop goes backwards, so that the CPU's own
+  // node is stored last.
   std::vector<hwloc_obj_t> nodes;
   hwloc_obj_t node = nullptr;
   while (

@@ -10,9 +10,9 @@
 
 namespace muster::agent {
 
-// A task that runs beside an agent's loop and may never return, for instance a
-// call into a hanging driver or file system, which cannot be cancelled. Such a
-// task is abandoned in its thread at the deadline.
+// Runs a task beside an agent's loop. The task may never return, for instance a
+// call into a hanging driver or file system, which cannot be cancelled. At the
+// deadline such a task is abandoned in its thread.
 //
 // Not thread-safe.
 class TimedTask {
@@ -38,8 +38,9 @@ class TimedTask {
   // running.
   enum class CancelResult { kFinished, kRunning };
 
-  // Cancels a running task. After Cancel has returned, `done` is not called;
-  // with kRunning it was never called. Must not be called from `done`.
+  // Cancels a running task. After Cancel has returned, `done` is not called any
+  // more. If the result is kRunning, `done` was never called. Must not be
+  // called from `done`.
   CancelResult Cancel();
 
  private:

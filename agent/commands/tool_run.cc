@@ -39,7 +39,8 @@ SubprocessPlan PlanOf(const ToolRequest& request, int output) {
 }
 
 // Reads the tool's output. Returns true if the tool closed its output by
-// itself; false at the deadline, on cancellation, or after too much output.
+// itself. Returns false at the deadline, on cancellation, or after too much
+// output.
 bool ReadAll(const ToolRequest& request, int from, std::string& output) {
   for (;;) {
     pollfd fds[] = {{from, POLLIN, 0}, {request.cancel_fd, POLLIN, 0}};
@@ -75,7 +76,7 @@ ToolOutcome RunTool(const ToolRequest& request) {
       StartSubprocess(PlanOf(request, input.get()));
   input.Close();
   if (!pid.ok()) return outcome;
-  // The wait for the exit is separate, because a tool may close its output long
+  // Waits for the exit separately, because a tool may close its output long
   // before it exits.
   const bool ended = ReadAll(request, output.get(), outcome.output) &&
                      AwaitSubprocess(*pid, request.deadline, request.cancel_fd);
@@ -95,13 +96,14 @@ ToolOutcome RunTool(const ToolRequest& request) {
 
 namespace {
 
-// The bytes kept of a command's output, whose last line goes into a message.
+// How many bytes from the end of a command's output are kept. The output's last
+// line becomes part of an error message.
 constexpr size_t kKeptBytes = 4096;
 
-// A shell script that runs a command which dies with this process. The shell's
-// stdin is a pipe, and only this process holds the other end. When that end is
-// closed, a background job kills the whole process group. The command replaces
-// the shell and reads /dev/null.
+// A shell script that runs a command and makes it die with this process. The
+// shell's stdin is a pipe, and only this process holds the other end. When that
+// end is closed, a background job of the shell kills the whole process group.
+// The command replaces the shell and reads /dev/null.
 constexpr char kWatchedShell[] =
     "exec 3<&0 </dev/null; "
     "{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & "

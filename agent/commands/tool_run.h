@@ -39,10 +39,10 @@ struct ToolOutcome {
   int wait_status = 0;
 };
 
-// Runs a program in a process group of its own, which is killed at the
+// Runs a program in a process group of its own. The group is killed at the
 // deadline, after too much output, or when `cancel_fd` becomes readable. When
 // RunTool returns, every process of the group has got SIGKILL. Callable from
-// any thread, because it does not call fork itself.
+// any thread.
 ToolOutcome RunTool(const ToolRequest& request);
 
 // A shell command of the user, which is run by `sh -c`.
@@ -57,7 +57,7 @@ struct ShellCommand {
   std::vector<int> ignored_signals;
 };
 
-// Runs the command in a process group of its own, which is killed at the
+// Runs the command in a process group of its own. The group is killed at the
 // deadline, on cancellation, after the command's end, and if this process dies
 // for any reason. Any thread. The error message is one line for the user: the
 // command's last line, or how it ended.

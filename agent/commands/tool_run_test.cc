@@ -74,8 +74,9 @@ TEST_F(ToolRunTest, ChildrenAreKilledWithTheTool) {
   const ToolOutcome outcome = Shell(
       "tail -f /dev/null & echo $!; exec tail -f /dev/null", seconds(60), 1);
   EXPECT_EQ(outcome.end, End::kCutOff);
-  // The first run kept only the first byte of its output, so the child's
-  // process id is incomplete. This second run has no such limit.
+  // The first run kept only the first byte of its output, so the process id of
+  // its child is unknown. This run starts another child and keeps its whole
+  // output.
   const ToolOutcome whole =
       Shell("tail -f /dev/null >/dev/null 2>&1 & echo $!", seconds(60));
   const pid_t child = std::atoi(whole.output.c_str());
@@ -203,7 +204,7 @@ TEST(ShellCommand, IsKilledAtItsDeadlineAfterItClosedItsOutput) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
 }
 
-// The command cancels itself, after it has closed its output.
+// The command closes its output and then cancels itself.
 TEST(ShellCommand, CanBeCancelledAfterItClosedItsOutput) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -233,8 +234,8 @@ TEST(ShellCommand, DiesWithThisProcess) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    // The command and its child inherit the pipe's write end and keep it open
-    // as long as they live.
+    // The command and its child inherit the write end of the pipe, and keep it
+    // open as long as they live.
     [[maybe_unused]] const absl::Status status =
         Shell("echo up >&" + std::to_string(write_end.get()) +
               "; tail -f /dev/null & exec tail -f /dev/null");

@@ -13,16 +13,16 @@ namespace muster::agent {
 // with "..." after a cut. All functions of this file are pure.
 std::string BoundedLine(std::string_view text, size_t max_bytes);
 
-// One line with its indentation, which tracebacks need, made safe as by
-// BoundedLine; a blank line becomes empty.
+// Makes one line safe as BoundedLine does, but keeps its indentation, which
+// tracebacks need. A blank line becomes empty.
 std::string BoundedIndentedLine(std::string_view line, size_t max_bytes);
 
 // The last `max_lines` of `lines`, each made safe as by BoundedIndentedLine.
 std::vector<std::string> BoundedLastLines(const std::vector<std::string>& lines,
                                           size_t max_lines, size_t max_bytes);
 
-// Complete lines from the end of `text`, because the last lines of a traceback
-// are the most informative; the first line is "..." if lines were omitted.
+// The end of `text`, in complete lines: the last lines of a traceback are the
+// most informative. The first line is "..." if lines were omitted.
 std::string BoundedTail(std::string_view text, size_t max_bytes);
 
 }  // namespace muster::agent

@@ -49,7 +49,7 @@ double Time(const Json* value) {
 
 // The time of an error in seconds since 1970. @record writes whole seconds
 // (`told`). If the file's modification time (`written`) is less than two
-// seconds later, the function returns it, because it is more exact.
+// seconds later, the function returns `written`, which is more exact.
 double ExactTime(double told, double written) {
   const bool fits = told > 0 && std::floor(told) == told && written >= told &&
                     written < told + 2;
@@ -87,8 +87,9 @@ absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json) {
       file.unix_time = Time(Member(*extra, "timestamp"));
     }
   } else {
-    // The message is a plain text here, instead of an object, in older versions
-    // of PyTorch, and in all versions for a child that died by a signal.
+    // The field "message" may be plain text instead of an object: in older
+    // versions of PyTorch, and in all versions for a child that died by a
+    // signal.
     file.message = Text(message);
     file.unix_time = Time(Member(root, "timestamp"));
   }
@@ -100,7 +101,7 @@ absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json) {
 
 absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path) {
   // With O_NONBLOCK, open does not block even if a worker has put a named pipe
-  // there.
+  // at `path`.
   const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.open()) {
     const auto code = errno == ENOENT ? absl::StatusCode::kNotFound

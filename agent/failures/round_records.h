@@ -10,20 +10,21 @@
 
 namespace muster::agent {
 
-// Removes old records from `folder` before a round starts, which `launch
-// inspect` would take for this round's records: the flight records (.ring and
-// .json) of this node's `workers` ranks, this node's file of worker exits
-// (WorkerEndsPath), and both for ranks and nodes beyond `place`'s world. Other
-// nodes remove their own files, because they may share the folder and have
-// begun already.
+// Removes old records from `folder` before a round starts, because `launch
+// inspect` would take them for records of this round. Old records are the
+// flight records (.ring and .json) of this node's `workers` ranks, and this
+// node's file of worker exits (WorkerEndsPath). The files of ranks and nodes
+// that no longer exist in the world of `place` are old records too. Other nodes
+// remove their own files, because they may share the folder and have begun the
+// round already.
 //
 // Files that cannot be removed are kept.
 void RemoveOldRecords(const std::string& folder, const rendezvous::Place& place,
                       int workers);
 
-// When a round breaks, each node writes the exits of its workers to a file that
-// `launch inspect` reads together with the flight records, because a killed
-// process cannot record its own end.
+// A killed process cannot record its own end. When a round breaks, each node
+// therefore writes the exits of its workers to a file. `launch inspect` reads
+// this file together with the flight records.
 
 // The path of the file with the workers' ends:
 // <folder>/workers.<group rank>.json

@@ -5,7 +5,7 @@ namespace muster::agent {
 
 // Whether the arguments of main ask for a framework process. Call it before
 // main does anything else. A framework process prepares a worker whose
-// framework (TensorFlow, JAX) needs other workers' addresses: it reserves a
+// framework (TensorFlow, JAX) needs other workers' addresses. It reserves a
 // port, exchanges addresses in the round's store, sets the framework's
 // variables and executes the program. The addresses do not pass the
 // coordinator, and the port is free on the node where the program will listen.

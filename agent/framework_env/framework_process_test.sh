@@ -52,8 +52,8 @@ timeout 100 "$launch" --standalone --framework-env tf --worker-store true \
   >out 2>&1 </dev/null
 [[ $? == 2 ]] || complain "--worker-store: $(cat out)"
 
-# Without the variables of a round, the hidden flag --framework-process of both
-# programs fails with a message.
+# The hidden flag --framework-process of both programs fails with a message if
+# the variables of a round are missing.
 for program in "$launch" "$agent"; do
   env -u RANK "$program" --framework-process jax true >out 2>&1 </dev/null
   [[ $? == 1 ]] || complain "no round: $(cat out)"

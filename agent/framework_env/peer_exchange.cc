@@ -13,8 +13,8 @@
 namespace muster::agent {
 namespace {
 
-// After a time-out of the exchange, the longest time for asking the store which
-// ranks have published no address.
+// If the exchange has timed out, this node asks the store which ranks have
+// published no address. This is the time limit of that question.
 constexpr Duration kAbsentRanksTimeout = std::chrono::seconds(5);
 constexpr size_t kLongestAddress = 300;
 

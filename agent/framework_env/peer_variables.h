@@ -23,11 +23,11 @@ using PeerVariables = std::vector<std::pair<std::string, std::string>>;
 // each rank; the first is the chief. Pure.
 PeerVariables TensorFlowVariables(const PeerWorld& world);
 
-// JAX_COORDINATOR_ADDRESS and JAX_LOCAL_DEVICE_IDS, which
-// jax.distributed.initialize() reads; JAX_NUM_PROCESSES and JAX_PROCESS_ID,
-// which scripts pass to it; and four variables of Open MPI from which JAX
-// detects the number of processes and its own rank if the script passes
-// nothing. Only rank 0's address in `world.addresses` is used. Pure.
+// The variables for JAX. jax.distributed.initialize() reads
+// JAX_COORDINATOR_ADDRESS and JAX_LOCAL_DEVICE_IDS; scripts pass
+// JAX_NUM_PROCESSES and JAX_PROCESS_ID to it. If a script passes nothing, JAX
+// detects the number of processes and its own rank from four variables of Open
+// MPI. Only rank 0's address in `world.addresses` is used. Pure.
 PeerVariables JaxVariables(const PeerWorld& world, int world_size);
 
 // The address "host:port", with an IPv6 address in brackets; empty if `host` is
@@ -36,9 +36,9 @@ std::string PublishedAddress(const std::string& host, int port);
 
 // Converts `published`, the address that another node published, into an
 // address that works on this node, whose address is `own`. The node on the
-// coordinator's host may publish a loopback address; other nodes replace its
-// host by the host of `coordinator` ("HOST:PORT"). If `coordinator` lists
-// several endpoints, the host is unknown and `published` is returned. Pure.
+// coordinator's host may publish a loopback address. Other nodes then use the
+// host of `coordinator` ("HOST:PORT") instead. If `coordinator` lists several
+// endpoints, this host is unknown and `published` is returned. Pure.
 std::string AddressFromHere(const std::string& published,
                             const std::string& own,
                             const std::string& coordinator);

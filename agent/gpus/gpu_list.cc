@@ -25,8 +25,9 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-// The index of the id in `ids` that equals `word`, or that alone begins with
-// it; -1 if there is none, or several begin with it.
+// The index in `ids` of the id that equals `word`. If there is none, the index
+// of the only id that begins with `word`. -1: no id begins with `word`, or
+// several do.
 int FindId(std::string_view word, const std::vector<std::string>& ids) {
   int found = -1;
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -38,8 +39,9 @@ int FindId(std::string_view word, const std::vector<std::string>& ids) {
   return found;
 }
 
-// The index of the device that `word` names among devices of its kind; -1: no
-// such device. If `ids` is null, `word` is an index below `count`.
+// The index of the device that `word` names; -1: no such device. `ids`: the ids
+// of all devices of the kind that `word` names. If `ids` is null, `word` is an
+// index below `count`.
 int FindDevice(std::string_view word, const std::vector<std::string>* ids,
                size_t count) {
   if (ids != nullptr) return FindId(word, *ids);
@@ -86,7 +88,7 @@ std::vector<std::string> VisibleGpus(
     if (device < 0) break;
     if (std::count(devices.begin(), devices.end(), device) > 0) return {};
     devices.push_back(device);
-    // CUDA reads a word such as "1gpu" as 1, so it is passed on as 1.
+    // CUDA reads a word such as "1gpu" as 1, so the result contains 1.
     visible.push_back(by_id ? std::string(word) : std::to_string(device));
   }
   return visible;

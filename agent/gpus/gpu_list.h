@@ -20,14 +20,15 @@ struct Gpu {
 };
 
 // The devices that CUDA_VISIBLE_DEVICES leaves visible on a machine with
-// `gpus`, in that variable's notation: as written there; if it is not set
-// (nullopt), indices, or MIG ids for a GPU with MIG instances.
+// `gpus`, in that variable's notation. The names are those in the variable; if
+// it is not set (nullopt), GPU indices, or MIG ids for a GPU with MIG
+// instances.
 //
-// CUDA's rules apply: an empty value hides all devices; an unknown device (-1,
-// an index or id that does not exist, any other word) hides itself and all that
-// follow; a device named twice hides all; only the leading digits of a number
-// count; a list that begins with a GPU- or MIG- id contains ids of that kind,
-// which may be shortened as long as they are unique. Pure.
+// CUDA's rules apply. An empty value hides all devices. An unknown device (-1,
+// an index or id that does not exist, any other word) hides itself and all
+// devices after it. A device named twice hides all devices. Only the leading
+// digits of a number count. If the list begins with a GPU- or MIG- id, all its
+// words are ids of that kind, which may be shortened to a unique prefix. Pure.
 std::vector<std::string> VisibleGpus(
     const std::optional<std::string>& cuda_visible_devices,
     const std::vector<Gpu>& gpus);

@@ -115,7 +115,7 @@ std::vector<ProcessEntry> Descendants(pid_t root) {
 std::vector<ProcessEntry> KillDescendants(
     const std::vector<ProcessEntry>& spared) {
   // Without a child there is no descendant, because orphans become children of
-  // this process. This check saves a walk through /proc, which takes
+  // this process. So this check saves a walk through /proc, which takes
   // milliseconds on a busy machine.
   siginfo_t child = {};
   if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) != 0 &&
@@ -135,10 +135,10 @@ std::vector<ProcessEntry> KillDescendants(
     if (process.state != 'Z') SignalProcess(process, SIGKILL);
     groups.insert(process.group);
   }
-  // If each process of a chain forks and exits, every walk through /proc may
-  // miss the newest one. A signal to their process group reaches all of them.
-  // Every worker leads a group of its own, so only this process's own group
-  // must be spared.
+  // In a chain of processes that fork and exit, every walk through /proc may
+  // miss the newest process. A signal to the chain's process group reaches all
+  // its processes. This process's own group is spared; no worker is in it,
+  // because every worker leads a group of its own.
   groups.erase(getpgrp());
   for (const pid_t group : groups) {
     if (group > 1) kill(-group, SIGKILL);
@@ -151,8 +151,8 @@ void SignalProcess(const ProcessEntry& process, int signal) {
 #ifdef SYS_pidfd_open
   const OwnedFd handle = OpenPidFd(process.pid);
   if (!handle.open() && errno == ESRCH) return;
-  // The pidfd refers to the process that has this pid now; the start time shows
-  // whether it is the process that the walk found.
+  // The pidfd refers to the process that has this pid now. The start time shows
+  // whether this is the process that the walk found.
   const auto now = ReadProcess(process.pid);
   if (!now || now->start_time != process.start_time) return;
   if (handle.open()) {
@@ -189,7 +189,7 @@ bool OrphanSweep::Pass(const std::vector<ProcessEntry>& spared) {
     }
     left_ += (left_.empty() ? "" : ", ") + std::to_string(process.pid);
   }
-  // The clean-up is complete only if the walk found no process: a process that
+  // The clean-up is complete only if the walk found no process. A process that
   // was reaped just now may have left children, which the next walk finds.
   if (found.empty()) return true;
   if (MonotonicNow() >= end_) return true;
@@ -198,7 +198,7 @@ bool OrphanSweep::Pass(const std::vector<ProcessEntry>& spared) {
 }
 
 SparedChildren& SparedChildren::OfThisProcess() {
-  // The list of processes to spare is never destroyed: the destructor of
+  // The list of processes to spare is never destroyed. The destructor of
   // another static object may end a guardian, and would then use a destroyed
   // list.
   static auto* const spared = new SparedChildren;

@@ -28,7 +28,7 @@ struct ProcessEntry {
   bool operator==(const ProcessEntry&) const = default;
 };
 
-// Parses one line of /proc/<pid>/stat, whose second field, the command, may
+// Parses one line of /proc/<pid>/stat. Its second field, the command, may
 // contain blanks and parentheses. nullopt: invalid. Pure.
 std::optional<ProcessEntry> ParseProcessStat(std::string_view line);
 
@@ -41,7 +41,7 @@ std::vector<ProcessEntry> DescendantsAmong(
     const std::vector<ProcessEntry>& processes, pid_t root);
 
 // The descendants of `root`, found by one walk through /proc. A process that
-// forks during the walk may be missed: to kill all, call this again until it
+// forks during the walk may be missed. To kill all, repeat the call until it
 // finds none.
 std::vector<ProcessEntry> Descendants(pid_t root);
 
@@ -53,16 +53,16 @@ std::vector<ProcessEntry> KillDescendants(
     const std::vector<ProcessEntry>& spared);
 
 // Sends `signal` to exactly this process, never to a later process with the
-// same pid (before Linux 5.3, without pidfd, a small race remains).
+// same pid. Before Linux 5.3, which has no pidfd, a small race remains.
 void SignalProcess(const ProcessEntry& process, int signal);
 
 // The current children of this process. Only for a process with one thread.
 std::vector<ProcessEntry> ChildrenOfThisProcess();
 
 // The agent's clean-up after the guardian's death. The agent is a sub-reaper,
-// so the workers and their descendants have become its children, and it kills
-// and reaps them. It cannot distinguish them from its other children, so the
-// caller names the children to spare.
+// so the workers and their descendants have become the agent's children, and
+// are killed and reaped. The agent cannot distinguish these orphans from its
+// other children, so the caller names the children to spare.
 class OrphanSweep {
  public:
   // The time limit of the clean-up: a process in an uninterruptible system call

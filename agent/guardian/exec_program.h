@@ -24,10 +24,10 @@ struct StartFailure {
 };
 
 // Replaces this process by the program. argv[0] without a slash is searched in
-// the PATH of `environment` as by execvp(3), but a file with an unknown format
-// (ENOEXEC) is not passed to a shell, and a directory fails with EISDIR.
-// Returns only on failure. Not async-signal-safe: only for a child of a
-// single-threaded process.
+// the PATH of `environment` as by execvp(3), with two differences. A file with
+// an unknown format (ENOEXEC) is not passed to a shell, and a directory fails
+// with EISDIR. Returns only on failure. Not async-signal-safe: only for a child
+// of a single-threaded process.
 StartFailure ExecProgram(const std::vector<std::string>& argv,
                          const std::vector<std::string>& environment);
 

@@ -38,8 +38,8 @@ namespace {
 struct ForkedGuardian {
   pid_t pid = 0;
   OwnedFd socket;  // the agent's end of the connection
-  // A signalfd for SIGCHLD if this process is PID 1, because the kernel then
-  // makes it the parent of other programs' orphans. Otherwise closed.
+  // If this process is PID 1: a signalfd for SIGCHLD, because the kernel makes
+  // PID 1 the parent of other programs' orphans. Otherwise closed.
   OwnedFd strangers;
   // The children that this process had before the fork, with their start times.
   std::vector<ProcessEntry> older_children;
@@ -76,8 +76,8 @@ pid_t ForkWithBlockedSignals() {
 // RunGuardian. Only for a process with one thread. Internal: names the step
 // that failed.
 absl::StatusOr<ForkedGuardian> ForkGuardian() {
-  // Resets SIGCHLD to its default: if it were ignored (inherited), the kernel
-  // would reap this process's children itself.
+  // Resets SIGCHLD to its default. If it were ignored (inherited), the kernel
+  // itself would reap this process's children.
   struct sigaction by_default = {};
   by_default.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &by_default, nullptr);
@@ -100,8 +100,8 @@ absl::StatusOr<ForkedGuardian> ForkGuardian() {
   forked.pid = ForkWithBlockedSignals();
   if (forked.pid < 0) return Failed("fork");
   if (forked.pid == 0) {
-    // The guardian closes its copy of the agent's end of the connection:
-    // otherwise the guardian would see no end of file after the agent's death.
+    // The guardian closes its copy of the agent's end of the connection.
+    // Otherwise the guardian would see no end of file after the agent's death.
     forked.socket.Close();
     RunGuardian(std::move(theirs), std::move(agent));
   }
@@ -131,8 +131,8 @@ class GuardianLine {
   // gone or a notice is malformed.
   bool Receive(std::vector<Notice>* notices);
 
-  // Closes the sending side, and waits at most five seconds until the guardian
-  // closes its side, which the guardian does after it has killed all workers.
+  // Closes the sending side. The guardian closes its side after it has killed
+  // all workers; waits at most five seconds for that.
   void Close();
 
  private:
@@ -158,7 +158,7 @@ bool GuardianLine::Send(const std::string& command,
     if (channel_.unsent() == 0) return true;
     pollfd fds[] = {{channel_.fd(), POLLIN | POLLOUT, 0}};
     if (PollUntil(fds, end) == 0) return false;
-    // Reads notices while the command is being sent: if agent and guardian both
+    // Reads notices while the command is being sent. If agent and guardian both
     // only wrote, each could wait for the other for ever.
     if ((fds[0].revents & POLLIN) != 0) {
       has_unread_ = true;
@@ -326,8 +326,8 @@ class Guardian::Impl {
 
 absl::Status Guardian::Impl::Watch() {
   absl::Status status = wake_.Open();
-  // The socket is watched beside the pidfd: on kernels without pidfd only its
-  // end of file shows the guardian's death.
+  // The socket is watched beside the pidfd. On kernels without pidfd, only the
+  // socket's end of file shows the guardian's death.
   for (const int fd : {line_.fd(), pidfd_.get(), strangers_.get()}) {
     if (status.ok()) status = wake_.Watch(fd);
   }
@@ -373,13 +373,13 @@ void Guardian::Impl::SignalOne(int local_rank, int signal) {
 void Guardian::Impl::SignalAll(int signal, Reach reach) {
   const SignalCommand command{.signal = signal,
                               .everything = reach == Reach::kEverything};
-  // An error is ignored: it means that the guardian is dead, and then the agent
+  // An error is ignored. It means that the guardian is dead; then the agent
   // kills all workers itself.
   Send(Encode(Command(command)), {}).IgnoreError();
 }
 
 void Guardian::Impl::RemoveAfterwards(const std::string& folder) {
-  // An error is ignored: it means that the guardian is dead, and then the agent
+  // An error is ignored. It means that the guardian is dead; then the agent
   // removes the folder itself.
   Send(Encode(Command(RemoveCommand{folder})), {}).IgnoreError();
 }
@@ -412,9 +412,9 @@ void Guardian::Impl::Append(Notice notice) {
                                      ended->wait_status, ended->signalled});
   } else if (auto* gone = std::get_if<AllGoneNotice>(&notice);
              gone != nullptr && gone->starts_taken == starts_sent_) {
-    // `gone` is up to date: the guardian had received every Start when no
-    // process was left. An AllGoneNotice from before the latest Start is
-    // ignored; a later one follows.
+    // An AllGoneNotice that the guardian sent before the latest Start is
+    // ignored, because another one follows. This notice is up to date: when no
+    // process was left, the guardian had received every Start of this agent.
     events_.emplace_back(AllGone{std::move(gone->left_behind)});
   }
 }
@@ -436,7 +436,7 @@ void Guardian::Impl::Abandon(const std::string& why) {
 void Guardian::Impl::OnGuardianLost() {
   kill(pid_, SIGKILL);
   // Waits only a limited time for the guardian's death, because a guardian that
-  // hangs in the kernel may not die now; its workers are killed all the same.
+  // hangs in the kernel may never die. The agent kills the workers in any case.
   const Instant end = MonotonicNow() + kDeathDeadline;
   int status = 0;
   pid_t reaped = 0;

@@ -73,7 +73,7 @@ class Guardian {
   static absl::StatusOr<std::unique_ptr<Guardian>> Fork();
 
   // Kills (SIGKILL) and reaps the guardian and every worker. Waits at most
-  // fifteen seconds until they are dead.
+  // seventeen seconds until they are dead.
   ~Guardian();
 
   Guardian(const Guardian&) = delete;

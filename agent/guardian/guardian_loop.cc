@@ -90,9 +90,10 @@ void ReplaceStdio() {
 
 constexpr char kName[] = "muster-guardian";
 
-// Sets the process's short name and replaces the command line that it inherits
-// from the agent, so that `pkill -9 -f` for launch or the script spares the
-// guardian, which then kills the remaining processes.
+// Sets the process's short name, and replaces the command line that the
+// guardian inherits from the agent. Otherwise `pkill -9 -f NAME`, with the name
+// of launch or of the script, would also kill the guardian, which must kill the
+// workers.
 void SetProcessName() {
   prctl(PR_SET_NAME, kName);
   const OwnedFd file(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
@@ -149,21 +150,21 @@ OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
 
 namespace {
 
-// The interval in milliseconds of repeated searches for descendants if no
-// SIGCHLD arrives: a process may have forked during the last search.
+// The interval in milliseconds at which the search for descendants is repeated
+// if no SIGCHLD arrives. A process may have forked during the last search.
 constexpr int kSweepMilliseconds = 20;
 constexpr int kLongestSweepMilliseconds = 1000;
 // The guardian reads no commands while more than this number of bytes of
 // notices is unsent.
 constexpr size_t kMaxUnsentBytes = 1 << 20;
-// The guardian reads no commands while this many workers have been forked and
-// have not executed their program, because it holds one descriptor for each of
-// them.
+// The maximum number of workers that have been forked and have not executed
+// their program. At this number the guardian reads no commands, because it
+// holds one descriptor for each such worker.
 constexpr int kMaxStarting = 32;
 
-// Lengthens the interval between searches for descendants, in milliseconds: a
-// process in an uninterruptible system call (a device, a dead file server) may
-// die late.
+// Returns a longer interval between searches for descendants, in milliseconds.
+// A process in an uninterruptible system call (a device, a dead file server)
+// may die late.
 int Longer(int milliseconds) {
   return std::min(2 * milliseconds, kLongestSweepMilliseconds);
 }
@@ -246,8 +247,8 @@ class GuardianLoop {
     bool signalled = false;
   };
 
-  // A start that failed for a passing reason when the worker was forked, and
-  // that will be retried.
+  // A start that failed for a temporary reason (IsPassing) when the worker was
+  // forked, and that will be retried.
   struct Postponed {
     SpawnRequest request;
     OwnedFd in, out, err, key;  // descriptors that belong to `request`
@@ -262,8 +263,8 @@ class GuardianLoop {
   }
   bool TakeCommands();
   void Handle(StartCommand start);
-  // Forks the worker. If a passing failure prevents the fork, keeps the start
-  // in postponed_.
+  // Forks the worker. If a temporary failure (IsPassing) prevents the fork,
+  // keeps the start in postponed_.
   void Attempt(int local_rank, Postponed start);
   void AttemptPostponed();
   // Drops the postponed starts of the workers that a terminating signal
@@ -278,8 +279,8 @@ class GuardianLoop {
   void RestoreTerminal();
   void Settle(int local_rank, Worker* worker);
   void Reap();
-  // Sends a sign of life to the agent if one is due. While the agent does not
-  // read, no second one is queued.
+  // Sends a sign of life to the agent if one is due. While the agent has not
+  // read the previous sign of life, no further one is queued.
   void GiveSign();
   int MillisecondsToWait() const;
   // Records a leftover process before a terminating signal is sent to it, so
@@ -367,13 +368,13 @@ bool GuardianLoop::Turn() {
   while (read(child_ended_.get(), &info, sizeof info) > 0) {
   }
   // During a sweep, kills new descendants first, so that Reap can collect them
-  // in this turn. Reap ends the sweep once no process is left.
+  // in this turn. The sweep ends in Reap once no process is left.
   if (sweeping_) KillDescendants({});
   Reap();
   if (fds[2].revents != 0) return false;
   if ((fds[0].revents & ~POLLOUT) != 0 && !channel_.Fill()) return false;
-  // Handles commands even if none arrived in this turn: an earlier turn may
-  // have left some unread while reading was paused.
+  // Handles commands even if none arrived in this turn. While reading was
+  // paused, an earlier turn may have left commands unread.
   if (!TakeCommands()) return false;
   GiveSign();
   return channel_.Flush();
@@ -487,8 +488,8 @@ void GuardianLoop::Withdraw(const SignalCommand& command) {
 }
 
 void GuardianLoop::Handle(const SignalCommand& command) {
-  // Withdraws postponed starts and reaps first: a process that has already
-  // ended must not be reported as ended by this signal.
+  // Withdraws postponed starts and reaps before the signal is sent. A process
+  // that has already ended must not be reported as ended by this signal.
   Withdraw(command);
   Reap();
   if (!occupied_) return;  // no process is left, as AllGone has reported
@@ -503,8 +504,8 @@ void GuardianLoop::Handle(const SignalCommand& command) {
     channel_.Flush();
   }
   if (command.local_rank) return;
-  // Groups whose leader is dead are signalled process by process: once such a
-  // group is empty, its number may belong to another group.
+  // If a group's leader is dead, each of its processes is signalled by itself.
+  // Once such a group is empty, its number may belong to another group.
   if (command.everything || !leaderless_groups_.empty()) {
     for (const ProcessEntry& process : Descendants(getpid())) {
       const bool told = std::any_of(
@@ -534,8 +535,9 @@ void GuardianLoop::Handle(const TerminalCommand& command) {
   }
 }
 
-// Restores the modes that the terminal had before the agent changed them,
-// unless another program, such as the shell, has set other modes meanwhile.
+// Restores the modes that the terminal had before the agent changed them. If
+// another program, such as the shell, has set other modes meanwhile, does
+// nothing.
 void GuardianLoop::RestoreTerminal() {
   if (terminal_.open() &&
       HasModes(terminal_.get(), terminal_modes_.forwarding)) {
@@ -544,9 +546,9 @@ void GuardianLoop::RestoreTerminal() {
   terminal_.Close();
 }
 
-// Reads the result of a worker's exec once. A success is reported at once. A
-// failure is reported after the child has been reaped and its local rank is
-// free again.
+// Reads the result of a worker's exec once. Reports a success at once. Reports
+// a failure only after the child has been reaped, when its local rank is free
+// again.
 void GuardianLoop::Settle(int local_rank, Worker* worker) {
   if (!worker->outcome.open()) return;
   worker->failure = ReadStartFailure(worker->outcome);
@@ -598,9 +600,9 @@ void GuardianLoop::RecordBeforeSignal(const ProcessEntry& orphan, int signal) {
                             Catches(orphan.pid, signal)};
 }
 
-// Records a leftover process that Muster stopped. A process that ended by
-// itself after the signal, such as Python's resource tracker, which ignores it,
-// is not recorded.
+// Records a leftover process that Muster stopped. A process that ignored the
+// signal and then ended by itself, such as Python's resource tracker, is not
+// recorded.
 void GuardianLoop::NoteOrphan(pid_t pid, int wait_status) {
   const auto found = signalled_.find(pid);
   if (found == signalled_.end()) return;

@@ -110,8 +110,8 @@ int RunAsPid1() {
   }
   pid_t orphan = 0;
   if (read(ends[0], &orphan, sizeof orphan) != sizeof orphan) return 13;
-  // Waits until the exited process `stranger` and its orphan have been reaped:
-  // only then their pids vanish.
+  // Waits until the process `stranger`, which has exited, and its orphan have
+  // been reaped. Only then their pids vanish.
   while (kill(stranger, 0) == 0 || kill(orphan, 0) == 0) {
     pollfd fd = {guardian->fd(), POLLIN, 0};
     if (poll(&fd, 1, 30000) != 1) return 14;

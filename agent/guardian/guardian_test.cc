@@ -21,8 +21,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Whether this system refuses memory policies, for instance because its kernel
-// has no NUMA support, or a container's seccomp profile forbids them.
+// Whether this system refuses memory policies. Possible reasons: its kernel has
+// no NUMA support, or a container's seccomp profile forbids the calls.
 bool RefusesMemoryPolicies() {
   return syscall(SYS_set_mempolicy, 0, nullptr, 0) != 0;
 }
@@ -236,7 +236,8 @@ TEST_F(GuardianTest, RefusesWhatNoProcessCanBeGiven) {
   spec.environment = {{"A", std::string(9 << 20, 'x')}};
   EXPECT_THAT(std::string(guardian_->Start(spec).message()),
               HasSubstr("bytes, more than 8388608"));
-  // After these refused requests, the guardian can start a worker.
+  // After requests that the guardian has refused as invalid, a worker can be
+  // started.
   EXPECT_EQ(OutputOf({"say-stdin"}), "null");
 }
 
@@ -350,8 +351,8 @@ TEST_F(GuardianTest, ExitSaysWhetherTheWorkerWasSignalled) {
   Start(0, {"say-pid", "pause"});
   const int pid = std::stoi(out_.Line());
   const OwnedFd process = OpenPidFd(pid);
-  // While the guardian is stopped, the worker exits and a request to signal it
-  // is sent, so that the guardian finds both at the same time.
+  // While the guardian is stopped, the worker exits and a request to signal the
+  // worker is sent. So the guardian finds both at the same time.
   ASSERT_EQ(kill(guardian_->pid(), SIGSTOP), 0);
   ASSERT_EQ(kill(pid, SIGKILL), 0);
   EXPECT_TRUE(!process.open() || Ends(process));

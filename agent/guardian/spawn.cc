@@ -53,8 +53,9 @@ void PreferMemoryOf(int numa_node) {
 
 namespace {
 
-// The poll interval in milliseconds of the wait for the child's setsid, which
-// takes microseconds, on a busy machine milliseconds.
+// The interval in milliseconds at which the parent checks whether the child has
+// called setsid. The child needs microseconds for it, or milliseconds on a busy
+// machine.
 constexpr int kSessionTurnMilliseconds = 1;
 constexpr int kMaxSessionTurns = 1000;
 // The longest path that a message about a failed start contains, in bytes. The
@@ -88,7 +89,7 @@ StartFailure EnterAndExecute(const SpawnRequest& request) {
 StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
                            pid_t agent) {
   // Each worker gets its own session, because the kernel's autogroup scheduler
-  // distributes CPU time by session. setsid also makes a process group; it is
+  // distributes CPU time by session. setsid also makes a process group. It is
   // called first, because the parent waits for the group before it signals the
   // child (SignalGroup).
   setsid();
@@ -115,9 +116,9 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
     return {"stderr", "", errno};
   }
 #ifdef SYS_close_range
-  // All descriptors are close-on-exec already; this call covers those that
-  // libraries opened without the flag. Kernels before 5.11 refuse the call,
-  // which is harmless.
+  // All descriptors are close-on-exec already. This call covers descriptors
+  // that libraries opened without the flag. Kernels before 5.11 refuse the
+  // call, which is harmless.
   constexpr unsigned kCloseOnExec = 1 << 2;
   syscall(SYS_close_range, 3, ~0u, kCloseOnExec);
 #endif
@@ -136,7 +137,7 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  // If the program cannot be executed for a passing reason, the child itself
+  // If the program cannot be executed for a temporary reason, the child itself
   // waits and tries again. The guardian therefore continues to serve, and a
   // signal ends the child as it would end the program.
   for (int failed = 1;; ++failed) {
@@ -172,8 +173,8 @@ std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request) {
 
 void SignalGroup(pid_t child, const OwnedFd& outcome, int signal) {
   // Waits until the child leads a process group of its own, and stops early if
-  // the child dies. The parent cannot create the group: a setpgid by the parent
-  // would make the child's setsid fail.
+  // the child dies. The parent does not create the group itself: a setpgid by
+  // the parent would make the child's setsid fail.
   for (int turn = 0; outcome.open() && turn < kMaxSessionTurns; ++turn) {
     if (getsid(child) == child) break;
     pollfd settled = {outcome.get(), POLLIN, 0};

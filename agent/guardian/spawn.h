@@ -22,9 +22,9 @@ int BindToCpus(const std::vector<int>& cpus);
 
 // Makes this process and its future children take memory from NUMA node
 // `numa_node` as long as the node has free memory. The kernel may refuse (a
-// container's seccomp profile does); memory then comes from the node of the CPU
-// that first touches it, which is the same node as long as the CPU binding
-// holds.
+// container's seccomp profile does). Memory then comes from the node of the CPU
+// that first touches the memory. If the process is bound to the CPUs of
+// `numa_node`, this is `numa_node` as well.
 void PreferMemoryOf(int numa_node);
 
 struct SpawnRequest {
@@ -34,8 +34,8 @@ struct SpawnRequest {
   std::string working_directory;  // empty: the parent's directory
   std::vector<int> cpus;  // CPUs to bind to, ascending; empty: not bound
   std::optional<int> memory_node;  // NUMA node preferred for memory
-  // Whether argv[0] has been executed before. The child retries a passing
-  // failure of exec (IsPassing).
+  // Whether argv[0] has been executed before. The child retries an exec that
+  // failed for a temporary reason (IsPassing).
   SeenBefore seen = SeenBefore::kNo;
   // signals ignored by the child: bit n - 1 is signal n
   uint64_t ignored_signals = 0;
@@ -52,8 +52,8 @@ struct SpawnRequest {
 struct Spawned {
   pid_t pid = 0;
   // A descriptor that becomes readable once the child has executed its program
-  // (end of file) or failed to do so (then ReadStartFailure returns the
-  // reason).
+  // or failed to do so. End of file: the program was executed. Data:
+  // ReadStartFailure returns the reason of the failure.
   OwnedFd outcome;
 };
 
@@ -65,9 +65,9 @@ struct Spawned {
 std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request);
 
 // Sends `signal` to the process group that a spawned child leads. While
-// `outcome` is open, the child may not have called setsid yet; the function
-// waits up to a second for setsid, so that no signal is lost. After that second
-// the signal goes to the child alone.
+// `outcome` is open, the child may not have called setsid yet. Then the
+// function waits up to a second for setsid, so that no signal is lost. After
+// that second the signal goes to the child alone.
 void SignalGroup(pid_t child, const OwnedFd& outcome, int signal);
 
 // The reason why the child could not execute its program; nullopt if the

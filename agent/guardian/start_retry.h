@@ -11,12 +11,13 @@ namespace muster::agent {
 // Whether this guardian has executed the program before.
 enum class SeenBefore { kYes, kNo };
 
-// Whether a failed start may succeed if it is retried a moment later, so that
-// its failure is not final yet: the machine lacked processes or memory (EAGAIN,
-// ENOMEM, ENFILE), a file server answered late or with an old file handle
-// (ESTALE, EIO, ETIMEDOUT), or the program is being written (ETXTBSY). A
-// program that is absent (ENOENT, ENOTDIR) is retried only if it was executed
-// before: a program whose name is mistyped fails at once. Pure.
+// Whether a failed start may succeed if it is retried a moment later; the
+// failure is not final then. Reasons: the machine lacked processes or memory
+// (EAGAIN, ENOMEM, ENFILE), a file server answered late or with an old file
+// handle (ESTALE, EIO, ETIMEDOUT), or the program is being written (ETXTBSY).
+// If the program is absent (ENOENT, ENOTDIR), the start is retried only if the
+// program was executed before. So a start with a mistyped name fails at once.
+// Pure.
 bool IsPassing(const StartFailure& failure, SeenBefore seen);
 
 // The delay before the next attempt after `failed` attempts: 50 ms, doubled

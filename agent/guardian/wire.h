@@ -19,8 +19,8 @@
 namespace muster::agent {
 
 // The messages between agent and guardian: one message is the payload of one
-// frame (see frame_channel.h). Both ends are the same binary, so there is no
-// version. Integers are little-endian. Pure.
+// frame (see frame_channel.h). Both ends are the same binary, so messages have
+// no version number. Integers are little-endian. All functions are pure.
 
 // Upper bounds of valid CPU and NUMA node numbers, higher than on any existing
 // machine.
@@ -33,7 +33,7 @@ inline constexpr int kMaxMemoryNodes = 1 << 10;
 inline constexpr size_t kMaxMessageBytes = 8 << 20;
 
 // The agent's command to start a worker. The worker's descriptors are sent with
-// the frame, in the order of the has_ flags, one for each flag that is set.
+// the frame, one for each has_ flag that is set, in the order of these flags.
 struct StartCommand {
   int local_rank = 0;
   std::vector<std::string> argv;

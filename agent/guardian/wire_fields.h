@@ -28,7 +28,8 @@ class FieldWriter {
 };
 
 // Reads the fields of a message. After a missing field every read returns zero
-// or an empty value and `complete` is false: check it once, at the end.
+// or an empty value, and complete() is false. Check complete() once, at the
+// end.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view bytes) : rest_(bytes) {}

@@ -30,12 +30,13 @@ struct HealthScope {
 
 // Runs the built-in checks of --health-checks ("gpu", "disk", "memory", "shm")
 // on this node. The node is unhealthy if `launch doctor` would report an error
-// that belongs to one of them. Reads only; takes milliseconds, with GPUs tens
-// of milliseconds. Thread-safe.
+// that belongs to one of these checks. Reads only; takes milliseconds, with
+// GPUs tens of milliseconds. Thread-safe.
 //
-// FailedPrecondition: the node is unhealthy; one line with the first reason and
-// the number of further ones. A driver or file system that does not answer
-// before the timeout is a reason. InvalidArgument: unknown check.
+// FailedPrecondition: the node is unhealthy. The message is one line with the
+// first reason and the number of further reasons. A driver or file system that
+// does not answer before the timeout is also a reason. InvalidArgument: unknown
+// check.
 absl::Status CheckHealth(const std::vector<std::string>& checks,
                          const HealthScope& scope);
 

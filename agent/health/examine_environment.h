@@ -23,7 +23,8 @@ std::vector<Finding> ExamineVisibleGpus(
 int NamedGpus(const std::optional<std::string>& visible);
 
 // The facts in `gpus` without the GPUs that CUDA_VISIBLE_DEVICES (`visible`)
-// hides; unchanged if `visible` names no GPU, or MIG instances.
+// hides. If `visible` names no GPU, or names MIG instances, `gpus` is returned
+// unchanged.
 GpuFacts OnlyVisible(const std::optional<std::string>& visible, GpuFacts gpus);
 
 }  // namespace muster::agent

@@ -250,7 +250,7 @@ std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
 }
 
 std::vector<Finding> ExamineGpuCount(int needed, const GpuFacts& gpus) {
-  // The GPUs are not counted if the driver fails, hangs or lists no GPU,
+  // If the driver fails, hangs or lists no GPU, the GPUs are not counted,
   // because another finding reports this. Without a driver the node has 0 GPUs.
   const bool absent = gpus.state == GpuFacts::State::kNoDriver;
   const bool counted =
@@ -310,10 +310,10 @@ std::string Summary(const NodeFacts& facts) {
   return Listed(parts, parts.size());
 }
 
-// Adds a finding if the CUDA version `wanted`, which `whose` (such as
-// "PyTorch") needs, is newer than `known`, the version that the driver
-// supports; 12040 is CUDA 12.4. `too_old` is the kind of the finding if the
-// major versions differ.
+// Adds a finding if `wanted` is newer than `known`. `wanted`: the CUDA version
+// that `whose` (such as "PyTorch") needs. `known`: the CUDA version that the
+// driver supports; 12040 is CUDA 12.4. `too_old`: the kind of the finding if
+// the major versions differ.
 void Compare(const std::string& whose, int wanted, int known,
              const char* too_old, std::vector<Finding>& findings) {
   if (wanted <= known) return;

@@ -102,8 +102,9 @@ std::vector<Finding> ExamineSharedMemory(
 
 std::vector<Finding> ExamineMemory(const HostFacts& host) {
   std::vector<Finding> findings;
-  // Free memory counts as low below one percent, and on a small machine below
-  // 256 MiB, because a process needs that much.
+  // Free memory counts as low below one percent of the machine's memory. On a
+  // small machine it counts as low below 256 MiB, because one process needs
+  // about that much.
   const int64_t least = std::max(256 * kMiB, host.memory / 100);
   if (host.memory > 0 && host.memory_available < least) {
     findings.push_back(Found(
@@ -344,8 +345,8 @@ std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
         absl::StrCat("this node speaks from ", coordinator.local_address,
                      ", the coordinator sees ", coordinator.seen_address)));
   }
-  // A loopback address is no reason for a finding: a coordinator on this
-  // machine sees a loopback address, whatever address the peers use.
+  // A loopback address is no reason for a finding. If the coordinator is on
+  // this machine, it sees a loopback address, whatever address the peers use.
   const std::string& advertised = coordinator.advertised_address;
   if (!coordinator.seen_address.empty() && !advertised.empty() &&
       advertised != coordinator.seen_address &&

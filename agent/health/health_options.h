@@ -16,8 +16,8 @@ struct HealthOptions {
   std::vector<std::string> checks;  // built-in checks: gpu, disk, memory, shm
   Duration timeout = std::chrono::seconds(60);
   Duration interval = std::chrono::seconds(30);
-  // Addresses on which probes, and metrics with probes, are served over HTTP;
-  // nullopt: they are not served.
+  // Addresses of HTTP servers; nullopt: no server. probe_listen serves the
+  // probes; metrics_listen serves the metrics and the probes.
   std::optional<rendezvous::Endpoint> probe_listen;
   std::optional<rendezvous::Endpoint> metrics_listen;
   // The file for node_exporter's textfile collector; empty: none.

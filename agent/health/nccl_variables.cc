@@ -10,8 +10,9 @@
 namespace muster::agent {
 namespace {
 
-// Names without the prefix NCCL_: the variables that NCCL 2.28 reads, older
-// names that scripts still set, and names set by images and build systems.
+// Names of variables, without the prefix NCCL_. The list has the variables that
+// NCCL 2.28 reads, older names that scripts still set, and names set by images
+// and build systems.
 constexpr const char* kKnown[] = {
     "ALGO",
     "ALLOC_P2P_NET_LL_BUFFERS",

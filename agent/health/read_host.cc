@@ -26,7 +26,7 @@
 namespace muster::agent {
 namespace {
 
-// cgroup version 1 reports "no limit" as a number above this one.
+// cgroup version 1 reports "no limit" as a number above kNoLimit.
 constexpr int64_t kNoLimit = int64_t{1} << 60;
 
 int64_t SoftLimit(int resource) {
@@ -63,9 +63,9 @@ void ReadMemory(const std::string& root, HostFacts& facts) {
       MemoryLine(text, "SwapTotal") - MemoryLine(text, "SwapFree");
 }
 
-// The folder of this process's control group, version 2 ("0::/a/b" in
-// /proc/self/cgroup) or 1 ("5:memory:/a/b"). In a container this folder often
-// does not exist; the group's folder then is the root of the hierarchy.
+// The folder of this process's control group. /proc/self/cgroup has "0::/a/b"
+// in version 2, "5:memory:/a/b" in version 1. In a container this folder often
+// does not exist. The group's folder is then the root of the hierarchy.
 std::string GroupFolder(const std::string& root, const std::string& kind) {
   const std::string text =
       ReadBeginning(root + "/proc/self/cgroup", kMaxKernelFileBytes)
@@ -86,7 +86,7 @@ std::string GroupFolder(const std::string& root, const std::string& kind) {
   return base;
 }
 
-// The folder of a control group and its parents, because in version 2 the
+// The folders of a control group and of all its parents. In version 2 the
 // limits of all parents apply as well.
 std::vector<std::string> GroupsUpwards(std::string folder,
                                        const std::string& base) {
@@ -139,9 +139,9 @@ void ReadGroupsOfVersion1(const std::string& root, HostFacts& facts) {
   }
 }
 
-// Returns the number of cores on which this process may run. `all`: the number
-// of the machine's cores, which is the result on machines with more than
-// CPU_SETSIZE cores, where sched_getaffinity fails.
+// Returns the number of cores on which this process may run. On a machine with
+// more than CPU_SETSIZE cores, sched_getaffinity fails, and the result is
+// `all`, the number of the machine's cores.
 int OwnCores(int all) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) != 0) return all;
@@ -192,8 +192,9 @@ std::string NearestThere(std::string path) {
   return path;
 }
 
-// Whether the file system that contains `path` is writable, apart from the
-// options of its mount. /proc/self/mountinfo shows both.
+// Whether the file system that contains `path` is writable, whatever the
+// options of its mount. /proc/self/mountinfo lists the options of the file
+// system and of the mount separately.
 bool IsWritableFileSystem(const std::string& path) {
   struct statx status = {};
   if (statx(AT_FDCWD, path.c_str(), 0, STATX_MNT_ID, &status) != 0 ||
@@ -239,7 +240,8 @@ FolderFacts Look(const std::string& path) {
 bool IsWritableByMountInfo(const std::string& line) {
   const size_t dash = line.find(" - ");
   if (dash == std::string::npos) return false;
-  // The fields after the dash are type, source and options of the file system.
+  // In a line of mountinfo, the fields after the dash are the type, source and
+  // options of the file system.
   const std::vector<std::string> fields =
       absl::StrSplit(line.substr(dash + 3), ' ');
   if (fields.size() < 3) return false;

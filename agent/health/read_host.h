@@ -12,9 +12,10 @@ namespace muster::agent {
 // from the kernel. Does not block.
 HostFacts ReadHost(const std::string& root);
 
-// Reads the free space of a folder's file system, and whether it can be
-// written; if the folder does not exist, of its nearest existing parent. A file
-// system that does not answer by `deadline` is reported as an error.
+// Reads the free space of a folder's file system, and whether the folder can be
+// written. If the folder does not exist, its nearest existing parent is
+// examined instead. A file system that does not answer by `deadline` is
+// reported as an error.
 FolderFacts ReadFolder(const std::string& purpose, const std::string& path,
                        Instant deadline);
 

@@ -64,7 +64,7 @@ std::string NcclText(int version) {
 
 // The folders that may be prefixes of a Python installation. In a virtual
 // environment python3 is a link to another place, but the packages are beside
-// the link: the prefixes of the link and of its target are included.
+// the link. So the prefixes of the link and of its target are included.
 std::vector<std::string> Prefixes(
     const std::string& root,
     const std::map<std::string, std::string>& environment) {

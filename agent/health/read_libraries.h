@@ -19,8 +19,8 @@ struct LibraryPaths {
 };
 
 // Reads the versions of driver, CUDA runtime, NCCL and PyTorch. Loads the CUDA
-// runtime and NCCL, and reads a few small files of the Python installation
-// found by PATH, VIRTUAL_ENV or CONDA_PREFIX in `environment`; runs no program.
+// runtime and NCCL. Reads a few small files of the Python installation that
+// PATH, VIRTUAL_ENV or CONDA_PREFIX in `environment` gives. Runs no program.
 LibraryFacts ReadLibraries(
     const LibraryPaths& paths,
     const std::map<std::string, std::string>& environment);

@@ -67,7 +67,8 @@ std::vector<FabricPort> ReadFabric(const std::string& root) {
       FabricPort port;
       port.device = device;
       port.port = static_cast<int>(LeadingNumber(number).value_or(0));
-      // The state file contains a number and a name, such as "4: ACTIVE".
+      // An InfiniBand port's file `state` contains a number and a name, such as
+      // "4: ACTIVE".
       const std::string state =
           ReadWord(absl::StrCat(folder, "/", number, "/state"));
       port.state = state.substr(std::min(state.size(), state.find(' ') + 1));

@@ -24,7 +24,7 @@ namespace {
 
 constexpr size_t kMaxXids = 64;
 // The upper bound of valid times in the kernel log. A record with a later time
-// is damaged; in nanoseconds such a time would overflow.
+// is damaged. Its time could overflow in nanoseconds.
 constexpr std::chrono::microseconds kLongestUptime =
     std::chrono::hours(876'000);
 // The maximum number of bytes read from the kernel log, which normally has a

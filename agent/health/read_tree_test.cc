@@ -149,8 +149,8 @@ TEST_F(ReadTreeTest, VersionsOfDriverAndPyTorch) {
   EXPECT_EQ(facts.torch_nccl, "2.21.5");
   EXPECT_EQ(facts.runtime_cuda, std::nullopt);
   EXPECT_EQ(facts.toolkit_nccl, "");
-  // Without python3 in PATH, the system's Python is used, which has no PyTorch
-  // here.
+  // Without python3 in PATH, ReadLibraries uses the system's Python, which has
+  // no PyTorch in this test's folder tree.
   facts = ReadLibraries(paths, {});
   EXPECT_EQ(facts.torch_version, "");
   facts = ReadLibraries(paths, {{"VIRTUAL_ENV", "/env"}});

@@ -12,21 +12,21 @@
 
 namespace muster::agent {
 
-// Counts the calls in this process that may never return, and limits their
-// number, so that repeated checks do not accumulate threads. Thread-safe.
+// Counts and limits the calls in this process that may never return. Without a
+// limit, repeated checks would accumulate threads. Thread-safe.
 class StuckCalls {
  public:
-  // Runs `work` in a thread of its own, in which all signals are blocked: the
-  // kernel must not deliver a signal that ends the process to a thread that is
-  // stuck. Returns false if too many calls are stuck, or the system cannot
-  // create a thread.
+  // Runs `work` in a thread of its own. All signals are blocked in the thread:
+  // the kernel must not deliver a signal that ends the process to a thread that
+  // is stuck. Returns false if too many calls are stuck, or if the system
+  // cannot create a thread.
   static bool Start(std::function<void()> work);
 };
 
-// The result of `work`; nullopt if `work` does not return by `deadline`. Then
-// it continues in a thread of its own, because a call into a hanging driver or
-// file system cannot be cancelled: `work` must own all that it uses. If too
-// many such threads exist, the result is nullopt at once.
+// The result of `work`; nullopt if `work` does not return by `deadline`. A call
+// into a hanging driver or file system cannot be cancelled, so `work` then
+// continues in a thread of its own, and must own all that it uses. If too many
+// such threads exist, the result is nullopt at once.
 template <typename T>
 std::optional<T> Within(Instant deadline, std::function<T()> work) {
   struct Pending {

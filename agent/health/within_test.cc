@@ -50,7 +50,7 @@ TEST(Within, HangingCallsAreAbandonedAndBounded) {
     EXPECT_EQ(Within<int>(MonotonicNow(), hang), std::nullopt);
   }
   never->set_value();
-  // The stuck calls have returned, so a new call is started.
+  // Once the stuck calls have returned, Within starts new calls.
   std::optional<int> answer;
   const Instant deadline = MonotonicNow() + std::chrono::seconds(60);
   while (!answer && MonotonicNow() < deadline) {

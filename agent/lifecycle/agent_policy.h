@@ -10,9 +10,8 @@
 
 namespace muster::agent {
 
-// The rule for messages about the whole job: which of them this node prints. If
-// the outputs of all nodes are merged, as in a Slurm step, only one node prints
-// each message.
+// The messages about the whole job that this node prints. If the outputs of all
+// nodes are merged, as in a Slurm step, only one node prints each message.
 enum class JobMessages {
   kAll,  // all messages: the outputs of the nodes are not merged
   // Messages that a directive assigns to this node, and messages that no
@@ -24,9 +23,9 @@ enum class JobMessages {
 // The agent's behaviour towards its coordinator, signals and silent workers.
 // The command line fills the struct in, and the agent's state machine reads it.
 struct AgentPolicy {
-  // The longest wait for the first connection to the coordinator
-  // (connect_timeout), and the longest absence of the coordinator afterwards,
-  // while workers run (coordinator_timeout).
+  // connect_timeout: the longest wait for the first connection to the
+  // coordinator. coordinator_timeout: the longest absence of the coordinator
+  // after that, while workers run.
   Duration connect_timeout = std::chrono::seconds(60);
   Duration coordinator_timeout = std::chrono::seconds(600);
   // Signals that are forwarded to all workers of the job.
@@ -37,11 +36,11 @@ struct AgentPolicy {
   HangPolicy hangs;
   // Which messages about the whole job this node prints.
   JobMessages job_messages = JobMessages::kAll;
-  // Whether the agent tries again until connect_timeout if the coordinator of
-  // another job answers at the endpoint. Otherwise the agent exits at once.
+  // Whether the agent tries again, until connect_timeout, if it reaches the
+  // coordinator of another job. Otherwise the agent exits at once.
   bool retries_wrong_coordinator = false;
-  // Whether this agent waits, instead of being refused, while another live
-  // agent holds its node's place in the job.
+  // Another live agent may hold this node's place in the job. Whether this
+  // agent then waits, instead of being refused.
   bool waits_for_place = false;
   // The exit code if the job succeeded and this node never got a place in it.
   int never_ran_exit_code = rendezvous::kNeverRanExitCode;
@@ -51,8 +50,8 @@ struct AgentPolicy {
 
 // Whether a signal to `launch` or an agent ends the job, or this node's part of
 // it. The arguments are the lists of --signals-to-handle, --signals-to-forward
-// and --signals-to-preempt; if a signal is in several lists, the last of them
-// wins. SIGINT, SIGTERM, SIGHUP and SIGQUIT end the job unless they are
+// and --signals-to-preempt. If a signal is in several lists, the last of them
+// decides. SIGINT, SIGTERM, SIGHUP and SIGQUIT end the job unless they are
 // forwarded.
 bool EndsJob(int signal, const std::vector<int>& handled,
              const std::vector<int>& forwarded,

@@ -11,16 +11,16 @@ namespace muster::agent {
 // The interval at which the guardian sends signs of life.
 inline constexpr Duration kGuardianSignEvery = std::chrono::seconds(2);
 
-// Decides when the guardian, the workers' parent process, is unresponsive: it
-// was stopped (SIGSTOP) or hangs in a system call, so that workers are not
-// started or ended, and their exits are not noticed. The guardian sends a sign
-// of life every kGuardianSignEvery; each of its other notices counts as a sign
-// of life too.
+// Decides when the guardian, the workers' parent process, counts as
+// unresponsive. It may have been stopped (SIGSTOP), or may hang in a system
+// call. Then workers are not started or ended, and their exits are not noticed.
+// The guardian sends a sign of life every kGuardianSignEvery. Each of its other
+// notices counts as a sign of life too.
 //
-// Only time in which the agent itself runs counts: the time between two calls
-// of Look counts as at most kMaxGap. A suspended machine, a stopped job or a
-// machine under load is therefore not mistaken for an unresponsive guardian.
-// Pure.
+// Only time in which the agent itself runs counts. Therefore the time between
+// two calls of Look counts as at most kMaxGap. A suspended machine, a stopped
+// job or a machine under load is therefore not mistaken for an unresponsive
+// guardian. Pure.
 class GuardianWatch {
  public:
   // The running time of the agent without a sign of life after which the

@@ -52,8 +52,8 @@ TEST_F(GuardianWatchTest, ASignBeginsTheDeadlineAnew) {
   EXPECT_TRUE(Wait(seconds(1)));
 }
 
-// During the time without a sign of life, the agent did not run either: its job
-// was stopped, or the machine suspended.
+// If the agent did not run either (its job was stopped or the machine was
+// suspended), time without a sign of life does not count.
 TEST_F(GuardianWatchTest, TimeInWhichTheAgentStoodStillDoesNotCount) {
   EXPECT_FALSE(Wait(seconds(2)));
   now_ += hours(8);
@@ -62,7 +62,8 @@ TEST_F(GuardianWatchTest, TimeInWhichTheAgentStoodStillDoesNotCount) {
   EXPECT_TRUE(Wait(seconds(4)));
 }
 
-// An agent with other work to do calls Look more often than required.
+// Calls of Look that are more frequent than required do not change the
+// deadline.
 TEST_F(GuardianWatchTest, FrequentLooksCountTheSameTime) {
   for (int i = 0; i < 999; ++i) {
     now_ += milliseconds(10);

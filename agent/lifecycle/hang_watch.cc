@@ -8,7 +8,7 @@
 namespace muster::agent {
 namespace {
 
-// Updates `said`, the worker's state, with the fields that are set in
+// Updates `said`, the worker's merged reports, with the fields that are set in
 // `message`; leaves the other fields unchanged.
 void Remember(const ProgressMessage& message, ProgressMessage& said) {
   if (message.step) said.step = message.step;

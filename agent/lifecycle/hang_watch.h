@@ -16,7 +16,7 @@ namespace muster::agent {
 enum class WorkerState {
   kOther,    // running or sleeping, for instance waiting for a peer
   kStopped,  // stopped by a signal until SIGCONT, but not by a debugger
-  // waits in the kernel where no signal is handled: a disk, a driver
+  // in an uninterruptible wait in the kernel, for instance for a disk or driver
   kUninterruptible,
   kEnded,  // the process, or only its main thread, has ended
 };
@@ -24,13 +24,13 @@ enum class WorkerState {
 // Records the progress that the workers of one round have reported, and finds
 // workers that have been silent for too long. Pure; not thread-safe.
 //
-// A worker's deadline is the first of these that applies: none if hang
-// detection is off; the worker's own WATCHDOG_S; the policy's value; a value
-// learned from the pauses between the worker's reports in this round. The
-// learned value is ten times the longest pause, but at least five minutes (a
-// first checkpoint or evaluation may come) and at most an hour more than the
-// longest pause. Learning needs five pauses. Until then, and until its first
-// report, a worker has no deadline.
+// If hang detection is off, no worker has a deadline. Otherwise the deadline is
+// the worker's own WATCHDOG_S, else the policy's value, else a value learned
+// from the pauses between the worker's reports in this round. The learned value
+// is ten times the longest pause. It is at least five minutes, because a first
+// checkpoint or evaluation may come, and at most an hour more than the longest
+// pause. Learning needs five pauses; before that a worker without another value
+// has no deadline. Before its first report no worker has a deadline.
 class HangWatch {
  public:
   static constexpr int kLeastPauses = 5;
@@ -65,8 +65,8 @@ class HangWatch {
 
   // The progress of the workers that have reported, ordered by local rank.
   std::vector<rendezvous::WorkerProgress> Progress(Instant now) const;
-  // The times of the workers whose collectives are measured, ordered by local
-  // rank.
+  // The times inside and outside of collectives, for workers that report them,
+  // ordered by local rank.
   std::vector<rendezvous::RankTimes> Times() const;
 
  private:
@@ -89,8 +89,8 @@ class HangWatch {
 };
 
 // The silent worker that is blamed for a hang on a node, and the evidence. The
-// order of the last reports alone is no evidence, because workers that wait for
-// one another fall silent within milliseconds.
+// order of the last reports is no evidence: workers that wait for one another
+// fall silent within milliseconds.
 struct HangBlame {
   HangWatch::Silence silence;
   WorkerState state = WorkerState::kOther;
@@ -105,8 +105,8 @@ struct SilentWorker {
   WorkerState state = WorkerState::kOther;
 };
 
-// A divisor of the deadline: workers fell silent together if the times of their
-// last reports differ by at most the deadline divided by this number.
+// Workers count as silent together if the times of their last reports differ by
+// at most the deadline divided by this number.
 inline constexpr int kTogetherDivisor = 10;
 
 // Chooses the worker to blame for a hang. `overdue`: the worker that fell
@@ -114,12 +114,12 @@ inline constexpr int kTogetherDivisor = 10;
 // that have a deadline, including `overdue`. `records`: the folder for `launch
 // inspect`; may be empty.
 //
-// The order of choice: 1. a worker that a signal has stopped, however short its
-// silence, because its peers wait for it; 2. among the workers that fell silent
-// together with `overdue` and are nearly overdue, a worker in an
-// uninterruptible wait, then a worker whose main thread has ended; 3.
-// `overdue`. Within each class, the worker that fell silent first is chosen.
-// Pure.
+// The first of these that exists is blamed. 1. A worker that a signal has
+// stopped, however short its silence, because its peers wait for it. 2. A
+// worker in an uninterruptible wait, if it fell silent together with `overdue`
+// and is nearly overdue. 3. A worker whose main thread has ended, on the same
+// two conditions. 4. `overdue`. If there are several such workers, the one that
+// fell silent first is blamed. Pure.
 HangBlame BlameHang(Instant now, const HangWatch::Silence& overdue,
                     const std::vector<SilentWorker>& silent,
                     const std::string& records);

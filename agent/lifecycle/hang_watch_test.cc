@@ -198,7 +198,7 @@ TEST_F(HangWatchTest, OverdueReturnsTheWorkerThatFellSilentFirst) {
   Hear(0);
   now_ += seconds(29);
   EXPECT_EQ(Culprit(), -1);
-  // The agent was suspended for a minute, so that all workers are overdue: the
+  // After a suspension of the agent for a minute all workers are overdue. The
   // worker that fell silent first is blamed.
   now_ += minutes(1);
   EXPECT_EQ(Culprit(), 1);
@@ -354,7 +354,8 @@ TEST(HangBlame, EqualWorkersGiveARemark) {
 }
 
 // Worker 1 has been silent 400 ms longer than worker 0, but is not overdue,
-// because its deadline is longer. The remark counts worker 1 nevertheless.
+// because its deadline is longer. The remark about other silent workers
+// mentions worker 1 nevertheless.
 TEST(HangBlame, WorkerSilentSlightlyEarlierIsCounted) {
   SilentWorker patient = Silent(1, milliseconds(5400));
   patient.silence.deadline = seconds(6);

@@ -11,8 +11,8 @@
 namespace muster::agent {
 
 // Decides when a node's health is checked. The first check starts after the end
-// of a round; until the check ends, the node's health is unknown. A waiting
-// node is checked again at intervals, so that a repaired node is admitted and a
+// of a round. Until the check ends, the node's health is unknown. A waiting
+// node is checked again at intervals: a repaired node is then admitted, and a
 // node that has become unhealthy is not. No check runs during a round. Pure.
 class HealthWatch {
  public:

@@ -16,22 +16,22 @@
 namespace muster::agent {
 namespace {
 
-// The interval of repeated SIGKILLs while a process is alive: it may be in an
-// uninterruptible call, or was forked during the last attempt.
+// The interval at which SIGKILL is repeated while a process of a worker is
+// alive. The process may be in an uninterruptible call, or may be new since the
+// last SIGKILL.
 constexpr Duration kKillAgain = std::chrono::seconds(1);
 
 // The time after an agent's start in which a refused connection is not reported
-// to the user: the agents of a job start in any order, and the coordinator may
+// to the user. The agents of a job start in any order, so the coordinator may
 // not listen yet.
 constexpr Duration kQuietStart = std::chrono::seconds(2);
 
-// The longest delay between a worker's exit and the agent's report of it. If a
-// failure has no error file, it is assumed to have happened this long before
-// the report.
+// The longest delay until the agent notices a worker's exit. A failure without
+// an error file is assumed to have happened this long before it was noticed.
 constexpr Duration kLateEnd = std::chrono::seconds(1);
 
-// The longest wait for the coordinator to repeat the job's verdict to a node
-// that already knows that the job has ended.
+// The longest wait for the verdict of a node that already knows that the job
+// has ended. The coordinator repeats the verdict to such a node.
 constexpr Duration kVerdictTimeout = std::chrono::seconds(60);
 
 std::string Ranks(const rendezvous::Place& place, int slots) {
@@ -123,9 +123,9 @@ void Lifecycle::On(const DirectiveCame& event) {
     Notice(absl::StrCat("round ", round_, " broke because ", directive.reason,
                         "; what was named before followed from it"));
   }
-  // A stop order for a round without workers changes nothing on this node, so a
-  // report must confirm it. Every other directive has an effect that the next
-  // report shows.
+  // If this node runs no worker, an order to stop the round changes nothing
+  // here, so a report must confirm the order. Every other directive has an
+  // effect that the next report shows.
   if ((newer || was_due) &&
       directive.kind == rendezvous::DirectiveKind::kStop) {
     changed_ = true;
@@ -190,8 +190,8 @@ void Lifecycle::On(const WorkerDown& event) {
     pids_[event.local_rank] = 0;
   }
   if (IsEndOfHungWorker(event)) {
-    // An exit of the hung worker is not recorded: the hang was already reported
-    // as this worker's failure.
+    // An exit of the worker that was reported as hung is not recorded: the hang
+    // was already reported as this worker's failure.
   } else if (!event.failure.has_value() || IsEndByPreemption(*event.failure)) {
     // An exit without a failure, or one that the preemption explains, is not
     // recorded.
@@ -209,8 +209,8 @@ void Lifecycle::On(const WorkerDown& event) {
     if (failures_.size() < rendezvous::kMaxFailuresPerReport) {
       failures_.push_back(failure);
     }
-    // An exit caused by a signal of Muster is reported only with the end of the
-    // round.
+    // An exit caused by a signal of Muster is reported only when the round has
+    // ended.
     if (!by_us) {
       changed_ = true;
       step_.ends = ends_;
@@ -246,8 +246,8 @@ void Lifecycle::On(const WorkersGone& event) {
   }
   any_left_ = false;
   // If all workers have succeeded, no process is left for the SIGKILL that is
-  // due at kill_at_. It would only cut short the user's preemption command,
-  // which may still run and has its own deadline (announcing_until_).
+  // due at kill_at_. But the user's preemption command may still run. SIGKILL
+  // would cut it short, although it has its own deadline (announcing_until_).
   if (phase_ == rendezvous::NodePhase::kRunning && pending_ == 0) {
     kill_at_.reset();
   }
@@ -318,8 +318,8 @@ void Lifecycle::FollowDirective() {
       if (round_ >= directive.place.round) {
         ForwardSignals();
       } else if (preemption_.has_value()) {
-        // After a preemption notice, of which the coordinator does not know
-        // yet, the order to begin a new round is ignored.
+        // The coordinator does not yet know of this node's preemption notice:
+        // its order to begin a new round is ignored.
       } else if (HasWorkers()) {
         // If workers of the previous round are left, the order to stop that
         // round was lost. They are stopped before the new round begins.
@@ -437,7 +437,7 @@ void Lifecycle::Stop(int signal, Duration grace) {
   if (phase_ != rendezvous::NodePhase::kStopping) {
     phase_ = rendezvous::NodePhase::kStopping;
     changed_ = true;
-    // kill_at_ may be set already: after a success it is the time of SIGKILL
+    // kill_at_ may already be set: after a success it is the time of SIGKILL
     // for leftover processes. This stop has a grace period of its own.
     kill_at_.reset();
     killed_ = false;
@@ -525,12 +525,12 @@ void Lifecycle::CheckCoordinatorAbsence() {
 
 void Lifecycle::GiveUp(int exit_code, std::string reason) {
   if (leave_.has_value()) return;
-  // The next report contains the wish to leave: the coordinator, if it is
-  // reachable, then gives this node no place in the next round.
+  // The next report contains the wish to leave. If the coordinator is
+  // reachable, it then gives this node no place in the next round.
   if (!leaving_.has_value()) leaving_ = reason;
   changed_ = true;
-  // After a preemption notice the preemption is the reason for leaving: the
-  // exit codes 0 and 1 become the preempted code.
+  // After a preemption notice this node leaves because of the preemption. The
+  // exit code of a preempted job therefore replaces the exit codes 0 and 1.
   if (preemption_.has_value() && exit_code <= 1) {
     exit_code = rendezvous::kPreemptedExitCode;
   }
@@ -563,8 +563,8 @@ void Lifecycle::SendReport() {
   report.place_key = config_.place_key;
   report.sequence = ++sequence_;
   // A report without seen_epoch asks the coordinator to send its directive
-  // again. Reports omit it until an answer arrives, because the directive may
-  // have been lost.
+  // again. The last directive may have been lost, so reports omit seen_epoch
+  // until an answer arrives.
   if (directive_.has_value() && !unanswered_since_.has_value()) {
     report.seen_epoch = directive_->epoch;
     report.seen_revision = directive_->revision;

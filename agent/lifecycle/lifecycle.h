@@ -33,7 +33,7 @@ class Lifecycle {
  public:
   struct Config {
     std::string run_id;
-    // an empty address is replaced by LinkUp::own_address
+    // identity of this node; LinkUp::own_address replaces an empty address
     rendezvous::NodeIdentity node;
     // the agent's secret; see Report::place_key
     std::string place_key;
@@ -46,9 +46,8 @@ class Lifecycle {
     // The longest time that the first report waits for the first NCCL id; zero:
     // no wait.
     Duration nccl_id_timeout = Duration::zero();
-    // The signals by which the cluster announces a preemption
-    // (signals_to_preempt), and the signal that workers then get
-    // (preempt_signal; 0: none).
+    // signals_to_preempt: the signals by which the cluster announces a
+    // preemption. preempt_signal: the signal that workers then get; 0: none.
     std::vector<int> signals_to_preempt;
     int preempt_signal = 15;
     // The interval of health checks while a node waits; nullopt: the node is
@@ -106,31 +105,31 @@ class Lifecycle {
   // the coordinator's directive asks for.
   void Reconcile();
   void FollowDirective();
-  // Whether the directive was sent by a process that is not, or no longer, the
-  // job's coordinator. In this case the function also arranges to connect
-  // elsewhere.
+  // Whether the sender of the directive is not the job's coordinator, or no
+  // longer is. If so, the function also arranges to connect elsewhere.
   bool ComesFromAnother(const rendezvous::Directive& directive);
-  // The endpoint at which the coordinator answered last; before the first
-  // answer, the configured endpoint.
+  // The endpoint at which the coordinator last answered. If it has not answered
+  // yet, the configured endpoint.
   const std::string& Coordinator() const;
   // Keeps the connection to the standby that has sent `directive`, for a
   // limited time.
   void StandBy(const rendezvous::Directive& directive);
   void GoTo(std::string endpoint, Duration pause);
-  // Handles an order to begin a round that may be older than a suspension of
-  // this process. The coordinator may have been lost meanwhile, and the next
-  // one may have given the place away. Connects anew: a coordinator that still
-  // wants the round sends the order again.
+  // Handles an order to begin a round if the order may have been sent before
+  // this process was suspended. During the suspension the coordinator may have
+  // been lost, and the next coordinator may have given this node's place to
+  // another node. So the node connects anew. A coordinator that still wants the
+  // round sends the order again.
   void AskAgain();
   void LeaveStandby();
-  // Reads from a directive of the coordinator who coordinates the job and which
-  // nodes may take over.
+  // Reads from a coordinator's directive which process coordinates the job and
+  // which nodes may take over.
   void FollowCoordinator(const rendezvous::Directive& directive);
   // Whether the endpoint may still belong to the coordinator of another job,
-  // and this node runs no worker, so that it may retry without harm.
+  // and this node runs no worker. The node may then retry without harm.
   bool MayMeetAnotherJob() const;
-  // Whether the agent retries, instead of exiting, because the endpoint belongs
-  // to the coordinator of another job.
+  // Whether the endpoint belongs to the coordinator of another job and the
+  // agent therefore retries instead of exiting.
   bool RetriesWrongCoordinator(const rendezvous::Directive& directive) const;
   void Retry(const std::string& why);
   Leave LeaveWith(const rendezvous::Directive& finished) const;
@@ -144,12 +143,13 @@ class Lifecycle {
   std::optional<Instant> AbsenceNoticeAt() const;
   void KillWhenGraceIsOver();
   void Start(const rendezvous::Place& place);
-  // Sends `signal` to the workers and plans SIGKILL after `grace`. A later call
-  // can only make SIGKILL earlier.
+  // Sends `signal` to the workers and plans SIGKILL after `grace`. If SIGKILL
+  // is already planned, it can only become earlier.
   void Stop(int signal, Duration grace);
   // --- workers that are silent for too long (lifecycle_hang.cc)
-  // If this step comes much later than `due`, its deadline, the agent itself
-  // was suspended: the lost time does not count as silence of the workers.
+  // If Step is called much later than `due`, when it should have been called,
+  // the agent was suspended. The lost time then does not count as time in which
+  // the workers were silent.
   void ForgiveSilence(Instant due);
   void RecordProgress(const WorkerSaid& said);
   void CheckForSilence();
@@ -183,8 +183,8 @@ class Lifecycle {
   // is not a user's cancellation: clusters send it themselves.
   bool Cancelled() const;
   // Whether workers may use the rest of their grace period although the verdict
-  // has arrived. A restarted coordinator knows of the preemption but of no
-  // running round, and sends the verdict at once.
+  // has arrived. The reason is a coordinator that was restarted during a
+  // preemption: it knows of no running round and sends the verdict at once.
   bool WorkersKeepGrace() const;
   std::optional<rendezvous::PreemptionNotice> PreemptionNow() const;
   // --- what this node offers for the next round: its health, a port and an
@@ -224,8 +224,8 @@ class Lifecycle {
   LifecycleStep step_;
 
   rendezvous::NodePhase phase_ = rendezvous::NodePhase::kIdle;
-  // The number of the round that this node runs or ran last; 0: none yet. This
-  // field and those up to `forwarded_` describe this round.
+  // The number of the round that this node runs or ran last; 0: none yet. The
+  // fields from here to `forwarded_` describe this round.
   int round_ = 0;
   // this node's place in the round; nullopt: no round yet
   std::optional<rendezvous::Place> place_;
@@ -238,19 +238,20 @@ class Lifecycle {
   // All failures of workers in this round, hangs included, even those for which
   // `failures_` has no room.
   std::vector<rendezvous::Failure> ends_;
-  // How the process on this node ended that created the round's NCCL id and
-  // through which the ranks connect (the NCCL root). Empty: it has not ended,
-  // or is on another node.
+  // How the round's NCCL root (the process that created the NCCL id and through
+  // which the ranks connect) ended. Empty: the NCCL root runs, or is on another
+  // node.
   std::string nccl_root_lost_;
-  // number of restarts that the job has used, by the newest directive with it
+  // number of restarts that the job has used; the newest directive that
+  // contains this number gave it
   int restarts_used_ = 0;
   int pending_ = 0;        // workers that are running or being started
   int unstarted_ = 0;      // workers that have not been started yet
   bool any_left_ = false;  // whether a worker or a descendant of one is alive
   std::optional<Instant> kill_at_;
-  // The time at which the failure that broke the round happened, as far as this
-  // node knows (broke_at_), and whether it happened on this node (broke_here_).
-  // Valid while stopping.
+  // broke_at_: the time at which the failure that broke the round happened, as
+  // far as this node knows. broke_here_: whether it happened on this node. Both
+  // are valid while stopping.
   Instant broke_at_;
   bool broke_here_ = false;
   // whether SIGKILL was sent; kill_at_ is then the time to repeat it
@@ -259,10 +260,10 @@ class Lifecycle {
   // ordinal of the newest job-wide signal forwarded to the workers
   uint64_t forwarded_ = 0;
 
-  // The state of a suspected hang. A worker that is overdue, or the worker that
-  // blocks it, is suspected, and its stack is requested. When the stack has
-  // arrived, the worker is reported as hung, unless it reports progress or
-  // exits before that.
+  // The state of a suspected hang. If a worker is overdue, that worker or the
+  // one that blocks it is suspected, and the stack of the suspect is requested.
+  // When the stack has arrived, the suspect is reported as hung, unless it
+  // reports progress or exits before that.
   struct Suspicion {
     HangWatch::Silence overdue;  // the worker whose deadline has passed
     // whether the workers' states (WorkersSeen) have arrived
@@ -293,6 +294,7 @@ class Lifecycle {
   // when the job began, by the coordinators' directives; nullopt: unknown
   std::optional<Instant> job_began_;
   // the highest epoch received; a coordinator with a lower epoch is not obeyed
+  // (each takeover raises the epoch)
   uint64_t promised_epoch_ = 0;
   rendezvous::Electorate electorate_;
   int host_rank_ = -1;
@@ -302,12 +304,12 @@ class Lifecycle {
   // number of standbys tried that did not take over
   uint64_t standbys_tried_ = 0;
   bool connected_ = false;
-  // whether this process was suspended for longer than a lease since the
-  // connection was established
+  // whether this process was suspended for longer than a lease while it had
+  // this connection
   bool was_suspended_ = false;
   bool ever_answered_ = false;
   // whether the coordinator has not been reached since the start, and the user
-  // is not notified of this yet
+  // has not yet been told
   bool absent_from_start_ = false;
   std::string link_error_;
 
@@ -318,7 +320,8 @@ class Lifecycle {
     Instant caught;  // time at which this node or another one caught the signal
   };
   std::optional<Preemption> preemption_;
-  // The deadline of a running AnnouncePreemption; nullopt: it is not running.
+  // The deadline of the action AnnouncePreemption; nullopt: the action is not
+  // in progress.
   std::optional<Instant> announcing_until_;
   HealthWatch health_;
 

@@ -1,6 +1,5 @@
-// Tests of the exit of an agent, by the verdict, by a signal, or without a
-// coordinator, and of the choice of the node that prints messages about the
-// whole job.
+// Tests of how an agent exits: by the verdict, by a signal, or without a
+// coordinator. Also tests which node prints messages about the whole job.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -14,8 +14,9 @@ namespace muster::agent {
 // has requested.
 class LifecycleFixture {
  public:
-  // A configuration with short times: grace period 10 s, keep-alive 1 s,
-  // longest absence of the coordinator 20 s at the start and 30 s later.
+  // A configuration with short times: a grace period of 10 s and a keep-alive
+  // interval of 1 s. The coordinator may be absent for 20 s at the start, and
+  // for 30 s later.
   static Lifecycle::Config QuickConfig();
 
   explicit LifecycleFixture(Lifecycle::Config config = QuickConfig());
@@ -24,7 +25,8 @@ class LifecycleFixture {
   // Advances the time and calls Step at each deadline, as a driver does.
   void Wait(Duration duration);
   // Advances the time without calling Step, as if the driver were suspended.
-  // The next call shows what the driver does first after the suspension.
+  // The next call of the test is the first event that the driver handles after
+  // the suspension.
   void PassTimeSuspended(Duration duration) { now_ += duration; }
 
   // --- The following functions simulate events of the connection to the

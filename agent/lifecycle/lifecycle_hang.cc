@@ -1,6 +1,6 @@
-// The part of Lifecycle that handles silent workers. A worker that has reported
-// progress and then is silent for too long is first suspected, then its process
-// is examined, and then it is reported as hung.
+// The part of Lifecycle that handles silent workers: workers that have reported
+// progress and then are silent for too long. Such a worker is first suspected.
+// Then its process is examined. Then the worker is reported as hung.
 
 #include <algorithm>
 #include <chrono>
@@ -42,10 +42,10 @@ std::string Describe(const HangWatch::Silence& silence, Instant now) {
 }  // namespace
 
 // Moves the workers' deadlines after a suspension. A whole job may be suspended
-// and resumed (Slurm's gang scheduling, a live migration of the machine), and
-// reports missing because of it are no hang. A suspension moves the deadlines
-// only by the time lost in it. A hung worker is therefore found even if
-// suspensions repeat without end.
+// and resumed (Slurm's gang scheduling, a live migration of the machine).
+// Workers that send no report during a suspension do not hang. A suspension
+// moves the deadlines only by the time lost in it. A hung worker is therefore
+// found even if suspensions repeat without end.
 void Lifecycle::ForgiveSilence(Instant due) {
   if (now_ <= due + kMaxLate) return;
   watch_.SuspendedFor(now_ - due);
@@ -80,8 +80,9 @@ void Lifecycle::CheckForSilence() {
     if (now_ >= suspicion_->give_up) ReportHang();
     return;
   }
-  // After a preemption notice no worker is suspected, because a last checkpoint
-  // takes longer than a step, and the grace period limits its time anyway.
+  // After a preemption notice no worker is suspected. A last checkpoint takes
+  // longer than a step, and the grace period limits the checkpoint's time
+  // anyway.
   if (preemption_.has_value()) return;
   const std::optional<HangWatch::Silence> silence = watch_.Overdue(now_);
   if (silence.has_value()) Suspect(*silence);
@@ -121,8 +122,8 @@ rendezvous::Failure Lifecycle::SuspectedOf(
 
 // Looks for a suspected worker although the round is being stopped. A hang on
 // another node may have broken the round just before the deadline of a worker
-// here, and once all workers are stopped, the worker that blocked the others
-// can no longer be found.
+// on this node. Once all workers are stopped, the worker that blocked the
+// others can no longer be found.
 void Lifecycle::ExamineStopped() {
   if (phase_ == rendezvous::NodePhase::kRunning) RequestWorkerStates();
 }
@@ -209,9 +210,9 @@ void Lifecycle::ReportHang() {
     Stop(SIGTERM, config_.spec.shutdown_timeout);
     broke_here_ = true;
   }
-  // A worker that SIGSTOP has stopped is killed at once: the signal may be
-  // repeated, and the worker would then delay the end of all others for the
-  // whole grace period.
+  // A worker that SIGSTOP has stopped is killed at once. Otherwise the sender
+  // could repeat SIGSTOP, and the worker would delay the end of all others for
+  // the whole grace period.
   if (failure.signal == SIGSTOP) {
     step_.actions.emplace_back(
         SignalWorkers{.signal = SIGKILL, .local_rank = failure.local_rank});
@@ -224,9 +225,9 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
   const bool died =
       event.failure.has_value() && !IsEndByPreemption(*event.failure);
   if (suspicion_->failure.local_rank != event.local_rank) {
-    // If a signal ends a peer while stacks are read, gdb or the hang has caused
-    // it. The hang precedes all these exits, whatever the order in which the
-    // kernel reports them.
+    // If a signal kills a peer while stacks are read, gdb or the hang has
+    // caused this. So the hang is reported first, whatever the order in which
+    // the kernel reports the exits.
     if (died && event.failure->kind == rendezvous::FailureKind::kSignal &&
         phase_ == rendezvous::NodePhase::kRunning && suspicion_->looked) {
       ReportHang();
@@ -235,8 +236,8 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
   }
   if (phase_ == rendezvous::NodePhase::kRunning &&
       !(died && suspicion_->looked)) {
-    // No hang is reported: the worker succeeded, or it failed before its stack
-    // was requested and its own error says more.
+    // No hang is reported. Either the worker succeeded, or it failed before its
+    // stack was requested, and its own error says more.
     suspicion_.reset();
     return false;
   }
@@ -247,7 +248,7 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
   }
   if (died && phase_ == rendezvous::NodePhase::kRunning) {
     // The failure is still reported as a hang, with details of the worker's
-    // exit: the hang came first, and gdb itself may have ended the worker.
+    // exit. The hang came first, and gdb itself may have ended the worker.
     hang.error_file = event.failure->error_file;
     hang.traceback = event.failure->traceback;
     const std::string then = absl::StrCat("; then, while its stack was taken: ",

@@ -143,8 +143,8 @@ TEST_F(LifecycleHang, StoppedWorkerIsSuspectedFirst) {
 }
 
 // A hang on another node broke the round before the deadline of this node's
-// workers. The worker that SIGSTOP has stopped is still reported if its
-// deadline was near.
+// workers. If a worker was stopped by SIGSTOP and its deadline was near, it is
+// still reported.
 TEST_F(LifecycleHang, StoppedWorkerIsReportedInABrokenRound) {
   for (const int before : {10, 16000}) {
     LifecycleFixture agent(ThirtySeconds());
@@ -157,9 +157,9 @@ TEST_F(LifecycleHang, StoppedWorkerIsReportedInABrokenRound) {
     agent.TellStop(1);
     EXPECT_EQ(agent.looks.size(), 1u);
     EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
-    // While the round is being stopped, a worker is suspected only after half
-    // of its deadline. If `before` is 16 s, it has been silent for 14 s of 30
-    // s.
+    // While the round is being stopped, a worker is suspected only if its
+    // silence exceeds 15 s, half of its deadline. With a `before` of 10 ms the
+    // silence is 29.99 s; with a `before` of 16 s it is 14 s.
     ASSERT_EQ(agent.stacks_asked.size(), before == 10 ? 1u : 0u);
     agent.Step(Taken(/*local_rank=*/0));
     const std::vector<rendezvous::Failure>& failures =
@@ -280,7 +280,8 @@ TEST_F(LifecycleHang, AWorkerThatReportsAgainDidNotHang) {
   agent_.Wait(seconds(29));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
-  // A worker is suspected again after 30 s of renewed silence.
+  // After a progress report the silence starts anew: the worker is suspected
+  // again after 30 s.
   agent_.Wait(seconds(1));
   EXPECT_EQ(agent_.stacks_asked.size(), 2u);
 }
@@ -346,7 +347,7 @@ TEST_F(LifecycleHang, AWorkerThatDiesWhileItIsLookedAtStillHung) {
 }
 
 // The kernel may report the exit of a peer before the exit of the suspected
-// worker. The report still names the hang first.
+// worker. The agent's report still names the hang first.
 TEST_F(LifecycleHang, APeerThatIsKilledWhileStacksAreTakenIsNotTheCause) {
   FallSilent();
   rendezvous::Failure killed;
@@ -410,8 +411,8 @@ TEST_F(LifecycleHang, AWorkerThatSucceedsMeanwhileIsFine) {
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
-// This node reports its hang although the round is already being stopped,
-// because the coordinator compares which worker fell silent first.
+// This node reports its hang although the round is already being stopped. The
+// coordinator needs the report to compare which worker fell silent first.
 TEST_F(LifecycleHang, HangIsReportedAlthoughTheRoundIsStopped) {
   FallSilent();
   agent_.TellStop(1);

@@ -12,19 +12,21 @@
 namespace muster::agent {
 namespace {
 
-// The time for which a node stays with a standby that has no majority
-// (kStandbyTime), plus a random time below kStandbySpread. A node leaves a
-// standby that the other nodes may not reach. It does not leave at once: nodes
-// learn of the loss of their coordinator at different times, and standbys that
-// reach each other bring their nodes together (Standby::Meet).
+// The time for which a node stays connected to a standby that has not asked it
+// for a promise (not to obey a coordinator with a lower epoch). A standby needs
+// the promises of a majority to become the coordinator. A random time below
+// kStandbySpread is added. The node leaves such a standby, because the other
+// nodes may not reach it. The node does not leave at once: nodes learn of the
+// loss of their coordinator at different times, and standbys that reach each
+// other bring their nodes together (Standby::Meet).
 constexpr Duration kStandbyTime = std::chrono::seconds(5);
 constexpr Duration kStandbySpread = std::chrono::seconds(5);
-// The time, in place of kStandbyTime, for which a node stays with a standby
-// that has asked the node for a promise.
+// A standby that has asked this node for a promise may soon have a majority.
+// The node stays with such a standby for this time, instead of kStandbyTime.
 constexpr Duration kPromiseTime = std::chrono::seconds(10);
-// The pauses before the next attempt to connect: after the coordinator has
-// moved (kMovePause), and after the coordinator of another job has answered
-// (kWrongCoordinatorPause).
+// The pauses before the next attempt to connect. kMovePause: after the
+// coordinator has moved. kWrongCoordinatorPause: after the coordinator of
+// another job has answered.
 constexpr Duration kMovePause = std::chrono::milliseconds(100);
 constexpr Duration kWrongCoordinatorPause = std::chrono::seconds(1);
 
@@ -77,16 +79,16 @@ bool Lifecycle::ComesFromAnother(const rendezvous::Directive& directive) {
       return true;
     case rendezvous::DirectiveKind::kRefused:
       // A coordinator of another job may listen at the port of a former
-      // standby.
+      // standby: tries the next known endpoint.
       if (!directive.another_job || standbys_.empty()) break;
       GoTo("", kMovePause);
       return true;
     default:
       break;
   }
-  // Ignores a coordinator whose epoch is lower than the promised one. An epoch
-  // of 0 is no coordinator's epoch: such a directive is a refusal and is
-  // obeyed.
+  // Ignores a coordinator whose epoch is lower than the epoch that this node
+  // has promised to follow. An epoch of 0 is no coordinator's epoch: such a
+  // directive is a refusal and is obeyed.
   if (directive.epoch == 0 || directive.epoch >= promised_epoch_) return false;
   GoTo("", kMovePause);
   return true;
@@ -160,9 +162,9 @@ void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
   }
 }
 
-// Whether the endpoint may belong to another job's coordinator. A cluster's
-// name service may still resolve the endpoint to the coordinator of the
-// previous job, because a terminating pod keeps its name until it has ended.
+// Whether the endpoint may belong to another job's coordinator. A terminating
+// pod keeps its name until it has ended. So a cluster's name service may still
+// resolve the endpoint to the coordinator of the previous job.
 bool Lifecycle::MayMeetAnotherJob() const {
   return config_.policy.retries_wrong_coordinator && !HasWorkers() &&
          !leave_.has_value();

@@ -73,7 +73,7 @@ TEST(LifecycleSuspension, AnOrderFromBeforeItBeginsNoRound) {
   agent.TellRun(1);
   EXPECT_THAT(agent.starts, IsEmpty());
   ASSERT_TRUE(agent.last_step().reconnect.has_value());
-  agent.TellRun(1);  // a second one from the old connection
+  agent.TellRun(1);  // a second order from the old connection
   EXPECT_THAT(agent.starts, IsEmpty());
   agent.Connect();
   EXPECT_THAT(agent.starts, IsEmpty());
@@ -388,8 +388,8 @@ TEST(LifecycleAbsence, ANodeWhoseWorkersSucceededSucceeds) {
   EXPECT_THAT(agent.leave->reason, HasSubstr("verdict is not known"));
 }
 
-// After 29 s of absence the connection is restored, but no directive arrives:
-// after 30 s the coordinator still counts as absent.
+// The connection is restored after 29 s of absence, but no directive arrives.
+// So the coordinator still counts as absent, and after 30 s the agent gives up.
 TEST(LifecycleAbsence, EndsWithADirectiveNotWithAConnection) {
   LifecycleFixture agent;
   agent.Run(1);
@@ -418,8 +418,8 @@ TEST(LifecycleAbsence, ALeavingAgentKnowsNoFurtherDeadline) {
   EXPECT_EQ(agent.lifecycle().NextDeadline(), std::nullopt);
 }
 
-// The configuration of a node that a cluster starts: the agent connects again
-// after the coordinator of another job has refused the node.
+// The configuration of a node that a cluster starts. If the coordinator of
+// another job has refused the node, the agent connects again.
 Lifecycle::Config RetryingConfig() {
   Lifecycle::Config config = LifecycleFixture::QuickConfig();
   config.policy.retries_wrong_coordinator = true;
@@ -435,7 +435,7 @@ rendezvous::Directive RefusedAsAnotherJobs(const std::string& why) {
 }
 
 // The endpoint may still lead to the coordinator of an ended job, whose pod is
-// terminating: the agent connects again instead of exiting.
+// terminating. The agent then connects again instead of exiting.
 TEST(LifecycleWrongCoordinator, IsAskedAgainWhereAClusterStartsTheNodes) {
   LifecycleFixture agent(RetryingConfig());
   agent.Connect();
@@ -466,7 +466,7 @@ TEST(LifecycleWrongCoordinator, IsAskedForAsLongAsAnAbsentOne) {
 }
 
 // The coordinator of the other job may use a different token and refuse this
-// node's token.
+// node's token. The agent then connects again.
 TEST(LifecycleWrongCoordinator, IsAskedAgainIfItTakesAnotherToken) {
   LifecycleFixture agent(RetryingConfig());
   for (int second = 0; second < 20; ++second) {
@@ -614,7 +614,8 @@ TEST_F(LifecycleStandbyTest, SaysWhereTheJobIsCoordinated) {
   agent_.Step(DirectiveCame{run});
   EXPECT_THAT(agent_.notices, Contains("the job is coordinated at b:1 now"));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
-  // A directive without an electorate leaves the electorate unchanged.
+  // A directive that does not name the electorate (the nodes that elect a
+  // coordinator) leaves the known electorate unchanged.
   agent_.Wait(seconds(1));
   EXPECT_EQ(report().electorate.nodes, 3);
 }

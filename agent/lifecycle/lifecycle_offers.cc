@@ -1,5 +1,5 @@
-// The part of Lifecycle that handles the node's contribution to the next round:
-// its health, and the port and NCCL id that it offers in case it gets group
+// The part of Lifecycle that handles what the node offers for the next round:
+// its health, and a port and an NCCL id, which are used if the node gets group
 // rank 0.
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/lifecycle.h"
@@ -24,10 +24,10 @@ void Lifecycle::On(const NcclIdMissing& event) {
   if (!event.why.empty()) Notice(event.why);
 }
 
-// A lost NCCL root does not break the round: the root is not needed after the
-// ranks have connected, and many programs never use the id. A rank that still
-// needs the root times out; the notice printed here explains that failure to
-// the user.
+// A lost NCCL root does not break the round. The ranks do not need the root
+// after they have connected, and many programs never use the id. A rank that
+// still needs the root times out. The notice printed here explains that failure
+// to the user.
 void Lifecycle::On(const NcclRootLost& event) {
   if (!HasWorkers()) return;
   nccl_root_lost_ = event.what;
@@ -39,9 +39,8 @@ void Lifecycle::On(const NcclRootLost& event) {
 
 bool Lifecycle::NeedsNoCheck() const {
   if (preemption_.has_value()) return true;
-  // A node that has succeeded needs no check until the coordinator reports that
-  // the round has ended on all nodes, because most likely no other round
-  // follows.
+  // A node that has succeeded most likely joins no other round. So it needs no
+  // check until the coordinator reports that the round has ended on all nodes.
   return phase_ == rendezvous::NodePhase::kSucceeded &&
          directive_.has_value() &&
          (directive_->kind == rendezvous::DirectiveKind::kRun ||

@@ -1,5 +1,5 @@
-// Tests of the NCCL id that a node offers, one before round 1 and a new one for
-// each round, and of the health checks before each round.
+// Tests of the NCCL ids that a node offers: one before round 1, and a new one
+// for each round. Also tests the health checks before each round.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -154,8 +154,8 @@ TEST(LifecycleNcclId, DistrustedIdIsReplaced) {
   LifecycleFixture agent;
   agent.Step(NcclIdReady{"id1"});
   agent.Connect();
-  // The round uses no NCCL id, although this node has group rank 0 and offered
-  // id1.
+  // The round uses no NCCL id, although this node has group rank 0 and has
+  // offered the id "id1".
   Start(agent, 3, "");
   EXPECT_EQ(agent.renewals, 1);
   agent.Step(NcclIdReady{"id2"});
@@ -167,7 +167,7 @@ TEST(LifecycleNcclId, ARoundThatNeverBeganHereMayHaveSpentIt) {
   LifecycleFixture agent;
   agent.Step(NcclIdReady{"id1"});
   agent.Connect();
-  agent.TellStop(1);  // the order to run round 1 was lost
+  agent.TellStop(1);  // this node never got the order to run round 1
   EXPECT_EQ(agent.renewals, 1);
   EXPECT_EQ(agent.reports.back().offered_nccl_id, "");
   agent.Step(NcclIdReady{"id2"});

@@ -81,10 +81,11 @@ void Lifecycle::Preempt(const rendezvous::PreemptionNotice& notice) {
   }
 }
 
-// Whether the preemption explains a worker's exit: the worker does not handle
-// the preemption signal, or the cluster's own signal has reached it (some
-// clusters signal every process of a job), or it exits with the job's preempted
-// exit code. A shell reports a signal as exit code 128 + signal.
+// Whether the preemption explains a worker's exit. There are three cases: the
+// preemption signal killed the worker, which does not handle it; the cluster's
+// own signal killed the worker (some clusters signal every process of a job);
+// or the worker exited with the job's preempted exit code. A shell reports a
+// signal as exit code 128 + signal.
 bool Lifecycle::IsEndByPreemption(const rendezvous::Failure& failure) const {
   if (!preemption_.has_value() || phase_ != rendezvous::NodePhase::kRunning)
     return false;
@@ -114,11 +115,11 @@ bool Lifecycle::WorkersKeepGrace() const {
          leave_->verdict->outcome == rendezvous::Outcome::kPreempted;
 }
 
-// The time after which this node stops waiting for the coordinator. Normally
-// the coordinator stops the workers when the grace period is over, and sends
-// the verdict when all have stopped. If the cluster has already removed the
-// coordinator, this node must not wait the usual time: the cluster would kill
-// the node, which would count as a failure.
+// The time at which this node stops waiting for the coordinator. Normally the
+// coordinator stops the workers when the grace period is over, and sends the
+// verdict when all have stopped. If the cluster has already removed the
+// coordinator, this node must not wait as long as usual. Otherwise the cluster
+// would kill the node, which would count as a failure.
 std::optional<Instant> Lifecycle::PreemptionLimit() const {
   if (!preemption_.has_value() || leave_.has_value()) return std::nullopt;
   const Instant ordered = preemption_->deadline + kOrderTimeout;

@@ -363,7 +363,8 @@ TEST_F(LifecyclePreemption, WorkersHaveTheirGraceWithoutACoordinator) {
 }
 
 // If the cluster removes the coordinator first, the agent itself stops its
-// workers 5 s after the grace period, before the cluster kills them.
+// workers. It does so 5 s after the grace period, before the cluster kills
+// them.
 TEST(LifecyclePreemptionAlone, WorkersAreStoppedWhenTheGraceIsOver) {
   for (const bool connected : {false, true}) {
     Lifecycle::Config config = PreemptedConfig();

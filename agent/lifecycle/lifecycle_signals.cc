@@ -12,7 +12,7 @@ namespace muster::agent {
 namespace {
 
 // The longest time after a Ctrl-C in which this node waits for the coordinator
-// to stop the whole job, before it stops its own workers.
+// to stop the whole job. After this time the node stops its own workers.
 constexpr Duration kCancelTimeout = std::chrono::seconds(5);
 
 }  // namespace

@@ -84,8 +84,9 @@ struct NcclRootLost {
   std::string what;
 };
 // Event: progress reports of workers of the current round. One event contains
-// all reports that can be read at this moment: if each had an event of its own,
-// the last workers would seem silent after a suspension of this process.
+// all reports that can be read at this moment. If each report had an event of
+// its own, the last workers would seem silent after a suspension of this
+// process.
 struct WorkersReported {
   std::vector<WorkerSaid> said;
 };
@@ -98,11 +99,10 @@ struct WorkersSeen {
   };
   int round = 0;
   std::vector<Worker> workers;
-  std::string records;  // the folder to which the workers' flight records are
-                        // written for `launch inspect`; empty: none are
+  std::string records;  // folder of the flight records; empty: none
 };
-// Event: the answer to TakeStacks, with the stack of the suspected worker (the
-// first in TakeStacks::workers) and the end of its stderr.
+// Event: the answer to TakeStacks. It contains the stack of the suspected
+// worker (the first in TakeStacks::workers) and the end of the worker's stderr.
 struct StackTaken {
   int round = 0;
   int local_rank = 0;
@@ -228,8 +228,8 @@ struct LifecycleStep {
   // is lost, the link tries them besides the configured endpoints.
   std::optional<std::vector<std::string>> standbys;
   // The exits of all workers so far in a round that is breaking, in order,
-  // without the last lines of output. The driver writes them beside the flight
-  // records. Empty: unchanged since the last step.
+  // without the last lines of output. Empty: unchanged since the last step. The
+  // driver writes them to a file beside the flight records.
   std::vector<rendezvous::Failure> ends;
   // lines for the user, which --quiet suppresses
   std::vector<std::string> notices;

@@ -1,7 +1,8 @@
-// Tests of starting, stopping and failing workers, of the removal of their
-// leftover processes, of the moment at which clients that wait in a round's
-// store are released, and of the recorded cause of a worker's exit: the worker
-// itself, a signal of Muster, or an exception that it had recorded before.
+// Tests of how workers are started, stopped and fail, and of the removal of
+// their leftover processes. Also tests when a node releases clients that wait
+// in a round's store. Also tests which cause is recorded for a worker's exit:
+// the worker itself, a signal of Muster, or an exception that the worker had
+// recorded before.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -177,7 +178,7 @@ TEST(LifecycleWorkers, NothingIsLeftOnlyWhenEveryWorkerHasEnded) {
   agent.TellRun(1);
   agent.Up(0);
   agent.Fails(0);
-  agent.Gone();  // all processes are gone before the second worker was started
+  agent.Gone();  // before the second worker was started
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   agent.Up(1);
   agent.Fails(1);
@@ -355,7 +356,7 @@ TEST(LifecycleRounds, TheNextOneStartsOnlyWhenNothingIsLeftOfThis) {
   LifecycleFixture agent;
   agent.Run(1);
   agent.Forget();
-  agent.TellRun(2);  // the order to stop round 1 was lost before this one
+  agent.TellRun(2);  // the order to stop round 1 was lost
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
   agent.Fails(0);
@@ -545,9 +546,10 @@ TEST(LifecycleEnds, AnExceptionAfterTheFirstFailuresDidNotComeFirst) {
   EXPECT_FALSE(agent.reports.back().failures[1].raised_first);
 }
 
-// A worker's exit may have happened up to a second before the agent saw it.
-// Here a peer exits 2 s after the agent saw the first exit. The peer's
-// exception was certainly raised first only if it is more than 3 s old.
+// The agent notices a worker's exit up to a second late. Here it noticed the
+// first exit 2 s before the exit of a peer, so the first exit happened at most
+// 3 s before. If the peer's exception is more than 3 s old, it was raised
+// first.
 TEST(LifecycleEnds, AFailureWithoutARecordMayBeASecondOld) {
   for (const int ago : {3000, 3001}) {
     LifecycleFixture agent;
@@ -588,8 +590,9 @@ TEST(LifecycleEnds, FailureBeforeOurSignalKeepsItsKind) {
             rendezvous::FailureKind::kExitCode);
 }
 
-// While the whole job is being stopped, no worker's exit counts as a failure:
-// the cluster or the terminal may have sent the workers the same signal.
+// While the whole job is being stopped, no worker's exit counts as a failure.
+// The cluster or the terminal may have sent the workers the signal that stops
+// the job.
 TEST(LifecycleEnds, WhileTheJobIsStoppedNoEndIsAFailure) {
   LifecycleFixture agent;
   agent.Run(1);

@@ -39,8 +39,9 @@ NcclIdOffer::Renewal NcclIdOffer::Spend(const rendezvous::Place& place) {
 }
 
 NcclIdOffer::Renewal NcclIdOffer::Distrust(int round) {
-  // The coordinator repeats its order to stop until the next round. Only the
-  // first order of a round discards the id: an id made since then is unused.
+  // The coordinator repeats its order to stop the round until the next round
+  // begins. Only the first of these orders discards the id, because no round
+  // has used an id made since then.
   if (round == distrusted_round_) return Renewal::kNotNeeded;
   distrusted_round_ = round;
   if (id_.empty()) return Renewal::kNotNeeded;

@@ -9,13 +9,13 @@
 
 namespace muster::agent {
 
-// The NCCL id that this node offers for the next round, in case this node gets
-// group rank 0. Each round needs a new id, because the root process of an id
-// serves one world only. Pure.
+// The NCCL id that this node offers for the next round. The round uses it if
+// this node gets group rank 0. Each round needs a new id, because the root
+// process of an id serves one world only. Pure.
 class NcclIdOffer {
  public:
-  // `timeout` is the longest time that the first report waits for an id, so
-  // that round 1 has one; zero if no id is being made.
+  // `timeout`: the longest time that the first report waits for an id, so that
+  // round 1 has one. Zero if no id is being made.
   NcclIdOffer(Duration timeout, Instant now);
 
   void Take(std::string id);
@@ -30,11 +30,11 @@ class NcclIdOffer {
   enum class Renewal { kNotNeeded, kNeeded };
   // Called when a round begins on this node. If the round uses this node's id,
   // the node no longer offers it. If this node has group rank 0 and the round
-  // does not use its id, the id must be renewed: another round, which never
+  // does not use its id, the id must be renewed. Another round, which never
   // began on this node, may have used it.
   Renewal Spend(const rendezvous::Place& place);
-  // Called when round `round` was broken before it began on this node: other
-  // nodes may have used this node's id.
+  // Called when round `round` was broken before it began on this node. Other
+  // nodes may have used this node's id in that round.
   Renewal Distrust(int round);
 
   // The id that this node offers; empty: none.

@@ -15,11 +15,11 @@ namespace muster::agent {
 // Attributes each instant of a node, from its agent's start, to one activity.
 // Pure; not thread-safe. Times must not run backwards.
 //
-// While workers train, the activity is known only afterwards. If a pause
-// between two steps is longer than kLeastStall and than kStallFactor usual
-// pauses, its part beyond a usual pause counts as stalled. The time before the
-// first step counts as initialising, or as running if the round ends without
-// any step.
+// While workers train, the activity is known only afterwards. A pause between
+// two steps contains a stall if it is longer than kLeastStall, and longer than
+// kStallFactor times the usual pause. The part of the pause beyond a usual
+// pause then counts as stalled. The time before the first step counts as
+// initialising, or as running if the round ends without any step.
 class NodeLedger {
  public:
   static constexpr int kStallFactor = 10;
@@ -31,9 +31,10 @@ class NodeLedger {
   // kStarting, kStopping or kRecovering. The other activities follow from the
   // workers' steps, after Train. No effect if `activity` is the current one.
   void Enter(Instant now, rendezvous::Activity activity);
-  // Attributes the time from `now` on by the workers' steps (Hear), until the
-  // next call of Enter. `reached`: the highest step of the rounds before; -1:
-  // none. No effect if the ledger is already in this mode.
+  // Attributes the time from `now` on according to the workers' steps (Hear),
+  // until the next call of Enter. `reached`: the highest step that earlier
+  // rounds have reached; -1: none. No effect if the ledger is already in this
+  // mode.
   void Train(Instant now, int64_t reached);
   // Records a worker's progress report. No effect unless the workers train
   // (Train).

@@ -13,8 +13,8 @@
 namespace muster::agent {
 
 // The exit status if the job succeeded but stdout or stderr could not be
-// written, for instance to a full disk: EX_IOERR of sysexits.h. A reader that
-// closed its end of a pipe does not count.
+// written, for instance to a full disk. Equals EX_IOERR of sysexits.h. Not used
+// if the reader of a pipe has closed its end.
 inline constexpr int kOutputLostExitCode = 74;
 
 // The file descriptors of the console.
@@ -44,7 +44,7 @@ class Console {
   const std::shared_ptr<ConsoleWriter>& out() const { return out_; }
   const std::shared_ptr<ConsoleWriter>& err() const { return err_; }
 
-  // Sets the callback that is called when a console that was full has room
+  // Sets the callback that is called when a full stream of the console has room
   // again.
   void SetOnRoom(const std::function<void()>& on_room);
   bool HasRoom();
@@ -69,8 +69,9 @@ class Console {
   // Waits at most `timeout`. Returns whether everything has been written.
   bool Flush(Duration timeout);
 
-  // One sentence for each stream that lacks output, such as "stdout: …".
-  // `where` names the folder that has all of the output; empty: no folder.
+  // One sentence for each stream whose output is incomplete on the console,
+  // such as "stdout: …". `where` names the folder that has all of the output;
+  // empty: no folder.
   std::vector<std::string> Losses(const std::string& where) const;
   // Whether any write has failed.
   bool Failed() const;
@@ -79,8 +80,8 @@ class Console {
 
  private:
   std::vector<ConsoleWriter*> Streams() const;
-  // The streams for which a wait is necessary. Also starts measuring how long
-  // each of them has accepted nothing.
+  // Returns the streams for which a caller must wait. Also starts measuring how
+  // long each of these streams accepts nothing.
   std::vector<ConsoleWriter*> StreamsToWaitFor() const;
 
   const ConsoleFds fds_;

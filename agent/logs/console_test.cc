@@ -69,8 +69,9 @@ TEST_F(ConsoleTest, BothStreamsAreWaitedForAtTheSameTime) {
        }});
   EXPECT_TRUE(given_up());
   EXPECT_GT(console.err()->loss().unread, 0);
-  // The wait for stderr ends after one call of end_signals, because both waits
-  // share one time limit, which the wait for stdout has used up.
+  // The waits for stdout and stderr share one time limit, which the wait for
+  // stdout has used up. So the wait for stderr ends after one call of
+  // end_signals.
   EXPECT_EQ(asked - asked_for_out, 1);
   for (const int fd : others) close(fd);
 }

@@ -29,16 +29,16 @@ int OpenConsoleCopy(int fd) {
   struct stat status;
   if (fstat(fd, &status) != 0) return -1;
   // Only pipes and terminals are opened again. A regular file does not block
-  // for long, and a second open would have a file offset of its own and
+  // for long. A second open of it would have a file offset of its own and
   // overwrite other programs' output.
   if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) {
     std::string path = "/proc/self/fd/" + std::to_string(fd);
     int copy = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (copy >= 0) return copy;
   }
-  // The duplicate gets a number of at least 3: if this process was started with
-  // one of 0 to 2 closed, a duplicate with this number would be mistaken for
-  // stdin, stdout or stderr.
+  // The duplicate gets a number of at least 3. If this process was started with
+  // one of the descriptors 0 to 2 closed, the duplicate could otherwise get
+  // that number and be mistaken for stdin, stdout or stderr.
   return fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
@@ -174,8 +174,8 @@ WriteEnd ConsoleWriter::State::WriteUnlessWoken(std::string_view text) {
       taken_at = MonotonicNow();
       written += count;
     } else if (errno == EAGAIN) {
-      // Pauses before the next attempt, because some stopped terminals report
-      // that they are writable although they are not.
+      // Pauses before the next attempt: some stopped terminals report that they
+      // are writable although they are not.
       PollUntil(wake, POLLIN, MonotonicNow() + kRetryAfter);
     } else if (errno != EINTR) {
       write_error = errno;
@@ -297,8 +297,8 @@ bool ConsoleWriter::State::Takes(size_t bytes, Source source) {
   }
   const bool drops = limits.when_full == WhenFull::kDrop;
   size_t most = drops ? limits.room_bytes : limits.limit_bytes;
-  // After a drop, the queue must shrink to half its limit before more text is
-  // accepted: one long gap with one note is easier to read than many short
+  // After a drop, no more text is accepted until the queue has shrunk to half
+  // its limit. One long gap with one note is easier to read than many short
   // ones.
   if (dropped > 0) most /= 2;
   if (queued_bytes + bytes <= most || queue.empty()) return true;
@@ -347,8 +347,8 @@ ConsoleWriter::ConsoleWriter(int fd, Limits limits)
 ConsoleWriter::~ConsoleWriter() {
   std::unique_lock<std::mutex> lock(state_->mutex);
   // The writer's thread may still be blocked in a write when this object is
-  // gone. Without these callbacks the thread cannot call into destroyed
-  // objects.
+  // gone. The callbacks are removed, so that the thread cannot call into
+  // destroyed objects.
   state_->on_room = nullptr;
   state_->on_error = nullptr;
   if (!state_->thread.joinable()) return;

@@ -16,9 +16,10 @@ namespace muster::agent {
 // Returns a new descriptor for the open file of `fd`; -1 if `fd` is closed.
 //
 // Pipes and terminals are opened again, non-blocking. O_NONBLOCK belongs to the
-// open file description: on `fd` itself it would also affect the shell and
-// every other program that shares the description. Files that cannot be opened
-// again (sockets, a terminal of another user) are duplicated and may block.
+// open file description. If it were set on `fd` itself, it would also affect
+// the shell and every other program that shares the description. Files that
+// cannot be opened again (sockets, a terminal of another user) are duplicated
+// and may block.
 int OpenConsoleCopy(int fd);
 
 // Whether both descriptors refer to the same file, pipe or terminal.
@@ -63,9 +64,9 @@ class ConsoleWriter {
     // up.
     Duration without_progress = Duration::zero();
     // Returns the number of signals received so far that ask this process to
-    // end; called about 20 times a second. After the first signal a wait gives
-    // up once the console has accepted nothing for kAfterSignal, after the
-    // second at once. May be empty.
+    // end; called about 20 times a second. After the first signal, a wait ends
+    // once the console has accepted nothing for kAfterSignal. After the second
+    // signal, a wait ends at once. May be empty.
     std::function<int()> end_signals;
 
     static constexpr Duration kAfterSignal = std::chrono::seconds(5);
@@ -103,10 +104,10 @@ class ConsoleWriter {
   // thread.
   void SetOnError(std::function<void(int error)> on_error);
 
-  // Starts measuring the time in which the console accepts nothing, if this is
-  // not measured already. A console that one wait found stalled stays stalled
-  // for the next wait, until it accepts something. Wait and WaitForRoom call
-  // this first; before waits for several writers, call it for all of them.
+  // Starts to measure how long the console accepts nothing, unless this is
+  // being measured already. The measurement continues from one wait to the next
+  // until the console accepts something. Wait and WaitForRoom call BeginWait
+  // first. Before a wait for several writers, call BeginWait for all of them.
   void BeginWait(Instant now);
   // Waits until all queued text has been written.
   WaitEnd Wait(const WaitLimits& limits);
@@ -130,9 +131,9 @@ class ConsoleWriter {
   void Queue(std::string lines, Source source);
   void StartThread();
 
-  // The state shared with the writer's thread, which may outlive this object: a
-  // write to an inherited descriptor that cannot be opened again may block and
-  // cannot be interrupted.
+  // The state shared with the writer's thread, which may outlive this object.
+  // The thread may be blocked in a write that cannot be interrupted, to an
+  // inherited descriptor that cannot be opened again.
   std::shared_ptr<State> state_;
 };
 

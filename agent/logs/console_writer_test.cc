@@ -196,9 +196,9 @@ TEST(ConsoleWriterTest, AStalledConsoleIsNotWaitedForTwice) {
   const Duration limits = std::chrono::milliseconds(500);
   ASSERT_EQ(writer.Wait({.without_progress = limits}),
             ConsoleWriter::WaitEnd::kStalled);
-  // A wait that started a new measurement would call end_signals several times.
-  // One call shows that the console still counts as stalled, so that the second
-  // wait ends at once.
+  // Counts the calls of end_signals. One call shows that the console still
+  // counts as stalled and the second wait ends at once. A new measurement would
+  // call end_signals several times.
   int asked = 0;
   EXPECT_EQ(writer.Wait({.without_progress = limits,
                          .end_signals = [&] { return ++asked, 0; }}),

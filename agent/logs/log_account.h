@@ -14,8 +14,8 @@ class LogAccount {
  public:
   // The place besides the log file where a stream's output can be read.
   enum class Copies {
-    kConsole,   // on the console
-    kFileOnly,  // nowhere else
+    kConsole,   // the output is on the console, too
+    kFileOnly,  // the output is in the log file only
   };
   struct Sums {
     int64_t lost = 0;  // bytes that could not be written, of all streams

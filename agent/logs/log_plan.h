@@ -20,8 +20,8 @@ enum class StreamSet { kNone = 0, kOut = 1, kErr = 2, kBoth = 3 };
 // Whether `set` contains `stream` (kOut or kErr).
 bool Contains(StreamSet set, StreamSet stream);
 
-// The value of `--redirects` or `--tee`: one value for all workers, or values
-// by local rank ("0:1,1:2"; local ranks not named have 0).
+// The value of `--redirects` or `--tee`. Either one value for all workers, or
+// values by local rank ("0:1,1:2"); local ranks that are not named have 0.
 struct StreamsByRank {
   StreamSet all = StreamSet::kNone;
   std::map<int, StreamSet> by_local_rank;
@@ -41,8 +41,9 @@ struct ConsolePolicy {
   // Whether output that the console does not accept is dropped, so that workers
   // do not wait.
   bool drops = false;
-  // The longest time without progress of the console at the end of the job.
-  // After it, the rest of the output for the console is discarded.
+  // At the end of the job, the longest time for which the console may accept
+  // nothing. After this time the rest of the output for the console is
+  // discarded.
   Duration timeout = std::chrono::seconds(60);
 
   bool operator==(const ConsolePolicy&) const = default;
@@ -67,14 +68,13 @@ struct LogPlan {
   // local ranks whose output the console shows (--local-ranks-filter); empty:
   // all
   std::set<int> console_local_ranks;
-  // The texts of --duplicate-stdout-filters: lines that contain one of these
-  // texts are also written to
-  // <directory>/<run_id>/attempt_<n>/filtered_stdout.log, one file for all
-  // ranks.
+  // The texts of --duplicate-stdout-filters. Lines that contain one of these
+  // texts are also written to one file for all ranks,
+  // <directory>/<run_id>/attempt_<n>/filtered_stdout.log.
   std::vector<std::string> stdout_filters;
   std::vector<std::string> stderr_filters;
-  // The files that are rotated: those of streams that the console shows
-  // completely, or, at the user's request, all files.
+  // The files that are rotated. kOfShownStreams: the files of streams that the
+  // console shows completely. kOfAllStreams, at the user's request: all files.
   enum class Rotation { kOfShownStreams, kOfAllStreams };
   Rotation rotation = Rotation::kOfShownStreams;
   // maximum size of each log file in bytes; 0: no rotation

@@ -30,9 +30,9 @@ constexpr size_t kReadBytes = 256 << 10;
 // bytes of the buffer on the stack of a thread that drains a pipe
 constexpr size_t kDrainBytes = 16 << 10;
 constexpr int kPipeBytes = 1 << 20;
-// The maximum number of pipes that get a large buffer. Beyond 64 MiB of pipe
-// buffers per user (/proc/sys/fs/pipe-user-pages-soft) the kernel makes new
-// pipes tiny, and other agents may run on this node.
+// The maximum number of pipes that get a large buffer. Other agents of this
+// user may run on this node. If the user's pipe buffers exceed 64 MiB
+// (/proc/sys/fs/pipe-user-pages-soft), the kernel makes new pipes tiny.
 constexpr int kMaxLargePipes = 16;
 constexpr uint64_t kWakeId = 0;
 
@@ -133,8 +133,8 @@ class LogRelay::Impl {
   uint64_t next_id_ = kWakeId + 1;
   // readers of the streams that have not ended, by stream id
   std::map<uint64_t, Reader> open_;
-  // A stream that is not read because the console or the queue of the files is
-  // full, and the time since then.
+  // Why a stream is not read (the console or the queue of the files is full),
+  // and since when.
   struct Hold {
     Instant since;
     HeldUp::By by;
@@ -211,7 +211,7 @@ absl::StatusOr<PipeReader::Made> LogRelay::Impl::Make(const Worker& worker,
                                          std::move(passage->console), &passed);
     if (made) return *std::move(made);
   }
-  // The worker writes to a pipe if no pseudo-terminal is available; its lines
+  // If no pseudo-terminal is available, the worker writes to a pipe. Its lines
   // are then printed with prefixes.
   Worker piped = worker;
   piped.alone = false;
@@ -265,8 +265,8 @@ LogRelay::Impl::Reader LogRelay::Impl::Find(uint64_t id) {
   return found == open_.end() ? nullptr : found->second;
 }
 
-// Removes a stream whose end was just read. Only the thread that has read the
-// end calls this, and closes the descriptor.
+// Removes a stream that has ended. Only the thread that has read end of file
+// calls this function, and closes the descriptor.
 void LogRelay::Impl::ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome) {
   if (outcome != PipeReader::Outcome::kEnded) return;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -296,8 +296,8 @@ void LogRelay::Impl::Run() {
       wake_->Clear();
       may_have_room = true;
     }
-    // Once a file system counts as hung, output that does not fit is dropped.
-    // The streams that waited for this file system are then read again.
+    // If the file system counts as hung, output that does not fit is dropped.
+    // So the streams that waited for this file system are read again.
     may_have_room = may_have_room || (room && MonotonicNow() >= *room);
     if (may_have_room) ResumeAll();
     ShowPartials();
@@ -334,9 +334,9 @@ void LogRelay::Impl::ResumeAll() {
   held_up_.clear();
 }
 
-// The time in milliseconds until the next unfinished line must be shown, or
-// until `room`, when the file system counts as hung and waiting streams are
-// resumed; -1: no limit.
+// The time in milliseconds until the relay's thread must act; -1: no limit. It
+// acts when the next unfinished line must be shown, and at `room`, when the
+// file system counts as hung and waiting streams are read again.
 int LogRelay::Impl::Timeout(std::optional<Instant> room) {
   std::optional<Instant> next = files_.NextLook();
   if (room) next = std::min(next.value_or(*room), *room);

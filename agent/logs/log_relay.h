@@ -26,15 +26,15 @@ namespace muster::agent {
 // prefix "[node:rank] ". Lines over 64 KiB are split, with a note; an
 // unfinished line is shown after a short time (see WorkerStream).
 //
-// A slow console slows the workers down as a pipe would: while the console's
+// A slow console slows the workers down as a pipe would. While the console's
 // queue is full, the relay does not read the pipes of the streams that the
-// console shows, so that their files wait as well. All other streams continue.
+// console shows, and their files wait as well. All other streams continue.
 //
 // Threads of their own write the files and make the folders (FileQueue). A slow
 // file system slows the workers down as well. A file system that does not
-// answer at all delays nothing: once it counts as hung, output that does not
-// fit in the backlog is dropped, and the file says how much and when, if it can
-// be written again.
+// answer at all delays nothing. Once it counts as hung, output that does not
+// fit in the backlog is dropped. If the file can be written again, it says how
+// much was dropped and when.
 //
 // If the console is a terminal, the only worker of a node gets a
 // pseudo-terminal, whose output is passed on unchanged, without lines and
@@ -77,8 +77,8 @@ class LogRelay {
     int stdout_fd = -1;
     int stderr_fd = -1;
     // The controlling ends of stdout and stderr, if these are pseudo-terminals.
-    // Bytes written to such an end are the worker's keyboard input, and its
-    // size is the size that the worker's terminal has.
+    // Bytes written to such an end are the worker's keyboard input. The size of
+    // such an end is the size of the worker's terminal.
     OwnedFd stdout_terminal;
     OwnedFd stderr_terminal;
   };
@@ -97,8 +97,8 @@ class LogRelay {
   // is missing after the worker's exit.
   std::vector<std::string> StderrTail(int local_rank);
 
-  // The time for which this worker's pipes have not been read, and the cause;
-  // zero: they are being read.
+  // The time for which this worker's pipes have not been read, and why. Zero:
+  // they are being read.
   struct HeldUp {
     enum class By { kConsole, kFiles };
     Duration time = Duration::zero();
@@ -107,10 +107,10 @@ class LogRelay {
   HeldUp HeldUpFor(int local_rank);
 
   // Waits until the output of all exited workers has reached the files and the
-  // console; `limits` bounds the wait for the console. The function does not
-  // wait for descendants of a worker that still hold its pipe. Returns whether
-  // the console and the files accepted everything; files that do not are
-  // abandoned (FileQueue::Finish).
+  // console. `limits` bounds the wait for the console. A file that does not
+  // accept its bytes in time is abandoned (FileQueue::Finish). Does not wait
+  // for descendants of a worker that still hold its pipe. Returns whether the
+  // console and the files accepted everything.
   bool Flush(const ConsoleWriter::WaitLimits& limits = {
                  .without_progress = std::chrono::seconds(1)});
 

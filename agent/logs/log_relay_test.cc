@@ -33,8 +33,8 @@ using ::testing::IsEmpty;
 
 constexpr std::chrono::seconds kLong(60);
 
-// A console whose text a test can read. A thread of it keeps the pipe empty
-// unless the test stops the thread.
+// A console whose text a test can read. After StartReading, a thread of this
+// class keeps the console's pipe empty.
 class FakeConsole {
  public:
   FakeConsole() { EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0); }
@@ -50,7 +50,8 @@ class FakeConsole {
       }
     });
   }
-  // Reads the next `count` bytes of the pipe; the thread must not be reading.
+  // Reads the next `count` bytes of the pipe; must not be called after
+  // StartReading.
   std::string Read(size_t count) const {
     std::string text;
     pollfd readable = {ends_[0], POLLIN, 0};
@@ -92,8 +93,8 @@ class LogRelayTest : public ::testing::Test {
     plan_.run_name = "job";
   }
   ~LogRelayTest() override {
-    // Destroys the relay before the folder is removed, because its thread may
-    // still create files.
+    // Destroys the relay before the folder is removed, because the relay's
+    // thread may still create files.
     relay_.reset();
     std::filesystem::remove_all(folder_);
   }
@@ -101,7 +102,8 @@ class LogRelayTest : public ::testing::Test {
   void Start() {
     relay_ = std::make_unique<LogRelay>(plan_, NewConsole(out_, err_));
   }
-  // A console that only the relay holds, so that it ends with the relay.
+  // Returns a console that the test does not keep: the console is destroyed
+  // together with the relay.
   static std::shared_ptr<Console> NewConsole(const FakeConsole& out,
                                              const FakeConsole& err) {
     return std::make_shared<Console>(ConsoleFds{out.fd(), err.fd()});
@@ -498,7 +500,7 @@ TEST_F(LogRelayTest, AHungFileSystemDelaysNeitherWorkerNorConsole) {
     std::this_thread::yield();
   }
   EXPECT_EQ(console->written(), shown);
-  // Returning 2 means that two signals have asked this process to end.
+  // The result 2 means that two signals have asked this process to end.
   relay_->Finish({.without_progress = kLong, .end_signals = [] { return 2; }});
   relay_ = nullptr;
   EXPECT_EQ(account->sums().lost, static_cast<int64_t>(lines.size() + 5));
@@ -534,9 +536,9 @@ TEST_F(LogRelayTest, SharedConsoleKeepsLinesWhole) {
   }
 }
 
-// A worker writes 10000 bytes. If its stream's file is rotated, two files of
-// 1000 bytes are left; if not, the file is whole. By default only the files of
-// streams that the console shows are rotated.
+// A worker writes 10000 bytes. If the file of the stream is rotated, two files
+// of 1000 bytes are left. If not, the file has all bytes. By default only the
+// files of streams that the console shows are rotated.
 TEST_F(LogRelayTest, OnlyShownStreamsAreRotatedUnlessAsked) {
   const std::string line = std::string(99, 'x') + "\n";
   plan_.rotate_bytes = 1000;

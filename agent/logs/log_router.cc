@@ -13,9 +13,9 @@
 namespace muster::agent {
 namespace {
 
-// The stream id of both streams of the worker whose output is passed to the
-// terminal unchanged. With one id, neither stream ends the other's unfinished
-// line.
+// The stream id for both streams of a worker whose output is passed to the
+// terminal unchanged. The streams have one id, so that neither ends the
+// unfinished line of the other one.
 constexpr uint64_t kPassed = ~uint64_t{1};
 
 // Writes `bytes` to the terminal unchanged; empty bytes mean the end of a
@@ -84,8 +84,8 @@ std::unique_ptr<QueuedFile> LogRouter::NewFile(
   limits.rotate_bytes = plan_.rotate_bytes;
   limits.keep = plan_.keep_rotated;
   limits.root = plan_.directory;
-  // Rotation deletes bytes. If a file has the only copy of its bytes, it is
-  // rotated only at the user's request.
+  // If a file has the only copy of its bytes, it is rotated only at the user's
+  // request, because rotation deletes bytes.
   const bool keeps_all = copies == LogAccount::Copies::kFileOnly &&
                          plan_.rotation == LogPlan::Rotation::kOfShownStreams;
   if (keeps_all) limits.rotate_bytes = 0;
@@ -108,8 +108,9 @@ std::shared_ptr<QueuedFile> LogRouter::FilteredFile(int attempt,
     file = NewFile(AttemptFolder(run_folder_, attempt) +
                        (stream == StreamSet::kOut ? "/filtered_stdout.log"
                                                   : "/filtered_stderr.log"),
-                   // With kConsole, missing bytes do not count as the only
-                   // copy: the worker's own file contains the same lines.
+                   // kConsole: bytes that are missing in the filtered file have
+                   // another copy, because the worker's own file contains the
+                   // same lines.
                    LogAccount::Copies::kConsole);
   }
   return file;

@@ -25,14 +25,14 @@ struct LoggedWorker {
   int attempt = 0;
   int local_rank = 0;
   int rank = 0;
-  std::string prefix;  // "[node:rank] "
+  std::string prefix;  // for example "[node:rank] "
   // Whether the worker is the node's only worker, and therefore gets the
   // console's terminal.
   bool alone = false;
 };
 
-// The path of a stream that is passed on to a terminal unchanged, without lines
-// and prefixes.
+// The destination of a stream that is passed on to a terminal unchanged: not
+// split into lines, and without prefixes.
 struct Passage {
   int terminal = -1;
   std::function<void(std::string_view)> console;
@@ -70,9 +70,9 @@ class LogRouter {
   // usable in any case.
   StreamSinks SinksFor(const LoggedWorker& worker, StreamSet stream);
 
-  // The way in which the stream is passed to the terminal unchanged; nullopt:
-  // the stream uses SinksFor's console sink instead. The conditions are: the
-  // node's only worker, a console that is a terminal, a stream that is shown
+  // The terminal to which the stream is passed unchanged; nullopt: the stream
+  // uses SinksFor's console sink instead. A stream is passed on if its worker
+  // is the node's only one, the console is a terminal, and the stream is shown
   // and not teed. The caller passes an empty text at the end of each stream.
   std::optional<Passage> PassageOf(const LoggedWorker& worker,
                                    StreamSet stream) const;

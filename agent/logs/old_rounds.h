@@ -14,8 +14,8 @@ inline constexpr int kMaxKeptRounds = 100;
 
 // Decides which rounds' log folders are deleted, so that a job that restarts
 // for weeks does not fill the disk. Keeps the folder of the first round, which
-// shows how the job began, and those of the newest kMaxKeptRounds rounds.
-// Considers only folders that this agent has begun. Pure.
+// shows how the job began. Also keeps the folders of the newest kMaxKeptRounds
+// rounds. Considers only folders that this agent has begun. Pure.
 class KeptRounds {
  public:
   // Records that a round begins whose logs are in `folder`. Returns the folder

@@ -21,7 +21,8 @@ struct LinePart {
 };
 
 // Composes the output of several streams that share a console. At most one line
-// is unfinished; text of another stream ends this line first. Pure.
+// is unfinished. If another stream has text, the unfinished line is ended
+// first. Pure.
 class OpenLine {
  public:
   // The handling of a progress bar's new state. kReplace, for a terminal: it

@@ -105,8 +105,8 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
   int left = 0;
   if (ended_ || ioctl(fd_, FIONREAD, &left) != 0) return OutcomeLocked();
   // For a terminal, FIONREAD does not count bytes that are still in the
-  // kernel's queue and that only a read fetches. Therefore reads continue up to
-  // this bound.
+  // kernel's queue; only a read fetches them. Therefore reads continue up to
+  // kMaxTerminalBytes.
   if (pass_ != nullptr) left = kMaxTerminalBytes;
   while (left > 0) {
     size_t most = std::min(buffer.size(), static_cast<size_t>(left));
@@ -114,7 +114,7 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
     if (count == 0) return OutcomeLocked();
     left -= static_cast<int>(count);
   }
-  // One more read, which returns end of file if the stream has ended.
+  // Reads once more: returns end of file if the stream has ended.
   ReadLocked(buffer);
   return OutcomeLocked();
 }
@@ -126,8 +126,8 @@ std::optional<Instant> PipeReader::NextDeadline() {
 
 void PipeReader::TimePassed(Instant now) {
   std::lock_guard<std::mutex> lock(mutex_);
-  // An unfinished line is not shown yet if its rest may be in the pipe, unread
-  // because the console is full.
+  // An unfinished line is not shown yet if its rest may still be in the pipe:
+  // the pipe is not read while the console is full.
   int waiting = 0;
   const bool has_more =
       !ended_ && ioctl(fd_, FIONREAD, &waiting) == 0 && waiting > 0;

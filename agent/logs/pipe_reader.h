@@ -54,9 +54,9 @@ class PipeReader {
   PipeReader(const PipeReader&) = delete;
   PipeReader& operator=(const PipeReader&) = delete;
 
-  // Watch adds the pipe to `epoll` with the identifier `id`; Unwatch removes
-  // it, as does the end of the stream. Both return false if the stream has
-  // ended or, with errno, on an error.
+  // Watch adds the pipe to `epoll` with the identifier `id`. Unwatch removes
+  // the pipe; so does the end of the stream. Both functions return false if the
+  // stream has ended, and false with errno on an error.
   bool Watch(int epoll, uint64_t id);
   bool Unwatch(int epoll);
 
@@ -64,8 +64,8 @@ class PipeReader {
   Outcome ReadSome(std::span<char> buffer);
 
   // Reads the bytes that are in the pipe now. Does not wait for the end of the
-  // stream, which a grandchild that inherited the pipe may delay, and returns
-  // even if a process keeps writing.
+  // stream: a grandchild that inherited the pipe may delay it. Returns even if
+  // a process keeps writing.
   Outcome Drain(std::span<char> buffer);
 
   std::vector<std::string> LastLines();
@@ -73,8 +73,8 @@ class PipeReader {
   // Whether the console and the files accept more of this stream.
   bool HasRoom() const { return stream_.HasRoom(); }
 
-  // The time at which the unfinished line must be shown; nullopt: there is
-  // none, or the pipe holds more bytes, which may complete the line.
+  // The time at which the unfinished line must be shown. nullopt: there is no
+  // unfinished line, or the pipe holds more bytes, which may complete it.
   std::optional<Instant> NextDeadline();
   void TimePassed(Instant now);
 

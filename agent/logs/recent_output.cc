@@ -17,7 +17,7 @@ using rendezvous::Inquiry;
 using rendezvous::OutputLine;
 
 constexpr size_t kMaxBlockBytes = 16 << 10;
-// Memory of a block besides its bytes.
+// The assumed memory in bytes that a block uses in addition to its text.
 constexpr size_t kBlockOverhead = 128;
 // Interval at which a reader that follows the output gets a progress bar's
 // newest state.
@@ -58,7 +58,7 @@ void RecentOutput::Append(const Worker& worker, Stream stream,
 void RecentOutput::End(const Worker& worker, Stream stream) {
   std::lock_guard<std::mutex> lock(mutex_);
   --open_streams_;
-  // A stream without output needs no end.
+  // No end is recorded for a worker of which no output is kept.
   const auto kept = kept_.find(worker.local_rank);
   if (kept != kept_.end() && !kept->second.blocks.empty()) {
     AppendLocked(worker, stream, "", kept->second.blocks.back().time,
@@ -219,8 +219,8 @@ void OutputReader::ReadSource(int local_rank, Instant now,
     if (!block.ends) continue;
     if (auto line = assembler.Finish()) Add(block, 0, *std::move(line), found);
   }
-  // An unfinished line, such as a prompt, may be the last sign of a rank that
-  // hangs.
+  // Includes unfinished lines: such a line, for instance a prompt, may be the
+  // last output of a rank that hangs.
   if (first_ && question_.follow == Inquiry::Follow::kNo) {
     for (auto& [stream, assembler] : source.lines) {
       RecentOutput::Block last = blocks.back();

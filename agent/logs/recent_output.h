@@ -25,8 +25,8 @@ class RE2;
 namespace muster::agent {
 
 // The newest output of this node's workers, with its times of arrival, in
-// memory. `launch logs` reads it: it exists for every job, whether or not the
-// job writes log files, and reading it waits for no file system.
+// memory. `launch logs` reads it. It exists for every job, even if the job
+// writes no log files. Reading it waits for no file system.
 //
 // Keeps kMaxBytesPerWorker of each local rank, over all rounds. Thread-safe.
 class RecentOutput {
@@ -60,14 +60,14 @@ class RecentOutput {
 
   // Waits until every stream has ended, but at most until `deadline`.
   void WaitUntilEnded(Instant deadline);
-  // No more output comes.
+  // Records that no more output will come, and wakes waiting readers.
   void Close();
 
-  // Returns the pieces of `local_rank` from the offset `from` on; the first one
-  // that is kept, if older ones are not.
+  // Returns the pieces of `local_rank` from the offset `from` on, or all pieces
+  // that are kept if `from` is older.
   std::vector<Block> Read(int local_rank, uint64_t from);
   std::set<int> local_ranks();
-  // A number that changes with every change.
+  // A number that increases with every change of the output.
   uint64_t version();
   bool closed();
   // Waits until version() differs from `version`, Close or Wake was called, or
@@ -78,8 +78,8 @@ class RecentOutput {
  private:
   struct Kept {
     std::deque<Block> blocks;
-    size_t bytes = 0;     // memory of `blocks`
-    uint64_t offset = 0;  // number of bytes so far
+    size_t bytes = 0;     // memory that `blocks` uses
+    uint64_t offset = 0;  // number of bytes since the start
   };
 
   enum class Ends { kNo, kYes };
@@ -88,7 +88,7 @@ class RecentOutput {
 
   std::mutex mutex_;  // guards the fields below
   std::condition_variable changed_;
-  std::map<int, Kept> kept_;  // by local rank
+  std::map<int, Kept> kept_;  // output by local rank
   uint64_t next_number_ = 1;
   uint64_t version_ = 0;
   int open_streams_ = 0;
@@ -120,7 +120,7 @@ class RecentStream {
 // Reads RecentOutput as lines, for one inquiry. Not thread-safe.
 class OutputReader {
  public:
-  // InvalidArgument of the pattern becomes a note.
+  // If the pattern of `question` is invalid, Take returns a note that says so.
   OutputReader(std::shared_ptr<RecentOutput> output,
                const rendezvous::Inquiry& question, Instant now);
   ~OutputReader();
@@ -157,7 +157,7 @@ class OutputReader {
   const Instant begin_;
   std::unique_ptr<re2::RE2> pattern_;  // null: every line matches
   bool first_ = true;
-  std::map<int, Source> sources_;  // by local rank
+  std::map<int, Source> sources_;  // positions by local rank
 };
 
 // Splits an answer into parts within the limits of rendezvous/protocol/

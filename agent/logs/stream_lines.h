@@ -61,8 +61,8 @@ class LineAssembler {
 };
 
 // A filter for --duplicate-stdout-filters or --duplicate-stderr-filters:
-// selects the lines that contain at least one of some texts, case-sensitive, as
-// in torchrun. Pure.
+// selects the lines that contain at least one of the given texts,
+// case-sensitive, as in torchrun. Pure.
 class StreamFilter {
  public:
   // Empty texts are removed, because an empty text would select every line.

@@ -97,8 +97,8 @@ std::string WithoutControls(std::string_view text, Colours colours) {
       i += 2;
     } else {
       if (clean.ends_with('\xc2') && Between(text[i], 0x80, 0x9f)) {
-        // A control character between these two bytes was removed, so that they
-        // now form a C1 control character: drop both.
+        // A control character between the byte 0xc2 and this byte was removed,
+        // so that both now form a C1 control character: drop both.
         clean.pop_back();
       } else if (!IsControl(text[i])) {
         clean.push_back(text[i]);

@@ -19,8 +19,8 @@ namespace muster::agent {
 
 enum class Remember { kNothing, kLastLines };
 
-// The destinations of one stream of one worker; a null or empty one is not
-// used.
+// The destinations of one stream of one worker; a null or empty destination is
+// not used.
 struct StreamSinks {
   std::unique_ptr<QueuedFile> file;
   std::unique_ptr<RecentStream> recent;  // the stream's newest output in memory

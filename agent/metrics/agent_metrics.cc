@@ -23,7 +23,7 @@ constexpr NodePhase kPhases[] = {NodePhase::kIdle, NodePhase::kRunning,
 struct WorkerGauge {
   const char* name;
   const char* help;
-  // nullopt: no sample
+  // Returns the sample's value; nullopt: the worker has no sample.
   std::optional<double> (*read)(const WorkerProgress& worker);
 };
 

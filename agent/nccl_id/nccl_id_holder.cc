@@ -153,7 +153,8 @@ std::string NcclIdProgram(
   if (visible && (visible->empty() || *visible == "-1")) return "";
   if (NonEmptyEnvironmentValue(environment, "NCCL_COMM_ID")) return "";
   // Without NVIDIA's driver an NCCL id is of no use. The driver is absent if
-  // neither its device file nor that of the Windows Subsystem for Linux exists.
+  // neither its device file exists nor the device file of the Windows Subsystem
+  // for Linux.
   if (access("/dev/nvidiactl", F_OK) != 0 && access("/dev/dxg", F_OK) != 0) {
     return "";
   }

@@ -31,9 +31,9 @@ class NcclIdChild {
   pid_t pid() const { return pid_; }
   // A descriptor that becomes readable when the process has written or exited.
   int fd() const { return answer_.get(); }
-  // The way in which the process ended, such as "was killed by SIGKILL";
-  // nullopt while it runs. Call it after the answer is complete. Blocks only
-  // for the short time until the process can be reaped.
+  // How the process ended, such as "was killed by SIGKILL"; nullopt while it
+  // runs. Call it after the answer is complete. Blocks only for the short time
+  // until the process can be reaped.
   std::optional<std::string> End();
 
   // The process's output so far, at most kMaxAnswer bytes. `whole` says that
@@ -53,7 +53,7 @@ class NcclIdChild {
   const pid_t pid_;
   // write end of the process's stdin; closing it ends the process
   OwnedFd life_;
-  // read end of its stdout; end of file shows that it has exited
+  // read end of the process's stdout; end of file: the process has exited
   OwnedFd answer_;
   Answer heard_;
   std::string end_;  // how the process ended; set once it has been reaped
@@ -61,9 +61,9 @@ class NcclIdChild {
 
 class NcclIdChild;
 
-// The program that makes NCCL ids for this node's agent, which is this program
-// itself; empty if an id is of no use: no NVIDIA driver, all GPUs hidden, or
-// the root is given by NCCL_COMM_ID. Examines only /dev and the environment
+// The program that makes NCCL ids for this node's agent: this program itself.
+// Empty if an id is of no use: there is no NVIDIA driver, all GPUs are hidden,
+// or NCCL_COMM_ID gives the root. Examines only /dev and the environment
 // variables.
 std::string NcclIdProgram(
     const std::map<std::string, std::string>& environment);
@@ -71,9 +71,9 @@ std::string NcclIdProgram(
 // The NCCL ids of this node's agent: one for the next round and one of the
 // current round. Each id's root is a process of its own (see nccl_id_process.h)
 // that lives until the id is released. The early death of such a process is
-// noticed at once. Not thread-safe: only for one thread, which must live as
-// long as this object, because the processes die with the thread that started
-// them.
+// noticed at once. Not thread-safe: only for one thread. This thread must live
+// as long as this object, because the processes die with the thread that
+// started them.
 class NcclIdHolder {
  public:
   // The longest time that a process may take to make an id.

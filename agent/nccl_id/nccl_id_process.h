@@ -8,8 +8,8 @@
 namespace muster::agent {
 
 // The argument that starts a process which hosts the root of one NCCL id. The
-// process that calls ncclGetUniqueId must live until the last rank has joined,
-// and an agent must not load NCCL, which starts threads. Therefore the agent
+// process that calls ncclGetUniqueId must live until the last rank has joined.
+// An agent must not load NCCL, because NCCL starts threads. Therefore the agent
 // starts its own program file with this argument (see nccl_id_holder.h).
 
 inline constexpr char kNcclIdArgument[] = "--nccl-id-process";

@@ -102,7 +102,8 @@ TEST_P(PortReservationOf, KernelAssignsThePortToNoOther) {
   const auto reservation = PortReservation::Take(Sharing::kWithServers);
   ASSERT_TRUE(reservation.ok());
   const auto port = static_cast<uint32_t>(reservation->port());
-  // A range of ephemeral ports with one port leaves the kernel no other choice.
+  // A range of ephemeral ports with one port leaves the kernel no choice of
+  // another port.
   const uint32_t only = port << 16 | port;
   for (const Reuse reuse : {Reuse::kNo, Reuse::kYes}) {
     const OwnedFd other = Socket(GetParam(), reuse);

@@ -27,8 +27,8 @@ class PreemptionFile {
   PreemptionFile(const PreemptionFile&) = delete;
   PreemptionFile& operator=(const PreemptionFile&) = delete;
 
-  // Sets the folder for the file, which the agent must own (see
-  // RemoveSocketFolder); empty: no file is written.
+  // Sets the folder for the file; the agent must own this folder (see
+  // RemoveSocketFolder). Empty: no file is written.
   void PutInto(const std::string& folder);
 
   // The path of the file; empty if no folder is set.

@@ -23,9 +23,9 @@ struct PreemptionOptions {
   bool operator==(const PreemptionOptions&) const = default;
 };
 
-// The signals that workers ignore until they install a handler. Slurm sends its
-// signals to every process of a step, and they must not kill a worker that has
-// a grace period. Bit n - 1 is signal n.
+// The signals that workers ignore until they install a handler; bit n - 1 is
+// signal n. Slurm sends its signals to every process of a step. They must not
+// kill a worker that has a grace period.
 uint64_t IgnoredByWorkers(const PreemptionOptions& options);
 
 }  // namespace muster::agent

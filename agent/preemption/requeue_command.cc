@@ -46,10 +46,10 @@ absl::StatusOr<std::vector<std::string>> RequeueCommand(
 
 std::string AgainstRequeue(const std::string& shown) {
   const std::string state = StateOf(shown);
-  // A job without a readable state is not refused here: `scontrol requeue` will
-  // fail and print the reason.
+  // If the job's state cannot be read, the requeue is not refused here:
+  // `scontrol requeue` itself will fail and print the reason.
   if (state.empty()) return "";
-  // A preempted job may still run for its partition's GraceTime, and may be
+  // A preempted job may still run for its partition's GraceTime. It may be
   // requeued while it runs.
   if (state == "RUNNING" || state == "SUSPENDED") return "";
   if (state == "PENDING") return "it is there already";

@@ -11,17 +11,17 @@ namespace muster::agent {
 
 // The command that requeues the Slurm job to which `environment` belongs:
 // scontrol, found in PATH, with the job's number. For a task of a job array the
-// number is ARRAY_TASK (SLURM_ARRAY_JOB_ID and SLURM_ARRAY_TASK_ID), so that
-// other tasks are not requeued; see scontrol(1), "requeue". Pure.
+// number is ARRAY_TASK (SLURM_ARRAY_JOB_ID and SLURM_ARRAY_TASK_ID). Other
+// tasks are then not requeued; see scontrol(1), "requeue". Pure.
 //
 // FailedPrecondition, one sentence: this is no Slurm job, or a variable of
 // Slurm is not a number.
 absl::StatusOr<std::vector<std::string>> RequeueCommand(
     const std::map<std::string, std::string>& environment);
 
-// The reason why the job must not be requeued, from `shown`, the output of
-// `scontrol show job`; empty: it may be requeued. Slurm itself would requeue
-// even a job that a user has just cancelled. Pure.
+// The reason why the job must not be requeued; empty: it may be requeued.
+// `shown`: the output of `scontrol show job`. Slurm itself would requeue even a
+// job that a user has just cancelled. Pure.
 std::string AgainstRequeue(const std::string& shown);
 
 // Whether `shown`, the output of `scontrol show job`, lacks the job's real

@@ -14,7 +14,8 @@ namespace muster::agent {
 using AlsoLive = std::function<absl::Status()>;
 
 // The answers of the probes, from the agent's state in `view`, which must
-// outlive the result. An agent whose loop has not turned yet counts as alive.
+// outlive the result. An agent whose event loop has not run yet counts as
+// alive.
 rendezvous::Probes ProbesOf(const AgentView* view, AlsoLive also_live = {});
 
 }  // namespace muster::agent

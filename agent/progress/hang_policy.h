@@ -5,9 +5,9 @@
 
 namespace muster::agent {
 
-// The value of --hang-timeout: when the silence of a worker that has reported
-// in this round counts as a hang. A worker that has not reported yet is never
-// hung: it may be compiling, or may not report at all.
+// The value of --hang-timeout: the rule for when a worker's silence counts as a
+// hang. It applies only to workers that have reported in this round. A worker
+// that has not reported yet may be compiling, or may not report at all.
 enum class HangDetection {
   // "auto": the worker's own WATCHDOG_S, else a learned value (hang_watch.h)
   kLearned,

@@ -11,7 +11,8 @@ namespace muster::agent {
 namespace {
 
 constexpr double kLongestWatchdogSeconds = 365.0 * 24 * 3600;
-// Ten years. A longer time of a worker is ignored.
+// The longest time (ten years) accepted in a worker's report; a longer time is
+// ignored.
 constexpr Duration kLongestTime = std::chrono::hours(10 * 365 * 24);
 
 // Parses the whole of `text` as a number, independent of the locale; nullopt if

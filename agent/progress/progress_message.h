@@ -27,9 +27,9 @@ namespace muster::agent {
 //   WATCHDOG_S=30         from now on a silence of this many seconds is a
 //                         hang; 0: never, whatever the agent's own setting
 //
-// Each valid line counts as a sign of life, except the three times: libraries
-// send them without the program's knowledge, and a program that reports nothing
-// is not watched for hangs.
+// Each valid line counts as a sign of life, except OWN_NS, BLOCKED_NS and
+// DATA_NS. Libraries send these three without the program's knowledge, and a
+// program that itself reports nothing is not watched for hangs.
 struct ProgressMessage {
   bool alive = false;
   std::optional<int64_t> step;

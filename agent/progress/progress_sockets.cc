@@ -131,8 +131,8 @@ std::optional<Instant> ProgressSockets::NextTake() const {
 }
 
 bool ProgressSockets::Read(Line& line, ProgressMessage& message) {
-  // The buffer has one byte more than the limit, which shows that a datagram is
-  // too long.
+  // The buffer has one byte more than the limit, so that a datagram that is too
+  // long is recognised.
   char bytes[kMaxProgressBytes + 1];
   const ssize_t got = recv(line.socket.get(), bytes, sizeof(bytes), 0);
   if (got < 0) return false;
@@ -145,8 +145,8 @@ std::vector<WorkerSaid> ProgressSockets::Take(Instant now) {
     Line& line = lines_[i];
     if (!line.paused) continue;
     Refill(now, line);
-    // Accepts one datagram less than kWorthReading: at the time that NextTake
-    // has computed, rounding may leave a little less.
+    // Accepts an allowance of one datagram less than kWorthReading, because the
+    // time computed by NextTake may be rounded down.
     if (line.allowance < kWorthReading - 1) continue;
     line.paused = false;
     Watch(static_cast<int>(i));

@@ -34,7 +34,7 @@ WorkerState ReadWorkerState(int64_t pid) {
       ReadBeginning(absl::StrCat("/proc/", pid, "/stat"), kMaxFileBytes);
   if (!stat.has_value()) return WorkerState::kEnded;
   switch (StateLetter(*stat)) {
-    case 'T':  // 't' (traced) is set by a debugger, perhaps our own
+    case 'T':  // 't' (traced) is set by a debugger, perhaps our gdb
       return WorkerState::kStopped;
     case 'D':
       return WorkerState::kUninterruptible;

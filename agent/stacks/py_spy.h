@@ -15,10 +15,10 @@ struct PythonStacks {
   std::string why_not;
 };
 
-// The path of the program py-spy: found in PATH, else beside this program, else
-// where tools/setup_py_spy installs it (MUSTER_PY_SPY_DIR, else
-// $XDG_CACHE_HOME/muster/py-spy, else ~/.cache/muster/py-spy). Empty: not
-// found.
+// The path of the program py-spy; empty: not found. Searched in PATH, then
+// beside this program, then where tools/setup_py_spy installs it:
+// MUSTER_PY_SPY_DIR, else $XDG_CACHE_HOME/muster/py-spy, else
+// ~/.cache/muster/py-spy.
 std::string FindPySpy();
 
 // Reads the Python frames of all threads of process `pid` from its memory

@@ -10,8 +10,8 @@ namespace muster::agent {
 namespace {
 
 constexpr size_t kMaxPythonFrames = 12;
-// If there are more frames: the number of outermost ones that are shown besides
-// the innermost ones. Most of a user's own frames are among them.
+// The number of outermost frames that are shown if a stack has too many frames
+// to show all. Most of the user's own frames are among the outermost ones.
 constexpr size_t kOutermostFrames = 4;
 constexpr size_t kMaxNativeFrames = 8;
 static_assert(kMaxPythonFrames + kMaxNativeFrames + 3 <=
@@ -36,8 +36,8 @@ bool BeginsPythonThread(std::string_view line) {
   return line.starts_with("Thread ");
 }
 
-// The thread number of the main thread, which equals the process id, from the
-// first line of a py-spy dump: "Process 23: python3 train.py".
+// Reads the thread number of the main thread, which equals the process id.
+// `line` is the first line of a py-spy dump: "Process 23: python3 train.py".
 std::string MainThreadOf(std::string_view line) {
   constexpr std::string_view kProcess = "Process ";
   if (!line.starts_with(kProcess)) return "";

@@ -19,10 +19,10 @@ struct StackTexts {
 // Returns all stacks with headings, as the text of a file.
 std::string WholeText(const StackTexts& texts);
 
-// The most informative lines, for a Failure: frames of the main thread,
-// innermost first, from Python, else native code, else the kernel's
-// description. At most kMaxStackLines lines of kMaxLineBytes, printable. Empty
-// if no stack was found. Pure.
+// The most informative lines, for a Failure: the frames of the main thread,
+// innermost first. They are Python frames, else native frames, else the
+// kernel's description. At most kMaxStackLines lines of kMaxLineBytes,
+// printable. Empty if no stack was found. Pure.
 std::vector<std::string> MostInformativeLines(const StackTexts& texts);
 
 }  // namespace muster::agent

@@ -69,10 +69,10 @@ bool RunsPython(int64_t pid) {
              .find("/libpython") != std::string::npos;
 }
 
-// A gdb command line that prints native frames only. gdb must not call a
-// function in the process, as Python's own traceback would need: this executes
-// code there, and on processors with AMX gdb 13 fails halfway and leaves a
-// broken system call.
+// A gdb command line that prints native frames only. Python's own traceback
+// would need a call of a function in the process. gdb must not do that: the
+// call executes code there. Also, on processors with AMX gdb 13 fails halfway
+// and leaves a broken system call.
 std::vector<std::string> GdbCommand(int64_t pid) {
   return {// No init files, no questions, no downloads of symbols.
           "gdb",
@@ -118,9 +118,9 @@ StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
                                   .max_bytes = kMaxToolBytes});
   texts.native = std::move(debugged.output);
   if (debugged.end == ToolOutcome::End::kCutOff && !stopped) {
-    // gdb may have died and left the process stopped. A process that was
-    // stopped before gdb ran gets no SIGCONT, because it would then seem
-    // healthy.
+    // gdb may have died and left the process stopped, so it gets SIGCONT. If
+    // the process was stopped before gdb ran, it gets no SIGCONT, because it
+    // would then seem healthy.
     kill(static_cast<pid_t>(pid), SIGCONT);
   }
   return texts;

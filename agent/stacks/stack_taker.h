@@ -28,8 +28,8 @@ StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
 // processes; gdb stops each of them while it reads.
 //
 // Limits: ten seconds for all processes, six for the first, one MiB of text for
-// each. If a read of /proc itself blocks (a process that holds its memory's
-// lock in an uninterruptible call), the thread is abandoned. The tools are
+// each. A read of /proc itself may block, if a process holds its memory's lock
+// in an uninterruptible call. Then the thread is abandoned. The tools are
 // children of this process that may be killed at any time (see Guardian).
 //
 // Not thread-safe.

@@ -36,8 +36,8 @@ absl::StatusOr<std::string> RoundStore::Listen(const StorePlan& plan,
       return address;
     }
     last = server.status();
-    // InvalidArgument means that this host does not have the address: tries the
-    // next one.
+    // If the error is InvalidArgument, this host does not have the address, and
+    // the next address is tried.
     if (!absl::IsInvalidArgument(last)) break;
   }
   return last;
@@ -74,8 +74,8 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
   rendezvous::Endpoint master{place.master_address, place.master_port};
   const bool is_master = place.group_rank == 0;
   if (options_.host == rendezvous::StoreHost::kWorker) {
-    // The port stays reserved for the whole round. The worker of rank 0 can
-    // bind it nevertheless, because the reservation is shared.
+    // The port stays reserved for the whole round. The reservation is shared,
+    // so that the worker of rank 0 can bind the port.
     if (is_master) port_ = std::exchange(next_port_, std::nullopt);
     return master;
   }
@@ -92,12 +92,12 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
   return options_.path == StorePath::kDirect ? master : Relay(master);
 }
 
-// Starts a relay to the store of group rank 0, which may begin the round a
-// moment later, and returns the relay's address. If the store cannot be
-// reached, its node may be lost, which the coordinator will notice. The workers
-// then get the store's own address, and their connections fail with a message.
-// If the round has a key, an unreachable store is an error instead, because
-// workers must not send anything in clear text.
+// Starts a relay to the store of group rank 0 and returns the relay's address.
+// That store may begin the round a moment later. If the store cannot be
+// reached, its node may be lost, and the coordinator will notice this. The
+// workers then get the store's own address, and their connections fail with a
+// message. If the round has a key, an unreachable store is an error instead,
+// because workers must not send anything in clear text.
 absl::StatusOr<rendezvous::Endpoint> RoundStore::Relay(
     const rendezvous::Endpoint& master) {
   store::StoreRelayOptions options;

@@ -24,11 +24,11 @@
 namespace muster::agent {
 
 // The store of each round on this node. The node of rank 0 runs a server on a
-// port that is reserved before the round begins and that no earlier round has
-// used. Therefore no other process takes the port, and no key of another round
-// is found. The port refuses connections until its round begins. Other nodes
-// run a relay to the server with StorePath::kThroughAgent. With
-// StoreHost::kWorker the port is only reserved, for rank 0's worker to bind.
+// port that is reserved before the round begins, so no other process takes the
+// port. No earlier round has used the port, so workers find no keys of another
+// round. The port refuses connections until its round begins. Other nodes run a
+// relay to the server with StorePath::kThroughAgent. With StoreHost::kWorker
+// the port is only reserved, for rank 0's worker to bind.
 //
 // Not thread-safe; the servers have threads of their own.
 class RoundStore {
@@ -69,7 +69,7 @@ class RoundStore {
 
  private:
   // Starts `server_` at `port`, on the first address of the plan that this host
-  // has; returns that address, or an empty string for all addresses.
+  // has. Returns that address; "" means all addresses.
   absl::StatusOr<std::string> Listen(const StorePlan& plan, int port);
   absl::StatusOr<std::string> Serve(const rendezvous::Place& place);
   absl::StatusOr<rendezvous::Endpoint> Relay(
@@ -83,8 +83,9 @@ class RoundStore {
 
   // keys of the current round's encryption; nullopt: clear text
   std::optional<TlsContext> tls_;
-  // what this node runs for the store of the current round, at most one of
-  // three: a server, a relay to it, or (StoreHost::kWorker) a reserved port
+  // The next three members belong to the store of the current round; at most
+  // one of them is set. This node runs a server, or a relay to another node's
+  // server, or (StoreHost::kWorker) only reserves a port.
   std::unique_ptr<store::StoreServer> server_;
   std::unique_ptr<store::StoreRelay> relay_;
   std::optional<PortReservation> port_;

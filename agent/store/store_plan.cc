@@ -41,8 +41,8 @@ std::vector<std::string> ListenAddresses(
   const bool is_loopback = IsLoopback(master) && IsAddress(master);
   if (place.group_world_size == 1 && more_clients.empty()) {
     if (is_loopback) return {master};
-    // Both are tried, because a host may lack one or both of the loopback
-    // addresses.
+    // The server tries both loopback addresses, because a host may lack one or
+    // both.
     std::vector<std::string> listen = {"127.0.0.1", "::1"};
     if (IsAddress(master)) listen.push_back(master);
     return listen;
@@ -53,8 +53,8 @@ std::vector<std::string> ListenAddresses(
     }
     return {""};
   }
-  // Falls back to all addresses (""), because this host may lack its advertised
-  // address if that is a translated one (NAT).
+  // If the advertised address is translated (NAT), this host does not have it.
+  // The server then falls back to all addresses ("").
   if (IsAddress(master)) return {master, ""};
   return {""};
 }

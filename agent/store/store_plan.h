@@ -20,8 +20,9 @@ struct StorePlan {
   // The addresses of this host. If the round has a channel key, the store
   // serves only clients from these addresses in clear text.
   AddressSet own_host;
-  // The memory limits of the store in bytes: for its content, and for data that
-  // is received but not handled, or sent but not read.
+  // The memory limits of the store in bytes. max_store_bytes: for its content.
+  // max_buffer_bytes: for data that is received but not handled, or sent but
+  // not read.
   size_t max_store_bytes = 0;
   size_t max_buffer_bytes = 0;
   // A sentence for the user about this plan; may be empty.
@@ -31,10 +32,11 @@ struct StorePlan {
 // Plans the store of a round that this node serves. Pure.
 //
 // The store listens on the loopback address in a world of one node, and on
-// `place.master_address` in a larger one. It listens on all addresses if
-// `master_address` is a name, which nodes may resolve differently, or if it is
-// a loopback address and nodes of other hosts, which reach this host at the
-// coordinator's address, take part.
+// `place.master_address` in a larger one. There are two exceptions, in which
+// the store listens on all addresses. First, `master_address` is a name, which
+// nodes may resolve differently. Second, `master_address` is a loopback address
+// and nodes of other hosts take part: they reach this host at the coordinator's
+// address.
 //
 // Clients are served from 127.0.0.1, ::1, this host's addresses, those of the
 // round's nodes (`place.store_clients`), and `more_clients`: the addresses and
@@ -50,8 +52,8 @@ StorePlan PlanStore(const rendezvous::Place& place,
                     const std::vector<std::string>& own_addresses,
                     const std::vector<std::string>& more_clients);
 
-// Returns the addresses that a node reports: those of its interfaces at which
-// other hosts may see it, link-local ones last, at most
+// Returns the addresses that a node reports: the addresses of its interfaces at
+// which other hosts may see it. Link-local addresses are last. At most
 // rendezvous::kMaxNodeAddresses. Pure.
 std::vector<std::string> ReportedAddresses(
     const std::vector<std::string>& own_addresses);

@@ -18,8 +18,8 @@
 namespace muster::agent {
 namespace {
 
-// The interval at which a background process checks whether it is in the
-// foreground: a shell sends no signal to a process that already runs.
+// The interval at which a background process checks whether it has come to the
+// foreground. A shell sends no signal to a process that already runs.
 constexpr std::chrono::milliseconds kBackgroundInterval(300);
 
 // Whether `fd` is this process's controlling terminal; tcgetpgrp fails for any
@@ -49,8 +49,8 @@ TerminalBridge::TerminalBridge(OnModes on_modes)
 TerminalBridge::~TerminalBridge() { Release(); }
 
 std::vector<int> TerminalBridge::Signals() {
-  // The result is cached, because SIGCONT is also sent when a terminal hangs
-  // up, and a hung-up terminal is not recognised as a terminal.
+  // The result is cached: SIGCONT is also sent when a terminal hangs up, and a
+  // hung-up terminal is not recognised as a terminal.
   static const bool has_terminal = FindTerminal() >= 0;
   if (!has_terminal) return {};
   return {SIGWINCH, SIGTSTP, SIGCONT};
@@ -75,10 +75,10 @@ void TerminalBridge::Resized() {
   ResizeLocked();
 }
 
-// Gives all pseudo-terminals the terminal's size, which is read only once. With
-// a separate read for each, a change in between could leave only the
-// controlling terminal with the newest size, and the next call would resize the
-// others without a SIGWINCH.
+// Gives all pseudo-terminals the terminal's size, which is read only once. If
+// the size were read for each of them, it could change in between. Then only
+// the controlling terminal would have the newest size, and the next call would
+// resize the others without a SIGWINCH.
 void TerminalBridge::ResizeLocked() {
   const std::optional<winsize> size = ReadWindowSize(terminal_);
   if (!size) return;
@@ -122,14 +122,15 @@ void TerminalBridge::Stop() {
     stopped_ = true;
     RestoreLocked();
   }
-  // Uses SIGTSTP instead of SIGSTOP, because the kernel then does not stop a
-  // process that no shell of its session could continue.
+  // SIGTSTP instead of SIGSTOP: if no shell of the session could continue this
+  // process, the kernel ignores SIGTSTP.
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);
   raise(SIGTSTP);
   pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);
-  // The process stops in the call above and continues here after SIGCONT.
+  // The process stops in the call that unblocks SIGTSTP, and continues here
+  // after SIGCONT.
   pthread_sigmask(SIG_BLOCK, &stop, nullptr);
   {
     std::lock_guard<std::mutex> lock(mutex_);

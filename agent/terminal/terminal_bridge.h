@@ -42,10 +42,10 @@ class TerminalBridge {
   static Stdin LookAtStdin();
 
   // Starts keeping a worker's pseudo-terminals at the terminal's size. Either
-  // may be closed. `controlling` may be the worker's controlling terminal; it
-  // is resized after `other`, because its SIGWINCH is the only one that the
-  // worker gets, and the worker's handler must find the new size on all its
-  // descriptors.
+  // descriptor may be closed. `controlling` may be the worker's controlling
+  // terminal, and is resized after `other`. Its SIGWINCH is the only one that
+  // the worker gets, and the worker's handler must then find the new size on
+  // all its descriptors.
   void FollowSize(OwnedFd controlling, OwnedFd other);
   // Starts forwarding the keys that are typed at descriptor 0 to the
   // pseudo-terminal `master`.
@@ -60,8 +60,8 @@ class TerminalBridge {
   // because a shell may have changed the modes.
   void Continued();
   // Restores the terminal's modes and stops this process, like Ctrl-Z. Returns
-  // after SIGCONT, or at once if no process could send SIGCONT, because no
-  // process of its session is outside of its process group.
+  // after SIGCONT. Returns at once if no process could send SIGCONT, because
+  // the session has no process outside of this process's group.
   void Stop();
 
  private:

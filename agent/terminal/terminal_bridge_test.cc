@@ -39,8 +39,8 @@ void Control(int slave) {
 // have the new size when SIGWINCH arrives.
 //
 // This process also acts as the worker: its controlling terminal is the
-// pseudo-terminal, so that the kernel runs the handler before Resized continues
-// after the call that sent SIGWINCH.
+// pseudo-terminal. So the call in Resized that sends SIGWINCH runs the handler
+// before Resized continues.
 [[noreturn]] void ReadTheOtherSizeInTheHandler() {
   signal(SIGHUP, SIG_IGN);
   OwnedFd outer(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));

@@ -39,9 +39,9 @@ class FileTimers {
   // a line was ignored because it was invalid or there were too many timers.
   bool Take(std::string_view bytes);
 
-  // Returns one entry for each process with a timer that expired by `now`: the
-  // earliest of its expired timers that name a signal, else the earliest of
-  // all. All timers of these processes are removed.
+  // Returns one entry for each process with a timer that expired by `now`. The
+  // entry is the earliest of the process's expired timers that name a signal,
+  // else the earliest of all. All timers of these processes are removed.
   std::vector<Expired> TakeExpired(double now);
 
   // The time of the next expiry, in seconds since 1970; nullopt: no timer is

@@ -119,7 +119,7 @@ void WorkerTimers::Look() {
 }
 
 void WorkerTimers::Read() {
-  // limits the time that one turn of the agent's loop takes
+  // maximum number of reads in one turn of the agent's event loop
   constexpr int kMaxReads = 64;
   std::array<char, 64 << 10> buffer;
   for (int i = 0; i < kMaxReads; ++i) {
@@ -141,7 +141,7 @@ void WorkerTimers::Reap(const FileTimers::Expired& expired) {
       absl::StrCat("the timer '", expired.scope, "' of process ", expired.pid);
   const std::optional<ProcessEntry> process =
       pid == expired.pid ? DescendantOf(guardian_, pid) : std::nullopt;
-  // No signal is sent if the process has ended, or is not a descendant of the
+  // Sends no signal if the process has ended, or is not a descendant of the
   // guardian.
   if (!process.has_value() || process->state == 'Z') return;
   if (expired.signal == 0) {

@@ -55,8 +55,8 @@ class WorkerTimers {
   // Reads new requests and sends the signals of expired timers. Does not block.
   void Look();
 
-  // The scope of the timer because of which the process got a signal in this
-  // round; empty: it got none.
+  // If an expired timer caused a signal to the process in this round: the
+  // timer's scope. Otherwise empty.
   std::string ExpiredScope(pid_t pid) const;
 
  private:

@@ -3,8 +3,8 @@
 namespace muster::agent {
 namespace {
 
-// A Python program for --run-path. The user's program and arguments are passed
-// as arguments of the interpreter, never inserted into this text, so that
+// A Python program for --run-path. The user's program and arguments are
+// arguments of the interpreter. They are never inserted into this text, so
 // Python does not interpret them.
 constexpr char kRunPath[] =
     "import runpy, sys; del sys.argv[0]; "

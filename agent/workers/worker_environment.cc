@@ -42,9 +42,9 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   auto set_number = [&set](const char* name, int value) {
     set(name, std::to_string(value));
   };
-  // Sets a path. An inherited value must not reach the workers: an agent that
-  // is itself a worker has such a value. An empty value means that the worker
-  // has no such file.
+  // Sets the variable `name` to `path`; an empty path means that the worker has
+  // no such file. The empty path replaces a value that the agent inherited: an
+  // agent that is itself a worker has the outer worker's path.
   auto set_unless_absent = [&](const char* name, const std::string& path) {
     if (!path.empty() || inherited.count(name) > 0) set(name, path);
   };

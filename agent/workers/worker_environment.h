@@ -70,9 +70,9 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     const std::map<std::string, std::string>& inherited);
 
 // The names of the agent's variables that must not reach its workers, for
-// WorkerSpec::unset: the job's secret, an outer worker's key, the identity of
-// an outer job's world, an outer worker's cores, and the sockets by which an
-// init system communicates with the agent.
+// WorkerSpec::unset. They are the job's secret; the key, the cores and the
+// world of an outer job, if the agent is itself a worker; and the sockets by
+// which an init system communicates with the agent.
 std::vector<std::string> WithheldFromWorkers();
 
 // Whether WorkerEnvironment sets the variable `name` itself and ignores its

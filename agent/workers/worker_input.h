@@ -26,8 +26,8 @@ struct WorkerInput {
 // the valid forms. Pure.
 absl::StatusOr<WorkerInput> ParseWorkerInput(const std::string& text);
 
-// A message for the user if --stdin names a rank that does not exist in
-// `round`, which has `world_size` ranks; otherwise empty. Pure.
+// If --stdin names a rank that does not exist in `round`, returns a message for
+// the user; otherwise "". `world_size`: the number of ranks in the round. Pure.
 std::string UnreadInputRemark(const WorkerInput& input, int round,
                               int world_size);
 

@@ -16,10 +16,10 @@ namespace muster {
 Instant ShareOf(Instant deadline, Instant now, size_t turns);
 
 // Returns the result of connecting the non-blocking TCP socket `fd`, which has
-// become writable: 0 or the errno. Also returns ECONNREFUSED if `fd` is
-// connected to itself: if no process listens on a port of this host in the
-// range of client ports, the kernel may choose this very port as the local port
-// of `fd`.
+// become writable: 0 or the errno. If `fd` is connected to itself, returns
+// ECONNREFUSED. This can happen if no process listens on the target port: if
+// the port is in the range of client ports, the kernel may choose it as the
+// local port of `fd`.
 int ConnectResult(int fd);
 
 // Returns a non-blocking TCP connection with TCP_NODELAY. If the peer

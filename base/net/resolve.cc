@@ -56,7 +56,8 @@ absl::Status StartLookUp(const std::string& host, int port, LookUp look_up,
   return status;
 }
 
-// The addresses, if they are known without a look-up, or a running look-up.
+// Either the result, if no look-up is needed, or the Answer of a running
+// look-up.
 using LookUpOrAddresses = std::variant<Addresses, std::shared_ptr<Answer>>;
 
 LookUpOrAddresses Start(const HostAndPort& name, const ResolveLimits& limits) {

@@ -29,13 +29,14 @@ struct ResolveLimits {
   LookUp look_up = SystemLookUp;
 };
 
-// Returns all addresses of `host`, at least one: IPv4 before IPv6 (where both
-// work, IPv4 needs no zone and is what other tools expect), otherwise in the
-// resolver's order. Blocks: IP addresses are returned at once, names are looked
-// up within `limits`. A look-up that takes longer cannot be cancelled: it ends
-// later, on a thread of its own, and its result is dropped.
-//   Unavailable        the name does not resolve (yet: while a cluster starts,
-//                      it often does later)
+// Returns all addresses of `host`, at least one. IPv4 comes before IPv6: where
+// both work, IPv4 needs no zone and is what other tools expect. Otherwise the
+// resolver's order is kept. An IP address is returned at once. A name is looked
+// up within `limits`, and the caller blocks. A look-up that takes longer cannot
+// be cancelled: it ends later, on a thread of its own, and its result is
+// dropped.
+//   Unavailable        the name does not resolve (while a cluster starts, a
+//                      retry often succeeds)
 //   DeadlineExceeded   the resolver did not answer in time
 //   ResourceExhausted  no thread can be started
 absl::StatusOr<std::vector<SocketAddress>> Resolve(const std::string& host,
@@ -48,7 +49,7 @@ struct HostAndPort {
   int port = 0;
 };
 
-// Like Resolve, for several names at the same time: a name that is not resolved
+// Like Resolve, for several names at the same time. A name that is not resolved
 // in time does not delay the others. Blocks for `limits.timeout` in all, and up
 // to 50 ms longer for each name. The results have the order of `names`.
 std::vector<absl::StatusOr<std::vector<SocketAddress>>> ResolveAll(

@@ -77,7 +77,8 @@ TEST(ResolveTest, SeveralNamesAreLookedUpAtTheSameTime) {
                       int port) -> absl::StatusOr<std::vector<SocketAddress>> {
          if (host == "none") return absl::UnavailableError("unknown here");
          if (host == "last") last_begun.set_value();
-         // A serial look-up of "slow" would end with its time-out.
+         // If the names were looked up one after the other, the look-up of
+         // "slow" would wait here until it times out.
          begun.wait();
          return std::vector<SocketAddress>{*NumericAddress("10.0.0.2", port)};
        }});

@@ -5,9 +5,9 @@ namespace muster {
 
 // Limits the interval between retransmissions on the TCP socket `fd` to one
 // second. By default the kernel doubles the interval after each retransmission,
-// up to two minutes: after a network failure of 10 s, the next retransmission
-// may come only 10 s later. Sockets that a listening socket accepts inherit the
-// limit.
+// up to two minutes. For example, after a network failure of 10 s the next
+// retransmission may come only 10 s later. Sockets that a listening socket
+// accepts inherit the limit.
 //
 // Does nothing before Linux 6.15. The socket should have a TCP_USER_TIMEOUT.
 // Otherwise the kernel gives up after a number of retransmissions, which

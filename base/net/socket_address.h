@@ -34,9 +34,9 @@ std::optional<SocketAddress> NumericAddress(const std::string& ip, int port);
 std::optional<SocketAddress> BoundAddress(int fd);
 
 // Returns the network of a peer's address, for limits on the number of
-// connections per peer: the IPv4 address, also if it is mapped into IPv6, or
-// the first 64 bits of an IPv6 address, because one host may have any number of
-// addresses with these bits. The result is not readable text.
+// connections per peer. For IPv4, also if mapped into IPv6, this is the whole
+// address. For IPv6 it is the first 64 bits, because one host may have any
+// number of addresses with these bits. The result is not readable text.
 std::string NetworkOf(const SocketAddress& address);
 
 // Formats "host:port", with brackets around an IPv6 address.
@@ -51,8 +51,9 @@ std::string LocalAddressTowards(const SocketAddress& peer);
 // empty if there is no route.
 std::string OutwardAddress();
 
-// Returns the IP addresses of this host's interfaces that are up, the loopback
-// interface's first, without zones; empty if they cannot be read.
+// Returns the IP addresses of this host's interfaces that are up, without
+// zones. The addresses of the loopback interface come first. Empty if the
+// addresses cannot be read.
 std::vector<std::string> InterfaceAddresses();
 
 }  // namespace muster

@@ -107,7 +107,8 @@ int FindKey(SSL* ssl, const unsigned char* identity, size_t identity_bytes,
   *session = nullptr;
   const std::string_view offered(reinterpret_cast<const char*>(identity),
                                  identity_bytes);
-  // Without a session OpenSSL refuses the client. 0 would mean an error.
+  // Return 1 without a session: OpenSSL then refuses the client. 0 would report
+  // an internal error.
   if (offered != KeyOf(ssl).identity) return 1;
   *session = NewSession(ssl);
   return *session != nullptr ? 1 : 0;
@@ -138,7 +139,7 @@ absl::StatusOr<TlsContext> TlsContext::Make(std::string_view key,
   if (!Derive(key, purpose, preshared.get())) return OpenSslError("HKDF");
   SSL_CTX* const context = SSL_CTX_new(TLS_method());
   if (context == nullptr) return OpenSslError("no context");
-  // The last owner of the context also deletes the key.
+  // The last copy of the TlsContext deletes the key together with the SSL_CTX.
   PresharedKey* const owned = preshared.release();
   std::shared_ptr<SSL_CTX> shared(context, [owned](SSL_CTX* ctx) {
     SSL_CTX_free(ctx);
@@ -162,8 +163,8 @@ absl::StatusOr<TlsContext> TlsContext::Make(std::string_view key,
   return TlsContext(std::move(shared));
 }
 
-// The socket as OpenSSL's BIO: it never blocks and raises no SIGPIPE. The bytes
-// that OpenSSL writes are buffered until Flush.
+// The socket in the form that OpenSSL uses (a BIO). Never blocks and raises no
+// SIGPIPE. The bytes that OpenSSL writes are buffered until Flush.
 struct TlsStream::Socket {
   int fd = -1;
   int error = 0;       // errno of the last failure that is not EAGAIN

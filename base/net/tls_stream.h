@@ -25,9 +25,9 @@ namespace muster {
 class TlsContext {
  public:
   // `key`: kChannelKeyBytes random bytes. `purpose`: names the protocol that
-  // the connections carry. Ends with different purposes refuse each other,
-  // because each purpose has a pre-shared key of its own, derived from `key`
-  // with HKDF-SHA256.
+  // the connections carry. Each purpose has a pre-shared key of its own,
+  // derived from `key` with HKDF-SHA256. So two ends with different purposes
+  // refuse each other.
   //   InvalidArgument  the key has another length
   //   Internal         OpenSSL lacks an algorithm
   static absl::StatusOr<TlsContext> Make(std::string_view key,
@@ -90,19 +90,19 @@ class TlsStream {
   // Waits for the handshake. DeadlineExceeded: the peer does not answer.
   absl::Status FinishHandshake(Instant deadline);
 
-  // Reads as recvmsg does: fills `pieces` in order. The result is below the
-  // size of `pieces` if no more data has arrived, if kMaxReadBytes were read,
-  // or, with Buffering::kNone, if less than kMaxRecordBytes of `pieces` is
-  // left. 0: the peer closed the connection. -1 with errno: EAGAIN, EBADMSG
-  // (the data was forged or damaged; the connection is lost), or an error of
-  // the socket.
+  // Reads as recvmsg does: fills `pieces` in order. The result may be below the
+  // size of `pieces`: no more data has arrived, kMaxReadBytes were read, or
+  // (with Buffering::kNone) less than kMaxRecordBytes of `pieces` is left. 0:
+  // the peer closed the connection. -1 with errno: EAGAIN, EBADMSG (the data
+  // was forged or damaged; the connection is lost), or an error of the socket.
   ssize_t Read(std::span<const iovec> pieces);
   ssize_t Read(void* data, size_t bytes);
 
   // Like sendmsg: returns the number of bytes that the socket has accepted. -1
-  // with errno: EAGAIN or an error of the socket. After a result below the size
-  // of `pieces`, or EAGAIN, the next call must begin with the bytes that were
-  // not accepted, and pass at least as many bytes. Their address may differ.
+  // with errno: EAGAIN or an error of the socket. If not all bytes were
+  // accepted, or after EAGAIN, the next call must begin with the bytes that
+  // were not accepted, and pass at least as many bytes as were left. The bytes
+  // may be at another address.
   ssize_t Write(std::span<const iovec> pieces);
   ssize_t Write(const void* data, size_t bytes);
 
@@ -134,8 +134,8 @@ class TlsStream {
   bool established_ = false;
   // number of records sent with the current key
   uint64_t records_ = 0;
-  // Number of encrypted bytes that Write has not yet returned as accepted,
-  // because the socket has not accepted all of them.
+  // Number of bytes that Write has encrypted, but has not yet returned as
+  // accepted. The socket has not accepted all of these bytes.
   size_t held_back_ = 0;
   // buffer in which small pieces are joined into one record
   std::vector<char> record_;

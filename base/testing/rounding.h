@@ -12,10 +12,11 @@
 
 namespace muster {
 
-// Bounds for the difference of two correct floating-point results, derived as
-// in tests/compat/rounding.py: RoundingGrowth times Condition. If the result is
-// a sum of known terms, the condition is the sum of the terms' magnitudes. A
-// test that uses a bound also checks that a planted defect exceeds the bound.
+// Bounds for the difference of two correct floating-point results. The bound is
+// RoundingGrowth times Condition, derived as in tests/compat/rounding.py. If
+// the result is a sum of known terms, the condition is the sum of the terms'
+// magnitudes. A test that uses a bound also checks that a planted defect
+// exceeds the bound.
 
 // The unit roundoff of type T: no rounding has a larger relative error.
 template <typename T>
@@ -99,8 +100,8 @@ inline std::vector<double> Condition(const Disturbed& compute) {
   return conditions;
 }
 
-// The output tensors of a reference computation, with their condition numbers,
-// for comparing the outputs of another implementation with them. The reference
+// The output tensors of a reference computation, with their condition numbers.
+// The outputs of another implementation are compared with them. The reference
 // may itself compute in float32.
 class RoundingReference {
  public:
@@ -110,8 +111,8 @@ class RoundingReference {
   const std::vector<std::vector<double>>& lists() const { return lists_; }
   const std::vector<double>& conditions() const { return conditions_; }
 
-  // The index of the first tensor of `got` that differs from the reference by
-  // more than `growth` times its condition; -1: none.
+  // Compares the tensors of `got` with the reference. Returns the index of the
+  // first one that differs by more than `growth` times its condition; -1: none.
   template <typename Element>
   int ListBeyond(double growth,
                  const std::vector<std::vector<Element>>& got) const {
@@ -124,9 +125,9 @@ class RoundingReference {
     return -1;
   }
 
-  // Returns the index of the first tensor of `got` that differs from the
-  // reference by more than `operations` roundings of type T in each of the two
-  // computations can explain; -1: none.
+  // Compares the tensors of `got` with the reference. Returns the index of the
+  // first one whose difference is too large to be explained by `operations`
+  // roundings of type T in each computation; -1: none.
   template <typename T, typename Element>
   int WrongList(double operations,
                 const std::vector<std::vector<Element>>& got) const {

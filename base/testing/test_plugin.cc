@@ -1,5 +1,6 @@
 // Defines MusterTestPlugin, the entry point of the plugin for tests. The
-// plugin's version is that of the header plus MUSTER_TEST_PLUGIN_NEWER.
+// plugin's version is the version in test_plugin.h plus
+// MUSTER_TEST_PLUGIN_NEWER.
 #include "base/testing/test_plugin.h"
 
 extern "C" const muster::TestPlugin* MusterTestPlugin() {

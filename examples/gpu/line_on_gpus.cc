@@ -16,8 +16,8 @@ int main() try {
   auto session = Session::FromEnvironment().value();
   const int rank = session->rank(), ranks = session->world_size();
 
-  // This process's GPU, and the group of all ranks, whose operations take the
-  // memory of GPUs.
+  // This process's GPU, and the group of all ranks, whose operations accept
+  // GPU memory.
   auto device =
       OpenLocalCudaDevice(session->local_rank(), session->local_world_size())
           .value();
@@ -40,7 +40,7 @@ int main() try {
 
   for (int step = 1; step <= 500; ++step) {
     absl::Status status = model->Begin();
-    // Your kernels come here, enqueued on device->stream(). This model is small
+    // Larger models run kernels here, on device->stream(). This model is small
     // enough for the host.
     float line[2], gradient[2] = {};
     device->CopyOut(line, weights, sizeof(line));
@@ -50,13 +50,13 @@ int main() try {
       gradient[1] += 2 * error * ranks / 1000;
     }
     device->CopyIn(gradients, gradient, sizeof(gradient));
-    // The average of all ranks' gradients, and the step. Neither call waits for
-    // the GPU.
+    // Averages the gradients of all ranks and updates the weights. Neither call
+    // waits for the GPU.
     status.Update(model->Finish());
     status.Update(model->Step({.step = step, .learning_rate = 0.1}));
     if (!status.ok()) throw absl::BadStatusOrAccess(status);
   }
-  // Waits for the GPU: the weights are valid only if the group is intact.
+  // Waits for the GPU. After an error, the weights are not valid.
   const absl::Status status = model->reducer().Confirm();
   if (!status.ok()) throw absl::BadStatusOrAccess(status);
   float line[2];

@@ -21,7 +21,8 @@ def tell(message):
     agent.sendto(message, os.environ.get('MUSTER_PROGRESS_SOCKET', ''))
 
 
-# Optional: from now on, a rank that sends nothing for 30 seconds is a hang.
+# Optional: from now on, a rank that sends nothing for 30 seconds counts as
+# hung.
 tell(b'WATCHDOG_S=30\nSTATUS=training\n')
 
 weight = 0.0

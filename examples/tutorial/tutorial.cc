@@ -43,14 +43,14 @@ int main() {
       gradient[0] += 2 * error * x / sampler.size();
       gradient[1] += 2 * error / sampler.size();
     }
-    // Larger models mark each gradient as soon as the backward pass has made
-    // it.
+    // A larger model calls MarkReady for each gradient as soon as the backward
+    // pass has computed it.
     status.Update(model->Finish());
     status.Update(model->Step({.step = epoch, .learning_rate = 0.3}));
     if (!status.ok()) throw absl::BadStatusOrAccess(status);
 
     session->progress().Send({.step = epoch, .loss = loss});
-    // The place for a checkpoint: all ranks stop after the same step.
+    // Save a checkpoint here: all ranks stop after the same step.
     if (StopRequest::AskedAnyone(*world).value()) break;
   }
   if (rank == 0) std::cout << "y = " << line[0] << " x + " << line[1] << "\n";

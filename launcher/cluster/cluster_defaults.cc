@@ -28,8 +28,8 @@ absl::StatusOr<Defaults> ClusterDefaults(
         "--cluster=kubernetes: this process is in no pod "
         "(KUBERNETES_SERVICE_HOST is not set)");
   }
-  // With --hostfile the job runs on the hosts of that file, so the cluster's
-  // variables do not describe it.
+  // With --hostfile the job runs on the hosts of that file. The cluster's
+  // variables do not describe these hosts.
   if (mode == "none" || given.IsGiven("hostfile")) return Defaults();
   if (given.IsGiven("standalone") && given.Text("standalone") != "0") {
     return Defaults();

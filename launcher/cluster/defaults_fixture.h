@@ -14,9 +14,9 @@
 
 namespace muster::launcher {
 
-// Fixture for the tests of a cluster's defaults: parses command lines of
-// `launch` with the defaults that one function, for example SlurmDefaults,
-// reads from an environment.
+// Fixture for the tests of a cluster's defaults. Parses command lines of
+// `launch`; one function, for example SlurmDefaults, reads the defaults from an
+// environment.
 class DefaultsFixture : public ::testing::Test {
  protected:
   using Environment = std::map<std::string, std::string>;

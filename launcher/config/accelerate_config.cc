@@ -300,9 +300,9 @@ class Reader {
             absl::StrCat(six ? "[" : "", address, six ? "]:" : ":", port));
   }
 
-  // Reads the hosts of DeepSpeed's own launchers, which start the other nodes.
-  // With the launchers "standard" (like torchrun) and "nossh", a user starts
-  // each node.
+  // Reads the hosts of the job, if one of DeepSpeed's own launchers would start
+  // the other nodes. With the launchers "standard" (like torchrun) and "nossh",
+  // a user starts each node.
   void ReadHosts() {
     const YamlValue* const section = document_.Find("deepspeed_config");
     if (section == nullptr) return;

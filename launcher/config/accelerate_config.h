@@ -7,9 +7,9 @@
 
 namespace muster::launcher {
 
-// Reads a file of `accelerate config`. The keys about launching become flags;
-// the keys that Accelerate reads in the worker become the variables that
-// `accelerate launch` sets (accelerate_variables.h). Pure. InvalidArgument:
+// Reads a file of `accelerate config`. The keys about launching become flags.
+// The keys that Accelerate reads in the worker become variables, as in
+// `accelerate launch` (accelerate_variables.h). Pure. InvalidArgument:
 // "FILE:LINE: what is wrong", also for unknown keys.
 absl::StatusOr<ConfigMeaning> ReadAccelerateConfig(
     const YamlValue& document, const ConfigSurroundings& surroundings);

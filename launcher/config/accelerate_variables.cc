@@ -9,8 +9,8 @@
 namespace muster::launcher {
 namespace {
 
-// How Accelerate formats the value of a key for its environment variable, as
-// expressions of Python.
+// The ways in which Accelerate turns the value of a key into the text of an
+// environment variable. The comments are expressions of Python.
 enum class Form {
   kText,        // Python's str(value)
   kLower,       // Python's str(value).lower()
@@ -26,7 +26,8 @@ struct Rule {
 };
 
 // Variables of `accelerate launch`, in the order of its source
-// (accelerate/utils/launch.py), with the defaults of its own flags.
+// (accelerate/utils/launch.py), with the defaults of the flags of `accelerate
+// launch`.
 constexpr Rule kFsdp[] = {
     {"fsdp_version", "FSDP_VERSION", Form::kText, "1"},
     {"fsdp_sharding_strategy", "FSDP_SHARDING_STRATEGY", Form::kText,
@@ -172,8 +173,8 @@ class Writer {
     for (const Rule& rule : rules) AddRule(rule, given);
   }
 
-  // Removes `variables` unless the variable `size` is above 1: Accelerate sets
-  // them only in that case.
+  // Removes `variables` unless the value of the variable `size` is above 1:
+  // Accelerate sets them only in that case.
   void DropUnless(const std::string& size,
                   const std::vector<std::string>& variables) {
     if (variables_[size] != "1") return;

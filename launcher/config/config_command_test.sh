@@ -14,7 +14,7 @@ complain() {
 }
 
 # expect CODE PATTERN ARGUMENTS...: launch must exit with CODE and print PATTERN
-# (a glob); it inherits stdin.
+# (a glob). launch reads the stdin of `expect`.
 expect() {
   local code=$1 pattern=$2 got
   shift 2
@@ -48,7 +48,7 @@ expect 0 '*GREETING=hello*' config show muster.yaml
 expect 0 '*"value": "2"*' config show muster.yaml --json
 PET_NPROC_PER_NODE=7 expect 0 '*--nproc-per-node=7  PET_NPROC_PER_NODE*' \
   config show muster.yaml
-# In a step of two tasks, the file's `nnodes: 1` has no effect.
+# In a Slurm step of two tasks, `nnodes: 1` in the file has no effect.
 echo 'nnodes: 1' >one.yaml
 step=(env SLURM_JOB_ID=4 SLURM_JOB_NODELIST=n[1-2] SLURM_STEP_ID=0
   SLURM_STEP_NODELIST=n[1-2] SLURM_STEP_NUM_TASKS=2

@@ -17,8 +17,8 @@ using Environment = std::map<std::string, std::string>;
 // node, this is the address of the machine on which the file was written.
 constexpr const char* kAddresses[] = {"master-addr", "rdzv-endpoint"};
 
-// Whether --nnodes=`nodes` means at most one node. False if the text is
-// invalid; the flag's own reader reports the error.
+// Whether the text `nodes`, a value of --nnodes, means at most one node. False
+// if the text is invalid; the flag's own reader reports that.
 bool IsOne(const std::string& nodes) {
   const auto read = ReadNodes(nodes);
   return read.ok() && read->second == 1;
@@ -34,9 +34,10 @@ std::string Written(const FlagDefault& said) {
   return absl::StrCat(said.origin, "=", said.text);
 }
 
-// The setting that makes several processes of this command line the nodes of
-// one job: the host file or one of the cluster's variables, as "NAME=value".
-// Empty: there is no such setting, or the job has one node.
+// Finds out whether several processes of this command line are the nodes of one
+// job. Returns the setting that makes them so: the host file, or one of the
+// cluster's variables as "NAME=value". Empty: there is no such setting, or the
+// job has one node.
 std::string SettingThatNumbersNodes(const FlagValues& known,
                                     const absl::StatusOr<Defaults>& cluster) {
   if (!known.Text("hostfile").empty()) {
@@ -93,8 +94,8 @@ class Reconciler {
     return Says("nnodes") && IsOne(file_.flags.at("nnodes").text);
   }
 
-  // Whether the file's `slurm` setting has taken effect already: srun has
-  // started this process in a step.
+  // Whether srun has already started this process in a step, so that the
+  // `slurm` setting of the file has no further effect.
   bool IsStarted() const {
     if (!Says("slurm")) return false;
     Defaults started = file_;
@@ -106,9 +107,9 @@ class Reconciler {
            nodes->second.origin == "SLURM_STEP_NUM_TASKS";
   }
 
-  // The file's flags that describe a single node. If the file also names a host
-  // file, its number of nodes and its address belong to that host file and are
-  // not listed.
+  // The flags of the file that describe a single node. If the file also names a
+  // host file, its number of nodes and its address describe that host file.
+  // They are then not in the result.
   std::vector<std::string> OfOneNode() const {
     std::vector<std::string> flags;
     const bool with_hosts = Says("hostfile");

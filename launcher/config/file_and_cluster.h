@@ -16,16 +16,17 @@ namespace muster::launcher {
 //
 // The exception: the cluster, or a host file named elsewhere, may make several
 // processes of one command line the nodes of one job. All these nodes read the
-// same file, so settings of a single node cannot be right for all of them: a
-// number of nodes of 1 (each node would train alone, under the same names), a
-// node rank (all nodes would claim the same one), and with the rank the
-// rendezvous address. These settings of the file then have no effect, and a
-// remark says so. On the command line and in PET_ variables (`given`) they keep
-// their effect. `slurm` in the file has no effect in a step of Slurm, because
-// the step has been started already.
+// same file, so settings of a single node cannot be right for all of them. With
+// a number of nodes of 1, each node would train alone, under the same names.
+// With a node rank, all nodes would claim the same rank. These settings of the
+// file then have no effect, and a remark says so. If the file has one of them,
+// its rendezvous address usually has no effect either (OfOneNode). On the
+// command line and in PET_ variables (`given`) they keep their effect. `slurm`
+// in the file has no effect in a step of Slurm, because the step has been
+// started already.
 //
-// InvalidArgument: an error of ClusterDefaults; also if ClusterDefaults would
-// succeed only with the file's number of nodes, 1. Pure.
+// InvalidArgument: an error of ClusterDefaults, even if the file's number of
+// nodes, 1, would avoid the error. Pure.
 absl::StatusOr<Defaults> FileAndCluster(
     Defaults file, const FlagValues& given,
     const std::map<std::string, std::string>& environment);

@@ -30,12 +30,13 @@ constexpr char kTwoMachines[] =
     "distributed_type: MULTI_GPU\nmachine_rank: 0\nnum_machines: 2\n"
     "num_processes: 4\nmain_process_ip: 10.0.0.1\nmain_process_port: 1234\n"
     "same_network: true\n";
-// The defaults of InstructLab's configuration.
+// The settings for torchrun in InstructLab's default configuration.
 constexpr char kInstructLab[] =
     "train:\n  nproc_per_node: 1\n  additional_args:\n    nnodes: 1\n"
     "    node_rank: 0\n    rdzv_endpoint: 127.0.0.1:12222\n";
 
-// Parses a command line with a file of this `text`, as launch does.
+// Parses a command line as launch does, with a configuration file that contains
+// `text`.
 absl::StatusOr<ParsedOptions> Parse(const std::string& text,
                                     const Environment& environment, Args args) {
   const std::vector<Flag> flags = FlagsOf(FlagUser::kLaunchOnly);
@@ -128,8 +129,8 @@ TEST(FileAndClusterTest, AFilesRankIsNotEveryNodes) {
   const RunOptions pod = Options(kTwoMachines, Pod("1"));
   EXPECT_FALSE(pod.node_rank.has_value());
   EXPECT_EQ(pod.hosting, Hosting::kNever);
-  // If the file, not MUSTER_NODES, gives the number of pods, the file's rank
-  // has no effect either.
+  // The number of pods may come from the file instead of MUSTER_NODES. Even
+  // then, the file's node rank has no effect.
   Environment unnumbered = Pod("1");
   unnumbered.erase("MUSTER_NODES");
   EXPECT_FALSE(Options(kTwoMachines, unnumbered).node_rank.has_value());
@@ -180,8 +181,8 @@ TEST(FileAndClusterTest, AFileHoldsForASingleNode) {
   const RunOptions one = Options(kOneMachine, {});
   EXPECT_EQ(one.spec.max_nodes, 1);
   EXPECT_THAT(one.remarks, IsEmpty());
-  // Two Slurm jobs of one node each; the file makes them nodes of one training
-  // job.
+  // Two Slurm jobs have one node each. The file makes these nodes the nodes of
+  // one training job.
   Environment single = Task("0");
   single["SLURM_STEP_NUM_TASKS"] = "1";
   EXPECT_EQ(Options(kTwoMachines, single).node_rank, 0);

@@ -7,12 +7,12 @@
 
 namespace muster::launcher {
 
-// Reads InstructLab's config.yaml: the keys of its `train:` section and of that
-// section's `additional_args:` that its training library passes to torchrun
-// (TorchrunArgs: nproc_per_node, nnodes, node_rank, rdzv_id, rdzv_endpoint or
-// master_addr and master_port). All other keys are for InstructLab's own
-// programs and are listed as ignored. Pure. InvalidArgument: "FILE:LINE: what
-// is wrong".
+// Reads InstructLab's config.yaml. From its `train:` section and that section's
+// `additional_args:`, takes the keys that InstructLab's training library passes
+// to torchrun. These are the fields of TorchrunArgs: nproc_per_node, nnodes,
+// node_rank, rdzv_id, and rdzv_endpoint or master_addr and master_port. All
+// other keys are for InstructLab's own programs and are listed as ignored.
+// Pure. InvalidArgument: "FILE:LINE: what is wrong".
 absl::StatusOr<ConfigMeaning> ReadInstructLabConfig(
     const YamlValue& document, const ConfigSurroundings& surroundings);
 

@@ -7,9 +7,9 @@
 
 namespace muster::launcher {
 
-// The text that Python's str() returns for the value as read by yaml.safe_load:
-// "None", "True", "0.1" for 0.10; a list in Python's notation. Other text is
-// returned unchanged.
+// The text that Python's str() returns for the value as read by yaml.safe_load.
+// Examples: "None", "True", "0.1" for 0.10; a list in Python's notation. Any
+// other text is returned unchanged.
 std::string PythonText(const YamlValue& value);
 
 std::string Lower(std::string text);

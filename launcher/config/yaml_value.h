@@ -18,7 +18,8 @@ struct YamlValue {
   Kind kind = Kind::kNull;
   int line = 0;      // line number, from 1
   std::string text;  // kScalar: its text
-  // kScalar: quoted, so a string even if it looks like a number
+  // kScalar: whether the text is quoted; if so, it is a string even if it looks
+  // like a number
   bool quoted = false;
   std::vector<YamlValue> items;  // kList: its elements
   // kMap: its entries in the file's order, without duplicate keys.

@@ -10,8 +10,8 @@
 namespace muster::launcher {
 
 // Runs `work` in a child process and returns its exit code as soon as the child
-// has sent it. The child may be unable to exit: a driver or a file system that
-// hangs can hold it forever. Call while this process has one thread.
+// has sent it. The child itself may be unable to exit, because a driver or a
+// file system hangs. Call while this process has one thread.
 //
 // DeadlineExceeded: no exit code within `timeout`; the child was killed.
 // Internal: the child died, for example by a signal in a driver's library; the

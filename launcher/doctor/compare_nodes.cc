@@ -18,9 +18,9 @@ namespace {
 
 constexpr char kId[] = "nodes-absent";
 
-// Returns the names of the expected nodes that sent no report. `missing`: the
-// number of such nodes. Empty if another number of names is found: then the
-// names are unknown, or the reports use other names.
+// Returns the names of the expected nodes that sent no report; `missing` is the
+// number of such nodes. If the number of names found is not `missing`, the
+// names are unknown or the reports use other names, and the result is empty.
 std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
                                      const std::vector<NodeReport>& reports,
                                      size_t missing) {
@@ -34,9 +34,9 @@ std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
   return absent;
 }
 
-// Returns the node ranks (--node-rank) of the nodes that sent no report.
-// `missing`: the number of such nodes. Empty if a report has no node rank, or
-// if another number of ranks is found.
+// Returns the node ranks (--node-rank) of the nodes that sent no report;
+// `missing` is the number of such nodes. Empty if a report has no node rank, or
+// if the number of ranks found is not `missing`.
 std::vector<int> RanksAbsent(const ExpectedNodes& expected,
                              const std::vector<NodeReport>& reports,
                              size_t missing) {
@@ -157,8 +157,8 @@ void CompareTexts(const Named& named, const char* id,
 void CompareReach(const Named& named, std::vector<agent::Finding>& findings) {
   const std::vector<NodeSeen>& nodes = named.nodes;
   for (size_t rank = 0; rank < nodes.size(); ++rank) {
-    // The nodes that this node cannot reach, grouped by error text. So a node
-    // that reaches no other node gives one finding, not many.
+    // The nodes that this node cannot reach, grouped by error text. A node that
+    // reaches no other node thus gives one finding, not many.
     std::map<std::string, std::vector<std::string>> failed;
     for (const auto& [other, probe] : nodes[rank].probes) {
       if (probe.error.empty()) continue;
@@ -185,8 +185,8 @@ void CompareClocks(const Named& named, std::vector<agent::Finding>& findings) {
       continue;
     }
     const double ahead = -ToSeconds(asked->second.clock_ahead);
-    // Ignore a difference below one second plus the round trip, which bounds
-    // the error of the measurement.
+    // The error of the measurement is at most the round trip. Ignore a
+    // difference below one second plus the round trip.
     if (std::fabs(ahead) < 1.0 + ToSeconds(asked->second.round_trip)) continue;
     char text[48];
     std::snprintf(text, sizeof(text), " by %+.1f s", ahead);

@@ -27,14 +27,14 @@ struct ExpectedNodes {
 std::vector<std::string> SlurmNodes(
     const std::map<std::string, std::string>& environment);
 
-// Returns one finding for each expected node that sent no report, with the
-// node's name or else its node rank. If neither is known, returns one finding
-// for all missing nodes. Pure.
+// Returns one finding for each expected node that sent no report. The finding
+// has the node's name, or else its node rank. If neither is known, returns one
+// finding for all missing nodes. Pure.
 std::vector<agent::Finding> FindAbsent(const ExpectedNodes& expected,
                                        const std::vector<NodeReport>& reports);
 
-// The results of one of several nodes: its report, and which other nodes it
-// could reach.
+// The results of one of several nodes: its report, and its attempts to reach
+// other nodes.
 struct NodeSeen {
   std::optional<NodeReport> report;  // nullopt: no report before the deadline
   std::string address;
@@ -43,12 +43,14 @@ struct NodeSeen {
 };
 
 // The ranks that the node of rank `rank` probes. With up to 32 nodes these are
-// all others; with more, rank 0, whose clock is the reference, and the ranks at
-// distances of powers of two, so that several nodes probe each node. Pure.
+// all others. With more nodes, these are rank 0, whose clock is the reference,
+// and the ranks at distances of powers of two. So several nodes probe each
+// node. Pure.
 std::vector<int> ProbedBy(int rank, int nodes);
 
-// Findings that concern several nodes, in the order of their rank: nodes
-// without a report, unreachable nodes, and differences between nodes. Pure.
+// Findings that concern several nodes: nodes without a report, unreachable
+// nodes, and differences between nodes. `nodes`: in the order of their ranks.
+// Pure.
 std::vector<agent::Finding> CompareNodes(const std::vector<NodeSeen>& nodes);
 
 }  // namespace muster::launcher

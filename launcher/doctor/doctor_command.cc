@@ -66,7 +66,8 @@ int DoctorCommand(const std::vector<std::string>& arguments,
     return voice.Refuse(code.status(), "doctor");
   }
   voice.Error(absl::StrCat("doctor: ", std::string(code.status().message())));
-  // A node on which the checks hang or crash is unhealthy.
+  // A node on which the checks hang or crash is unhealthy: the exit code is the
+  // one for errors. With --nodes the job failed: the exit code is 1.
   return request->way == DoctorRequest::Way::kHere
              ? ExitCodeOf(agent::Severity::kError)
              : 1;

@@ -48,8 +48,8 @@ FAKE_NVML_INIT=18 expect 4 '*Driver/library version mismatch*nvml-mismatch*'
 CUDA_VISIBLE_DEVICES=0,5 expect 4 '*names 5; there are 2 GPUs*'
 NCCL_SOCKET_IFNAME=nosuch expect 4 '*nccl-interface-missing*'
 FAKE_NVML_GPUS=0 expect 4 '*driver is loaded and shows no GPU*gpu-none-shown*'
-# A run with --health-checks reads the GPUs from the same library. An unhealthy
-# node is rejected, with the reason, when its time to join is over.
+# `launch --health-checks` reads the GPUs from the stand-in library, too. An
+# unhealthy node is rejected, with the reason, once join_timeout has passed.
 checked() {
   timeout 60 "$launch" --nproc-per-node="$2" --health-checks=gpu \
     --rdzv-conf=join_timeout=10 --no-python true >"checked.$1" 2>&1 </dev/null
@@ -73,8 +73,8 @@ output=$(MUSTER_TOKEN=secret timeout 60 "$launch" --standalone --no-python \
 [[ $output == *error*'has another token'*coordinator-token* ]] ||
   fail "a wrong token: $output"
 
-# Three nodes, one of them with a different GPU. The port was free a moment ago
-# and is below 32768, so that the kernel does not assign it to a connection.
+# Starts the doctor on three nodes, one of them with a different GPU. The port
+# is free, and below 32768, so that the kernel does not give it to a connection.
 port=$(python3 -c 'import random, socket; s = socket.socket()
 while s.connect_ex(("127.0.0.1", p := random.randrange(10000, 32000))) == 0: pass
 print(p)')
@@ -86,8 +86,8 @@ nodes() {
       if ((node == 1)); then
         export MUSTER_NVML_LIBRARY=$fake FAKE_NVML_GPUS=1 FAKE_NVML_SET=ecc=9
       fi
-      # The doctor ignores the run's own health command, which would keep every
-      # node out.
+      # The run that the doctor checks has a health command. The doctor does not
+      # run this command, which would reject every node.
       PET_HEALTH_COMMAND=false PET_HEALTH_CHECKS=all \
         timeout 100 "$launch" doctor --nodes --nnodes=3 --node-id="node$node" \
         --rdzv-backend=c10d --rdzv-endpoint="127.0.0.1:$port" \
@@ -118,8 +118,8 @@ assert 'nodes' in between and 'nodes-unreachable' not in between, between
 assert 'nodes-hardware-differ' in between, between
 PYTHON
 
-# One of three nodes does not come: the page names it, and shows the others. The
-# job has a token, which the workers need to ask the coordinator.
+# If one of three nodes does not come, the page names that node and shows the
+# other two. The job has a token. The workers need it to ask the coordinator.
 for rank in 0 2; do
   MUSTER_TOKEN=secret timeout 100 "$launch" doctor --nodes --nnodes=3 \
     --node-rank=$rank --node-id=node$rank --master-addr=127.0.0.1 \
@@ -139,7 +139,8 @@ page=$(cat out.0 out.2)
   $page == *Machine*'Unhealthy'* ]] ||
   fail "an absent node: $page $(<err.0) $(<err.2)"
 
-# No coordinator is running: launch prints the page of this node, and says so.
+# If no coordinator is running, launch prints the page of this node, and a
+# message that the nodes did not come together.
 timeout 100 "$launch" doctor --nodes --nnodes=2 --rdzv-backend=c10d \
   --rdzv-endpoint="127.0.0.1:$port" --rdzv-conf=is_host=0 \
   --connect-timeout=1 >out.alone 2>err.alone </dev/null

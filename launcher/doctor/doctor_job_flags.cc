@@ -32,8 +32,8 @@ std::string DoctorsRdzvConf(const RunOptions& options) {
   if (!is_given("last_call_timeout")) {
     parts.push_back(absl::StrCat("last_call_timeout=", ToSeconds(join)));
   }
-  // Allow commands that differ between the nodes: each has the name of its own
-  // result file.
+  // Lets nodes have different commands, because the command of each node
+  // contains the name of that node's result file.
   if (!is_given("mixed_nodes")) parts.emplace_back("mixed_nodes=1");
   return absl::StrJoin(parts, ",");
 }

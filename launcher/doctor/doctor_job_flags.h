@@ -21,7 +21,7 @@ inline constexpr char kWorkersTokenVariable[] = "MUSTER_DOCTOR_TOKEN";
 
 // Returns the run's --rdzv-conf, with the doctor's time limit if the run gives
 // none. The limit is one minute, since a person waits for the result. If all
-// nodes join earlier, the job starts as soon as they have.
+// nodes join earlier, the job starts at once.
 std::string DoctorsRdzvConf(const RunOptions& options);
 
 // The number of nodes that the run needs: MIN of --nnodes=MIN:MAX.
@@ -30,9 +30,9 @@ int ExpectedOf(const RunOptions& options);
 // Whether a node's exit code means that the job had started without this node.
 bool NeverRan(int exit_code);
 
-// Returns the flags with which the job starts with the nodes that have joined.
-// The returned flags are placed after the given flags and override those. A job
-// with the static backend keeps its meeting point.
+// Returns flags that let the job start with the nodes that have joined. These
+// flags are placed after the given flags and override them. A job with the
+// static backend keeps its meeting point.
 std::vector<std::string> FlagsForPartialJob(const RunOptions& options);
 
 // Returns the arguments of the job that `launch doctor --nodes` starts. The

@@ -13,9 +13,10 @@
 namespace muster::launcher {
 namespace {
 
-// Flags for the job's worker only: the file for its result (-: as encoded lines
-// to stdout), the columns of the terminal (negative: without colours), the
-// number of expected nodes, and this node's rank. --help does not list them.
+// Flags for the job's worker only; --help does not list them. They give the
+// file for its result (-: as encoded lines to stdout), the columns of the
+// terminal (negative: without colours), the number of expected nodes, and this
+// node's rank.
 constexpr char kAsNode[] = "as-node";
 constexpr char kInLines[] = "-";
 constexpr char kColumns[] = "columns";

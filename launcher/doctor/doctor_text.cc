@@ -17,8 +17,8 @@ constexpr int kLabel = 9;  // width of the label column: " warning" and a blank
 
 // Maximum number of lines of one kind that the page shows; --json shows all.
 constexpr int kMaxOfAKind = 6;
-// Maximum number of lines of one kind up to which the page shows the lines
-// without trouble. If there are more, only lines with trouble are shown.
+// If a kind of findings has more lines than this, the page leaves out those
+// lines of the kind whose severity is kOk.
 constexpr int kMaxFineOfAKind = 3;
 
 // One line of the page: a finding and, on a page of several nodes, the nodes
@@ -42,7 +42,8 @@ Ink InkOf(agent::Severity severity) {
   return Ink::kBold;
 }
 
-// Whether a line shows its remedy. Only the last line of a kind does.
+// Whether a line shows its remedy. If several lines are of one kind, only the
+// last one shows it.
 enum class Remedy { kLeftOut, kTold };
 
 void AppendLine(const Line& line, Remedy remedy, const TextTarget& target,
@@ -143,8 +144,8 @@ std::vector<Line> OfGroup(const std::vector<Line>& lines,
       chosen.push_back(line);
     }
   }
-  // Order of the lines: findings without trouble, then the others by severity,
-  // the worst first. Findings of one kind stay together.
+  // Order of the lines: first those of severity kOk, then the others from the
+  // worst severity to the mildest. Findings of one kind stay together.
   std::map<std::string, size_t> first;
   for (size_t i = 0; i < chosen.size(); ++i) {
     first.emplace(chosen[i].finding.id, i);

@@ -9,7 +9,7 @@
 
 namespace muster::launcher {
 
-// kAll: the page also shows the findings without trouble.
+// kAll: the page shows all findings. kTroubleOnly: only warnings and errors.
 enum class Detail { kAll, kTroubleOnly };
 
 // The page for one node: its findings by group, each with its remedy, and a

@@ -27,9 +27,10 @@ constexpr Duration kCoordinatorTimeout = std::chrono::seconds(5);
 // Time limit for asking one endpoint, if there are several.
 constexpr Duration kTimeoutOfEach = std::chrono::seconds(2);
 
-// Asks the coordinator at `endpoint` whether it answers, which address of this
-// node it sees, and its time. `token`: the job's token from ReadCallerToken.
-// Blocks for at most twice `timeout`.
+// Asks the coordinator at `endpoint` for its time and for the address of this
+// node that it sees. `token`: the job's token from ReadCallerToken. Blocks for
+// at most twice `timeout`, and for 5 s more if FindLocalCoordinator resolves
+// the name again.
 agent::CoordinatorFacts AskCoordinator(const rendezvous::Endpoint& endpoint,
                                        const rendezvous::TlsFiles& tls,
                                        const absl::StatusOr<std::string>& token,
@@ -63,8 +64,9 @@ agent::CoordinatorFacts AskCoordinator(const rendezvous::Endpoint& endpoint,
   rendezvous::AdminClient client(std::move(options));
   const auto caller = client.WhoAmI();
   facts.local_address = LocalAddressTowards(addresses->front());
-  // A coordinator that does not implement this method is an older version. A
-  // coordinator that needs a token rejects the call. Both are reachable.
+  // A coordinator without the method WhoAmI is an older version. A coordinator
+  // that needs a token rejects the call. In both cases the coordinator is
+  // reachable.
   if (absl::IsUnimplemented(caller.status())) return facts;
   if (absl::IsUnauthenticated(caller.status())) {
     const std::string why(caller.status().message());

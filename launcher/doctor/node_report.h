@@ -31,9 +31,8 @@ struct NodeReport {
 NodeReport ReportOf(const agent::NodeFacts& facts,
                     std::vector<agent::Finding> findings);
 
-// Converts a report to a JSON object on one line, as docs/DOCTOR.md describes
-// it, and back. InvalidArgument: the text is not such an object, or too long.
-// Pure.
+// Converts a report to a JSON object on one line (described in docs/DOCTOR.md),
+// and back. InvalidArgument: the text is not such an object, or too long. Pure.
 std::string NodeReportJson(const NodeReport& report);
 absl::StatusOr<NodeReport> ParseNodeReport(const std::string& json);
 
@@ -51,8 +50,8 @@ std::vector<std::string> NodeNames(const std::vector<NodeReport>& reports);
 // The worst severity of all findings.
 agent::Severity WorstOfPage(const NodesPage& page);
 
-// Converts a page to JSON on one line, as docs/DOCTOR.md describes it, and
-// back. InvalidArgument: the text is not a page, or too long. Pure.
+// Converts a page to JSON on one line (described in docs/DOCTOR.md), and back.
+// InvalidArgument: the text is not a page, or too long. Pure.
 std::string NodesJson(const NodesPage& page);
 absl::StatusOr<NodesPage> ParseNodesJson(const std::string& text);
 

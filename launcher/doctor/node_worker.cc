@@ -79,8 +79,8 @@ std::map<int, Probe> ParseProbes(const std::string& text, int nodes) {
   return probes;
 }
 
-// Returns the listeners of the ranks that this node probes. If a node has not
-// stored its "place" key by `deadline`, it is left out; rank 0 reports it as
+// Returns the listeners of the ranks that this node probes. A node that has not
+// stored its "place" key by `deadline` is left out; rank 0 reports that node as
 // missing.
 std::map<int, rendezvous::Endpoint> Targets(const NodePlace& place,
                                             Store& store, Instant deadline) {
@@ -175,9 +175,9 @@ std::string OwnAddress(const std::map<std::string, std::string>& environment) {
       .value_or("127.0.0.1");
 }
 
-// Builds the page of all nodes. Findings about missing nodes are added here if
-// the expected number is known; otherwise the `launch` that started the job
-// from another machine adds them.
+// Builds the page of all nodes. If the expected number of nodes is known,
+// findings about missing nodes are added here. Otherwise the `launch` that
+// started the job from another machine adds them.
 NodesPage PageOf(const DoctorRequest& request,
                  const std::map<std::string, std::string>& environment,
                  const std::vector<NodeSeen>& nodes) {
@@ -220,7 +220,9 @@ absl::StatusOr<int> RunAsNode(
     const auto code = AgreeOnExitCode(place, 0, store);
     if (!code.ok()) return code.status();
     LeaveExitCode(request.outcome_file, *code);
-    return 0;  // this worker's own exit code: its job has succeeded
+    // The exit code of this worker is 0 even on an unhealthy node. With any
+    // other code the doctor's job would fail.
+    return 0;
   }
   const NodesPage page = PageOf(request, environment, *nodes);
   DoctorResult outcome;
@@ -232,7 +234,7 @@ absl::StatusOr<int> RunAsNode(
                        ? absl::StrCat(NodesJson(page), "\n")
                        : NodesText(page, request.detail, request.target);
   }
-  // Write the file before the exit code is stored: the other nodes exit as soon
+  // Write the file before the exit code is stored. The other nodes exit as soon
   // as they have read the exit code.
   const bool left = LeavePage(request.outcome_file, outcome);
   const auto told = AgreeOnExitCode(place, outcome.exit_code, store);
@@ -241,8 +243,8 @@ absl::StatusOr<int> RunAsNode(
   const bool printed =
       std::fputs(outcome.page.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
   if (!printed) return 1;
-  // Without a result file, the `launch` that reads the encoded lines computes
-  // the exit code from them.
+  // If there is no result file, another `launch` reads the encoded lines and
+  // computes the exit code from them.
   return request.outcome_file.empty() ? 0 : outcome.exit_code;
 }
 

@@ -27,10 +27,10 @@ struct NodePlace {
   Duration connect_timeout = std::chrono::seconds(5);
 };
 
-// Exchanges reports through the job's store: stores this node's report, probes
-// other nodes and stores the results. On rank 0 returns the reports and probe
-// results of all nodes, by rank. On other ranks waits until rank 0 has finished
-// and returns an empty list.
+// Exchanges reports through the job's store. Stores this node's report, probes
+// other nodes and stores the results. On rank 0, returns the reports and probe
+// results of all nodes, by rank. On other ranks, waits until rank 0 has
+// finished and returns an empty list.
 absl::StatusOr<std::vector<NodeSeen>> ExchangeReports(const NodePlace& place,
                                                       const NodeReport& report,
                                                       Store& store);
@@ -39,11 +39,12 @@ absl::StatusOr<std::vector<NodeSeen>> ExchangeReports(const NodePlace& place,
 absl::StatusOr<int> AgreeOnExitCode(const NodePlace& place, int own,
                                     Store& store);
 
-// Runs one worker of the job that `launch doctor --nodes` starts: checks its
-// own node and, together with the other workers, the connections between the
-// nodes. Rank 0 writes the page to request.outcome_file for the `launch` on its
-// node, or, if the file name is empty, prints it as encoded lines for a
-// `launch` on another machine.
+// Runs one worker of the job that `launch doctor --nodes` starts. The worker
+// checks its own node. Together with the other workers it checks the
+// connections between the nodes. Rank 0 writes the page to
+// request.outcome_file, which the `launch` on its node reads. If the file name
+// is empty, rank 0 prints the page as encoded lines for a `launch` on another
+// machine.
 absl::StatusOr<int> RunAsNode(
     const DoctorRequest& request,
     const std::map<std::string, std::string>& environment);

@@ -121,8 +121,8 @@ absl::StatusOr<int> Tell(const DoctorRequest& request,
   for (agent::Finding& absent : FindAbsent(expected, page.reports)) {
     page.between.push_back(std::move(absent));
   }
-  // If no node sent a report, although no host is known to have failed, the job
-  // itself has failed and has printed the cause. Then there is no page.
+  // No node sent a report, and no host is known to have failed: the job itself
+  // has failed and has printed the cause. Then there is no page.
   if (page.reports.empty() && expected.why.empty()) {
     return absl::NotFoundError("no node has told anything");
   }
@@ -156,10 +156,10 @@ void StartWithReachableHosts(const RunOptions& options, RemotePlan& plan) {
   }
 }
 
-// Implements `launch doctor --nodes` with --hostfile or --slurm: starts the
-// agents of all nodes from this machine, and prints the page of the nodes that
-// sent a report, with what is known about the other nodes. Returns the page's
-// exit code. Call while the process has one thread.
+// Implements `launch doctor --nodes` with --hostfile or --slurm. Starts the
+// agents of all nodes from this machine, and prints one page. The page shows
+// the nodes that sent a report, and what is known about the other nodes.
+// Returns the page's exit code. Call while the process has one thread.
 //
 // `options`: those of the job, without the worker's own flags. With Slurm,
 // `launch` is called with `arguments`, which are the same options as text.
@@ -247,7 +247,8 @@ void HandOnAccess(const RunOptions& options) {
     setenv(kWorkersTokenVariable, token->c_str(), /*overwrite=*/1);
   } else if (options.remote.start == RemoteStart::kSlurm &&
              !options.tls.given() && options.endpoints.empty()) {
-    // The job uses the same fresh token: main.cc gives it to the agents.
+    // main.cc makes this token the job's token, so that agents and workers have
+    // the same token.
     setenv(kWorkersTokenVariable, rendezvous::FreshToken().c_str(),
            /*overwrite=*/1);
   }
@@ -259,7 +260,7 @@ void HandOnAccess(const RunOptions& options) {
   }
 }
 
-// Returns those flags of the worker that depend on this node.
+// Returns the flags of the worker that differ from node to node.
 std::vector<std::string> OfThisNode(const RunOptions& options,
                                     const std::string& outcome_file) {
   const TextTarget target = TargetOf(STDOUT_FILENO);

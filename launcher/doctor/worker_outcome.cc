@@ -57,8 +57,9 @@ std::optional<DoctorResult> OutcomeFile::Read() const {
 }
 
 bool LeavePage(const std::string& path, const DoctorResult& outcome) {
-  // Opened without O_CREAT: the `launch doctor` that waits for this result has
-  // created the file. Without a file no process on this node waits for it.
+  // Opened without O_CREAT, because the `launch doctor` that waits for this
+  // result has created the file. If there is no file, no process on this node
+  // waits for the result.
   const OwnedFd fd(open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
   return fd.open() && WriteAll(fd.get(), absl::StrCat(outcome.exit_code, "\n",
                                                       outcome.page));

@@ -37,14 +37,15 @@ class OutcomeFile {
 // exist on this node or cannot be written.
 bool LeavePage(const std::string& path, const DoctorResult& outcome);
 
-// Writes only the exit code to the file `path`, unless the file has a result
-// already: another node that shares the folder may have written it. Returns
-// false if the file does not exist or cannot be written.
+// Writes only the exit code to the file `path`. If the file has a result
+// already, it is kept: another node that shares the folder may have written it.
+// Returns false if the file does not exist or cannot be written.
 bool LeaveExitCode(const std::string& path, int exit_code);
 
-// Encoded lines transfer a text from a worker to the `launch` on another
-// machine that started the job, in the worker's output. On the way, lines may
-// get prefixes, are mixed with other output, and are cut if they are long.
+// Encoded lines carry a text from a worker to a `launch` on another machine,
+// the one that started the job. They are part of the worker's output. On the
+// way, lines may get prefixes, may be mixed with other output, and are cut if
+// they are long.
 
 // Encodes `text` as lines of bounded length. Pure.
 std::string OutcomeLines(const std::string& text);

@@ -19,8 +19,8 @@ TEST(OutcomeFile, AResultIsWrittenReadAndDeleted) {
     EXPECT_EQ(file->Read()->exit_code, 4);
     EXPECT_EQ(file->Read()->page, "");
     ASSERT_TRUE(LeavePage(path, {3, "a page\nof lines\n"}));
-    // LeaveExitCode keeps a result that is there: another node that shares the
-    // folder may have written it.
+    // LeaveExitCode does not overwrite a result in the file: another node that
+    // shares the folder may have written the result.
     ASSERT_TRUE(LeaveExitCode(path, 4));
     const auto outcome = file->Read();
     ASSERT_TRUE(outcome.has_value());

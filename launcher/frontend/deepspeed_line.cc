@@ -241,8 +241,8 @@ class Translator {
     return absl::OkStatus();
   }
 
-  // Translates --no_ssh: this process is one of several nodes, which the user
-  // starts separately.
+  // Translates --no_ssh. This process is then one of several nodes, which the
+  // user starts separately.
   absl::Status ReadNodeOf(const std::vector<Host>& hosts) {
     const absl::StatusOr<int> rank =
         Number("node-rank", 0, static_cast<int>(hosts.size()) - 1);
@@ -259,9 +259,9 @@ class Translator {
     return absl::OkStatus();
   }
 
-  // Translates --launcher slurm: uses the nodes of the Slurm allocation, even
-  // if there is only one and no host file. A host file gives only the number of
-  // nodes and slots.
+  // Translates --launcher slurm. The job uses the nodes of the Slurm
+  // allocation, even if there is only one and no host file. A host file gives
+  // only the number of nodes and slots.
   absl::Status ReadSlurm() {
     for (const char* const flag : {"include", "exclude"}) {
       if (Text(flag).empty()) continue;

@@ -13,7 +13,7 @@ namespace muster::launcher {
 // deepspeed) to the syntax of `launch`; a line for `launch` stays as it is.
 // Reads DeepSpeed's host file if the frontend is kDeepSpeed.
 //
-// If a translated line names a program to run, it begins with a flag, so that
+// If a translated line names a program to run, the line begins with a flag. So
 // `launch` does not take the program's name for one of its subcommands.
 absl::StatusOr<OwnLine> ReadOwnLine(const CalledAs& called,
                                     const std::vector<Flag>& flags);

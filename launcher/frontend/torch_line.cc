@@ -14,7 +14,7 @@ bool Holds(const CommandLine& line, const std::string& name) {
   return found != line.values.end() && found->second.back() != "0";
 }
 
-// Lets all workers read stdin, as under torchrun; but not with --hostfile or
+// Lets all workers read stdin, as under torchrun. Not with --hostfile or
 // --slurm, because agents on other hosts have no stdin.
 void GiveStdinToAllWorkers(const CommandLine& line, OwnLine& own) {
   for (const char* flag : {"hostfile", "slurm"}) {
@@ -23,10 +23,10 @@ void GiveStdinToAllWorkers(const CommandLine& line, OwnLine& own) {
   own.args.emplace_back("--stdin=all");
 }
 
-// Adds --cluster=none, because torchrun does not read a cluster's variables: a
-// flag that is not given has torchrun's default, in a Slurm step, too. Does
-// nothing if the user gives --cluster, --slurm or --config: torchrun does not
-// have these flags, so the user wants the variables to be read.
+// Adds --cluster=none: torchrun does not read a cluster's variables, so a flag
+// that is not given has torchrun's default, even in a Slurm step. Does nothing
+// if the user gives --cluster, --slurm or --config. torchrun does not have
+// these flags, so the user wants the variables to be read.
 void DisableClusterDefaults(const CommandLine& line, OwnLine& own) {
   for (const char* flag : {"cluster", "slurm", "config"}) {
     if (line.values.count(flag) > 0) return;

@@ -11,10 +11,9 @@
 namespace muster::launcher {
 
 // Translates torchrun's command line. `launch` has all flags of torchrun. There
-// are two differences: the program is always run by Python, whatever its name,
-// and the variables of a cluster are not read (--cluster=none) unless
-// --cluster, --slurm or --config is given. Pure. Errors: those of
-// ParseCommandLine.
+// are two differences. The program is always run by Python, whatever its name.
+// Unless --cluster, --slurm or --config is given, the variables of a cluster
+// are not read (--cluster=none). Pure. Errors: those of ParseCommandLine.
 absl::StatusOr<OwnLine> OwnLineOfTorchrun(const std::vector<Flag>& flags,
                                           const std::vector<std::string>& args);
 

@@ -40,8 +40,9 @@ agent::CommandRequest AskedCommand(const RunOptions& options,
 
 // Chooses the name of the run's log folder, which no other run uses. If a run
 // may have several nodes, the coordinator chooses a tag for the name and sends
-// it to all nodes, so that nodes with a common file system use one folder. With
-// --state-dir, too, the coordinator knows the tag: a continued run keeps it.
+// it to all nodes. So nodes with a common file system use one folder. With
+// --state-dir the coordinator also chooses the tag, because a continued run
+// must keep the tag of its journal.
 void NameRun(const RunOptions& options, const MachineFacts& facts,
              const Meeting& meeting, agent::LogPlan& logs) {
   logs.run_name = meeting.run_id;
@@ -270,7 +271,7 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
       options.cluster == Cluster::kSlurm ||
       options.cluster == Cluster::kKubernetes;
   agent.policy.waits_for_place = options.cluster == Cluster::kKubernetes;
-  // In a cluster, a node that never ran in the job exits with 0: a cluster
+  // In a cluster, a node that never ran in the job exits with 0. A cluster
   // counts every other exit code as a failure of the whole job.
   if (options.cluster != Cluster::kNone) agent.policy.never_ran_exit_code = 0;
   agent.preemption = options.preemption;

@@ -13,15 +13,16 @@
 
 namespace muster::launcher {
 
-// Where the nodes find their coordinator (the rendezvous endpoint), with the
-// settings that depend on it. Decided before everything else in a run.
+// The place where the nodes find their coordinator (the rendezvous endpoint),
+// and the settings that depend on it. Decided before everything else in a run.
 struct Meeting {
-  // Whether this node is the job's only node and hosts the coordinator. Then no
-  // name is resolved, and any port may be used.
+  // Whether this node is the job's only node and hosts the coordinator. If so,
+  // no name is resolved, and any port may be used.
   bool alone = false;
-  // The coordinator's addresses that the other nodes connect to, at least one.
-  // Port 0 stands for the free port that the coordinator will bind. Several
-  // addresses are those of daemons, one of which hosts the coordinator.
+  // The coordinator's addresses to which the other nodes connect, at least one.
+  // Port 0 stands for the free port that the coordinator will bind. If there
+  // are several addresses, they belong to daemons, one of which hosts the
+  // coordinator.
   std::vector<rendezvous::Endpoint> endpoints;
   std::string run_id;
   // Port of the workers' store if this node serves it; 0: any free port.
@@ -41,19 +42,20 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
 // hosts the coordinator.
 std::string NewRunTag(const MachineFacts& facts);
 
-// The identity of this node. The node id is --node-id; else "rank-N" from
-// --node-rank; else "index-N" from the number that Kubernetes
-// (JOB_COMPLETION_INDEX) or Slurm (SLURM_PROCID) gave the node; else host name
-// and incarnation. Slurm's number is used only in a step that has a task for
-// each node, because two agents in one task would have the same number. Pure.
+// The identity of this node. The node id is the first of these that exists:
+// --node-id; "rank-N" from --node-rank; "index-N" from the node's number in
+// Kubernetes (JOB_COMPLETION_INDEX) or Slurm (SLURM_PROCID); host name and
+// incarnation. Slurm's number is used only in a step that has a task for each
+// node, because two agents in one task would have the same number. Pure.
 rendezvous::NodeIdentity PlanNodeIdentity(const RunOptions& options,
                                           const MachineFacts& facts);
 
 // JobSpec::command: the requested command as words of a shell, without line
-// breaks and other control characters. Equal texts mean equal commands: a text
-// longer than kMaxCommandBytes is cut, and the length and a hash of the whole
-// are appended. The number of workers is the text of --nproc-per-node ("gpu"),
-// so that nodes with different hardware agree. Pure.
+// breaks and other control characters. Equal texts mean equal commands. If a
+// text is longer than kMaxCommandBytes, it is cut, and the length and a hash of
+// the whole text are appended. The number of workers appears as written in
+// --nproc-per-node ("gpu"), so that nodes with different hardware have equal
+// texts. Pure.
 std::string JobCommand(const RunOptions& options);
 
 }  // namespace muster::launcher

@@ -15,8 +15,8 @@
 namespace muster::launcher {
 namespace {
 
-// Replaces the empty value of "--name=": CLI11 would take that for "--name",
-// and the next argument for its value.
+// Stands for the empty value of "--name=" while CLI11 parses. CLI11 would take
+// "--name=" for "--name", and the next argument for its value.
 constexpr char kEmptyValue[] = "\x01";
 
 bool IsLong(const std::string& arg) {

@@ -33,10 +33,10 @@ struct FlagDefault {
   std::string text;    // the value as it would be written after --name=
 };
 
-// The value of each flag. A value comes from the command line, else from
-// PET_<NAME> or Flag::variable in the environment (an empty variable counts as
-// unset), else from a file or a cluster (TakeDefaults), else from the default
-// in the table of flags. Keeps the first error, so that a caller can read all
+// The value of each flag. A value comes from the first source that gives one:
+// the command line; PET_<NAME> or Flag::variable in the environment (an empty
+// variable counts as unset); a file or a cluster (TakeDefaults); the default in
+// the table of flags. Keeps the first error, so that a caller can read all
 // flags and then check status() once.
 class FlagValues {
  public:
@@ -76,11 +76,11 @@ class FlagValues {
     }
   }
 
-  // Keeps `error`, which concerns the flag's value, if it is the first error.
+  // Keeps `error` if it is the first error. It concerns the flag's value.
   void Refuse(const std::string& name, const absl::Status& error);
 
-  // Keeps `error`, which concerns the flag itself, if it is the first error.
-  // The message does not show the flag's value.
+  // Keeps `error` if it is the first error. It concerns the flag itself, so the
+  // message does not show the flag's value.
   void RefuseFlag(const std::string& name, const absl::Status& error);
 
   const absl::Status& status() const { return status_; }

@@ -44,13 +44,13 @@ struct Defaults {
   std::vector<std::string> remarks;  // notices, one line each, printed once
 };
 
-// Makes the defaults from `given`, the flags of the command line and of PET_
+// Makes the defaults. `given`: the flags of the command line and of PET_
 // variables, which take precedence over the defaults. InvalidArgument: one
 // line.
 using DefaultsSource =
     std::function<absl::StatusOr<Defaults>(const FlagValues& given)>;
 
-// Merges two layers; `first` takes precedence where both have a value.
+// Merges two layers. If both have a value, the value of `first` is used.
 // `is_host` belongs to an endpoint: if `first` names an endpoint, the `is_host`
 // of `second` is ignored.
 Defaults Layered(Defaults first, const Defaults& second);

@@ -72,8 +72,8 @@ struct Flag {
   const char* variable = nullptr;
   const char* variable_text = nullptr;
   OnHosts on_hosts = OnHosts::kSent;
-  // Name of the flag that this flag needs: without it, this flag has no effect
-  // and is refused. Null: none.
+  // Name of another flag that this flag needs. Without the other flag, this
+  // flag has no effect and is refused. Null: none.
   const char* needs = nullptr;
   // Function that reads the value, checks its bounds and sets the field of
   // `options`. Called if the flag is given. InvalidArgument: what is wrong with

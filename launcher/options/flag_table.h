@@ -29,13 +29,13 @@ std::vector<Flag> TlsFlags();
 struct RdzvConfKey {
   const char* key;
   const char* default_text = "";  // in the format of Flag::default_text
-  // Text for --help, a noun phrase. Empty: a key that only PyTorch's own
-  // rendezvous uses; its value is checked and has no effect.
+  // Text for --help, a noun phrase. Empty: only PyTorch's own rendezvous uses
+  // the key; its value is checked and has no effect.
   const char* help = "";
   absl::Status (*read)(const std::string& text, RunOptions& options);
 };
 
-// The keys in the order in which they are read: of two keys that fill the same
+// The keys in the order in which they are read. If two keys fill the same
 // field, the later one takes precedence.
 std::span<const RdzvConfKey> RdzvConfKeys();
 

@@ -48,7 +48,7 @@ struct MachineFacts {
   std::string python;
 };
 
-// Reads all facts except those about GPUs and network, which take time and are
+// Reads all facts except those about GPUs and network. These take time and are
 // read only if needed.
 MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment);
 

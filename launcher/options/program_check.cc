@@ -114,8 +114,8 @@ constexpr int kThreadsOfATakeover = 3;
 constexpr int kDescriptorsOfATakeover = 6;
 
 // The number of workers, as far as the options tell. "gpu" and "auto" count as
-// one: if a limit is too low for the real number, the call that fails reports
-// it.
+// one worker. If a limit is too low for the real number, the call that fails
+// reports it.
 int AskedWorkers(const RunOptions& options) {
   constexpr int kMaxTried = 64;
   const absl::StatusOr<int64_t> number =

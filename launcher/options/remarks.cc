@@ -27,9 +27,9 @@ bool HasGpus(const WorkerSlots& slots, const MachineFacts& facts) {
 }
 
 // Returns the first MiB of a regular file; empty if the file cannot be read.
-// The first MiB has the imports of a script, and the names of the libraries
-// that an executable needs: linkers put the table of dynamic strings before the
-// code.
+// The first MiB has the imports of a script. It also has the names of the
+// libraries that an executable needs, because linkers put the table of dynamic
+// strings before the code.
 std::string Beginning(const std::string& path) {
   constexpr size_t kMaxBytes = 1 << 20;
   std::error_code error;

@@ -10,11 +10,11 @@
 
 namespace muster::launcher {
 
-// Returns a warning if this node has too few cores for its workers, with the
-// option that requests more from the cluster: Slurm gives a task one core by
-// default. Empty: there are enough cores. A worker that uses GPUs needs a core
-// of its own; four workers without GPUs may share a core, since small tests do
-// so. Pure.
+// Returns a warning if this node has too few cores for its workers; empty:
+// there are enough cores. The warning names the option that requests more from
+// the cluster, because Slurm gives a task one core by default. A worker that
+// uses GPUs needs a core of its own; four workers without GPUs may share a
+// core, since small tests do so. Pure.
 std::string CoreRemark(const WorkerSlots& slots, const MachineFacts& facts);
 
 // Whether a Python script imports mpi4py. Pure.
@@ -24,7 +24,7 @@ bool ImportsMpi4py(std::string_view script);
 // that it needs. Searches only for the library's name. Pure.
 bool NamesMpiLibrary(std::string_view executable);
 
-// Returns a warning if the program of a worker's command uses MPI: without
+// Returns a warning if the program of a worker's command uses MPI. Without
 // mpirun, each worker's MPI_Init creates a world of its own, and the program
 // succeeds with wrong results. Empty: the program does not use MPI, or cannot
 // be read. Reads the first *.py file of `command`, or else the first word of

@@ -33,8 +33,9 @@ void RefuseFlag(FlagValues& values, const char* name, const std::string& why) {
   values.Refuse(name, absl::InvalidArgumentError(why));
 }
 
-// Refuses a flag if another flag that it needs is missing. Without --hostfile,
-// for example, a program meant for other machines would run on this one.
+// Refuses a flag if another flag that it needs is missing. For example,
+// --include without --hostfile would run a program on this machine that is
+// meant for other machines.
 void CheckNeededFlags(const std::vector<Flag>& flags, FlagValues& values) {
   for (const Flag& flag : flags) {
     if (flag.needs == nullptr || !values.IsGiven(flag.name) ||
@@ -72,8 +73,8 @@ void CheckRemoteStart(FlagValues& values, RunOptions& options) {
   }
 }
 
-// Refuses is_host=1 with several endpoints: they belong to daemons, and one of
-// the daemons hosts the coordinator.
+// Refuses is_host=1 if several endpoints are given: they belong to daemons, and
+// one of the daemons hosts the coordinator.
 void CheckHosting(const RunOptions& options, FlagValues& values) {
   if (options.endpoints.size() < 2 || options.hosting != Hosting::kAlways ||
       options.standalone == Standalone::kYes) {
@@ -115,8 +116,8 @@ void CheckStore(const RunOptions& options, FlagValues& values) {
                "relays the agent's store, and --worker-store asks for the "
                "worker's own; give one of the two");
   }
-  // Refuse --worker-store for TensorFlow and JAX: their workers exchange
-  // addresses in the agents' store, before any worker could serve a store.
+  // Refuse --worker-store for TensorFlow and JAX. Their workers exchange
+  // addresses in the agents' store before any worker could serve a store.
   for (const agent::FrameworkEnv framework : options.framework_envs) {
     if (framework == agent::FrameworkEnv::kTensorFlow ||
         framework == agent::FrameworkEnv::kJax) {
@@ -157,8 +158,9 @@ void Derive(const FlagValues& values, const std::optional<Duration>& rejoin,
         "--rdzv-conf: store_type=file has no effect: nodes meet at a "
         "coordinator, see --rdzv-endpoint");
   }
-  // Slurm gives each node its own number of GPUs. With the variable's name
-  // instead of the number, the commands of all nodes are equal.
+  // Slurm gives each node its own number of GPUs. The job's command contains
+  // the variable's name instead of the number, so that the commands of all
+  // nodes are equal.
   const std::string origin = values.Origin("nproc-per-node");
   if (origin.rfind("SLURM_", 0) == 0) options.workers_asked = "$" + origin;
   options.remote.given = values.Given();
@@ -187,8 +189,8 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     parsed.shell = completion->second.back();
     return parsed;
   }
-  // As with torchrun, the last value of a repeated flag counts. But --config is
-  // refused if repeated, because it would be hard to see which file counts.
+  // The last value of a repeated flag counts, as with torchrun. But a repeated
+  // --config is refused, because it would be hard to see which file counts.
   const auto config = line->values.find("config");
   if (config != line->values.end() && config->second.size() > 1) {
     return absl::InvalidArgumentError(

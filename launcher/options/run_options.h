@@ -27,7 +27,9 @@ namespace muster::launcher {
 
 enum class RendezvousBackend { kStatic, kDynamic };
 enum class Standalone { kNo, kYes };
-enum class Hosting { kIfOwner, kAlways, kNever };  // is_host of --rdzv-conf
+// The value of is_host in --rdzv-conf: whether this node hosts the coordinator.
+// kIfOwner: is_host is not given (see ChooseCoordinator).
+enum class Hosting { kIfOwner, kAlways, kNever };
 enum class Verbosity { kNotices, kQuiet };
 enum class LocalRanks { kReal, kVirtual };
 
@@ -61,16 +63,17 @@ struct RemoteOptions {
   // cluster gave. The command lines of the agents on other nodes are made from
   // these texts.
   std::map<std::string, std::string> given;
-  // Used only in an agent that another `launch` started: the descriptors to
-  // which the agent writes its coordinator's port and the verdict. -1: the port
-  // is not written, and the verdict goes to stderr.
+  // Used only in an agent that another `launch` started. endpoint_fd: the
+  // descriptor to which the agent writes its coordinator's port; -1: the port
+  // is not written. verdict_fd: the descriptor to which it writes the verdict;
+  // -1: stderr.
   int endpoint_fd = -1;
   int verdict_fd = -1;
   // Used only in an agent that another `launch` started: which messages about
   // the whole job the agent prints.
   agent::JobMessages job_messages = agent::JobMessages::kAll;
-  // Whether the `launch` that started this agent made the job's token, so that
-  // only that `launch` and its agents have it.
+  // Whether the `launch` that started this agent made the job's token. If so,
+  // only that `launch` and its agents have the token.
   TokenMaker token_maker = TokenMaker::kUser;
 
   bool operator==(const RemoteOptions&) const = default;
@@ -84,8 +87,8 @@ struct RunOptions {
   // field without a default is nullopt or empty if its flag is not given.
   Standalone standalone = Standalone::kNo;
   RendezvousBackend backend = RendezvousBackend::kStatic;
-  // Endpoints of --rdzv-endpoint. Several endpoints are those of daemons that
-  // share their state.
+  // Endpoints of --rdzv-endpoint. If there are several, they belong to daemons
+  // that share their state.
   std::vector<rendezvous::Endpoint> endpoints;
   std::string run_id = "none";
   Hosting hosting = Hosting::kIfOwner;
@@ -118,9 +121,9 @@ struct RunOptions {
   // The number of workers on a node, as text: a number, gpu, cpu or auto. This
   // field and those up to `health` are about the workers.
   std::string workers_per_node = "1";
-  // The number of workers as text in the job's command: "$" and the name of a
-  // variable if Slurm gave the number, so that the commands of all nodes are
-  // equal. Empty: `workers_per_node` is used.
+  // The number of workers in the job's command, as text. If Slurm gave the
+  // number, this is "$" and the variable's name, so that the commands of all
+  // nodes are equal. Empty: `workers_per_node` is used.
   std::string workers_asked;
   std::vector<std::string> gpus;
   LocalRanks local_ranks = LocalRanks::kReal;
@@ -177,9 +180,9 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     const DefaultsSource& source = nullptr);
 
 // Whether another node may take over from a coordinator that runs inside a
-// `launch`. Not with two nodes: one of them alone is no majority. Not with a
-// state folder: the coordinator continues the job itself once it is started
-// again.
+// `launch`. False with two nodes, because one of them alone is no majority.
+// False with a state folder: once the coordinator is started again, it
+// continues the job itself.
 bool IsTakenOver(const RunOptions& options);
 
 // Checks that the coordinator does not send the key of --encrypt=workers over a

@@ -39,8 +39,8 @@ std::string Error(std::vector<std::string> args,
   return parsed.ok() ? "" : std::string(parsed.status().message());
 }
 
-// One flag of torchrun: a valid value, its effect on the options, and an
-// invalid value.
+// A test case for one flag of torchrun: a valid value, its effect on the
+// options, and an invalid value.
 struct FlagCase {
   const char* name;
   const char* good;
@@ -536,8 +536,9 @@ TEST(RunOptionsTest, HangTimeout) {
   }
 }
 
-// Resets the fields that `launch` sets only if their flag is given. Their
-// defaults appear in the help text all the same.
+// Resets the fields that `launch` sets only if their flag is given. The
+// defaults of these flags appear in help texts only, and differ from the
+// defaults of the fields.
 RunOptions WithoutShownDefaults(RunOptions options) {
   options.master_port.reset();
   options.logs.rotation = agent::LogPlan::Rotation::kOfShownStreams;

@@ -30,16 +30,18 @@ std::string WithoutThreadId(std::string_view line) {
   return std::string(kThread) + std::string(rest);
 }
 
-// The lines by which two stacks are compared, and which a group shows.
+// The lines by which two stacks are compared. `launch stacks` prints these
+// lines for a group of equal stacks.
 std::vector<std::string> KeyOf(const std::vector<std::string>& lines) {
   const bool has_frames = std::ranges::any_of(lines, IsFrame);
   std::vector<std::string> key;
   bool has_kernel = false;
   for (const std::string& line : lines) {
     if (IsKernelLine(line)) {
-      // Whether a thread sleeps or runs changes from moment to moment, so it
-      // does not distinguish ranks whose frames are equal. Of several threads
-      // the first is the main thread.
+      // A kernel line says whether a thread sleeps or runs, which changes from
+      // moment to moment. If the stack has frames, kernel lines are therefore
+      // left out. Otherwise only the first kernel line is kept, which is that
+      // of the main thread.
       if (has_frames || std::exchange(has_kernel, true)) continue;
     }
     key.push_back(WithoutThreadId(line));

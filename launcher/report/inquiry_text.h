@@ -21,17 +21,17 @@ struct HostStack {
   rendezvous::RankStack stack;
 };
 
-// Ranks that are at the same place.
+// Ranks whose stacks are equal (see FoldStacks).
 struct StackGroup {
   std::vector<int> ranks;          // ascending
-  std::vector<std::string> hosts;  // of `ranks`, in the same order
+  std::vector<std::string> hosts;  // the host of each rank, in the same order
   std::vector<std::string> lines;  // the stack; empty: it could not be read
 };
 
-// Folds equal stacks together: the smallest groups first, since a rank that is
-// elsewhere than most others is probably the one that the others wait for;
-// groups of the same size by their lowest rank. Stacks that could not be read
-// are one group, the last.
+// Puts equal stacks into groups. The smallest groups come first: a rank that is
+// elsewhere than most others is probably the one for which the others wait.
+// Groups of the same size are ordered by their lowest rank. Stacks that could
+// not be read are one group, the last.
 //
 // Two stacks are equal if the frames of their main threads are equal. Without
 // frames, the kernel's descriptions of the main threads must be equal, except
@@ -42,9 +42,10 @@ std::vector<StackGroup> FoldStacks(const std::vector<HostStack>& stacks);
 std::string StacksText(const std::vector<StackGroup>& groups,
                        const TextTarget& target);
 
-// Formats workers' output as `launch logs` prints it: "[host:rank] " before
-// each line, as on the console of `launch`, and a line where a rank's output of
-// another round begins. Removes what would move a terminal's cursor.
+// Formats workers' output as `launch logs` prints it. Each line begins with
+// "[host:rank] ", as on the console of `launch`. A line is inserted where a
+// rank's output of another round begins. Removes what would move a terminal's
+// cursor.
 class OutputText {
  public:
   explicit OutputText(TextStyle style) : style_(style) {}

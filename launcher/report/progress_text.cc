@@ -50,8 +50,8 @@ std::string StepsText(const ProgressSummary& summary) {
          std::to_string(summary.slowest_rank) + " is the last";
 }
 
-// The order of the rows of ProgressTable: smallest step first, then longest
-// silence, then rank.
+// Orders the rows of ProgressTable: by step (smallest first), then by silence
+// (longest first), then by rank.
 bool LagsMore(const RankProgress* a, const RankProgress* b) {
   const auto key = [](const RankProgress* rank) {
     return std::make_tuple(rank->said.step.value_or(INT64_MAX),
@@ -60,8 +60,9 @@ bool LagsMore(const RankProgress* a, const RankProgress* b) {
   return key(a) < key(b);
 }
 
-// Formats the time since a rank's last report: "12.3s ago"; once half of the
-// rank's deadline for reports has passed, "25.1s ago of 30.0s".
+// Formats the time since a rank's last report: "12.3s ago". Once half of the
+// rank's deadline for reports has passed, the text has the deadline too: "25.1s
+// ago of 30.0s".
 std::string LastReportText(const rendezvous::WorkerProgress& said) {
   const std::string ago = DurationText(said.silent_for) + " ago";
   if (said.deadline == Duration::zero() ||

@@ -100,8 +100,8 @@ std::string RanksText(int first, int slots) {
 std::string Notes(const rendezvous::JobStatus& job,
                   const rendezvous::NodeStatus& node) {
   std::vector<std::string> notes;
-  // A node without a group rank is a spare if there is a world; otherwise it
-  // waits for one.
+  // A node without a group rank is a spare if the job has a world. Otherwise
+  // the node waits for a world.
   if (!node.group_rank) {
     notes.emplace_back(job.world_size > 0 ? "spare" : "waiting");
   }
@@ -171,7 +171,8 @@ std::vector<std::vector<std::string>> NodeRows(
   return rows;
 }
 
-// One line for each slow rank, and one about what the job would gain.
+// One line for each slow rank, and one line that says how much shorter a step
+// would be without the slow ranks.
 std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
   std::vector<std::string> lines;
   for (const rendezvous::SlowRank& slow : job.slow_ranks) {

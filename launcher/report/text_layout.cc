@@ -114,8 +114,8 @@ std::string_view WithoutLeadingBlanks(std::string_view text) {
 }
 
 // Returns the offset at which to break `line`, which is too long: the last
-// blank that fits. If the piece before that blank would be less than half full,
-// the word after the blank is very long (often a path); the line is then broken
+// blank that fits. The piece before that blank may be less than half full,
+// because a very long word follows (often a path). The line is then broken
 // after that word. Returns the size of `line` if there is no such offset.
 size_t BreakAt(std::string_view line, int columns) {
   size_t most = ByteAfter(line, columns);

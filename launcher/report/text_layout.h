@@ -47,7 +47,8 @@ int Columns(std::string_view text);
 // sequences, trailing blanks and empty lines at the beginning and the end.
 std::vector<std::string> PrintableLines(std::string_view text);
 
-// Like PrintableLines, with the lines joined by spaces.
+// Converts text of unknown origin to one printable line: the lines of
+// PrintableLines, joined by spaces.
 std::string PrintableLine(std::string_view text);
 
 // Splits `line` at blanks into pieces of at most `columns`. A longer word stays
@@ -61,8 +62,8 @@ std::string PadRight(std::string_view text, int columns);
 // Returns `text`, or its beginning and "..." if it is longer than `columns`.
 std::string Shorten(std::string_view text, int columns);
 
-// The name of a program for a message: its path, or only the file's name if the
-// path is longer than `columns`. A longer file name is shortened.
+// The name of a program for a message: its path. If the path is longer than
+// `columns`, only the file's name, which is shortened if necessary.
 std::string ProgramName(std::string_view path, int columns);
 
 // Formats rows as aligned columns, two blanks apart, without trailing blanks.
@@ -94,8 +95,9 @@ class FramedText {
   // Adds nothing if `lines` is empty.
   void Field(const std::string& label, const std::vector<std::string>& lines);
 
-  // Like Field, for the lines of a program, such as a traceback. Lines are not
-  // wrapped, so that a terminal can open `File "x.py", line 3`.
+  // Adds a label and, to its right, the lines of a program, such as a
+  // traceback. Unlike the lines of Field, they are not wrapped, so that a
+  // terminal can open `File "x.py", line 3`.
   void Quote(const std::string& label, const std::vector<std::string>& lines);
 
   // Adds one text, wrapped, with the same indentation as the texts of fields.

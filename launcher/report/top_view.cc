@@ -14,7 +14,8 @@ namespace muster::launcher {
 namespace {
 
 constexpr int kMaxHostColumns = 24;
-constexpr size_t kKeyLines = 1;  // below the table
+// number of lines below the table, which list the keys
+constexpr size_t kKeyLines = 1;
 
 // A worker of the current world.
 struct Row {
@@ -47,7 +48,8 @@ std::vector<Row> RowsOf(const rendezvous::JobStatus& job) {
   return rows;
 }
 
-// Ranks that report nothing come last, except by rank.
+// The sort key of a row. Ranks that report nothing come last; if the rows are
+// sorted by rank, they keep their place.
 std::tuple<double, int> KeyOf(const Row& row, TopSort sort) {
   double key = INFINITY;
   const rendezvous::WorkerProgress* const said = row.said;

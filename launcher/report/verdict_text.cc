@@ -137,8 +137,8 @@ std::string Spent(const rendezvous::Verdict& verdict) {
   return text;
 }
 
-// Whether the summary shows the use of time: if time was lost, or if the job
-// lasted long and its workers report steps.
+// Whether the summary shows the use of time: yes if time was lost, or if the
+// job lasted long and its workers report steps.
 bool HasTimeToTell(const rendezvous::Verdict& verdict) {
   constexpr double kLongS = 60;
   const auto steps = static_cast<size_t>(rendezvous::Activity::kProductive);
@@ -214,8 +214,9 @@ void AddCause(const rendezvous::Failure& cause, FramedText* box) {
   box->Quote("last stderr", tail);
 }
 
-// Describes how a worker that was stopped because of the first failure ended,
-// with the exception that the worker had recorded in its error file.
+// Describes how a worker ended that was stopped because of the first failure.
+// If the worker had recorded an exception in its error file, the text contains
+// it.
 std::string CollateralText(const rendezvous::Failure& failure) {
   std::string text = EndText(failure);
   if (failure.error_file.empty()) return text;

@@ -31,10 +31,10 @@ std::string NodeText(const rendezvous::Failure& failure);
 // as SIGKILL. Empty for most failures.
 std::string HintText(const rendezvous::Failure& failure);
 
-// The text that every `launch` prints at the end of its job: one line after
-// success; after a failure a framed summary of the root cause, the workers that
-// were stopped in consequence, and the rounds and restarts used. Ends with a
-// newline. Pure.
+// The text that every `launch` prints at the end of its job. After success,
+// this is one line. After a failure, it is a framed summary: the root cause,
+// the workers that were stopped in consequence, and the rounds and restarts
+// used. Ends with a newline. Pure.
 //
 // `program` names the job for people: a script, a module or a command. A
 // negative `verdict.rounds` means that no coordinator gave the verdict; then

@@ -183,8 +183,8 @@ ROOT CAUSE (the first failure of the job)
 )");
 }
 
-// The number of rounds is unknown if the coordinator, which counts them, is
-// lost.
+// If the coordinator, which counts the rounds, is lost, the number of rounds is
+// unknown.
 TEST(VerdictTextTest, UnknownRoundsAreNotShown) {
   rendezvous::Verdict verdict;
   verdict.outcome = rendezvous::Outcome::kFailed;

@@ -15,7 +15,8 @@ std::string Path(const JobResult& result, const char* task) {
          variable.substr(equals + 1).c_str(), 1);
   setenv("SLURM_PROCID", task, 1);
   const std::string path = TakeResultPath();
-  // The first call has removed the variable, so that workers do not inherit it.
+  // The first call of TakeResultPath has removed the variable, so that workers
+  // do not inherit it.
   EXPECT_EQ(TakeResultPath(), "");
   return path;
 }

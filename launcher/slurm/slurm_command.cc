@@ -85,9 +85,9 @@ int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
 
 // Forwards signals until srun has exited. Returns srun's wait status.
 //
-// If a signal could not be sent to the step, it is sent once more, kBeforeAgain
-// later. If srun has exited by then, Slurm itself was ending the job or the
-// step, and there is no failure to report.
+// If a signal could not be sent to the step, it is sent once more after a pause
+// (kBeforeAgain). If srun has exited by then, Slurm itself was ending the job
+// or the step, and there is no failure to report.
 int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
            const std::string& step_name, const Voice& voice) {
   int pending = 0;  // the signal whose first attempt failed
@@ -113,9 +113,10 @@ int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
     }
     voice.Error(
         absl::StrCat("signal ", number, " did not reach the nodes: ", reason));
-    // The step's tasks cannot be signalled. End srun, which kills the tasks
-    // without a grace period: there is no other way to stop the job. SIGUSR1
-    // only announces the end of the job, so it does not end srun.
+    // The step's tasks cannot be signalled, so there is no other way to stop
+    // the job than to end srun. srun then kills the tasks without a grace
+    // period. SIGUSR1 only announces the end of the job, so it does not end
+    // srun.
     if (number != SIGUSR1) kill(srun, SIGTERM);
   }
 }

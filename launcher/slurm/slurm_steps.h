@@ -21,7 +21,7 @@ std::string FindStep(const std::string& squeue, const std::string& name);
 bool EndsAnyway(const std::string& said);
 
 // Sends a signal to every task of the job's step `name` with squeue and
-// scancel. Returns the reason of a failure as a sentence; empty: the signal was
+// scancel. Returns the reason of a failure as a sentence. Empty: the signal was
 // sent, or Slurm is ending the job and signals the tasks itself. Blocks for at
 // most 30 s. (srun cannot be used: it forwards only some signals, and kills the
 // tasks at once on SIGTERM.)
@@ -42,10 +42,10 @@ absl::StatusOr<SlurmJob> FindJob(const std::string& squeue,
 
 // Returns the endpoint of the coordinator of `job`, computed from the job's
 // steps. `squeue`: the output of `squeue --steps -o %i|%j|%N`. If several steps
-// run, the step with the lowest number among those named `launch` is used, or
-// among all steps if none has that name.
-// `asking` is the number of the step in which this process runs; that step is
-// ignored. Steps of other jobs are ignored.
+// run, the one named `launch` with the lowest number is used. If no step has
+// that name, the step with the lowest number is used. `asking` is the number of
+// the step in which this process runs; that step is ignored. Steps of other
+// jobs are ignored.
 //
 // NotFound: there is no such step. Pure.
 absl::StatusOr<rendezvous::Endpoint> EndpointOfSteps(

@@ -12,9 +12,9 @@
 namespace muster::launcher {
 namespace {
 
-// Variables that pass a batch script's settings for its tasks to srun. These
-// variables are removed: with them srun would start another number of tasks, or
-// give a node's single task only a part of the node.
+// Variables that are removed from srun's environment. They contain a batch
+// script's settings for its tasks. With them srun would start another number of
+// tasks, or give a node's single task only a part of the node.
 constexpr std::array kOfTasks = {
     "SLURM_ARBITRARY_NODELIST",
     "SLURM_CPUS_PER_GPU",
@@ -68,8 +68,8 @@ absl::StatusOr<SlurmCommandLine> ReadSlurmCommandLine(
 
 // Adds the flags that choose the step's nodes, with one task on each. If there
 // are more nodes than the maximum of --nnodes, the additional ones are part of
-// the step and become spares. Not with --nnodes=1: each agent would run alone
-// and not know of the others.
+// the step and become spares. With --nnodes=1 there are no additional nodes:
+// each agent would run alone and not know of the others.
 void AddNodes(const RunOptions& options, bool is_nnodes_given,
               const SlurmEnvironment& environment, const SlurmPlace& place,
               std::vector<std::string>& argv) {
@@ -125,8 +125,8 @@ absl::StatusOr<SrunCommand> PlanSrun(
     command.argv.emplace_back("--gpu-bind=none");
   }
   command.argv.push_back(program);
-  // If a script requested several tasks on each node, and no GPUs, it wants one
-  // worker for each task.
+  // If a script requested several tasks on each node and no GPUs, it wants as
+  // many workers on each node.
   const int tasks =
       FirstPerNode(SlurmValue(environment, "SLURM_NTASKS_PER_NODE"));
   if (gpus.empty() && tasks > 1 &&

@@ -20,15 +20,16 @@ namespace muster::launcher {
 // (one line) to the first, and the verdict (text) to the second.
 inline constexpr char kEndpointVariable[] = "MUSTER_ENDPOINT_FD";
 inline constexpr char kVerdictVariable[] = "MUSTER_VERDICT_FD";
-// Environment variable with the agent's JobMessages as a number: which messages
-// this agent prints. Needed because the `launch` that starts the agents shows
-// the messages of all of them.
+// Environment variable that says which messages this agent prints: its
+// JobMessages as a number. Needed because the `launch` that starts the agents
+// shows the messages of all of them.
 inline constexpr char kJobMessagesVariable[] = "MUSTER_JOB_MESSAGES";
 // Environment variable with the value "1" if the `launch` that started this
 // agent made the token in MUSTER_TOKEN for this job (--slurm).
 inline constexpr char kTokenMadeVariable[] = "MUSTER_TOKEN_MADE";
-// Environment variable with the program name for the beginning of the agent's
-// messages: the name by which the user called the `launch` that started it.
+// Environment variable with the program name that begins the agent's messages.
+// This is the name by which the user called the `launch` that started the
+// agent.
 inline constexpr char kCalledVariable[] = "MUSTER_CALLED_AS";
 
 // Moves MUSTER_ENDPOINT_FD, MUSTER_VERDICT_FD, MUSTER_JOB_MESSAGES and

@@ -108,7 +108,7 @@ void HostConnection::Write() {
     if (written < 0 && errno == EAGAIN) return;
     if (written < 0) {
       // ssh has closed its stdin and is about to exit. The reason is known once
-      // it has exited.
+      // ssh has exited.
       ssh_->standard_input.Close();
       break;
     }

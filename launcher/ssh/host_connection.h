@@ -20,11 +20,11 @@ namespace muster::launcher {
 // console is full.
 enum class Intake { kOpen, kPaused };
 
-// The starting side of one ssh connection to a group of hosts: ssh connects to
-// the first host, which starts the others. For each host exactly one final
-// message is returned, HostFailed, HostLost or AgentEnded, whatever happens to
-// the connection. Hosts that the first host never tried to start are returned
-// by TakeUnreached() instead.
+// The starting side of one ssh connection to a group of hosts. ssh connects to
+// the first host, which starts the others. Whatever happens to the connection,
+// exactly one final message is returned for each host: HostFailed, HostLost or
+// AgentEnded. The exception are hosts that the first host never tried to start:
+// TakeUnreached() returns them.
 //
 // Not thread-safe; never blocks.
 class HostConnection {

@@ -32,9 +32,10 @@ class HostConsole {
   HostConsole(const agent::ConsolePolicy& policy, std::string prefix);
   ~HostConsole();
 
-  // Whether more output of the hosts should be read. If a full console accepts
-  // nothing for the time that the ConsolePolicy allows, the buffer may grow up
-  // to a limit, because the unread output may contain the end of the job.
+  // Whether more output of the hosts should be read. If the console is full and
+  // accepts nothing, the result becomes true again after the time that the
+  // ConsolePolicy allows: the unread output may contain the end of the job. The
+  // buffer may then grow up to a limit.
   bool HasRoom(Instant now);
   // The next time at which HasRoom must be called even if room_fd() is not
   // readable.
@@ -49,10 +50,10 @@ class HostConsole {
   // Prints one or more lines on stderr without adding a prefix.
   void Tell(std::string lines);
 
-  // Waits until the console has accepted all output, for as long as the policy
-  // and `end_signals` allow (see ConsoleWriter::WaitLimits; the signal of
-  // ExpectEnd counts as one), then reports lost output. Returns whether all
-  // output could be written; output to a closed reader counts as written.
+  // Waits until the console has accepted all output, then reports lost output.
+  // The policy and `end_signals` limit the wait (see ConsoleWriter::WaitLimits;
+  // the signal of ExpectEnd counts as one). Returns whether all output could be
+  // written; output to a closed reader counts as written.
   bool Finish(const std::function<int()>& end_signals);
 
  private:

@@ -14,20 +14,19 @@
 
 namespace muster::launcher {
 
-// The protocol between a `launch` and the `launch` that it starts by ssh on
-// another host, which may start further ones. A frame is a length (u32,
-// little-endian) and one message. A host is identified by its index in the
-// job's list of hosts.
+// The protocol between a `launch` and another `launch` that it starts by ssh on
+// another host. The started one may start further ones. A frame is a length
+// (u32, little-endian) and one message. A host is identified by its index in
+// the job's list of hosts.
 
 // Protocol number; increased with every change of a message. Both ends must
-// have the same.
+// have the same protocol number.
 inline constexpr uint32_t kSshProtocol = 2;
 
 inline constexpr size_t kMaxFrameBytes = 64 << 20;
 
-// The signal on which an agent leaves its job. The signal is sent when the
-// connection to the agent's host was lost; SIGPWR is not sent for any other
-// purpose.
+// The signal on which an agent leaves its job. It is sent when the connection
+// to the agent's host was lost. SIGPWR has no other use here.
 inline constexpr int kLeaveSignal = SIGPWR;
 
 // The data about one host that its agent and ssh need.
@@ -81,9 +80,9 @@ struct StartAgent {
   bool operator==(const StartAgent&) const = default;
 };
 
-// Message to a host: send a signal to the agent of host number `host`, or
-// (nullopt) to all agents. A host passes the message on to the hosts that it
-// started by ssh.
+// Message to a host: send a signal to the agent of host number `host`. nullopt:
+// to all agents. A host passes the message on to the hosts that it started by
+// ssh.
 struct SignalAgents {
   std::optional<uint32_t> host;
   int32_t signal = 0;
@@ -100,9 +99,8 @@ using DownMessage = std::variant<BeNode, StartAgent, SignalAgents, StillThere>;
 // Message from a host: `launch` runs there and can start the agent.
 struct HostUp {
   uint32_t host = 0;
-  // reached_address is the host's address on the ssh connection,
-  // outward_address the address of the interface of its default route. Empty:
-  // unknown.
+  // reached_address: the host's address on the ssh connection. outward_address:
+  // the address of the interface of the host's default route. Empty: unknown.
   std::string reached_address;
   std::string outward_address;
   bool operator==(const HostUp&) const = default;
@@ -153,7 +151,7 @@ struct HostLost {
 using UpMessage = std::variant<HostUp, HostFailed, CoordinatorUp, OutputCame,
                                AgentEnded, HostLost>;
 
-// Encodes a message as one frame. Pure, like all functions here.
+// Encodes a message as one frame. Pure.
 std::string Encode(const DownMessage& message);
 std::string Encode(const UpMessage& message);
 

@@ -36,7 +36,7 @@ void MakeNonBlocking(const OwnedFd& fd) {
 }  // namespace
 
 absl::StatusOr<PipedProcess> PipedProcess::Start(const PipedProcessPlan& plan) {
-  std::vector<Pipe> pipes;  // for stdin, the child has the read end
+  std::vector<Pipe> pipes;  // the child has the read end of stdin's pipe
   const int count = 3 + plan.extra_pipes;
   for (int i = 0; i < count; ++i) {
     absl::StatusOr<Pipe> made = MakePipe();

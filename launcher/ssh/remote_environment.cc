@@ -8,9 +8,9 @@ namespace muster::launcher {
 namespace {
 
 // Variables that are never copied to another host. MUSTER_TOKEN is sent
-// separately because it is secret. The others are valid for this process only:
-// MUSTER_SSH names a program in place of ssh, and the rest is set by an agent
-// for its workers or for this process (which may be a worker of another job).
+// separately because it is secret. The others are valid for this process only.
+// MUSTER_SSH names a program in place of ssh. The rest is set by an agent for
+// its workers, or for this process, which may be a worker of another job.
 const std::vector<std::string>& NeverSentVariables() {
   static const auto& names = *new std::vector<std::string>{
       "MUSTER_TOKEN",           "MUSTER_SSH",

@@ -21,11 +21,12 @@ const std::vector<std::string>& SentVariables();
 bool MatchesAny(std::string_view name,
                 const std::vector<std::string>& patterns);
 
-// Returns the variables to send to other hosts. The sources are, later ones
-// overriding earlier ones: the variables of `here` that match SentVariables;
-// `files` (.deepspeed_env, in order); `exports` (--export: NAME and PREFIX* are
-// copied from `here`, NAME=VALUE is set). The job's token and variables that a
-// launcher sets for one process are never included.
+// Returns the variables to send to other hosts. There are three sources. First,
+// the variables of `here` that match SentVariables. Second, `files`
+// (.deepspeed_env, in order). Third, `exports` (--export): NAME and PREFIX* are
+// copied from `here`, NAME=VALUE is set. A later source overrides an earlier
+// one. The job's token and variables that a launcher sets for one process are
+// never included.
 //
 // InvalidArgument, one line: an export has none of these formats, or its NAME
 // is not set in `here`.

@@ -27,8 +27,8 @@ constexpr Duration kVerdictSlack = std::chrono::seconds(5);
 constexpr Duration kSparesWait = std::chrono::seconds(3);
 
 // Whether a signal killed the agent, so that it printed no message. False for
-// the signals that stop a job: an agent that handles such a signal may exit
-// with the same status.
+// the signals that stop a job: if an agent handles such a signal, its exit code
+// may be the same.
 bool WasKilled(int exit_code) {
   const int signal = exit_code - 128;
   return signal > 0 && signal != SIGINT && signal != SIGTERM &&
@@ -79,8 +79,8 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     return std::exchange(effects_, {});
   }
   ++signals_;
-  // A signal that the agents do not handle would kill them and leave their
-  // workers no grace period. Send SIGTERM instead.
+  // If the agents do not handle the signal, it would kill them and leave their
+  // workers no grace period. Then SIGTERM is sent instead.
   const auto& caught = plan_.stop_signals;
   const bool is_caught =
       std::find(caught.begin(), caught.end(), signal) != caught.end();
@@ -102,7 +102,7 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     deadline_.reset();
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
   } else if (signals_ == 2) {
-    // Send another signal than the first time: if the first signal is still
+    // Send another signal than the first time. If the first signal is still
     // pending, a second one with the same number would be lost.
     effects_.push_back(SendDown{SignalAgents{
         std::nullopt, first_signal_ == SIGTERM ? SIGINT : SIGTERM}});
@@ -201,8 +201,8 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
     verdict_code_ = message.exit_code;
     if (!awaited_.empty()) deadline_.reset();
     awaited_.clear();
-    // Send no signal: the other agents get the verdict from the coordinator,
-    // and exit. Set their deadline.
+    // Sets a deadline for the other agents. They need no signal, because they
+    // get the verdict from the coordinator and exit.
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
     return;
   }
@@ -210,8 +210,8 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
   if (!is_of_its_own || verdict_code_ || own_exit_code_) return;
   const std::string how = HowEnded(message.exit_code);
   // After a fatal signal or exit code 1, the agent was part of the job and is
-  // lost. With any other code it rejected its flags or could not start the
-  // program, so it never joined the job.
+  // lost. Any other code means that the agent rejected its flags or could not
+  // start the program, so it never joined the job.
   const bool was_lost = WasKilled(message.exit_code) || message.exit_code == 1;
   const bool is_needed = Usable() < plan_.least || message.host == coordinator_;
   if (is_needed && !(was_lost && !endpoints_.empty())) {
@@ -307,8 +307,8 @@ void RemoteJob::ConsiderStart(Instant now) {
   if (Count(Phase::kUp) < plan_.least) return;
   const bool waits_for_all = plan_.beginning == Beginning::kWithAllThatAnswer;
   if (waits_for_all && Count(Phase::kAsked) > 0) return;
-  // Find the first host that is up. If a host before it has not answered yet,
-  // wait for that host.
+  // Find the first host that is up. If an earlier host in the list has not
+  // answered yet, wait for that host.
   uint32_t first = 0;
   while (hosts_[first].phase == Phase::kFailed) ++first;
   if (hosts_[first].phase != Phase::kUp) return;
@@ -330,7 +330,7 @@ void RemoteJob::ConsiderStart(Instant now) {
 }
 
 // Whether the agent of `host` may start. A spare starts only after the hosts
-// before it have had time to join; otherwise it could take the place of one of
+// before it have had time to join. Otherwise it could take the place of one of
 // them.
 bool RemoteJob::MayStart(uint32_t host, Instant now) {
   if (plan_.beginning == Beginning::kWithAllThatAnswer) return true;
@@ -434,8 +434,8 @@ void RemoteJob::Error(const std::string& line) {
 void RemoteJob::End() {
   finished_ = true;
   deadline_.reset();
-  // If this process stopped the job for a reason of its own, the agents'
-  // verdict names only the signal as the cause. Do not print it.
+  // If this process stopped the job for a reason of its own, do not print the
+  // agents' verdict: it names only the signal as the cause.
   effects_.push_back(Finish{
       ExitCode(), own_exit_code_ ? std::string() : verdict_, own_verdict_});
 }

@@ -14,7 +14,8 @@
 
 namespace muster::launcher {
 
-// The effects of a step of RemoteJob, which its driver performs.
+// The next structs are the effects of a step of RemoteJob, which SshFront
+// performs.
 struct SendDown {
   DownMessage message;
 };
@@ -25,9 +26,9 @@ struct Say {
 // Close the sending direction of every connection. Agents that still run on the
 // hosts then leave the job and exit.
 struct HangUp {};
-// Close all connections and end this process with `exit_code`. Print `verdict`
-// before that, or if it is empty `own_verdict`, which RemoteJob makes when the
-// coordinator cannot give a verdict.
+// Close all connections and end this process with `exit_code`. Before that,
+// print `verdict`. If `verdict` is empty, print `own_verdict`, which RemoteJob
+// makes when the coordinator cannot give a verdict.
 struct Finish {
   int exit_code = 0;
   std::string verdict;
@@ -40,13 +41,14 @@ using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
 // failed or lost host, what is printed, and the exit code. Pure: each public
 // function is one step that returns effects, and the time is an argument.
 //
-// No agent starts before enough hosts are up: all hosts of a job of fixed size,
-// MIN hosts of an elastic job, or all hosts that answer (Beginning). Then the
-// first host that is up hosts the coordinator, and the other agents get its
-// port. The first MAX hosts of the host file that have not failed take part.
-// The hosts after them are spares, whose agents start when those MAX agents are
-// running. Each agent prints the messages about its own host; one agent also
-// prints those about the job (JobMessages).
+// No agent starts before enough hosts are up. A job of fixed size needs all its
+// hosts; an elastic job needs MIN hosts. With Beginning::kWithAllThatAnswer,
+// the agents start when every host is up or has failed. Then the first host
+// that is up hosts the coordinator, and the other agents get its port. The
+// first MAX hosts of the host file that have not failed take part. The hosts
+// after them are spares, whose agents start when those MAX agents are running.
+// Each agent prints the messages about its own host; one agent also prints
+// those about the job (JobMessages).
 //
 // When the job loses a host or an agent that it needs, the coordinator decides
 // what happens, and its verdict names the loss. If the coordinator gives no

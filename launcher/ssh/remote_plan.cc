@@ -17,8 +17,8 @@ namespace {
 
 constexpr Duration kRejoinTimeout = std::chrono::seconds(10);
 
-// Returns how the flag `name` is passed on to agents, from the table of flags;
-// kNotSent if the table does not have the flag.
+// Returns how the flag `name` is passed on to agents, as the table of flags
+// says. kNotSent if the table does not have the flag.
 OnHosts OnHostsOf(const std::string& name) {
   static const auto& flags =
       *new std::vector<Flag>(FlagsOf(FlagUser::kLaunchOnly));
@@ -51,8 +51,8 @@ absl::Status CheckOptions(const RunOptions& options) {
 }
 
 // With --nnodes=N, keeps only the first N of `hosts`. Returns the minimum
-// number of nodes of the job: N, MIN of --nnodes=MIN:MAX, or, if --nnodes is
-// not given, the number of hosts.
+// number of nodes of the job: N with --nnodes=N, MIN with --nnodes=MIN:MAX. If
+// --nnodes is not given, returns the number of hosts.
 absl::StatusOr<int> Choose(const RunOptions& options,
                            std::vector<Host>& hosts) {
   if (options.remote.given.count("nnodes") == 0) {
@@ -137,9 +137,9 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   flags.push_back(Written("nnodes", least == most
                                         ? absl::StrCat(least)
                                         : absl::StrCat(least, ":", most)));
-  // An agent whose connection is lost gets kLeaveSignal and leaves the job,
-  // which continues. SIGHUP is not used for this, because a user may send
-  // SIGHUP to stop the job.
+  // If the connection to an agent is lost, the agent gets kLeaveSignal and
+  // leaves the job, which continues. SIGHUP is not used for this, because a
+  // user may send SIGHUP to stop the job.
   const auto leave = options.remote.given.find("signals-to-leave");
   flags.push_back(
       Written("signals-to-leave",
@@ -150,7 +150,7 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   return flags;
 }
 
-// Sets a short time limit within which a lost node may rejoin: a lost agent is
+// Sets a short time limit within which a lost node may rejoin. A lost agent is
 // not started again, so a node can rejoin only after a network failure.
 void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
   if (options.rdzv_conf.count("rejoin_timeout") > 0) {
@@ -164,8 +164,8 @@ void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
 }
 
 // Whether one of `hosts` will host the coordinator. If not, the coordinator
-// runs elsewhere, with the user's token or none. Several endpoints are those of
-// daemons, so no host hosts the coordinator.
+// runs elsewhere, with the user's token or none. If several endpoints are
+// given, they belong to daemons, so no host hosts the coordinator.
 bool IsHostedByOne(const RunOptions& options, const std::vector<Host>& hosts) {
   if (options.endpoints.size() > 1) return false;
   return options.endpoints.empty() ||

@@ -44,7 +44,8 @@ struct RemotePlan {
   // The meeting point that the user gave; empty: the first host that is up.
   std::vector<rendezvous::Endpoint> endpoints;
   int port = 0;  // port of the coordinator on the first host; 0: any free port
-  // Value of --master-addr; empty: the address is taken from the connections.
+  // Value of --master-addr: the address at which the hosts reach the
+  // coordinator. Empty: the address that AddressForOthers finds.
   std::string coordinator_address;
   // value of --rdzv-conf with the additions for ssh
   std::string rendezvous_conf;
@@ -58,9 +59,9 @@ struct RemotePlan {
 // Makes the plan for `--hostfile`. `hosts`: the hosts after --include and
 // --exclude were applied. Pure.
 //
-// --nnodes=N: the first N hosts take part. --nnodes=MIN:MAX: all hosts; those
-// after the first MAX are spares. No --nnodes: all hosts. --nproc-per-node
-// overrides the slots.
+// With --nnodes=N, the first N hosts take part. With --nnodes=MIN:MAX, the
+// first MAX hosts take part, and the hosts after them are spares. Without
+// --nnodes, all hosts take part. --nproc-per-node overrides the slots.
 //
 // InvalidArgument, one line: contradictory options or too few hosts.
 absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
@@ -74,9 +75,10 @@ std::vector<std::string> HostingFlags(const RemotePlan& plan,
 std::vector<std::string> MeetingFlags(
     const RemotePlan& plan, const std::vector<rendezvous::Endpoint>& endpoints);
 
-// Returns the address at which other hosts reach `host`: the address to which
-// ssh connected or, if that is a loopback or link-local address, the outward
-// address. --master-addr overrides both.
+// Returns the address at which other hosts reach `host`. If --master-addr is
+// given, this is its value. Otherwise it is the address to which ssh connected.
+// If ssh connected to a loopback or link-local address, it is the host's
+// outward address.
 std::string AddressForOthers(const RemotePlan& plan, const HostUp& host);
 
 }  // namespace muster::launcher

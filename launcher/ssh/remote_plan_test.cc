@@ -210,7 +210,7 @@ TEST(RemotePlan, FlagsGiveTheMeetingPoint) {
   ASSERT_EQ(said.endpoints.size(), 1u);
   EXPECT_THAT(MeetingFlags(said, said.endpoints),
               ElementsAre("--rdzv-endpoint=x:5"));
-  // With a given endpoint the plan sets no rejoin timeout: nodes that were
+  // With a given endpoint the plan sets no rejoin timeout. Nodes that were
   // started separately may join the job, and all nodes must have the same
   // settings.
   EXPECT_EQ(said.rejoin_timeout, std::nullopt);

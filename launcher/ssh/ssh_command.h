@@ -20,11 +20,11 @@ std::vector<std::string> SshCommand(const std::string& ssh_program,
                                     const SshSettings& settings,
                                     const std::string& destination);
 
-// The end of an ssh connection before `launch` answered.
+// How an ssh connection ended before the remote `launch` had answered.
 struct SshEnd {
   enum class Cause { kExited, kTimedOut, kForeignAnswer };
   Cause cause = Cause::kExited;
-  int exit_code = 0;    // for kExited
+  int exit_code = 0;    // kExited: the exit code of ssh
   std::string answer;   // kForeignAnswer: what is wrong with the answer
   std::string said;     // ssh's stderr
   std::string printed;  // the remote command's output on stdout

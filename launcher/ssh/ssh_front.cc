@@ -61,9 +61,9 @@ absl::StatusOr<std::vector<Host>> ReadHosts(const RemoteOptions& remote) {
   return FilterHosts(*std::move(hosts), remote.include, remote.exclude);
 }
 
-// Reads the environment files. If DS_ENV_FILE names a missing file, the file is
-// skipped with a notice, as in DeepSpeed: the variable is often set for all
-// working directories.
+// Reads the environment files. DS_ENV_FILE is often set for all working
+// directories. So if it names a missing file, the file is skipped with a
+// notice, as in DeepSpeed.
 absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
     const Environment& here, const std::string& working_directory,
     const Voice& voice) {
@@ -81,9 +81,9 @@ absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
   }
   std::vector<Environment> files;
   for (const std::string& path : paths) {
-    // The variables decide which code the workers load (LD_PRELOAD), and
-    // another user may have placed a file into the working directory. The user
-    // has named an absolute path.
+    // Refuses a file that another user may have written, because its variables
+    // decide which code the workers load (LD_PRELOAD). A file is not refused if
+    // the user has given its absolute path.
     const absl::StatusOr<std::string> text =
         path == name ? ReadBoundedFile(path, kMaxEnvironmentBytes)
                      : ReadTrustedFile(path, kMaxEnvironmentBytes);
@@ -112,9 +112,9 @@ absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
   return files;
 }
 
-// Returns PWD if it names the working directory, otherwise the real path. PWD
-// has the symbolic links that the user followed, which exist on other hosts,
-// too.
+// Returns PWD if it names the working directory; otherwise the real path. PWD
+// contains the symbolic links that the user followed. These exist on other
+// hosts, too.
 absl::StatusOr<std::string> WorkingDirectory(const Environment& here) {
   struct stat said;
   struct stat real;
@@ -227,8 +227,8 @@ class SshFront {
     return paused_since_ ? Intake::kPaused : Intake::kOpen;
   }
 
-  // Pauses and resumes reading: while the console is full, no messages are
-  // read, and the job's deadlines are suspended, because unread messages may
+  // Pauses and resumes reading. While the console is full, no messages are
+  // read. The job's deadlines are then suspended, because unread messages may
   // report the job's end.
   void LookAtConsole() {
     const Instant now = MonotonicNow();
@@ -280,8 +280,8 @@ class SshFront {
   void KeepLastWords(const OutputCame& output) {
     std::string_view words = output.lines;
     words = words.substr(0, words.find_last_not_of('\n') + 1);
-    // Keep the last line. If there is no newline, rfind returns npos, and npos
-    // + 1 is 0.
+    // Keeps only the last line of `words`. Without a newline, rfind returns
+    // npos, and npos + 1 is 0.
     words = words.substr(words.rfind('\n') + 1);
     if (words.substr(0, prefix_.size()) == prefix_) {
       words.remove_prefix(prefix_.size());

@@ -11,10 +11,10 @@
 
 namespace muster::launcher {
 
-// Reads the local files that a job over ssh needs, and makes the plan: the host
-// file, .deepspeed_env in the home folder and then in the working directory
-// (DS_ENV_FILE gives another name, as in DeepSpeed), the token, and the working
-// directory.
+// Makes the plan of a job over ssh. Reads from this machine the host file, the
+// token, the working directory and .deepspeed_env. .deepspeed_env is read first
+// in the home folder, then in the working directory. DS_ENV_FILE gives another
+// name for it, as in DeepSpeed.
 //
 // InvalidArgument, one line: an error in a file or in the options.
 absl::StatusOr<RemotePlan> ReadFront(

@@ -190,7 +190,7 @@ class SshNode {
   }
 
   // Makes the agent of this node leave its job, because the connection to the
-  // `launch` that started this process has ended. The coordinator decides
+  // `launch` that started this process has ended. The coordinator then decides
   // whether the job ends.
   void Leave() {
     if (leaving_) return;

@@ -22,8 +22,8 @@ struct ColumnMajorMatrix {
   auto operator<=>(const ColumnMajorMatrix&) const = default;
 };
 
-// The properties of a Product that decide which algorithm is fastest; the key
-// under which a chosen algorithm is remembered.
+// The properties of a Product that decide which algorithm is fastest. Used as
+// the key under which a chosen algorithm is cached.
 struct ColumnMajorPlan {
   MatrixForm a_form = MatrixForm::kPlain;
   MatrixForm b_form = MatrixForm::kPlain;
@@ -39,10 +39,10 @@ struct ColumnMajorPlan {
   auto operator<=>(const ColumnMajorPlan&) const = default;
 };
 
-// Expresses a row-major product for a column-major library: as the product of
-// the transposed matrices in reverse order. So `a` of the result describes
-// `product.b`, its `b` describes `product.a`, and a bias per column becomes a
-// bias per row. Pure.
+// Describes a row-major product for a column-major library, which computes the
+// transposed result. So the result's `a` describes `product.b`, the result's
+// `b` describes `product.a`, and a bias per column becomes a bias per row.
+// Pure.
 ColumnMajorPlan InColumnMajor(const Product& product);
 
 }  // namespace muster::models::cuda

@@ -50,8 +50,8 @@ class CublasProductsTest : public testing::Test {
     const int64_t inner = product.a_form == MatrixForm::kPlain
                               ? product.a.columns
                               : product.a.rows;
-    // Each element of the result is a sum of `inner` terms. The bound below
-    // also allows for the roundings by the factor, the bias and the addend.
+    // Each element of the result is a sum of `inner` terms. The bound also
+    // allows for the roundings by the factor, the bias and the addend.
     const auto terms = static_cast<double>(inner);
     const double bound =
         RoundingBound<float>(terms + 3, product.factor * terms + 2);

@@ -46,9 +46,9 @@ struct Matrix {
 
 enum class MatrixForm { kPlain, kTransposed };
 
-// A matrix product: result = factor a b + addend + bias, where a and b are
-// taken as they are or transposed, for each of `batch` products. Sums are
-// computed in float32 and rounded once to the result's type.
+// For each of `batch` products: result = factor a b + addend + bias. The
+// matrices a and b are taken as they are or transposed. Sums are computed in
+// float32 and rounded once to the result's type.
 struct Product {
   MatrixForm a_form = MatrixForm::kPlain;
   Matrix a;

@@ -1,7 +1,7 @@
 // A fake of libcublasLt.so on host memory, with the functions that Muster
-// calls: it computes column-major products by their definition. It tests these
-// calls without a GPU, and aborts the process if the real library would reject
-// a call or compute a wrong result.
+// calls: it computes column-major products by their definition. With this fake,
+// tests check the calls without a GPU. The fake aborts the process if the real
+// library would reject a call or compute a wrong result.
 
 #include <cublasLt.h>
 

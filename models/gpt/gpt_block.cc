@@ -91,8 +91,10 @@ void GptBlock::BackwardInput(const GptBlockWeights& weights,
                kept->gradients.mlp.data());
   LinearBackwardInput(kept->gradients.mlp.data(), weights.mlp_in.weight.value,
                       rows(), width, 4 * width, inner_.data());
-  // The residual stream passes its gradient on unchanged, in `gradient`. The
-  // gradients through the perceptron and through attention are added to it.
+  // `gradient` is the gradient of the residual stream. NormBackward adds the
+  // gradient that comes through the perceptron; the gradient that comes through
+  // the residual connection is in `gradient` already, because the connection is
+  // an addition.
   NormBackward(weights.norm_2, kept->middle, kept->norm_2, inner_, gradient);
   kept->gradients.middle.assign(gradient->begin(), gradient->end());
   LinearBackwardInput(gradient->data(), weights.attention_out.weight.value,

@@ -11,8 +11,8 @@
 
 namespace muster::models {
 
-// Called with a tensor's index as soon as the tensor's gradient of this pass is
-// complete.
+// A callback for backward passes. It is called with a tensor's index as soon as
+// the current pass adds nothing more to the tensor's gradient.
 using GradientReady = std::function<void(int tensor)>;
 
 // The data of a layer norm's forward pass that its backward pass needs.
@@ -48,10 +48,11 @@ struct GptBlockActivations {
   GptBlockGradients gradients;
 };
 
-// A transformer block: attention and a two-layer perceptron, each with a layer
-// norm before it, and each added to the residual stream. Rows are batch * time
-// positions of `width` values. The only state between calls is the activations,
-// which the caller keeps. Not thread-safe.
+// A transformer block: attention and a two-layer perceptron. A layer norm
+// precedes each of the two, and the output of each is added to the residual
+// stream. Arrays have one row of `width` values per position, batch * time
+// rows. Between calls the block keeps nothing but the activations, which belong
+// to the caller. Not thread-safe.
 class GptBlock {
  public:
   GptBlock(const GptConfig& config, int64_t batch, int64_t time);

@@ -25,13 +25,14 @@ struct GptConfig {
   // Whether linear layers and norms have biases, as in GPT-2.
   Biases biases = Biases::kAll;
 
-  // InvalidArgument: a number is out of range or does not divide another; the
-  // message names it.
+  // InvalidArgument: a field is below 1 or too large, or `width` is not a
+  // multiple of `heads`; the message names the value.
   absl::Status Check() const;
 
   // Floating-point operations of the forward and backward pass per token: 6 N +
-  // 6 L C T, where N is the number of parameters without the position table, L
-  // the number of layers, C the width and T the context (llm.c's formula).
+  // 6 L C T, where N is the number of parameters except those of the position
+  // table, L the number of layers, C the width and T the context (llm.c's
+  // formula).
   double FlopsPerToken() const;
   int64_t Parameters() const;
 
@@ -46,7 +47,7 @@ struct GptLayers {
   int64_t last = 0;
 };
 
-// The name of a tensor in Hugging Face's GPT2LMHeadModel, and its shape.
+// The name and the shape of a tensor, as in Hugging Face's GPT2LMHeadModel.
 struct GptTensor {
   std::string name;
   std::vector<int64_t> shape;
@@ -54,25 +55,27 @@ struct GptTensor {
   int64_t count() const;
 };
 
-// Returns the tensors of these layers, in the order of the forward pass. The
-// head's matrix is the token table: a stage with the head but without the
-// embeddings has a copy of the table, with the same name, at the end.
+// Returns the tensors of `layers`, in the order of the forward pass. The head's
+// matrix is the token table. If a stage has the head but not the embeddings,
+// the list ends with a copy of the table, under the same name.
 std::vector<GptTensor> TensorsOf(const GptConfig& config, GptLayers layers);
 
 // Names of the parts of a transformer: part 0 is the embeddings, then one part
 // per block, then the head.
 std::vector<std::string> GptPartNames(const GptConfig& config);
 
-// Returns, indexed by tensor, the model's part in whose backward pass the
-// tensor's gradient is complete. The token table belongs to the embeddings,
-// because the sum over its two uses is complete there.
+// Returns, indexed by tensor, the model's part (GptPartNames) whose backward
+// pass completes the tensor's gradient. The head and the embeddings both add to
+// the gradient of the token table. The embeddings do so last, so the table
+// belongs to their part.
 std::vector<int64_t> GptPartsOf(const std::vector<GptTensor>& tensors,
                                 const GptConfig& config);
 
 // Distributes the layers over the stages of a pipeline as evenly as possible,
-// and returns each stage's layers. If one layer more is needed, the first
-// stages get it, because the last stage also has the head. Pure.
-// InvalidArgument: there are fewer layers than stages.
+// and returns each stage's layers. If the number of layers is not a multiple of
+// the number of stages, the first stages get one layer more, because the last
+// stage also has the head. Pure. InvalidArgument: there are fewer layers than
+// stages.
 absl::StatusOr<std::vector<GptLayers>> SplitLayers(const GptConfig& config,
                                                    int stages);
 

@@ -18,8 +18,9 @@ TEST(GptConfigTest, TheSmallestGpt2Has124Million) {
 }
 
 TEST(GptConfigTest, OperationsArePerTokenAndPass) {
-  // The formula is 6 N + 6 L C T, where N is the number of parameters without
-  // the position table, L the layers, C the width and T the context.
+  // The formula is 6 N + 6 L C T, where N is the number of parameters except
+  // those of the position table, L the number of layers, C the width and T the
+  // context.
   EXPECT_EQ(GptConfig().FlopsPerToken(),
             6.0 * (124'439'808 - 1024 * 768) + 6.0 * 12 * 768 * 1024);
 }

@@ -180,9 +180,9 @@ absl::StatusOr<double> GptPipeline::SumOfSquares() {
     if (chunk.tied_optimizer == nullptr) continue;
     const absl::StatusOr<double> tied = chunk.tied_optimizer->SumOfSquares();
     if (!tied.ok()) return tied.status();
-    // The gradient of the token table must be added only once, although the
-    // first and the last stage each have a copy of the table. The first stage
-    // adds it.
+    // The first and the last stage each have a copy of the token table and of
+    // its gradient. The sum must contain this gradient only once, so only the
+    // first stage adds it.
     if (chunk.weights->layers().first == 0) sum += *tied;
   }
   absl::Status status = mesh_->group("pp").Run(

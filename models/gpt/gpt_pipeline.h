@@ -46,11 +46,11 @@ struct GptPipelineStep {
   double gradient_norm = 0;
 };
 
-// One rank's part of a transformer trained with pipeline and data parallelism
-// in a DeviceMesh(pp, dp): several ranks have the same stage and train it on
-// different data. Reducers average the gradients of a stage over dp while the
-// pipeline runs. The weights equal those of a training on one rank, up to the
-// order of sums. Not thread-safe.
+// One rank's part of a transformer that is trained with pipeline and data
+// parallelism in a DeviceMesh(pp, dp). The ranks of a dp group have the same
+// stage and train it on different data. Reducers average the gradients of a
+// stage over dp while the pipeline runs. The weights equal those of a training
+// on one rank, up to the order of sums. Not thread-safe.
 class GptPipeline {
  public:
   // Provides the tokens and targets of a micro-batch. Micro-batch m of
@@ -73,13 +73,14 @@ class GptPipeline {
   // of this rank, so that the other ranks get the error with its cause.
   absl::StatusOr<GptPipelineStep> Step(const OptimizerStep& step);
 
-  // Collective. Returns the mean loss over as many micro-batches as a step has.
+  // Collective. Runs as many micro-batches as a step has, without backward
+  // passes, and returns their mean loss.
   absl::StatusOr<double> Evaluate();
 
   // This rank's part of the state that the next step depends on, for
-  // checkpoints. The weights have the names that they have in the whole model,
-  // so that a training with any other split of the layers can resume. The
-  // addresses stay the same, and the memory may be overwritten between steps.
+  // checkpoints. The weights have their names in the whole model, so that a
+  // training with any other split of the layers can resume. The slices keep
+  // their addresses; a checkpoint may be read into their memory between steps.
   std::vector<CheckpointSlice> State();
 
   // The index of this rank's pipeline among the data-parallel pipelines.

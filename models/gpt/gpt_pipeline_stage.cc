@@ -94,8 +94,8 @@ absl::Status GptStageGradients::End() {
 
 absl::Status GptStageGradients::Finish() {
   absl::Status status = Each([](Reducer& reducer) { return reducer.Finish(); });
-  // In the first step the reducers may have moved the gradients, so the
-  // gradients' addresses are set again.
+  // In its first step a reducer may move gradients to other buckets, so the
+  // gradients' addresses in the weights are updated here.
   Place();
   return status;
 }

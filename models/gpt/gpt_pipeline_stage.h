@@ -63,22 +63,24 @@ class GptStageGradients : public WeightPassListener {
   absl::Status MakeReducer(ProcessGroup& group, DdpOptions options,
                            GptTensorGroup* made);
   void Place();
-  // Calls `call` with own_'s reducer and, if the stage has one, tied_'s.
+  // Calls `call` with the reducer of own_ and then, if the stage has the token
+  // table, with the reducer of tied_.
   template <typename Call>
   absl::Status Each(Call call);
 
   GptWeights& weights_;
   GptTensorGroup own_;
   GptTensorGroup tied_;
-  // Indexed by tensor: the index of the corresponding parameter in its reducer.
+  // Indexed by tensor: the index of the corresponding parameter in the reducer
+  // of the tensor.
   std::vector<int> parameters_;
   int tied_tensor_ = -1;
   WeightPass pass_ = WeightPass::kMoreToCome;
 };
 
-// Layers of a transformer as a pipeline stage. Each activation slot of the
-// schedule has its own arrays for a micro-batch's activations, which are
-// reused.
+// The layers of a transformer as a pipeline stage. Each activation slot of the
+// schedule has arrays for the activations of one micro-batch. Micro-batches
+// that get the same slot one after another use the same arrays.
 class GptPipelineStage : public PipelineStage {
  public:
   // Provides the data of a micro-batch of the step: the tokens on the first

@@ -69,8 +69,8 @@ void Disturb(float* values, int64_t count, Disturbance* disturb) {
 enum class Planted { kNone, kForgottenMicroBatch };
 
 // Trains the whole model on one rank, micro-batch after micro-batch, with plain
-// gradient descent. After each step, the sums of losses and gradients and the
-// weights are disturbed by about one rounding error.
+// gradient descent. `disturb` changes the weights, the sum of the losses and
+// the sums of the gradients by about one rounding error in each step.
 TrainingResult Sequential(int micro_batches, double clip, Disturbance disturb,
                           Planted planted = Planted::kNone) {
   GptWeights weights(kConfig, {0, kConfig.layers});
@@ -128,7 +128,8 @@ GptPipelineOptions Options(double clip) {
 
 TransportFactory SharedMemory() {
   return [](GroupPlace place, Instant deadline) {
-    // The buffers are small, because there are many groups.
+    // Buffers of less than the default size save memory: each of the many
+    // groups of this test has its own.
     return NewSharedMemoryTransport(
         place, {.staging_bytes = 24 << 10, .channel_bytes = 4 << 10}, deadline);
   };
@@ -225,8 +226,8 @@ class SequentialTraining {
         reference_([&](Disturbance disturb) {
           return NumbersOf(Sequential(micro_batches, clip, disturb));
         }),
-        // The longest chain of roundings in one result: the sum of the longest
-        // product, and the sum over the micro-batches.
+        // The number of roundings on which one result may depend: those of the
+        // longest dot product, and those of the sum over the micro-batches.
         operations_(static_cast<double>(4 * kConfig.width + micro_batches)) {}
 
   const TrainingResult& result() const { return result_; }
@@ -263,8 +264,8 @@ class Grid : public testing::TestWithParam<
 TEST_P(Grid, EqualsSequentialTraining) {
   const auto [kind, ranks, chunks, micro_batches, data] = GetParam();
   const PipelineShape shape{ranks, chunks, micro_batches};
-  // Skips shapes that the kind of schedule does not support. The tests of the
-  // schedule generators check the set of supported shapes.
+  // A shape that this kind of schedule does not support is skipped. The tests
+  // of MakeSchedule check which shapes are supported.
   if (!MakeSchedule(kind, shape).ok()) return;
   ExpectSameResult(Pipelined(kind, shape, data, Options(0)),
                    micro_batches * data, 0);
@@ -277,8 +278,8 @@ INSTANTIATE_TEST_SUITE_P(Small, Grid,
                                           testing::Values(2, 5, 8),
                                           testing::Values(1, 2)));
 
-// With three pipelines, the ranks' shares of the optimizer state differ in
-// size.
+// Trainings with sharded and with replicated optimizer state have bit-identical
+// weights, even if the shards differ in size, as those of three pipelines do.
 TEST(GptPipelineTest, ShardedStateChangesNoBit) {
   GptPipelineOptions options = Options(0.1);
   options.rule = AdamWRule({});
@@ -291,8 +292,9 @@ TEST(GptPipelineTest, ShardedStateChangesNoBit) {
     EXPECT_EQ(sharded.weights, whole.weights);
     EXPECT_EQ(sharded.evaluation, whole.evaluation);
     for (int step = 0; step < kSteps; ++step) {
-      // The squares of floats are exact in double. But with sharded state each
-      // rank first sums its share, so the sums are rounded differently.
+      // The two norms may differ by rounding. Each square of a float is exact
+      // in double, but the order of the additions differs: with sharded state
+      // each rank first sums its own share.
       const double norm = whole.steps[step].gradient_norm;
       EXPECT_NEAR(
           sharded.steps[step].gradient_norm, norm,
@@ -341,8 +343,8 @@ void Copy(const Checkpoint& from, const std::vector<CheckpointSlice>& to) {
 }
 
 // Runs steps [from, to) of a pipeline that starts from `checkpoint`, or from
-// initial weights if it is empty. Stores the final state in `checkpoint`, and
-// returns the last loss.
+// initial weights if `checkpoint` is empty. Stores the final state in
+// `checkpoint`, and returns the last loss.
 double Continue(const PipelineShape& shape, int data,
                 GptPipelineOptions::State state, int from, int to,
                 Checkpoint* checkpoint) {
@@ -397,8 +399,8 @@ TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
                     &from);
   };
   const double loss = go_on(checkpoint);
-  // The condition numbers: the factors by which errors in the checkpoint grow
-  // in the loss.
+  // The condition numbers: the factors by which an error in the checkpoint
+  // grows until it reaches the loss.
   const std::vector<double> conditions = Condition([&](Disturbance disturb) {
     Checkpoint disturbed = checkpoint;
     for (auto& [name, values] : disturbed) {
@@ -409,7 +411,8 @@ TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
   const double bound =
       RoundingBound<float>(4 * kConfig.width + 4, conditions[0]);
   EXPECT_NEAR(loss, expected, bound);
-  // The bound is narrow enough to detect a training with one step too few.
+  // The bound must be narrow enough to detect a training that runs one step too
+  // few.
   Checkpoint fewer = checkpoint;
   EXPECT_GT(
       std::abs(Continue({3, 1, 4}, 1, GptPipelineOptions::State::kReplicated, 3,
@@ -418,8 +421,8 @@ TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
       bound);
 }
 
-// If one rank fails, all ranks of all pipelines fail at once, whichever
-// operation they are blocked in.
+// If one rank fails, all ranks of all pipelines must fail at once, in whatever
+// operation each of them is blocked.
 TEST(GptPipelineTest, FailureOfARankFailsAllRanks) {
   for (const int fatal_step : {0, 1}) {
     const auto statuses = RunWorld(

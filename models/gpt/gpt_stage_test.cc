@@ -27,7 +27,8 @@ GptMicroBatch Tokens() {
 
 void Ignore(int) {}
 
-// Computes the whole model's loss, and its gradients in one array.
+// Runs a forward and a backward pass of the whole model. Returns the loss, and
+// in `gradients` the gradients of all weights.
 double WholePass(GptWeights* weights, std::vector<float>* gradients,
                  GptStage::Checkpointing checkpointing) {
   const GptStage model(*weights, kBatch, kTime, checkpointing);
@@ -61,12 +62,12 @@ TEST_P(AnyBiases, SmallWeightsKnowNothing) {
   GptWeights weights(config(), {0, 4});
   weights.Initialize(1);
   std::vector<float> gradients;
-  // With small weights all tokens are nearly equally likely, so the loss is
-  // near the logarithm of 19 tokens. The bound is statistical: a logit is the
-  // product of a normalized position, whose length is sqrt(8), and a token's
-  // row of 8 elements with a standard deviation of 0.02. The loss is the mean
-  // over 12 logits of different tokens; four standard deviations are allowed.
-  // The mean of the exponentials adds half of a logit's variance.
+  // With small random weights all 19 tokens are nearly equally likely, so the
+  // loss is near log(19). The bound allows four standard deviations of the mean
+  // over 12 logits. A logit is the dot product of a normalized position and a
+  // row of the token table. The position's length is sqrt(8). The row has 8
+  // elements with a standard deviation of 0.02. The term deviation^2 / 2 allows
+  // for the mean of the logits' exponentials, which exceeds 1.
   const double deviation = 0.02 * std::sqrt(8.0);
   EXPECT_NEAR(WholePass(&weights, &gradients, GptStage::Checkpointing::kNone),
               std::log(19.0),
@@ -86,8 +87,9 @@ TEST_P(AnyBiases, DescendingLowersTheLoss) {
     }
     loss = WholePass(&weights, &gradients, GptStage::Checkpointing::kNone);
   }
-  // A step reduces the loss by about 0.01 times the square of the gradient's
-  // norm, which is larger than 1. So the bound is far above rounding errors.
+  // One step of gradient descent reduces the loss by about 0.01 times the
+  // square of the gradient's norm, and this norm is larger than 1. So several
+  // steps reduce the loss by far more than rounding errors.
   EXPECT_LT(loss, first - 0.1);
 }
 
@@ -108,8 +110,8 @@ TEST_P(AnyBiases, MemoryThatWasUsedBeforeChangesNoBit) {
     return std::vector<float>(first, first + weights.count());
   };
   const std::vector<float> fresh = pass();
-  // Before the pass is repeated, two other micro-batches run, one with and one
-  // without a backward pass.
+  // Two other micro-batches use the model's memory before the pass is repeated:
+  // one with and one without a backward pass.
   for (const bool backward : {true, false}) {
     GptMicroBatch other = Tokens();
     std::swap(other.tokens, other.targets);
@@ -134,7 +136,8 @@ TEST_P(AnyBiases, CheckpointingChangesNoBit) {
 }
 
 // Two stages, with the backward pass in two parts, give the same results as the
-// whole model. Only the token table differs: each stage has its own gradient.
+// whole model. Only the gradient of the token table differs: each stage has its
+// own.
 TEST_P(AnyBiases, StagesTogetherAreTheModel) {
   GptWeights whole(config(), {0, 4});
   whole.Initialize(1);
@@ -173,10 +176,9 @@ TEST_P(AnyBiases, StagesTogetherAreTheModel) {
         ASSERT_EQ(sum, got) << tensor.name << "[" << k << "]";
         continue;
       }
-      // Both stages have a gradient of the token table. The whole model adds
-      // the gradients of embeddings and head in one array, which rounds at the
-      // magnitude of the sum. So the sum of the two stages may differ by
-      // rounding.
+      // The gradients of the token table are compared up to rounding. The whole
+      // model adds the gradients of the embeddings and the head in one array;
+      // here each stage has its own array, and the two arrays are added.
       const double magnitude =
           std::abs(in_first.gradient[k]) + std::abs(in_second.gradient[k]);
       ASSERT_NEAR(sum, got, RoundingBound<float>(kBatch * kTime, magnitude))

@@ -69,8 +69,8 @@ class GptWeights {
   }
   void ZeroGradients();
 
-  // Returns the weight with that name; its addresses are null if the layers do
-  // not have it.
+  // Returns the weight called `name`. Its addresses are null if these layers do
+  // not have a weight of this name.
   GptWeight Find(const std::string& name) const;
   GptBlockWeights Block(int64_t layer) const;
   GptPair FinalNorm() const;
@@ -90,9 +90,9 @@ class GptWeights {
   std::map<std::string, int> index_;
   std::vector<int64_t> offsets_;
   std::vector<float> values_;
-  // The deleter of memory from calloc. calloc returns zeroed pages that are
-  // allocated on the first write, so gradients that are elsewhere or not
-  // computed cost no memory.
+  // The deleter of memory from calloc. A page of such memory is zero, and is
+  // allocated only when it is first written. So gradients that are kept
+  // elsewhere, or not computed at all, cost no memory.
   struct Free {
     void operator()(float* array) const { std::free(array); }
   };

@@ -102,7 +102,7 @@ absl::Status WriteHuggingFaceModel(const GptWeights& weights,
   for (const GptTensor& tensor : tensors) {
     longest = std::max(longest, tensor.shape[0]);
   }
-  // The values of any bias that the model does not have.
+  // The zeros that are written for each bias that the model does not have.
   const std::vector<float> zeros(
       static_cast<size_t>(std::max(longest, 4 * config.width)));
   std::vector<SafetensorsData> data;

@@ -15,12 +15,12 @@ namespace muster::models {
 absl::Status WriteHuggingFaceModel(const GptWeights& weights,
                                    const std::string& folder);
 
-// Fills the weights of a whole model or a stage from a safetensors file with
-// Hugging Face's names, with or without "transformer.", of type float32,
-// float16 or bfloat16. Ignores tensors of other layers, the head (which is the
-// token table) and attention masks. NotFound, DataLoss: the file cannot be
-// read. InvalidArgument: a tensor is missing, has another shape, or is unknown
-// to the model.
+// Fills the weights of a whole model or a stage from a safetensors file. The
+// tensors have Hugging Face's names, with or without "transformer.", and the
+// type float32, float16 or bfloat16. Ignores tensors of other layers, the head
+// (which is the token table) and attention masks. NotFound, DataLoss: the file
+// cannot be read. InvalidArgument: a tensor is missing, has another shape, or
+// is unknown to the model.
 absl::Status ReadHuggingFaceWeights(const std::string& path,
                                     GptWeights* weights);
 

@@ -29,8 +29,8 @@ constexpr GptConfig kConfig{
 // buckets.
 constexpr BucketLimits kLimits = {.first_bytes = 300, .bytes = 4000};
 
-// A device that logs each wait of a stream for the other stream, in order with
-// the operations on the side stream.
+// A device with a log. The log shows, in order, the operations on the side
+// stream and each wait of a stream for the other stream.
 class OrderedDevice final : public EmulatedDevice {
  public:
   void WaitForOther(Stream stream) override {
@@ -44,8 +44,8 @@ class OrderedDevice final : public EmulatedDevice {
   mutable std::vector<std::string> log;
 };
 
-// Computes one rank's gradients on that rank's tokens. Averages them over the
-// ranks if `reducer` is not null.
+// Computes the gradients of rank `rank` on its own tokens. If `reducer` is not
+// null, the reducer averages the gradients over the ranks.
 std::vector<std::vector<float>> Gradients(int rank, OrderedDevice& device,
                                           CudaGptWeights<Bfloat16>& weights,
                                           Reducer* reducer,
@@ -105,8 +105,8 @@ TEST(CudaDdpTest, IsTheRanksMean) {
     for (size_t i = 0; i < own.size(); ++i) {
       mean[i].resize(own[i].size());
       for (size_t j = 0; j < own[i].size(); ++j) {
-        // This mean is exact: a sum of two terms has only one order, and
-        // halving does not round.
+        // The mean over two ranks is exact: a sum of two terms does not depend
+        // on their order, and halving does not round.
         mean[i][j] += own[i][j] / kRanks;
       }
     }
@@ -120,8 +120,8 @@ TEST(CudaDdpTest, IsTheRanksMean) {
     absl::Status status;
     auto gradients = Gradients(world.rank(), model.device, *model.weights,
                                reducer.get(), &status);
-    // For each bucket, the side stream waits for the work that filled the
-    // bucket. At the end the main stream waits for all buckets.
+    // The expected log: for each bucket the side stream waits for the work that
+    // filled the bucket, and at the end the main stream waits for all buckets.
     std::vector<std::string> log;
     for (size_t i = 0; i < reducer->buckets().size(); ++i) {
       log.insert(log.end(), {"side waits", "operation"});
@@ -169,7 +169,8 @@ TEST(CudaDdpTest, NarrowedAveragesAreThoseOfTheHost) {
 }
 
 // In a recorded step, the buckets' reductions are in order, begin after the
-// start of the backward pass, and end before the wait for them ends.
+// start of the backward pass, and end before the end of the wait for the
+// averages.
 TEST(CudaDdpTest, ATimelineShowsBucketsBesideTheBackwardPass) {
   const auto statuses = RunWorld(2, [&](ProcessGroup& world) {
     Model model;
@@ -220,7 +221,7 @@ TEST(CudaDdpTest, ATimelineShowsBucketsBesideTheBackwardPass) {
         before = buckets[i].end;
         bytes += buckets[i].bytes;
       }
-      // The bytes of the buckets exceed those of the tensors, because buckets
+      // The buckets have more bytes than the tensors together, because buckets
       // include the gaps between tensors.
       EXPECT_GT(bytes, 4 * model.host.count());
       EXPECT_GT(OverlapOf(spans).communication, Duration{});

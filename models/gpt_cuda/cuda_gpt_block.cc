@@ -121,8 +121,10 @@ void CudaGptBlock<T>::Backward(const CudaGptBlockWeights<T>& weights,
   Tell(weights.mlp_in, ready);
   LinearBackwardInput<T>(device_, mlp_in, mlp_gradient_,
                          weights.mlp_in.weight.value, inner_);
-  // The residual stream passes its gradient on unchanged, in `gradient`. The
-  // gradients through the perceptron and through attention are added to it.
+  // `gradient` is the gradient of the residual stream. NormBackward adds the
+  // gradient that comes through the perceptron; the gradient that comes through
+  // the residual connection is in `gradient` already, because the connection is
+  // an addition.
   NormBackward(weights.norm_2, kept.middle, kept.norm_2, inner_, gradient);
   Tell(weights.norm_2, ready);
 

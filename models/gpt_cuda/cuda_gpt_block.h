@@ -11,8 +11,8 @@
 
 namespace muster::models::cuda {
 
-// Called with a tensor's index as soon as all work that adds to the tensor's
-// gradient in this pass is enqueued.
+// A callback for backward passes. It is called with a tensor's index as soon as
+// all work of the current pass on the tensor's gradient is enqueued.
 using CudaGradientReady = std::function<void(int tensor)>;
 
 // The data of a layer norm's forward pass that its backward pass needs.
@@ -24,7 +24,7 @@ struct CudaNormActivations {
 };
 
 // The data of one block that is kept from the forward pass to the backward
-// pass, without the block's input.
+// pass, except the block's input.
 template <typename T>
 struct CudaBlockActivations {
   CudaNormActivations<T> norm_1;

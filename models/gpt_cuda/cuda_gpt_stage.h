@@ -40,7 +40,8 @@ class CudaGptMicroBatch {
   int32_t* targets_there = nullptr;
   // The input of each block; the last element is the input of the final norm.
   std::vector<T*> stream;
-  // Activations: one entry per block, or one entry that all blocks share.
+  // The activations of the blocks: one entry per block or, with activation
+  // checkpointing, one entry that all blocks share.
   std::vector<CudaBlockActivations<T>> blocks;
   CudaNormActivations<T> final_norm;
   // The logits; Loss replaces them by their gradient.
@@ -49,9 +50,9 @@ class CudaGptMicroBatch {
   double* mean_loss = nullptr;
 };
 
-// Layers of a transformer on a GPU: the counterpart of GptStage, with these
-// differences. All calls but ReadLoss return when their work is enqueued on the
-// device's stream. Errors are the device's status(). Streams are arrays of
+// The layers of a transformer on a GPU. CudaGptStage differs from GptStage as
+// follows: all calls but ReadLoss return when their work is enqueued on the
+// device's stream; errors are the device's status(); and streams are arrays of
 // stream_count() elements in device memory. T: float, Bfloat16.
 template <typename T>
 class CudaGptStage {
@@ -72,8 +73,8 @@ class CudaGptStage {
   int64_t stream_count() const { return rows() * width(); }
 
   // Runs the forward pass. `input`: the output of the previous stage; null for
-  // the first stage. Output returns the result, which is valid until the
-  // micro-batch's next forward pass.
+  // the first stage. The method Output returns the result, which is valid until
+  // the micro-batch's next forward pass.
   void Forward(CudaGptMicroBatch<T>* micro_batch, const T* input) const;
   static const T* Output(const CudaGptMicroBatch<T>& micro_batch) {
     return micro_batch.stream.back();
@@ -111,8 +112,8 @@ class CudaGptStage {
   int64_t layer_count() const {
     return weights_.layers().last - weights_.layers().first;
   }
-  // Number of columns of the logits; those beyond the vocabulary belong to no
-  // class.
+  // The number of columns of the logits. The columns beyond the vocabulary
+  // belong to no class.
   int64_t classes() const { return weights_.padded_vocabulary(); }
   const CudaBlockActivations<T>& Kept(const CudaGptMicroBatch<T>& micro_batch,
                                       int64_t block) const;

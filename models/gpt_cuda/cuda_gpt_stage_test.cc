@@ -99,8 +99,9 @@ void Disturb(float* values, int64_t count, Disturbance* disturb) {
 }
 
 // Runs one pass for each element of `texts` on the CPU. Returns the loss of the
-// last pass and the sum of the gradients, with bounds of their rounding errors:
-// each weight and each result is disturbed by about one rounding error.
+// last pass and the sum of the gradients, with bounds of their rounding errors.
+// To find the bounds, each weight and each result is disturbed by about one
+// rounding error.
 RoundingReference CpuReference(const GptWeights& weights,
                                const std::vector<Texts>& texts, float factor) {
   return RoundingReference([&](Disturbance disturb) {
@@ -128,12 +129,12 @@ class CudaGptStageTest : public testing::Test {
 
   static constexpr bool kWide = std::is_same_v<T, float>;
 
-  // The growth of rounding errors, in units of the type's rounding error.
-  // float32: both the kernels and the CPU round; the longest chain of roundings
-  // is the longest product and a gradient's sum over the tokens. bfloat16: only
-  // the kernels round to it. They round three values between two weights: the
-  // outputs of a normalization, of a product and of the addition to the
-  // residual stream.
+  // The growth of rounding errors, in units of the type's rounding error. With
+  // float32, the kernels and the CPU both round. The longest chain of roundings
+  // consists of the longest dot product and a gradient's sum over the tokens.
+  // With bfloat16, only the kernels round. Between two weights they round three
+  // values: the outputs of a normalization, of a matrix product and of the
+  // addition to the residual stream.
   static double Growth() {
     return kWide ? 2 * RoundingGrowth<float>(4 * kConfig.width + kBatch * kTime)
                  : RoundingGrowth(3, kBfloat16Roundoff);
@@ -143,8 +144,9 @@ class CudaGptStageTest : public testing::Test {
   // rounding and must be detected.
   static constexpr double kWrongFactor = kWide ? 1.001 : 1.5;
 
-  // Expects that rounding explains the differences between `found` and
-  // `reference`, and that it does not if `found` is multiplied by kWrongFactor.
+  // Expects that `found` and `reference` differ by no more than rounding
+  // errors. Also expects larger differences if a list of `found` is multiplied
+  // by kWrongFactor.
   static void ExpectSame(const RoundingReference& reference,
                          const Lists& found) {
     EXPECT_EQ(reference.ListBeyond(Growth(), found), -1);
@@ -192,8 +194,8 @@ class CudaGptStageTest : public testing::Test {
     return ReadGradients(device_, weights);
   }
 
-  // Runs a forward and a backward pass, which adds to the gradients of
-  // `weights`.
+  // Runs a forward and a backward pass. The backward pass adds to the gradients
+  // of `weights`.
   PassResult Pass(Weights& weights, const Stage& stage,
                   CudaGptMicroBatch<T>* micro_batch, float factor) {
     DeviceArrays arrays(device_);
@@ -373,7 +375,8 @@ void AppendTrained(const GptWeights& layout, const float* trained,
 }
 
 // Trains on the CPU. Returns the losses, the gradients' sums of squares, and
-// the trained weights. `disturb` disturbs the state in each step.
+// the trained weights. `disturb` changes the training's state in each step by
+// about one rounding error.
 Lists TrainOnTheCpu(Disturbance disturb) {
   GptWeights weights(kConfig, {0, 2});
   Initialize(&weights);
@@ -422,8 +425,9 @@ TYPED_TEST(CudaGptStageTest, TrainsAsTheCpuDoes) {
   }
   GptWeights read(kConfig, {0, 2});
   weights->CopyTo(&read);
-  // The trained weights: in float32 the weights themselves, in bfloat16 the
-  // master weights, which are copied below.
+  // The trained weights. With float32 they are the weights themselves. With
+  // bfloat16 the optimizer's master weights replace the rounded weights in this
+  // array.
   std::vector<float> trained(read.data(), read.data() + read.count());
   int64_t at = 0;
   for (const CheckpointSlice& slice : optimizer->State()) {

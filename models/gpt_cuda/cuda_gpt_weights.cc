@@ -13,7 +13,8 @@ namespace {
 // fastest with an alignment of 16 bytes or more, and DDP's buckets may begin at
 // any tensor.
 constexpr int64_t kTensorStep = 64;
-// The number of rows of the token table is rounded up to a multiple of this.
+// The number of rows of the token table is rounded up to a multiple of this
+// number of rows.
 constexpr int64_t kVocabularyStep = 64;
 
 constexpr int64_t kFloat = sizeof(float);

@@ -68,12 +68,13 @@ class Sequence {
   Sequence(const AttentionShape& shape, int64_t sequence)
       : shape_(shape), sequence_(sequence) {}
 
-  // The heads of the queries (part 0), keys (1) or values (2) in an array with
-  // the layout of qkv.
+  // The queries (part 0), keys (1) or values (2) of all heads, in an array with
+  // the layout of `qkv`.
   Matrix Part(const T* qkv, int64_t part) const {
     return Heads(qkv, 3 * shape_.width, part * shape_.width);
   }
-  // The heads of the output, or of an array with the same layout.
+  // The attention's output of all heads, or another array with the output's
+  // layout.
   Matrix Output(const T* output) const {
     return Heads(output, shape_.width, 0);
   }
@@ -110,8 +111,8 @@ float Factor(const AttentionShape& shape) {
 }  // namespace
 
 // Processes one sequence after another, so that the matrices of a sequence (24
-// MB for GPT-2's twelve heads) are still in the GPU's cache when they are used
-// next.
+// MB for GPT-2's twelve heads) are still in the GPU's cache when the next
+// product reads them.
 
 template <typename T>
 void AttentionForward(Device& device, const AttentionShape& shape, const T* qkv,

@@ -54,8 +54,8 @@ class CudaStepTimeline final : public ReducerObserver {
   // Indices in spans_ of the spans that have not ended.
   std::vector<size_t> open_;
   int64_t step_ = 0;
-  // The model's part whose gradients are being computed; -1: none yet in this
-  // pass.
+  // The index of the model's part whose gradients are being computed; -1: the
+  // pass has not completed a gradient yet.
   int64_t part_ = -1;
   int part_begin_ = 0;
   int part_end_ = 0;

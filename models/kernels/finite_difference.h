@@ -75,8 +75,8 @@ inline int64_t WrongEntry(std::vector<double>& at,
   return -1;
 }
 
-// Expects that `gradient` is the gradient of `loss`, and that an error of
-// 1/1000 of the largest entry would be detected.
+// Expects that `gradient` is the gradient of `loss`. Also expects that
+// WrongEntry would find an error of 1/1000 of the largest entry.
 inline void ExpectGradient(std::vector<double>& at,
                            const std::vector<double>& gradient, int operations,
                            const std::function<LossSum()>& loss) {

@@ -26,7 +26,7 @@ double Amplification(double x) {
 }
 
 // An upper bound of the smallest share in float: the exponential is at most
-// about e^88, and the share is the exponential's inverse.
+// about e^88, and the share is about 1 divided by the exponential.
 const double kLeastShare = std::exp(-87.0);
 
 // The sum of the magnitudes of the terms of GELU's slope, relative to the

@@ -32,8 +32,8 @@ constexpr int64_t ProbabilitiesCount(const AttentionShape& shape) {
 inline constexpr int64_t kAttentionPanel = 16;
 
 // Rounds a number of columns up to a multiple of kAttentionPanel. Static,
-// because kernels_avx2.cc includes this header: the linker could otherwise use
-// a copy compiled for AVX2 in files that run on any processor.
+// because kernels_avx2.cc includes this header: otherwise the linker could use
+// a copy compiled for AVX2 where the processor has no AVX2.
 static constexpr int64_t InPanels(int64_t columns) {
   return (columns + kAttentionPanel - 1) / kAttentionPanel * kAttentionPanel;
 }
@@ -47,10 +47,10 @@ constexpr int64_t AttentionScratchCount(const AttentionShape& shape) {
 
 // The kernels that are compiled once per kind of processor. The functions with
 // the same names in layers.h document them. The sources are .inc files that
-// have only static functions: of an inline function with external linkage the
-// linker would keep a single copy, which some processors could not run. A file
-// that includes the sources defines kVectorBytes, the size of a register in
-// bytes. T: float, double.
+// have only static functions: the linker keeps only one copy of an inline
+// function with external linkage, and some processors could not run that copy.
+// A file that includes the sources defines kVectorBytes, the size of a register
+// in bytes. T: float, double.
 template <typename T>
 struct KernelTable {
   void (*gelu_forward)(const T* input, int64_t count, T* output, T* slope);

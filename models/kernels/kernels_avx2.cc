@@ -6,7 +6,8 @@
 
 #if defined(__x86_64__)
 
-// The compiler may use AVX2 in all code below; see kernel_table.h.
+// The compiler may use AVX2 up to pop_options. All of this code is static, so
+// that the linker cannot use it in files that must also run without AVX2.
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,tune=haswell")
 

@@ -6,7 +6,8 @@
 
 #if defined(__x86_64__)
 
-// The compiler may use AVX-512 in all code below; see kernel_table.h.
+// The compiler may use AVX-512 up to pop_options. All of this code is static,
+// so that the linker cannot use it in files that must also run without AVX-512.
 #pragma GCC push_options
 #pragma GCC target("prefer-vector-width=512")
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma")

@@ -33,12 +33,12 @@ void CheckShapes(Form a_form, const MatrixView<const T>& a, Form b_form,
 }
 
 // The number of rows or columns of c for one thread is a multiple of kGrain.
-// kGrain is a multiple of the tile sizes of all kernels, our own and
-// OpenBLAS's.
+// kGrain is a multiple of the tile sizes of Muster's and OpenBLAS's kernels.
 constexpr int64_t kGrain = 96;
-// The minimum number of multiplications that are worth a further thread. Up to
-// 100^3 multiplications, OpenBLAS 0.3.21 uses kernels with other rounding
-// (sgemm_small_matrix_permit), so each thread's work stays above that.
+// A further thread is used only if it gets at least this number of
+// multiplications. For up to 100^3 multiplications, OpenBLAS 0.3.21 uses
+// kernels with other rounding (sgemm_small_matrix_permit), so each thread gets
+// more than that.
 constexpr int64_t kWorth = 1 << 20;
 
 // Calls part(begin, end) for consecutive parts of [0, length), each on a thread
@@ -82,7 +82,8 @@ ProductFactor Factor(Form form, const MatrixView<const float>& view) {
   return {view.data, plain ? view.stride : 1, plain ? 1 : view.stride};
 }
 
-// Returns our own kernel for this processor; null: there is none, use OpenBLAS.
+// Returns Muster's own kernel for this processor; null: there is none, so
+// OpenBLAS is used.
 SingleProduct OwnProduct() {
   static const SingleProduct own =
       ChosenProcessorKind() == ProcessorKind::kAvx512 ? Avx512Product()
@@ -90,7 +91,7 @@ SingleProduct OwnProduct() {
   return own;
 }
 
-// Multiplies with our own kernel, divided by rows or columns between the
+// Multiplies with Muster's own kernel, divided by rows or columns between the
 // threads. Neither division changes a bit of the result.
 void MultiplyInParts(SingleProduct product, int64_t inner, float alpha,
                      const ProductFactor& a, const ProductFactor& b, float beta,

@@ -138,8 +138,8 @@ int ChooseMatrixThreads(const MatrixThreadFacts& facts) {
   if (facts.omp > 0) {
     return std::max(1, std::min(facts.omp, facts.allotted_cores));
   }
-  // A process that is bound to some cores uses all of these. Otherwise the
-  // job's processes on this machine share its cores.
+  // A process that is bound to some cores uses all of them. Otherwise the job's
+  // processes on this machine share the machine's cores.
   int cores = facts.allotted_cores < facts.machine_cores
                   ? facts.allotted_cores
                   : facts.allotted_cores / processes;

@@ -30,8 +30,10 @@ struct MatrixThreadFacts {
 
 // Chooses the number of threads, at least 1. A number in the environment takes
 // precedence; OpenMP's number is limited to the number of cores (launch sets it
-// to a rank's share). Without one, the number is that of the cores to which the
-// process is bound or, if it is not bound, its share of all cores. Pure.
+// to a rank's share). Without a number in the environment, a process that is
+// bound to some cores gets the number of these cores, and any other process its
+// share of all cores. The process's share of the quota is an upper limit for
+// both. Pure.
 int ChooseMatrixThreads(const MatrixThreadFacts& facts);
 
 // Reads the facts of this process, which is one of `processes` processes of the
@@ -39,9 +41,9 @@ int ChooseMatrixThreads(const MatrixThreadFacts& facts);
 MatrixThreadFacts ReadMatrixThreadFacts(int processes);
 
 // Sets the number of threads of all later matrix products in this process. The
-// number does not change the results: matrix_product.h divides the work itself
-// and limits OpenBLAS, whose rounding depends on its number of threads, to one
-// thread (openblas_set_num_threads). Any thread.
+// number does not change the results: matrix_product.h divides the work itself.
+// OpenBLAS's rounding depends on its number of threads, so OpenBLAS is limited
+// to one thread (openblas_set_num_threads). Any thread.
 void UseMatrixThreads(int count);
 
 // The current number of threads: the last argument of UseMatrixThreads or,

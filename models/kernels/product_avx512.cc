@@ -5,7 +5,8 @@
 
 #if defined(__x86_64__)
 
-// The compiler may use AVX-512 in all code below; see kernel_table.h.
+// The compiler may use AVX-512 up to pop_options. All of this code is static,
+// so that the linker cannot use it in files that must also run without AVX-512.
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512dq,avx512bw,avx512vl,fma")
 #pragma GCC target("prefer-vector-width=512")
@@ -14,11 +15,11 @@
 namespace muster::models {
 namespace {
 
-// This is the method of Goto and van de Geijn (Anatomy of High-Performance
-// Matrix Multiplication, 2008): panels of b are packed to fit the L1 cache, and
-// a tile of c is summed in registers. If a is stored by rows, a tile reads its
-// rows of a in place, because they are only a few streams. If a is stored by
-// columns, it is packed.
+// The product in this file follows Goto and van de Geijn (Anatomy of
+// High-Performance Matrix Multiplication, 2008): panels of b are packed to fit
+// the L1 cache, and a tile of c is summed in registers. If a is stored by rows,
+// a tile reads its rows of a in place, because they are only a few streams. If
+// a is stored by columns, it is packed.
 constexpr int64_t kLanes = 16;
 // The number of rows of a tile of c. Its 12 x 2 sums use 24 of the 32
 // registers.
@@ -33,8 +34,8 @@ constexpr int64_t kDepth = 256;
 struct Tile {
   int64_t depth;
   float alpha;
-  // The address of the tile's first element of a, and the distances between
-  // neighbouring elements in a column and in a row.
+  // The tile's part of a: the address of its first element, and the distances
+  // between neighbouring elements in a column and in a row.
   const float* a;
   int64_t a_row;
   int64_t a_column;
@@ -45,9 +46,9 @@ struct Tile {
   int64_t stride;
   // Mask of the columns in the last vector of a row.
   __mmask16 mask;
-  // For prefetching the next tile's part of a: its first element; the number of
-  // cache lines per row (or of the whole part, if it is packed); the number of
-  // cache lines of the whole part (0: no prefetching).
+  // The next tile's part of a, which is prefetched: its first element; the
+  // number of cache lines per row (if the part is packed: of the whole part);
+  // the number of cache lines of the whole part (0: no prefetching).
   const float* next;
   int64_t lines;
   int64_t all_lines;

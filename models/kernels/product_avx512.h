@@ -21,8 +21,8 @@ using SingleProduct = void (*)(int64_t rows, int64_t columns, int64_t inner,
                                const ProductFactor& b, float beta, float* c,
                                int64_t stride);
 
-// Returns the product for ProcessorKind::kAvx512; null if the target is not
-// x86.
+// Returns the function that multiplies on processors of kind kAvx512; null if
+// the target is not x86.
 SingleProduct Avx512Product();
 
 }  // namespace muster::models

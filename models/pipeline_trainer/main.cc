@@ -1,6 +1,6 @@
 // Trains a GPT-2-style transformer on a text with its layers split over the
 // ranks of a pipeline: a Session, a process group, GptPipeline. Runs under
-// `launch`, torchrun, mpirun and srun, and alone:
+// `launch`, torchrun, mpirun and srun, and without a launcher:
 //
 //   bazel build --config=opt //models/pipeline_trainer:gpt_pipeline
 //   cd bazel-bin/models/pipeline_trainer

@@ -1,5 +1,5 @@
-// Tests checkpoints of a training by pipelines, which are resumed by the same
-// ranks, by other numbers of ranks, and by a training without pipelines.
+// Tests checkpoints of a pipeline-parallel training, which are resumed by the
+// same ranks, by other numbers of ranks, and by a training without pipelines.
 
 #include <cstdint>
 #include <cstdlib>
@@ -201,9 +201,9 @@ TEST_F(PipelineCheckpoint, SoTheyDoOverANetwork) {
   }
 }
 
-// A training that is resumed with another split into stages, other numbers of
+// A training is resumed with another split into stages, another number of
 // pipelines and ranks, sharded or replicated state, or the whole model on each
-// rank must give the same losses up to the order of sums.
+// rank. In each case the losses must be the same up to the order of sums.
 TEST_F(PipelineCheckpoint, AnyRanksGoOnWhereOthersStopped) {
   int runs = 0;
   const RoundingReference whole([&](Disturbance disturb) {

@@ -17,8 +17,8 @@
 
 namespace muster::models {
 
-// One rank's part of a training by pipelines. This class chooses the data of
-// each micro-batch and the learning rate; GptPipeline does the rest.
+// One rank's part of a pipeline-parallel training. This class chooses the data
+// of each micro-batch and the learning rate; GptPipeline does the rest.
 class PipelineTrainer : public ResumableTrainer {
  public:
   // Collective. InvalidArgument: the text is too short. FailedPrecondition:
@@ -31,8 +31,9 @@ class PipelineTrainer : public ResumableTrainer {
   // OutOfRange: the gradient is not finite.
   absl::StatusOr<GptStep> Step(int64_t step) override;
 
-  // Returns the mean loss over the validation windows, which are the same in
-  // every call: as many as a step has, from the last tenth of the text.
+  // Returns the mean loss over the validation windows, which lie in the last
+  // tenth of the text and are the same in every call. One call uses as many
+  // windows as a step.
   absl::StatusOr<double> Validate() override;
 
   // Returns the state to checkpoint. Names and types are those of a training

@@ -35,8 +35,8 @@ constexpr std::array<int, 256> MakeCharacters() {
 }
 
 constexpr std::array<int, 256> kCharacters = MakeCharacters();
-// The character after the last substitute: GPT-2 spells 68 bytes by substitute
-// characters.
+// The first character after GPT-2's substitute characters, which spell 68 of
+// the bytes.
 constexpr int kEnd = kFirstStandIn + 68;
 
 constexpr std::array<int, kEnd> MakeBytes() {
@@ -116,7 +116,8 @@ class TokenReader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool parse_error(size_t, const std::string&,
                    const nlohmann::json::exception& error) override {
-    // The JSON library's prefix "[json.exception.parse_error.101] " is skipped.
+    // Skip the prefix "[json.exception.parse_error.101] " of the JSON library's
+    // message.
     const std::string what = error.what();
     const size_t begin = what.find("] ");
     error_ = begin == std::string::npos ? what : what.substr(begin + 2);

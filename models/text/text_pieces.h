@@ -18,9 +18,9 @@ namespace muster::models {
 // The piece is not empty. Linear in the length of the piece.
 std::string_view TakePiece(std::string_view* text);
 
-// Returns the length of the longest prefix of `text`, up to `most` bytes, that
-// is split into the same pieces whether or not the rest of the text follows.
-// Such a prefix can be encoded separately. 0: there is none.
+// Returns the length of the longest prefix of `text`, up to `most` bytes, whose
+// division into pieces does not depend on the rest of the text. Such a prefix
+// can be encoded separately. 0: there is none.
 size_t WholePieces(std::string_view text, size_t most);
 
 }  // namespace muster::models

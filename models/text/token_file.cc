@@ -175,9 +175,8 @@ absl::Status TokenFileWriter::WriteAll(const void* data, size_t bytes) {
 }
 
 absl::Status TokenFileWriter::Begin() {
-  // PATH.part may belong to another process that is writing it. That process
-  // keeps its file, which is only unlinked here; this writer creates a new
-  // file.
+  // Another process may be writing PATH.part. The file is only unlinked here,
+  // so that process keeps its file; this writer creates a new file.
   unlink(part_.c_str());
   file_ = OwnedFd(
       open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));

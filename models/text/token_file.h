@@ -21,7 +21,8 @@ namespace muster::models {
 // the tokens, two bytes each if the vocabulary allows that, otherwise four. All
 // numbers are little-endian.
 struct TokenFileHeader {
-  static constexpr uint64_t kMagic = 0x4e4b4f545254534d;  // "MSTRTOKN"
+  // the bytes "MSTRTOKN"
+  static constexpr uint64_t kMagic = 0x4e4b4f545254534d;
   static constexpr uint32_t kVersion = 1;
 
   uint64_t magic = kMagic;
@@ -61,8 +62,8 @@ class TokenFile : public Tokens {
   static absl::StatusOr<std::unique_ptr<TokenFile>> Open(
       const std::string& path);
 
-  // Whether the file at `path` begins with the magic number of a token file,
-  // with which no text begins. False if the file cannot be read.
+  // Whether the file at `path` begins with the magic number of a token file. No
+  // text begins with this number. False if the file cannot be read.
   static bool Is(const std::string& path);
 
   // The vocabulary of the tokens.
@@ -123,11 +124,11 @@ class TokenFileWriter {
   int64_t count_ = 0;
 };
 
-// Encodes `text` into a token file at `path`, about one MiB at a time, so that
-// only that much is in memory as tokens. `progress`, if not null, is called
-// occasionally with the number of bytes done. Returns the number of tokens.
-// Errors are those of Encode, with the position in the whole text, and of the
-// writer.
+// Encodes `text` into a token file at `path`, about one MiB of text at a time,
+// so that the tokens of the whole text are never in memory. `progress`, if not
+// null, is called occasionally with the number of bytes done. Returns the
+// number of tokens. Errors are those of Encode, with the position in the whole
+// text, and of the writer.
 absl::StatusOr<int64_t> WriteTokenFile(
     const std::string& path, const Vocabulary& vocabulary,
     std::string_view text,

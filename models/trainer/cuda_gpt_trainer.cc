@@ -171,8 +171,8 @@ absl::Status CudaGptTrainer<T>::Pass(int64_t step, int64_t index) {
   {
     const NotedSpan forward(timeline_.get(), SpanKind::kForward, index);
     stage_->Forward(micro_batch_.get(), nullptr);
-    // The loss's factor divides by this rank's number of micro-batches; the
-    // reducer divides by the number of ranks.
+    // The factor of the loss divides by this rank's number of micro-batches.
+    // The reducer then divides by the number of ranks.
     stage_->Loss(micro_batch_.get(), 1.0f / static_cast<float>(mine));
     stage_->CopyLoss(*micro_batch_, losses_ + index);
   }

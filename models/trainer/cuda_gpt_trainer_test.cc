@@ -135,7 +135,8 @@ std::vector<std::vector<double>> NumbersOf(const TrainingResult& result) {
   return lists;
 }
 
-// Trains on the CPU with one rank, as the reference.
+// Trains on the CPU with one rank. The result is the reference for trainings on
+// the emulated GPU.
 RoundingReference OfTheHost(const GptTrainingOptions& options, int64_t steps) {
   return RoundingReference([&](Disturbance disturb) {
     return NumbersOf(Train(options, 1, steps, &disturb)[0]);
@@ -166,8 +167,9 @@ TEST(CudaGptTrainerTest, AllRanksStayAlike) {
   }
 }
 
-// Sharded state gives the bit-identical training. The gradient's sum of squares
-// is exact, so this holds with clipping too.
+// Training with sharded optimizer state is bit-identical to training with
+// replicated state. The gradient's sum of squares is exact, so this holds with
+// clipping too.
 TEST(CudaGptTrainerTest, SharedStateIsDdpToTheLastBit) {
   for (const DType precision : {DType::kFloat32, DType::kBFloat16}) {
     GptTrainingOptions options = OnGpu(precision);
@@ -204,8 +206,8 @@ TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   for (const TrainingResult& result : Train(options, 2, 4)) {
     EXPECT_EQ(host.WrongList<float>(operations, NumbersOf(result)), -1);
   }
-  // A planted defect: clipping as if the norm were half as large, as if only
-  // one rank's share had been counted.
+  // Plants a defect: clips as if the norm were half as large, which is the
+  // error if only one rank's share is counted.
   options.clip *= 2;
   EXPECT_NE(
       host.WrongList<float>(operations, NumbersOf(Train(options, 2, 4)[0])), -1)
@@ -250,8 +252,8 @@ TEST(CudaGptTrainerTest, AGradientThatIsNoNumberEndsIt) {
   EXPECT_EQ(statuses[0].code(), absl::StatusCode::kOutOfRange) << statuses[0];
 }
 
-// A device that aborts `group` while the host waits for the device. As with
-// NCCL, the work on the device's streams then ends.
+// A device that aborts `group` while the host waits for the device. The work on
+// the device's streams then ends, as it does if NCCL aborts a communicator.
 class DeviceOfABrokenGroup final : public cuda::EmulatedDevice {
  public:
   explicit DeviceOfABrokenGroup(ProcessGroup& group) : group_(group) {}
@@ -542,8 +544,7 @@ TEST_F(CudaGptCheckpointTest, CpusAndGpusGoOnFromEachOther) {
 }
 
 // A bfloat16 checkpoint contains the master weights, with which a CPU can
-// resume. For other uses of the checkpoint, the weights are rounded to
-// bfloat16.
+// resume. Programs that do not train read the weights rounded to bfloat16.
 TEST_F(CudaGptCheckpointTest, MasterWeightsAreInIt) {
   GptTrainingOptions host = OnGpu(DType::kBFloat16);
   host.device = Device::kCpu;

@@ -18,8 +18,9 @@ std::string Described(const std::string& vocabulary) {
   return parsed.ok() ? (*parsed)->Describe() : "of no known kind";
 }
 
-// Returns all differences for which the training cannot resume from a
-// checkpoint with this `state`, such as "layers 3, there 2"; empty: it can.
+// Returns all differences that prevent the training from resuming from a
+// checkpoint with this `state`, such as "layers 3, there 2"; empty: the
+// training can resume.
 std::string Obstacle(const GptTrainingOptions& options,
                      const std::string& vocabulary,
                      const GptCheckpointState& state) {
@@ -43,8 +44,8 @@ std::string Obstacle(const GptTrainingOptions& options,
   return absl::StrJoin(obstacles, "; ");
 }
 
-// Returns the checkpoint's folder, and the newer checkpoints that were skipped
-// because they are damaged.
+// Returns a text with the checkpoint's folder and the newer checkpoints that
+// were skipped because they are damaged.
 std::string DescribeSource(const CheckpointReader& reader) {
   std::string told = reader.folder();
   for (const SkippedCheckpoint& skipped : reader.skipped()) {

@@ -65,8 +65,8 @@ class GptCheckpoint : public testing::Test {
   GptTrainingOptions options_;
 };
 
-// A training that is saved by four ranks and resumed by two, by one and by four
-// has the same losses as an uninterrupted one, with sharded and with replicated
+// Four ranks save a training, and two, one or four ranks resume it. The losses
+// must be those of an uninterrupted training, with sharded and with replicated
 // state.
 TEST_F(GptCheckpoint, GoesOnWithAnyNumberOfRanksAsIfNothingHadHappened) {
   const std::string folder = options_.checkpoint_directory;
@@ -139,8 +139,8 @@ TEST_F(GptCheckpoint, OfAnotherModelOrVocabularyIsRefused) {
   EXPECT_THAT(std::string(other_model.message()),
               HasSubstr("training: biases off, there on; layers 1, there 2; "
                         "width 32, there 16; precision bf16, there fp32; "));
-  // A text with other characters has another vocabulary. The error reports only
-  // that, not also the other number of tokens.
+  // A text with other characters has another vocabulary. The error reports the
+  // difference of the vocabularies once, and not their numbers of tokens again.
   options_.model.vocabulary = 12;
   const CharVocabulary more("abcdefghijkl");
   EXPECT_THAT(std::string(ResumeWith(more).message()),

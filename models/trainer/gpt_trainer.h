@@ -63,7 +63,7 @@ absl::StatusOr<double> MeanLoss(ProcessGroup& world,
 absl::Status GradientIsNoNumber(int64_t step);
 
 // One rank's part of a training that runs step by step and can resume from a
-// checkpoint, however the model and the data are distributed. All methods
+// checkpoint. The model and the data may be distributed in any way. All methods
 // except progress and State are collective. Not thread-safe.
 class ResumableTrainer {
  public:
@@ -73,8 +73,8 @@ class ResumableTrainer {
   // for another reason than the loss scale.
   virtual absl::StatusOr<GptStep> Step(int64_t step) = 0;
 
-  // Returns the mean loss over the validation windows, which are the same in
-  // every call, from the last tenth of the text.
+  // Returns the mean loss over the validation windows. They lie in the last
+  // tenth of the text, and are the same in every call.
   virtual absl::StatusOr<double> Validate() = 0;
 
   // Returns this rank's part of the state that the next step depends on, in

@@ -124,9 +124,9 @@ absl::Status HostGptTrainer::MakeOptimizer() {
 }
 
 void HostGptTrainer::PlaceGradients() {
-  // The backward pass writes gradients directly into the reducer's buckets. The
-  // exceptions are several micro-batches, whose gradients are computed
-  // separately, and buckets of another type.
+  // The backward pass usually writes gradients directly into the reducer's
+  // buckets. It cannot if a rank has several micro-batches, whose gradients are
+  // computed separately, or if the buckets have another type.
   if (is_mixed() || micro_batches_of_rank() > 1) return;
   for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
     weights_.PlaceGradient(i, static_cast<float*>(reducer_->gradient(i)));
@@ -164,8 +164,8 @@ absl::StatusOr<double> HostGptTrainer::Pass(int64_t step, int64_t index) {
   {
     const RecordedSpan forward(recorder_.get(), SpanKind::kForward, index);
     model_.Forward(&*micro_batch, &stream);
-    // The loss's factor contains the loss scale and this rank's number of
-    // micro-batches; the reducer divides by the number of ranks.
+    // The factor of the loss contains the loss scale and divides by this rank's
+    // number of micro-batches. The reducer then divides by the number of ranks.
     const double scale =
         options_.precision == DType::kFloat16 ? scaler_.scale() : 1;
     loss = model_.Loss(&*micro_batch, stream,
@@ -196,7 +196,8 @@ absl::StatusOr<GptStep> HostGptTrainer::Step(int64_t step) {
     if (!loss.ok()) return loss.status();
     losses[world_.rank() * mine + i] = *loss;
   }
-  // In the first step the reducer may have moved its buckets.
+  // The reducer may have moved its buckets in the first step, so tell the
+  // backward pass again where to write the gradients.
   PlaceGradients();
   const double learning_rate = options_.learning_rate.At(step);
   const absl::StatusOr<double> norm = Update(step, learning_rate);

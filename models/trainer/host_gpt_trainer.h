@@ -25,15 +25,15 @@ namespace muster::models {
 // A training on CPUs, in which a Reducer averages gradients.
 //
 // N ranks with one micro-batch each give the bit-identical result of one rank
-// that accumulates N. For this, each micro-batch's gradient is computed
-// separately, and the gradients are added in the order in which the transport
-// adds those of ranks. This holds if N is a power of two, for which division is
-// exact, and gradients are float32. With pairwise addition, the result is
+// that accumulates N micro-batches, if N is a power of two (division by N is
+// then exact) and gradients are float32. For this, each micro-batch's gradient
+// is computed separately, and the gradients are added in the order in which the
+// transport adds the gradients of ranks. With pairwise addition, the result is
 // bit-identical for any number of ranks that is a power of two.
 //
-// With bfloat16 and float16, weights are rounded to that type and gradients are
-// averaged in it, but products and sums are in float32, because the CPU kernels
-// have no other type.
+// With bfloat16 and float16, weights are rounded to that type, and gradients
+// are averaged in that type. But products and sums are in float32, because the
+// CPU kernels have no other type.
 class HostGptTrainer final : public GptTrainer {
  public:
   // Collective. `world` must outlive the trainer. Errors are those of

@@ -100,9 +100,9 @@ std::vector<std::vector<double>> NumbersOf(const TrainingResult& result) {
   return {result.losses, result.norms, {result.validation}};
 }
 
-// Expects that rounding explains the differences between these results and
-// those of a training on one rank, and that it would not explain the
-// differences caused by a slightly wrong learning rate.
+// Expects that these results differ from those of a training on one rank by no
+// more than rounding errors. Also expects that a slightly wrong learning rate
+// would cause larger differences.
 void ExpectResultOfOneRank(const std::vector<TrainingResult>& results,
                            const GptTrainingOptions& options) {
   const RoundingReference alone([&](Disturbance disturb) {
@@ -201,8 +201,9 @@ TEST(HostGptTrainerTest, PairsNeedAPowerOfTwo) {
   EXPECT_EQ(statuses[0].code(), absl::StatusCode::kInvalidArgument);
 }
 
-// Sharded state gives the bit-identical training for every type of weights,
-// even if the number of elements is not a multiple of the number of ranks.
+// Training with sharded optimizer state is bit-identical to training with
+// replicated state, for every type of weights, even if the number of elements
+// is not a multiple of the number of ranks.
 TEST(HostGptTrainerTest, ZeroGivesTheSameBits) {
   for (const DType precision :
        {DType::kFloat32, DType::kBFloat16, DType::kFloat16}) {
@@ -248,8 +249,8 @@ TEST(HostGptTrainerTest, AnOverflowLeavesTheStepOut) {
   EXPECT_EQ(results[0].hashes, results[1].hashes);
 }
 
-// A loss scale does not hide the error: it is returned if halving the scale has
-// not helped.
+// A loss scale does not hide a gradient that is never finite: once a lower loss
+// scale has not helped, the step returns an error.
 TEST(HostGptTrainerTest, AGradientThatIsNoNumberIsAnError) {
   for (const DType precision : {DType::kFloat32, DType::kFloat16}) {
     GptTrainingOptions options = SmallTraining();

@@ -30,9 +30,9 @@ std::string HyperparameterDifference(const std::string& is,
                                      const std::string& was,
                                      const char* between = ", was ");
 
-// Compares the lines on all ranks. Collective. FailedPrecondition on every
-// rank: the lines of a rank differ from rank 0's; the message names the rank
-// and the differences.
+// Compares the settings in `text`, one per line, on all ranks. Collective.
+// FailedPrecondition on every rank: the lines of a rank differ from rank 0's;
+// the message names the rank and the differences.
 absl::Status CheckSameHyperparameters(ProcessGroup& world,
                                       const std::string& text);
 

@@ -55,8 +55,8 @@ TEST(HyperparametersTest, SaysSoInTheFlagsWords) {
             "bf16, was fp32; text 3 tokens (00ff), was ");
 }
 
-// These options must be equal on all ranks, because they affect what the ranks
-// do together. But a training that resumes may change them.
+// The options tested here must be equal on all ranks, because they affect what
+// the ranks do together. But a training that resumes may change them.
 TEST(HyperparametersTest, OptionsWithoutEffectOnLossesAreLeftOut) {
   const auto change = [](GptTrainingOptions& options) {
     options.sharding = GptTrainingOptions::Sharding::kZero1;
@@ -92,8 +92,8 @@ TEST(HyperparametersTest, MoreStepsAreAnotherTrainingWhereTheRateDecays) {
             "");
 }
 
-// If a rank's options differ, each rank gets an error that names this rank. The
-// error on the rank itself also lists the differences.
+// If one rank's options differ, every rank gets an error that names this rank.
+// On this rank the error also lists the differences.
 TEST(HyperparametersTest, RanksHaveRank0sOptions) {
   for (const int strange : {-1, 0, 2}) {
     const auto statuses = RunWorld(3, [&](ProcessGroup& world) {

@@ -74,7 +74,8 @@ namespace {
 
 // Omits the bounds from the help text of a flag.
 CLI::Validator Quiet(CLI::Validator bounds) { return bounds.description(""); }
-// Validators of counts: Some accepts 1 and more, Any accepts 0 and more.
+// Validators of a flag that is a count: Some accepts 1 and more, Any accepts 0
+// and more.
 CLI::Validator Some() { return WholeBetween(1, 1 << 30); }
 CLI::Validator Any() { return WholeBetween(0, 1 << 30); }
 
@@ -134,8 +135,8 @@ void AddOptimizerFlags(CLI::App& app, GptTrainingOptions* options) {
       "backward pass (activation checkpointing)");
 }
 
-// Adds the flags that a training by pipelines does not have, such as --device
-// and --precision, because they need the whole model on each rank.
+// Adds the flags that a pipeline-parallel training does not have, such as
+// --device and --precision: they need the whole model on each rank.
 void AddArithmeticFlags(CLI::App& app, GptTrainingOptions* options) {
   app.add_option("--device", options->device,
                  "what computes: cpu, or cuda: a GPU for each rank, gradients "

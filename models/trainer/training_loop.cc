@@ -45,9 +45,9 @@ bool IsOfTheDisk(const absl::Status& status) {
          status.code() == absl::StatusCode::kInternal;
 }
 
-// Saves a checkpoint. A full disk does not fail the training: if the previous
-// checkpoint could not be written, prints a warning and saves this checkpoint
-// nevertheless.
+// Saves a checkpoint. A full disk does not fail the training. If the previous
+// checkpoint could not be written, this call prints a warning and saves the new
+// checkpoint nevertheless.
 absl::Status Save(int64_t step, GptCheckpoints& checkpoints,
                   GptReporter& reporter) {
   absl::Status status = checkpoints.Save(step);

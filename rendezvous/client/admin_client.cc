@@ -51,8 +51,8 @@ class AdminClient::Impl {
                               Duration repeated_for = kTakeover) {
     const Instant until = MonotonicNow() + repeated_for;
     while (true) {
-      // The coordinator's HOST:PORT as a standby names it (empty: the standby
-      // does not know it); nullopt: no standby has answered.
+      // The coordinator's HOST:PORT, as a standby has answered it. Empty: the
+      // standby does not know it. nullopt: no standby has answered.
       std::optional<std::string> named;
       absl::Status status = TryOnce(&dialer_, call, &named);
       const absl::StatusOr<Endpoint> there = ParseEndpoint(named.value_or(""));

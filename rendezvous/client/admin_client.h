@@ -34,8 +34,8 @@ namespace muster::rendezvous {
 class AdminClient {
  public:
   struct Options {
-    std::vector<Endpoint> endpoints;  // the coordinator's; at least one
-    TlsFiles tls;                     // not given: unencrypted connections
+    std::vector<Endpoint> endpoints;  // at least one endpoint
+    TlsFiles tls;                     // empty: unencrypted connections
     std::string token;                // job token; empty: none
     Duration timeout = std::chrono::seconds(10);
     // How long WatchJob, and Inquire if it follows the output, look for the
@@ -78,14 +78,15 @@ class AdminClient {
     Duration clock_ahead = Duration::zero();
     Duration round_trip = Duration::zero();
   };
-  // Returns how the coordinator sees this caller. Unimplemented: the
-  // coordinator's version is too old for this call.
+  // Returns this caller's address, the coordinator's version and the clock
+  // difference. Unimplemented: the coordinator's version is too old for this
+  // call.
   absl::StatusOr<Caller> WhoAmI();
 
-  // Asks the nodes of a job for output or stacks, by `question.kind`, and calls
+  // Asks the nodes of a job for output or stacks (`question.kind`). Calls
   // `on_update` from this thread for each part of their answers. `node`: a node
-  // id or host name; empty: all nodes. Returns OK once all nodes have answered
-  // or their update says why not, or `on_update` has returned kEnough.
+  // id or host name; empty: all nodes. Returns OK once each node has answered,
+  // or an update has said why it did not, or `on_update` has returned kEnough.
   // NotFound: no such job. InvalidArgument: no such node or rank.
   // FailedPrecondition: also, the job has no workers.
   //

@@ -397,7 +397,8 @@ TEST_F(AdminClientTest, GivesUpAfterItsTimeout) {
             absl::StatusCode::kDeadlineExceeded);
 }
 
-// A coordinator inside a `launch` process that is a standby of `coordinator_`.
+// A coordinator that runs inside a `launch` process and is a standby of
+// `coordinator_`.
 class StandbyTest : public AdminClientTest {
  protected:
   void SetUp() override {

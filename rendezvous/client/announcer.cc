@@ -105,8 +105,8 @@ void Announcer::Announce(const Coordinator::Announcement& announcement) {
                                   });
     calls.push_back(std::move(call));
   }
-  // Drop the connections whose call failed: gRPC would wait longer and longer
-  // before it connects again, a new connection does not.
+  // Drop the connections whose call failed, because gRPC would wait longer and
+  // longer before it connects them again. A new connection does not wait.
   channels_.clear();
   for (const auto& call : calls) {
     // Blocks until the call's deadline at most.

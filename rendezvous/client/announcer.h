@@ -22,20 +22,22 @@ class Channel;
 
 namespace muster::rendezvous {
 
-// Exchanges announcements between this process's coordinator and other ones.
-// While the coordinator has something to announce or to ask
-// (Coordinator::Announcing), calls the job's configured endpoints and the
-// standbys once per `interval`, and passes their answers to the coordinator.
-// Failed calls are ignored, because the next call follows soon. Owns one
-// thread.
+// Exchanges announcements between this process's coordinator and other
+// coordinators. While the coordinator has something to announce or to ask
+// (Coordinator::Announcing), the announcer calls the job's configured endpoints
+// and the standbys once per `interval`. It passes their answers to the
+// coordinator. Failed calls are ignored, because the next call follows soon.
+// Owns one thread.
 class Announcer {
  public:
   struct Options {
     std::vector<Endpoint> endpoints;  // endpoints configured for the nodes
-    TlsFiles tls;                     // not given: unencrypted connections
+    TlsFiles tls;                     // empty: unencrypted connections
     // the job token for each call; empty: none
     std::string token;
-    // Time between two announcements; at most a third of Standby::kToldFor.
+    // Time between two announcements. Must be at most a third of
+    // Standby::kToldFor, the time for which a standby remembers an
+    // announcement.
     Duration interval = std::chrono::seconds(1);
     LookUp look_up = SystemLookUp;
   };
@@ -50,10 +52,10 @@ class Announcer {
  private:
   void Run();
   void Announce(const Coordinator::Announcement& announcement);
-  // Opens the missing ones of the connections to `targets`, at most
-  // kResolveTimeout for all look-ups of names. A name that the resolver does
-  // not answer in time is not looked up again for kHangingPause, because its
-  // look-up keeps a thread.
+  // Opens the connections to `targets` that are missing. All look-ups of names
+  // together take at most kResolveTimeout. If the resolver does not answer for
+  // a name in time, the name is not looked up again for kHangingPause, because
+  // the hanging look-up occupies a thread.
   void Connect(const std::vector<Endpoint>& targets);
 
   Coordinator* const coordinator_;
@@ -61,8 +63,8 @@ class Announcer {
   // The connections whose newest call succeeded, by HOST:PORT. Used by thread_
   // only.
   std::map<std::string, std::shared_ptr<grpc::Channel>> channels_;
-  // The endpoints whose names are not looked up for now, by HOST:PORT, and the
-  // end of this time. Used by thread_ only.
+  // The endpoints whose names are not looked up for now, and when the next
+  // look-up is allowed. Key: HOST:PORT. Used by thread_ only.
   std::map<std::string, Instant> hanging_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,5 +1,5 @@
-// Announcements over real gRPC, and agents' links that set which coordinator a
-// standby follows.
+// Tests of announcements over real gRPC. Also tests that an agent's link tells
+// the standby in its process which coordinator to follow.
 
 #include "rendezvous/client/announcer.h"
 
@@ -65,7 +65,7 @@ std::unique_ptr<GrpcLink> LinkTo(const Endpoint& endpoint,
       GrpcLink::Options{.endpoints = {endpoint}, .token = token});
 }
 
-// The report of a node of a three-node round that has lost its coordinator.
+// The report of a node whose three-node round has lost its coordinator.
 Report SurvivorReport(const std::string& host, int rank) {
   Report report = FirstReport("job", host, 3);
   report.phase = NodePhase::kRunning;
@@ -88,7 +88,7 @@ Report SurvivorReport(const std::string& host, int rank) {
 
 class AnnouncerTest : public ::testing::Test {
  protected:
-  // Lets `successor_` win the election and take the job over.
+  // Makes `successor_` win the election and take the job over.
   void TakeOver() {
     for (int rank = 0; rank < 2; ++rank) {
       nodes_[rank] =
@@ -135,7 +135,7 @@ TEST_F(AnnouncerTest, NodesAtTwoStandbysComeTogether) {
       Node(LinkTo(second->address(), "s3cret"), SurvivorReport("node-c", 1));
   stays->WaitFor(DirectiveKind::kStandBy);
   goes->WaitFor(DirectiveKind::kStandBy);
-  // The standby learns from its agent where the other one is.
+  // The standby learns the address of the second coordinator from its agent.
   first->coordinator().SetStandbys({second->address().ToString()});
   Announcer announcer(&first->coordinator(), {.endpoints = {first->address()},
                                               .token = "s3cret",

@@ -18,8 +18,9 @@
 namespace muster::rendezvous {
 namespace {
 
-// gRPC reports every connection failure with the same code. Only the message
-// shows the cause; these are the texts of gRPC 1.51.
+// A part of an error message of gRPC 1.51, and the cause that it shows. gRPC
+// reports every connection failure with the same code, so only the message
+// shows the cause.
 struct Sign {
   const char* words;
   const char* meaning;
@@ -164,7 +165,8 @@ absl::Status WithTlsReason(const absl::Status& status,
                            const Endpoint& coordinator,
                            const SocketAddress& address, const TlsFiles& tls,
                            const std::string& token) {
-  // A TLS handshake can have failed only if the peer accepts connections.
+  // If the peer does not accept connections, TLS cannot be the reason of the
+  // failure.
   const bool accepted = absl::IsUnavailable(status) &&
                         !absl::StrContains(status.message(), "refused") &&
                         !absl::StrContains(status.message(), "no route") &&
@@ -194,8 +196,8 @@ std::shared_ptr<grpc::Channel> OpenChannel(
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   // The interval of keepalive pings and the wait for an answer, in
-  // milliseconds: a coordinator whose machine is gone is lost after 5 s. The
-  // server must permit this rate; grpc_server.cc does.
+  // milliseconds: if the coordinator's machine is gone, the connection is
+  // closed after 5 s. The server must permit this rate; grpc_server.cc does.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 2'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 3'000);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);

@@ -34,10 +34,11 @@ absl::Status ExplainCallError(const absl::Status& status,
 
 // The delays between attempts to reach the coordinator. Pure.
 //
-// During the first ten seconds: 5 ms, doubling to 100 ms, since a job's nodes
-// start at about the same time as the coordinator that one of them hosts. A
-// stream that breaks after it was up for a second or more is opened again at
-// once. For five seconds after that: 50 ms, doubling to 200 ms, since another
+// During the first ten seconds: 5 ms, doubling to 100 ms. A job's nodes start
+// at about the same time as the coordinator, which one of them may host.
+//
+// If a stream breaks after it was up for a second or more, it is opened again
+// at once. For the next five seconds: 50 ms, doubling to 200 ms, since another
 // coordinator takes over or the coordinator is restarted. Later: doubling to 1
 // s, since the coordinator is down and thousands of nodes may be retrying.
 class RetryPace {
@@ -47,8 +48,8 @@ class RetryPace {
   // Returns the delay after an attempt that failed to open a stream.
   Duration AfterFailure(Instant now);
   // Returns the delay after a stream that was up for `lasted`. A stream shorter
-  // than a second counts as a failure, so that agents do not flood a
-  // coordinator that breaks every stream.
+  // than a second counts as a failure. So if a coordinator breaks every stream,
+  // agents do not flood it.
   Duration AfterStream(Instant now, Duration lasted);
 
  private:
@@ -62,21 +63,23 @@ class RetryPace {
   Duration last_ = Duration::zero();
 };
 
-// The credentials for calls to the coordinator that the user named `host`:
-// mutual TLS with the files `tls` if given; else mutual TLS derived from
-// `token` if not empty; else none (clear text). `token` comes from
-// ReadCallerToken (token_identity.h).
+// Returns the credentials for calls to a coordinator. `host`: the coordinator's
+// name as the user gave it. If `tls` is given: mutual TLS with these files.
+// Else if `token` is not empty: mutual TLS with keys derived from the token.
+// Else none (clear text). `token` comes from ReadCallerToken
+// (token_identity.h).
 std::shared_ptr<grpc::ChannelCredentials> ClientCredentials(
     const TlsFiles& tls, const std::string& token, const std::string& host);
 
-// The token to send as a header with each call: `token` if TLS uses the files
-// `tls`, else empty, because mutual TLS that is derived from the token proves
-// the token without sending it.
+// Returns the token to send as a header with each call. If TLS uses the files
+// `tls`, this is `token`. Otherwise it is empty: mutual TLS derived from the
+// token already proves the token without sending it.
 std::string BearerToken(const TlsFiles& tls, const std::string& token);
 
-// `status`: the result of ExplainCallError for a call that reached no
-// coordinator. If TLS is the reason, returns Unauthenticated with a sentence
-// that explains it (ExplainTls); else returns `status`. Blocks for up to 2 s.
+// Explains a call that reached no coordinator. `status`: the result of
+// ExplainCallError. If TLS is the reason, returns Unauthenticated with a
+// sentence that explains it (ExplainTls); else returns `status`. Blocks for up
+// to 2 s.
 absl::Status WithTlsReason(const absl::Status& status,
                            const Endpoint& coordinator,
                            const SocketAddress& address, const TlsFiles& tls,

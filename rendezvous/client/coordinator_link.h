@@ -15,14 +15,13 @@
 
 namespace muster::rendezvous {
 
-// Callbacks of a link, called from any thread, one at a time, and never after
-// Close has returned.
+// Callbacks of a link. Called from any thread, but one at a time. None is
+// called after Close has returned.
 struct LinkEvents {
   // A stream is up; the agent must answer with Send. `own_address`: the local
-  // IP address of this connection, which is thus known to reach the
-  // coordinator; empty for a link inside one process. `peer_address`: the
-  // coordinator's IP address. `endpoint`: HOST:PORT of the endpoint that
-  // answered; empty for a link inside one process.
+  // IP address of this connection. `peer_address`: the coordinator's IP
+  // address. `endpoint`: HOST:PORT of the endpoint that answered. `own_address`
+  // and `endpoint` are empty for a link inside one process.
   std::function<void(std::string own_address, std::string peer_address,
                      std::string endpoint)>
       on_connected;
@@ -33,7 +32,8 @@ struct LinkEvents {
   std::function<void(absl::Status)> on_disconnected;
 };
 
-// A node's answer to one inquiry of its directives (Directive::inquiries).
+// Sends a node's answer to one inquiry that a directive contains
+// (Directive::inquiries).
 class AnswerSender {
  public:
   // Cancels the answer, if it is not complete.
@@ -42,13 +42,15 @@ class AnswerSender {
   // false if the answer is not wanted any more or the connection is lost. After
   // the last part (AnswerPart::is_last), the coordinator has taken all parts.
   virtual bool Send(const AnswerPart& part) = 0;
-  // Makes Send return false, also a call that blocks. Any thread.
+  // Makes Send return false, even a Send that is blocked at the moment. Any
+  // thread.
   virtual void Cancel() = 0;
 };
 
-// An agent's connection to the coordinator: one stream, which is opened again
-// when it breaks: at once the first time, then after 50 ms, doubling to 1 s.
-// Before the first stream the delays are shorter; see RetryPace.
+// An agent's connection to the coordinator: one stream, which the link opens
+// again when it breaks. The first attempt comes at once, the next after 50 ms,
+// doubling to 1 s. Before the first stream the delays are shorter; see
+// RetryPace.
 //
 // Every report is complete, so a link keeps only the newest unsent report.
 // Thread-safe.
@@ -63,14 +65,14 @@ class CoordinatorLink {
   // unsent report.
   virtual void Send(const Report& report) = 0;
 
-  // Replaces the list of standby endpoints (HOST:PORT), which are tried besides
-  // the configured endpoints. The connected coordinator sends the list.
+  // Replaces the list of standby endpoints (HOST:PORT), which the connected
+  // coordinator sends. They are tried besides the configured endpoints.
   // Malformed endpoints are ignored.
   virtual void SetStandbys(const std::vector<std::string>& /*standbys*/) {}
 
-  // Leaves a peer that is the wrong coordinator or a standby: ends the stream
-  // without an event, and connects again after `pause`, first to `endpoint`
-  // (HOST:PORT) or, if that is empty, to the next endpoint and address.
+  // Leaves a peer that is a standby or the wrong coordinator: ends the stream
+  // without an event, and connects again after `pause`. `endpoint`: HOST:PORT
+  // to try first; empty: the next endpoint and address.
   virtual void Reconnect(Duration /*pause*/, const std::string& /*endpoint*/) {}
 
   // Begins the answer to an inquiry of job `run_id`. Null: there is no
@@ -80,8 +82,9 @@ class CoordinatorLink {
     return nullptr;
   }
 
-  // Sends the unsent report, if any (waits for at most half a second), ends the
-  // stream, and returns once no more events can be reported.
+  // Sends the unsent report, if there is one, and waits for this for at most
+  // half a second. Then ends the stream. Returns once no more events can be
+  // reported.
   virtual void Close() = 0;
 };
 

@@ -16,9 +16,9 @@
 namespace muster::rendezvous {
 namespace {
 
-// Time limit of one TCP connection attempt. Linux sends a lost SYN again after
-// 1 s, so a leader whose backlog was full for a moment still receives this
-// second SYN.
+// Time limit of one TCP connection attempt. Linux repeats a lost SYN after 1 s,
+// so the limit leaves time for a second SYN. The first SYN is lost if the
+// leader's backlog is full for a moment.
 constexpr Duration kReachTimeout = std::chrono::milliseconds(1200);
 
 absl::Status ReachByTcp(const SocketAddress& address, Instant deadline) {
@@ -29,8 +29,8 @@ bool IsRefusal(const absl::Status& error) {
   return absl::IsUnauthenticated(error) || absl::IsPermissionDenied(error);
 }
 
-// Returns one error for a Dial in which no endpoint answered. `errors`: the
-// error of each endpoint, in the order of the user's list.
+// Returns one error for a Dial in which no endpoint answered. `errors`: one
+// error per endpoint, in the order of the user's list.
 absl::Status Combined(const std::vector<absl::Status>& errors) {
   absl::StatusCode code = errors.front().code();
   for (const absl::Status& error : errors) {
@@ -167,10 +167,10 @@ Dialer::Outcome Dialer::DialTarget(const Target& target, Reached reached,
   return first;
 }
 
-// Tests by a TCP connection whether the address accepts connections. gRPC has
-// only one time limit for connection and handshakes together; a short one would
-// break the handshakes with a leader that thousands of nodes call at once, so
-// the short limit applies to this test only.
+// Opens a TCP connection to test whether the address accepts connections within
+// a short time. gRPC cannot do this: it has one time limit for connection and
+// handshakes together. A short limit for both would break the handshakes with a
+// leader that thousands of nodes call at once.
 absl::Status Dialer::CheckReachable(const Target& target,
                                     const SocketAddress& address) {
   const absl::Status reached = reach_(address, MonotonicNow() + kReachTimeout);

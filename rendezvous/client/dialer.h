@@ -23,10 +23,11 @@ class ChannelCredentials;
 
 namespace muster::rendezvous {
 
-// Finds the coordinator among its endpoints: those that the user has configured
-// and, once a coordinator has sent them, those of its standbys. Several
-// configured endpoints belong to daemons that share their state: one daemon
-// leads and listens, and the ports of the others are closed. Thread-safe.
+// Finds the coordinator among its endpoints: the endpoints that the user has
+// configured, and those of the standbys, which a coordinator sends. If several
+// endpoints are configured, they belong to daemons that share their state: one
+// daemon leads and listens, and the ports of the others are closed.
+// Thread-safe.
 class Dialer {
  public:
   // The result of one call to one address.
@@ -54,30 +55,30 @@ class Dialer {
          const std::string& token, Reach reach);
 
   // Makes `call` at every address of every endpoint in turn until one answers.
-  // Dial begins with the endpoint that answered last and follows the cycle: the
-  // configured endpoints, the coordinator that sent the list of standbys, and
-  // the standbys. `limits` apply to each name look-up. Once limits.given_up
-  // returns true, no further address is called.
+  // Begins with the endpoint that answered last. The order is a cycle: the
+  // configured endpoints, the coordinator that sent the list of standbys, the
+  // standbys. `limits` apply to each name look-up. Once limits.given_up returns
+  // true, no further address is called.
   //
-  // With several addresses, an address that does not accept a connection within
-  // 1.2 s is skipped, so that a host that drops all packets does not block the
-  // others. A single address has gRPC's time limit, 5 s.
+  // If there are several addresses, an address that does not accept a
+  // connection within 1.2 s is skipped. A host that drops all packets then does
+  // not block the others. A single address has gRPC's time limit, 5 s.
   //
   // Returns the status of the call that was answered. If no address answered:
-  //  - with one endpoint, the error of its first address;
-  //  - with several endpoints, the first refusal (Unauthenticated or
-  //    PermissionDenied), if there is one;
-  //  - else one line with the error of each endpoint, in the order of the
-  //    cycle. Its status code is the code that all these errors have in
-  //    common, else Unavailable.
+  // - with one endpoint, the error of its first address;
+  // - with several endpoints, the first refusal (Unauthenticated or
+  // PermissionDenied), if there is one;
+  // - else one line with the error of each endpoint, in the order of the cycle.
+  // Its code is the code of all these errors if they agree, else Unavailable.
   absl::Status Dial(const ResolveLimits& limits, const Call& call);
 
   // Replaces the standbys' endpoints, which are called besides the configured
   // ones. The list comes from the coordinator of the newest call.
   void SetStandbys(std::vector<Endpoint> standbys);
 
-  // Makes the next Dial begin with the next endpoint and the next address,
-  // because the coordinator that answered serves another job, or is a standby.
+  // Makes the next Dial begin with the next endpoint and the next address.
+  // Called if the coordinator that answered serves another job, or is a
+  // standby.
   void Advance();
   // Makes the next Dial begin with `endpoint`, which need not be in the cycle.
   void BeginWith(const Endpoint& endpoint);
@@ -88,8 +89,8 @@ class Dialer {
     std::shared_ptr<grpc::ChannelCredentials> credentials;
   };
 
-  // How an address is tested. kByCall: by the call itself, for a single
-  // endpoint. kByConnection: by a TCP connection before the call.
+  // How an address is tested. kByCall: by the call itself; used if there is a
+  // single endpoint. kByConnection: by a TCP connection before the call.
   enum class Reached { kByCall, kByConnection };
 
   // Returns the endpoints in the order in which Dial tries them. Requires

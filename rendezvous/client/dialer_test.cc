@@ -1,5 +1,5 @@
-// The order in which Dialer calls endpoints, and its errors. No network: the
-// test replaces connections and calls.
+// Tests of the order in which Dialer calls endpoints, and of its errors. No
+// network: the test replaces connections and calls.
 
 #include "rendezvous/client/dialer.h"
 

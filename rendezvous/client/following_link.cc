@@ -6,8 +6,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// Whether the job's coordinator sent the directive, not a standby or a
-// coordinator that refuses the node.
+// Whether the directive comes from the job's coordinator. False: it comes from
+// a standby, or from a coordinator that refuses the node.
 bool ComesFromCoordinator(const Directive& directive) {
   switch (directive.kind) {
     case DirectiveKind::kStandBy:

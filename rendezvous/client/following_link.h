@@ -12,10 +12,9 @@
 namespace muster::rendezvous {
 
 // The link of an agent whose own process hosts a coordinator that can take over
-// the job. Forwards everything to another link, and informs the local
-// coordinator which coordinator the agent is connected to
-// (Coordinator::Follow). A standby that answers does not count as the agent's
-// coordinator.
+// the job. Forwards everything to another link. Tells the local coordinator
+// which coordinator the agent is connected to (Coordinator::Follow). A standby
+// that answers does not count as the agent's coordinator.
 class FollowingLink : public CoordinatorLink {
  public:
   // `own`: the coordinator in this process, with

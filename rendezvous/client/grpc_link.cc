@@ -29,10 +29,12 @@
 
 namespace muster::rendezvous {
 
-// gRPC may call OnRead… and OnWrite… at the same time, but never from within
-// StartWrite, so StartWrite may be called with the lock held. One read is
-// always pending until a read fails. No operation is started after that, so
-// gRPC calls OnDone once all started operations have ended.
+// One Attach stream, implemented with gRPC's callbacks. gRPC may call OnRead…
+// and OnWrite… at the same time, but never from within StartWrite. StartWrite
+// may therefore be called with the lock held.
+//
+// One read is always pending until a read fails. No operation is started after
+// that. So gRPC calls OnDone once all started operations have ended.
 class AgentStream::Impl
     : public grpc::ClientBidiReactor<v1::Report, v1::Directive> {
  public:
@@ -102,8 +104,8 @@ class AgentStream::Impl
   }
 
   void OnDone(const grpc::Status& status) override {
-    // OnDone is gRPC's last callback, so it needs no lock. It must not hold one
-    // either: after OnEnded another thread may destroy this object.
+    // Takes no lock: this is gRPC's last callback. After OnEnded another thread
+    // may destroy this object and its mutex.
     absl::Status end = unsound_.ok() ? FromGrpc(status) : unsound_;
     listener_->OnEnded(std::move(end));
   }
@@ -131,10 +133,10 @@ class AgentStream::Impl
 
   std::mutex mutex_;
   bool up_ = false;
-  bool writing_ = false;  // gRPC is sending the report in `leaving_`
-  bool over_ = false;     // a read has failed: the stream is over
+  bool writing_ = false;  // whether gRPC is sending the report in `leaving_`
+  bool over_ = false;     // whether a read has failed: the stream is over
   bool closing_ = false;
-  bool said_done_ = false;  // StartWritesDone was called
+  bool said_done_ = false;  // whether StartWritesDone was called
   absl::Status unsound_;
   v1::Report leaving_;
   std::optional<Report> unsent_;
@@ -358,7 +360,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
     if (attempt.lasted.has_value() || !may_be_tls || Closing()) return attempt;
     absl::Status reason = WithTlsReason(attempt.end, endpoint, address,
                                         options_.tls, options_.token);
-    // Once a stream has been up, a TLS error is not permanent: certificates may
+    // If a stream was up before, a TLS error is not permanent: certificates may
     // be about to be renewed, or the coordinator may be restarted with the
     // right token. Keep the code of a temporary error, so that the agent
     // retries.
@@ -466,12 +468,12 @@ class GrpcLink::Impl : private AgentStream::Listener {
   std::optional<HangUp> hanging_up_;
   // the stream of the current attempt; null between attempts
   AgentStream* stream_ = nullptr;
-  std::shared_ptr<grpc::Channel> channel_;  // of `stream_`
+  std::shared_ptr<grpc::Channel> channel_;  // the channel of `stream_`
   bool up_ = false;
   // the agent's newest report, kept until a stream is up
   std::optional<Report> unsent_;
-  // Events of the stream that were not yet passed to events_: a new connection,
-  // a directive, the end.
+  // The next three fields: events of the stream that were not yet passed to
+  // events_ (it came up, its newest directive, its end).
   bool news_up_ = false;
   std::optional<Directive> directive_;
   std::optional<absl::Status> ended_;

@@ -32,8 +32,8 @@ class AgentStream {
     virtual void OnUp() = 0;
     virtual void OnDirective(Directive directive) = 0;
     // The last callback; another thread may destroy the stream from now on.
-    // `status` is gRPC's status, or InvalidArgument with "directive" in its
-    // message if a field of a directive was out of its bounds.
+    // `status` is gRPC's status. If a field of a directive was out of its
+    // bounds, it is InvalidArgument, and its message contains "directive".
     virtual void OnEnded(absl::Status status) = 0;
   };
 
@@ -62,13 +62,13 @@ class AgentStream {
 
 // A link over gRPC. Owns one thread, which makes all callbacks. Each attempt
 // resolves the host names again and tries every address of every endpoint and
-// standby in turn, as Dialer does. Close takes up to 1.2 s while an address
-// does not answer.
+// standby in turn, as Dialer does. If an address does not answer, Close takes
+// up to 1.2 s.
 class GrpcLink : public CoordinatorLink {
  public:
   struct Options {
     std::vector<Endpoint> endpoints;  // of the coordinator; at least one
-    TlsFiles tls;                     // not given: unencrypted connections
+    TlsFiles tls;                     // empty: unencrypted connections
     // The job token that is sent with the call; empty: none.
     std::string token;
   };

@@ -12,7 +12,7 @@ namespace muster::rendezvous {
 
 namespace {
 
-// The answer of the agent in the coordinator's process.
+// Passes the answer of the local agent to the coordinator in this process.
 class InProcessAnswer : public AnswerSender {
  public:
   InProcessAnswer(std::shared_ptr<InquirySession> session, uint64_t id)
@@ -20,11 +20,11 @@ class InProcessAnswer : public AnswerSender {
         id_(id),
         room_(std::make_shared<Room>()) {}
   ~InProcessAnswer() override {
-    // No effect if the answer is complete.
+    // Lose has no effect if the answer is complete.
     if (begun_) session_->Lose(id_, "its answer broke off");
   }
 
-  // Returns false if no node is asked under the id.
+  // Returns false if the inquiry with this id expects no answer.
   bool Begin() {
     begun_ = session_->Begin(id_, [room = room_] { room->Open(); });
     return begun_;
@@ -51,7 +51,8 @@ class InProcessAnswer : public AnswerSender {
   }
 
  private:
-  // Shared with the session, which may outlive this object.
+  // Whether the coordinator has room for the next part of the answer. Shared
+  // with the session, which may outlive the answer.
   struct Room {
     void Open() {
       const std::lock_guard<std::mutex> lock(mutex);

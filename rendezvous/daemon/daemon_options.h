@@ -24,8 +24,8 @@ struct DaemonOptions {
   Endpoint listen{"0.0.0.0", kDefaultPort};
   std::string token_file;
   TlsFiles tls;
-  // Limits of unfinished jobs and of nodes for each principal; nullopt:
-  // unlimited.
+  // Maximum numbers of unfinished jobs and of nodes that one principal
+  // (authenticated user) may have; nullopt: unlimited.
   std::optional<int> max_jobs_per_principal = 1000;
   std::optional<int> max_nodes_per_principal;
   Duration keep_finished = std::chrono::minutes(10);

@@ -51,9 +51,9 @@ namespace muster::rendezvous {
 namespace {
 
 constexpr int kBadUsage = 2;
-// Limits of a coordinator without token and TLS, which accepts jobs from every
-// host: the number of unfinished jobs of one IP address, and the time that a
-// job may wait for nodes.
+// Limits of a coordinator that has neither a token nor TLS, and so accepts jobs
+// from every host. They limit the unfinished jobs of one IP address, and the
+// time that a job may wait for nodes.
 constexpr int kMaxJobsPerPeer = 1000;
 constexpr Duration kMaxJoinTimeout = std::chrono::hours(24);
 // How long operators' calls in progress may continue at shutdown.
@@ -104,8 +104,8 @@ class Health {
     coordinator_ = coordinator;
     server_ = server;
   }
-  // Reports the daemon as not ready from now on. `why`: the reason for the
-  // probe's answer.
+  // Reports the daemon as not ready from now on. `why`: the reason, which the
+  // probe's answer contains.
   void Leave(const std::string& why) {
     const std::lock_guard<std::mutex> lock(mutex_);
     coordinator_ = nullptr;
@@ -113,8 +113,9 @@ class Health {
     why_ = why;
   }
 
-  // OK while the coordinator answers (a deadlock would block this call) and its
-  // listener accepts connections. A daemon that does not serve is live, too.
+  // OK while the coordinator answers and its listener accepts connections.
+  // After a deadlock this call blocks. A daemon that does not serve is live,
+  // too.
   absl::Status Live() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (coordinator_ == nullptr) return absl::OkStatus();
@@ -138,7 +139,7 @@ class Health {
     return {.jobs = JobsWithNodes(*coordinator_), .elsewhere = ""};
   }
 
-  // The text of /metrics. A daemon that does not lead exposes no jobs.
+  // The text of /metrics. If the daemon does not lead, the text has no jobs.
   std::string Metrics() {
     std::optional<std::vector<JobStatus>> jobs;
     {
@@ -162,7 +163,8 @@ class Health {
 };
 
 // Returns the dashboard of the daemon; null if none is asked for. `tokens`: the
-// daemon's. InvalidArgument: it may not listen at its address.
+// daemon's job tokens. InvalidArgument: the dashboard may not listen at the
+// requested address.
 absl::StatusOr<std::shared_ptr<Dashboard>> MakeDashboard(
     const DaemonOptions& options, const std::vector<std::string>& tokens,
     Health* health) {
@@ -193,17 +195,17 @@ class Signals {
     sigset_t signals;
     sigemptyset(&signals);
     for (int one : WithoutIgnored({SIGTERM, SIGINT})) sigaddset(&signals, one);
-    // Handle SIGHUP even if nohup has set it to be ignored: here it only
-    // reopens the log.
+    // Handle SIGHUP even if nohup has set it to be ignored, because SIGHUP only
+    // reopens the log here.
     sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     signal(SIGPIPE, SIG_IGN);
     fd_ = OwnedFd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   }
 
-  // Blocks until SIGTERM or SIGINT arrives, and returns its number, or until
-  // `other_fd` is readable, and returns 0. `other_fd` -1: none. SIGHUP reopens
-  // `log`.
+  // Blocks until SIGTERM or SIGINT arrives, and returns the signal's number.
+  // Returns 0 if `other_fd` becomes readable first. `other_fd` -1: none. SIGHUP
+  // reopens `log`.
   int Wait(EventLog* log, int other_fd) {
     while (true) {
       pollfd files[] = {{.fd = fd_.get(), .events = POLLIN, .revents = 0},
@@ -235,9 +237,9 @@ struct Daemon {
   std::vector<std::unique_ptr<ProbeServer>> pages;
 };
 
-// Serves jobs with the journal `state` until a signal ends the daemon, or until
-// the leadership that `election` has won is over. `election` is null if there
-// is no other daemon. Returns the signal's number; 0: the leadership is over.
+// Serves jobs with the journal `state`. Ends at a signal, or when this daemon
+// loses the leadership that `election` has won. `election` is null if there is
+// no other daemon. Returns the signal's number; 0: the leadership is over.
 absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
                               LeaderElection* election) {
   const DaemonOptions& options = daemon.options;
@@ -290,8 +292,8 @@ absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
   serving.max_nodes_per_principal = options.max_nodes_per_principal;
   serving.tokens = daemon.tokens;
   auto server = GrpcServer::Start(&coordinator, serving);
-  // InvalidArgument would mean wrong command line options (exit code 2), but an
-  // address that cannot be bound is no such error.
+  // InvalidArgument would exit with code 2, which means wrong command line
+  // options. An address that cannot be bound has another exit code.
   if (!server.ok()) {
     return absl::UnavailableError(server.status().message());
   }
@@ -324,7 +326,7 @@ void SayContinued(const OpenedJournal& state, const std::string& place) {
                    place));
 }
 
-// Runs the daemon without other daemons that share its jobs. Returns the exit
+// Runs a daemon that shares its jobs with no other daemon. Returns the exit
 // code.
 int ServeAlone(Daemon& daemon) {
   OpenedJournal state;
@@ -339,13 +341,13 @@ int ServeAlone(Daemon& daemon) {
   return signal.ok() ? 0 : Fail(signal.status(), CodeOf(signal.status()));
 }
 
-// Reads the jobs from etcd, as the leader of `term`.
+// Reads the jobs from etcd. `term`: the period in which this daemon leads.
 absl::StatusOr<OpenedJournal> OpenSharedJournal(EtcdClient* etcd,
                                                 const EtcdTerm& term) {
   Journal::Limits limits;
   limits.on_trouble = PendingRecords::OnTrouble::kHold;
-  // Long, because no write hangs: each call to etcd has a deadline of its own,
-  // which is shorter, and then returns an error.
+  // A long limit, because no write to etcd hangs: each call to etcd has a
+  // shorter deadline and returns an error after it.
   limits.hung_after = std::chrono::seconds(10);
   limits.retry_after = std::chrono::milliseconds(100);
   limits.close_within = std::chrono::seconds(1);
@@ -408,8 +410,8 @@ int ServeInTurn(Daemon& daemon) {
     EtcdClient etcd(std::move(access));
     const std::string place = etcd.access().ToString();
     if (is_first) {
-      // Check the election's settings only at the start: settings that were
-      // right at the start are right later, too.
+      // Check the election's settings only at the start, because they do not
+      // change later.
       const absl::Status usable = LeaderElection::Check(&etcd);
       if (!usable.ok()) return Fail(usable, 1);
     }

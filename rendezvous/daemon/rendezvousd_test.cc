@@ -60,8 +60,8 @@ class Daemon {
     if (out_ >= 0) close(out_);
   }
 
-  // Reads from the daemon's stdout once and appends to the output so far;
-  // appends nothing if the daemon has ended or closed its stdout.
+  // Reads from the daemon's stdout once, and appends what it reads to `text_`.
+  // Appends nothing if the daemon has ended or closed its stdout.
   void ReadMore() {
     if (out_ < 0) return;
     pollfd ready = {.fd = out_, .events = POLLIN, .revents = 0};

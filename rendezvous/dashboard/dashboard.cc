@@ -20,13 +20,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr Duration kReadInterval = std::chrono::milliseconds(900);
-// Reading and formatting takes at most 1 / (kRest + 1) of the time.
+// Reading and formatting the jobs takes at most 1 / (kRest + 1) of the time:
+// after each reading, the dashboard rests kRest times as long.
 constexpr int kRest = 20;
 constexpr size_t kMaxShared = 64;
 constexpr char kJsonType[] = "application/json";
 
-// The page loads nothing from elsewhere, runs only its own script, and is shown
-// in no frame.
+// Content-Security-Policy: the page loads nothing from other hosts, runs no
+// inline scripts, and cannot be shown in a frame of another page.
 constexpr char kPolicy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src "
     "'self'; img-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -96,7 +97,7 @@ std::string HistoryJson(const JobHistory* history) {
   for (const JobHistory::Sample& sample : history->samples()) {
     at.push_back(sample.at_s);
     step.push_back(OrNull(sample.step));
-    loss.push_back(OrNull(sample.loss));  // null also if it is not finite
+    loss.push_back(OrNull(sample.loss));  // null also for NaN and infinity
     rate.push_back(OrNull(sample.tokens_per_s));
   }
   for (const JobHistory::Span& span : history->spans()) {
@@ -149,7 +150,7 @@ class Dashboard::Stream {
 
  private:
   Dashboard* const dashboard_;
-  const std::string job_;  // empty: the list of jobs
+  const std::string job_;  // the stream's job; empty: all jobs
   const Principal principal_;
   const Instant end_;
   uint64_t seen_ = 0;          // newest generation that was sent
@@ -175,7 +176,7 @@ void Dashboard::Read() {
   histories_.Add(jobs_.jobs);
   shared_.clear();
   ++generation_;
-  // The time that requests spent on formatting the last state counts as well.
+  // The cost includes the time in which requests formatted the previous state.
   const Duration cost = clock_.now() - began + std::exchange(spent_, {});
   next_read_ = began + std::max<Duration>(kReadInterval, kRest * cost);
 }

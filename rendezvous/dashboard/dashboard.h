@@ -21,7 +21,7 @@ namespace muster::rendezvous {
 
 // The jobs that a process coordinates at one moment.
 struct CoordinatedJobs {
-  std::vector<JobStatus> jobs;  // with their nodes
+  std::vector<JobStatus> jobs;  // statuses with the jobs' nodes
   // Where the jobs are coordinated, a sentence; empty: in this process.
   std::string elsewhere;
 };
@@ -43,11 +43,11 @@ struct CoordinatedJobs {
 // Used by the thread of one ProbeServer only.
 class Dashboard {
  public:
-  // Maximum number of streams at a time; a page that gets none asks again
-  // every few seconds instead.
+  // Maximum number of streams at a time; a page that gets no stream asks for
+  // the state every few seconds instead.
   static constexpr int kMaxStreams = 16;
-  // A stream ends after this time, and the page opens another one: so a token
-  // that has expired is noticed.
+  // Longest time of a stream. The page then opens another one, so that an
+  // expired token is noticed.
   static constexpr Duration kStreamTime = std::chrono::minutes(10);
 
   struct Clock {
@@ -77,8 +77,9 @@ class Dashboard {
                               const Principal& principal);
   ProbeAnswer OpenStream(const std::string& job, const Principal& principal);
   const JobStatus* FindJob(const std::string& run_id) const;
-  // Returns the text with this key that the newest state gives. Makes it by
-  // `make` if no request has made it since the state was read.
+  // Returns the text with the key `key` for the newest state. Each text is made
+  // once per state: the first request calls `make`, later ones share the
+  // result.
   Text Shared(const std::string& key, const std::function<std::string()>& make);
   Text JobText(const JobStatus& job);
   Text JobEvent(const JobStatus& job, uint64_t seen_history);
@@ -90,9 +91,9 @@ class Dashboard {
   const Clock clock_;
   CoordinatedJobs jobs_;
   JobHistories histories_;
-  uint64_t generation_ = 0;  // of jobs_; 0: nothing was read yet
+  uint64_t generation_ = 0;  // how often jobs_ was read
   Instant next_read_{};
-  Duration spent_ = Duration::zero();  // on the newest generation
+  Duration spent_ = Duration::zero();  // time spent on formatting the state
   std::map<std::string, Text> shared_;
   int streams_ = 0;
 };

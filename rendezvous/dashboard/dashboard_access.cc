@@ -31,7 +31,7 @@ absl::StatusOr<Endpoint> ParseDashboardEndpoint(const std::string& text) {
   if (IsDigits(text, kMaxPortDigits)) {
     return ParseEndpoint(absl::StrCat("127.0.0.1:", text));
   }
-  // Without a port, ParseEndpoint would take that of the coordinator.
+  // Without a port, ParseEndpoint would use the coordinator's default port.
   const absl::StatusOr<Endpoint> endpoint = ParseEndpoint(text);
   const bool has_port = endpoint.ok() && endpoint->ToString() == text;
   if (has_port || !endpoint.ok() || absl::StrContains(text, ":")) {

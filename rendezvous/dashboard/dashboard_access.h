@@ -16,8 +16,8 @@ namespace muster::rendezvous {
 
 struct DashboardAccess {
   // Secrets of the coordinator. A request must carry one of them, or a token
-  // that was derived from one and has the role `view`. Empty: everybody who
-  // can connect may read.
+  // that was derived from one and has the role `view`. If there is none,
+  // everybody who can connect may read.
   std::vector<std::string> tokens;
   // Names of this host that a request may be addressed to, besides IP addresses
   // and "localhost".
@@ -31,18 +31,19 @@ absl::StatusOr<Endpoint> ParseDashboardEndpoint(const std::string& text);
 // Whether callers of a coordinator show a certificate from files (--tls-cert).
 enum class CallerCertificates { kNotRequired, kRequired };
 
-// Checks that the dashboard of a coordinator may listen at `listen`, because it
-// is served in clear text. InvalidArgument, one sentence: it has a token, and
-// the address can be reached from other hosts; or it requires certificates and
-// has no token, so that a browser could not show who asks.
+// Checks that the dashboard may listen at `listen`, where it is served in clear
+// text. Two errors, each InvalidArgument with one sentence. First: the
+// coordinator has a token, and other hosts can reach the address. Second: the
+// coordinator requires certificates and has no token, so a browser could not
+// identify its user.
 absl::Status CheckDashboard(const Endpoint& listen,
                             const std::vector<std::string>& tokens,
                             CallerCertificates certificates);
 
 // Whether the header Host of a request names this host: an IP address,
-// "localhost", or one of `names`, with or without a port. A page of another
-// site whose name was made to resolve to this host's address (DNS rebinding)
-// has the other site's name in it.
+// "localhost", or one of `names`, with or without a port. Protects from DNS
+// rebinding: the name of another site can be made to resolve to this host, but
+// its pages then send that site's name.
 bool IsOwnHost(const std::string& host, const std::vector<std::string>& names);
 
 // Returns the caller that a request's header Authorization proves.

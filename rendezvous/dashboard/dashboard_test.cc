@@ -47,7 +47,7 @@ class DashboardTest : public ::testing::Test {
          .authorization = token.empty() ? "" : "Bearer " + token});
   }
 
-  // One tick of the server, a second after the last one.
+  // Advances the clock and the jobs' age by a second, and calls Tick.
   void TickLater() {
     now_ += std::chrono::seconds(1);
     for (JobStatus& job : jobs_.jobs) job.age += std::chrono::seconds(1);

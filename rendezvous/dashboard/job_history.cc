@@ -23,8 +23,8 @@ void JobHistory::AddSpan(const JobStatus& job, double at_s) {
   const bool goes_on = !spans_.empty() && spans_.back().round == job.round &&
                        spans_.back().phase == job.phase;
   if (goes_on) {
-    // The end of a finished job's last span does not move, so that its history
-    // stays as it is.
+    // A finished job's history does not change any more: its last span keeps
+    // its end.
     if (job.phase == JobPhase::kFinished) return;
     spans_.back().to_s = at_s;
     ++version_;
@@ -74,7 +74,8 @@ void JobHistories::Add(const std::vector<JobStatus>& jobs) {
   for (const JobStatus& job : jobs) {
     if (by_job_.count(job.run_id) == 0 && by_job_.size() == kMaxJobs) {
       if (job.phase == JobPhase::kFinished) continue;
-      // Give the place of a finished job to this one.
+      // Remove the histories of finished jobs to make room for this unfinished
+      // job.
       while (!finished.empty() && by_job_.size() == kMaxJobs) {
         by_job_.erase(finished.back());
         finished.pop_back();

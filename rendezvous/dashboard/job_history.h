@@ -13,9 +13,9 @@
 namespace muster::rendezvous {
 
 // The past of one job, for charts: samples of its progress, and its phases. The
-// size is bounded whatever the job's age: when all places are taken, every
-// second sample is dropped, and from then on samples are twice as far apart.
-// Times are ages of the job in seconds. Pure.
+// size does not grow with the job's age: when the maximum number of samples is
+// reached, every second sample is dropped, and later samples are taken half as
+// often. Times are ages of the job in seconds. Pure.
 class JobHistory {
  public:
   static constexpr size_t kMaxSamples = 600;
@@ -35,16 +35,16 @@ class JobHistory {
     double to_s = 0;
   };
 
-  // Adds the state `job`. Nothing is sampled in a finished job, nor if the
-  // newest sample is younger than the distance between two samples. A job that
-  // is younger than the newest sample is another run: its history begins anew.
+  // Adds the state `job`. Adds no sample if the job has finished, or if the
+  // newest sample is less than distance_s_ old. If the job is younger than the
+  // newest sample, it is another run, and the history begins anew.
   void Add(const JobStatus& job);
 
   const std::vector<Sample>& samples() const { return samples_; }
   const std::vector<Span>& spans() const { return spans_; }
   // Number of spans that were dropped because there were more than kMaxSpans.
   int spans_dropped() const { return spans_dropped_; }
-  // Changes whenever a sample or a span is added or changed.
+  // A number that changes whenever a sample or a span is added or changed.
   uint64_t version() const { return version_; }
 
  private:
@@ -54,8 +54,8 @@ class JobHistory {
   std::vector<Sample> samples_;
   std::vector<Span> spans_;
   int spans_dropped_ = 0;
-  // Minimum distance between two samples; less than the distance at which the
-  // states come, so that jitter drops none of them.
+  // Minimum time between two samples, in seconds. Less than the interval
+  // between two states (1 s), so that no state is skipped because of jitter.
   double distance_s_ = 0.75;
   uint64_t version_ = 0;
 };
@@ -63,8 +63,8 @@ class JobHistory {
 // The histories of a coordinator's jobs. Pure.
 class JobHistories {
  public:
-  // Maximum number of jobs with a history; those that have not finished take
-  // the places of those that have.
+  // Maximum number of jobs with a history; unfinished jobs replace finished
+  // ones.
   static constexpr size_t kMaxJobs = 200;
 
   // Adds the state of each job, and forgets the jobs that are not in `jobs`.

@@ -34,7 +34,8 @@ inline constexpr size_t kMaxEndpoints = 8;
 // the message says how.
 absl::StatusOr<std::vector<Endpoint>> ParseEndpoints(const std::string& text);
 
-// Returns the text that ParseEndpoints reads: host:port,host:port.
+// Returns the endpoints in the form that ParseEndpoints reads:
+// host:port,host:port.
 std::string EndpointsText(const std::vector<Endpoint>& endpoints);
 
 }  // namespace muster::rendezvous

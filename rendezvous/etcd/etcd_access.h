@@ -12,10 +12,10 @@ namespace muster::rendezvous {
 
 // The address of an etcd cluster, and the credentials for it.
 struct EtcdAccess {
-  std::vector<Endpoint> members;  // at least one
+  std::vector<Endpoint> members;  // at least one member
   // Prefix of every key of one group of coordinators.
   std::string prefix = "/muster/";
-  // TLS files: `authority` alone, or all three; none given: clear text.
+  // TLS files: none (clear text), `authority` alone, or all three.
   TlsFiles tls;
   std::string user;  // empty: no user
   std::string password;

@@ -35,13 +35,13 @@ namespace pb = ::etcdserverpb;
 constexpr int kKeysPerRead = 32;
 constexpr int kMaxAnswerBytes = (kKeysPerRead * 4 + 1) << 20;
 constexpr int kConnectTimeoutMs = 5000;
-// The shortest and the longest pause between attempts to connect to a member
-// that does not answer.
+// Shortest and longest pause, in milliseconds, between two attempts to connect
+// to a member that does not answer.
 constexpr int kLeastPauseMs = 50;
 constexpr int kLongestPauseMs = 250;
 constexpr Duration kLookUpTimeout = std::chrono::seconds(1);
-// How long a failed call waits, so that gRPC can continue its next connection
-// attempt.
+// How long AdvanceConnection waits after a failed call, so that gRPC can
+// continue its next connection attempt.
 constexpr Duration kAdvanceFor = std::chrono::milliseconds(20);
 // A connection whose calls still fail after this time is replaced by a new one.
 constexpr Duration kKeepFailing = std::chrono::seconds(10);
@@ -121,9 +121,8 @@ void SetDeadline(grpc::ClientContext& context, Instant deadline) {
 }
 
 // Gives gRPC a moment to connect again after a failed call. gRPC starts a new
-// attempt by itself, but handles the events of that connection only while some
-// call waits. After the first failed attempt no call waits, because all calls
-// fail at once.
+// attempt by itself, but handles that connection's events only while some call
+// waits. While there is no connection, all calls fail at once, so none waits.
 void AdvanceConnection(grpc::Channel& channel, Instant deadline) {
   const grpc_connectivity_state state =
       channel.GetState(/*try_to_connect=*/true);
@@ -277,9 +276,9 @@ class EtcdClient::Impl {
 
   // After a failed call: makes the next call go to the next member, unless
   // another thread has already changed the current member. The failed
-  // connection is kept for a while, because a TLS handshake may need longer
-  // than one call may take; but it is dropped at once if the member has another
-  // address to try.
+  // connection is kept for a while, because a TLS handshake may last longer
+  // than one call may. If the member has another address to try, the connection
+  // is dropped at once.
   void Leave(const Connection& failed) {
     const std::lock_guard<std::mutex> lock(mutex_);
     Member& member = members_[failed.member];

@@ -14,25 +14,26 @@
 
 namespace muster::rendezvous {
 
-// Blocking calls to an etcd cluster. Each call goes to one member: the member
-// that answered last or, after an error, the next one. The look-up of a
-// member's name may block for a second beyond a call's deadline. Thread-safe.
+// Blocking calls to an etcd cluster. Each call goes to the member that answered
+// last or, after an error, to the next member. The look-up of a member's name
+// may block for a second beyond a call's deadline. Thread-safe.
 //
-// Errors of all calls are one clause that names the member: Unavailable (the
-// member cannot be reached, does not answer in time, or has no majority, and
-// the call may have been carried out; or a TLS file cannot be used),
-// Unauthenticated and PermissionDenied (user, password or certificate),
-// ResourceExhausted (etcd is full), OutOfRange (the request is too large),
-// FailedPrecondition (the server is no etcd of version 3).
+// Errors of all calls are one clause that names the member:
+// Unavailable: the member cannot be reached, does not answer in time, or has no
+// majority; the call may have been carried out. Or a TLS file cannot be used.
+// Unauthenticated and PermissionDenied: user, password or certificate.
+// ResourceExhausted: etcd is full.
+// OutOfRange: the request is too large.
+// FailedPrecondition: the server is no etcd of version 3.
 class EtcdClient {
  public:
   struct Value {
     std::string bytes;
     int64_t revision = 0;  // revision of the key's newest change
   };
-  // One transaction: if each key in `expected` was last changed at the given
-  // revision (0: the key does not exist), applies all of `changes`, else
-  // nothing.
+  // One transaction: checks that each key in `expected` was last changed at the
+  // given revision (0: the key does not exist). If so, applies all of
+  // `changes`, else nothing.
   struct Transaction {
     std::map<std::string, int64_t> expected;
     // The new values by key; nullopt: the key is removed.
@@ -50,7 +51,7 @@ class EtcdClient {
   absl::StatusOr<std::map<std::string, Value>> Read(const std::string& prefix,
                                                     Instant deadline);
   // Returns the revision of the changes, which is greater than all earlier
-  // ones; nullopt: a key was not as expected, and nothing was changed.
+  // ones. nullopt: a key was not as expected, and nothing was changed.
   absl::StatusOr<std::optional<int64_t>> Commit(const Transaction& transaction,
                                                 Instant deadline);
 

@@ -50,9 +50,10 @@ TEST(EtcdClientTest, AFileThatIsNoPemIsNamed) {
   EXPECT_THAT(std::string(error.message()), HasSubstr("--etcd-ca"));
 }
 
-// gRPC starts to connect again by itself, but continues a connection attempt
-// only during a call, and calls fail at once until it succeeds. In this test
-// etcd only starts to listen after the first call has failed.
+// Tests that gRPC connects again although no call waits for it. gRPC continues
+// a connection attempt only during a call, and calls fail at once until the
+// attempt succeeds. Here etcd starts to listen only after the first call has
+// failed.
 TEST(EtcdClientTest, AConnectionThatIsMadeBetweenCallsIsUsed) {
   const OwnedFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -74,8 +75,9 @@ TEST(EtcdClientTest, AConnectionThatIsMadeBetweenCallsIsUsed) {
       PollUntil(listener.get(), POLLIN, begin + std::chrono::seconds(30)));
   const OwnedFd accepted(
       accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  // Stop before gRPC's limit for one connection attempt is over: gRPC would
-  // then start another attempt, which would hide the defect.
+  // Stop before gRPC's limit for one connection attempt is over. gRPC would
+  // then start another attempt, and the test would pass even if the first
+  // attempt was never continued.
   const Instant end = MonotonicNow() + std::chrono::seconds(3);
   bool has_sent = false;
   while (!has_sent && MonotonicNow() < end) {

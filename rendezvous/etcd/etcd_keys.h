@@ -14,7 +14,7 @@ inline constexpr char kFormat[] = "1";
 // The leader, for people: "HOST, process PID". Set when the leader takes the
 // lock, and removed when the leader releases it.
 inline constexpr char kLeaderKey[] = "election/leader";
-// A key that each renewal of the lock changes.
+// A key whose value each renewal of the lock changes.
 inline constexpr char kRenewalKey[] = "election/renewal";
 // The newest leader's epoch, a decimal number. Never removed.
 inline constexpr char kEpochKey[] = "election/epoch";

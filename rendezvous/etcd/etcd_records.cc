@@ -97,8 +97,8 @@ absl::Status EtcdRecords::WritePiece(const PendingRecords::Batch& batch,
                    : Commit(batch);
   if (!absl::IsOutOfRange(written)) return written;
   if (batch.size() > 1) {
-    // The limit of this etcd is lower than the default one: find the records
-    // that exceed it.
+    // A batch within etcd's default limits was too large, so this etcd has a
+    // lower limit. Find the records that exceed it.
     for (const auto& change : batch) {
       const absl::Status alone = WritePiece({change}, refused);
       if (!alone.ok()) return alone;

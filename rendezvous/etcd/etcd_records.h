@@ -15,24 +15,25 @@
 
 namespace muster::rendezvous {
 
-// A leader's term: every write of the leader is conditional on it. The election
-// assigns it.
+// The period in which one process leads. The election assigns it, and every
+// write of the leader is conditional on it.
 struct EtcdTerm {
   // The revision at which this leader set the key PREFIXelection/leader.
   int64_t revision = 0;
   uint64_t epoch = 0;  // greater than the epochs of all earlier leaders
 };
 
-// Splits a batch into pieces, each of which fits into one transaction of an
-// etcd with default limits (--max-txn-ops 128, --max-request-bytes 1.5 MiB),
-// unless a single record does not. The pieces have the order of the batch.
-// Pure.
+// Splits a batch into pieces, so that each fits into one transaction of an etcd
+// with default limits (--max-txn-ops 128, --max-request-bytes 1.5 MiB). A piece
+// is larger only if it is a single record that is too large. The pieces have
+// the order of the batch. Pure.
 std::vector<PendingRecords::Batch> SplitBatch(
     const PendingRecords::Batch& batch);
 
-// The job records of a leader in etcd, one key PREFIXjobs/RUN_ID each. Each
-// write succeeds only while this process is the leader of its term, so no
-// former leader can change a record after its successor has read it.
+// The job records of a leader in etcd. Each record has a key,
+// PREFIXjobs/RUN_ID. A write succeeds only while this process is the leader of
+// its term. So no former leader can change a record after its successor has
+// read it.
 class EtcdRecords : public JournalBackend {
  public:
   // Reads all records. `client` must outlive the object. The errors are those
@@ -54,8 +55,8 @@ class EtcdRecords : public JournalBackend {
  private:
   EtcdRecords(EtcdClient* client, EtcdTerm term)
       : client_(client), term_(term) {}
-  // Writes `batch`, whose changes fit into one transaction if etcd has its
-  // default limits. Adds the records that are too large for etcd to `refused`.
+  // Writes `batch`, a result of SplitBatch. Adds the records that are too large
+  // for etcd to `refused`.
   absl::Status WritePiece(const PendingRecords::Batch& batch,
                           PendingRecords::Refused& refused);
   // Writes `batch` in one transaction. OutOfRange: it is too large for etcd.

@@ -33,7 +33,7 @@ TEST(SplitBatchTest, APieceHasAtMost64Changes) {
 }
 
 TEST(SplitBatchTest, APieceHasAtMostOneMebibyteUnlessOneRecordHasMore) {
-  const std::string half((1 << 19) - 1, 'r');  // with its key 512 KiB
+  const std::string half((1 << 19) - 1, 'r');  // 512 KiB together with its key
   const std::string large(1 << 21, 'r');
   EXPECT_THAT(SplitBatch({{"a", half}, {"b", half}}), SizeIs(1));
   EXPECT_THAT(SplitBatch({{"a", half}, {"b", half}, {"c", ""}}),

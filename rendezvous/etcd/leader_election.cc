@@ -19,14 +19,14 @@
 namespace muster::rendezvous {
 namespace {
 
-// Time limit of one call: less than a third of a lease, so that a leader can
-// renew its lease through another etcd member if one does not answer.
+// Time limit of one call. Less than a third of a lease: if one etcd member does
+// not answer, the leader can still renew its lease through another one.
 constexpr Duration kCallTimeout = std::chrono::milliseconds(300);
 constexpr Duration kFirstReadTimeout = std::chrono::seconds(2);
 constexpr size_t kMaxName = 200;
 constexpr Duration kReleaseTimeout = std::chrono::milliseconds(500);
 
-// Returns the least epoch of a new leader: the wall clock's time. Epochs then
+// Returns the wall clock's time, the least epoch of a new leader. Epochs then
 // grow even if somebody removed the election's keys from etcd.
 uint64_t MillisecondsSince1970() {
   return static_cast<uint64_t>(

@@ -21,8 +21,9 @@
 namespace muster::rendezvous {
 
 // This process's part in the election of one leader among the coordinators that
-// share an etcd prefix. The object stands by, leads one term at most, and is
-// over after that term (see Leadership). Owns one thread. Thread-safe.
+// share an etcd prefix. An object stands by, then leads for one term at most;
+// after the term it can only be destroyed (see Leadership). Owns one thread.
+// Thread-safe.
 class LeaderElection {
  public:
   struct Options {
@@ -53,10 +54,10 @@ class LeaderElection {
   LeaderElection& operator=(const LeaderElection&) = delete;
 
   Stage stage() const;
-  // Whether this process leads now and may send directives. Unlike stage(), the
-  // result does not depend on the election's thread, which may not have run yet
-  // after the process was stopped (SIGSTOP) and continued. An expired lease
-  // ends the leadership for good: stage() is then kOver.
+  // Whether this process leads now and may send directives. Reads the clock, so
+  // the result is right even if the election's thread has not run yet, for
+  // example after SIGSTOP and SIGCONT. An expired lease ends the leadership for
+  // good: stage() is then kOver.
   bool Leads();
   // The leader's term; set once stage() has become kLeading.
   EtcdTerm term() const;

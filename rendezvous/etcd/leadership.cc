@@ -71,8 +71,8 @@ void Leadership::OnRefused() {
 }
 
 void Leadership::OnFailed(Instant now) {
-  // The store may have carried out a claim that failed, so the lock must be
-  // read again.
+  // A claim that failed may still have been carried out by the store, so the
+  // lock must be read again.
   if (std::exchange(in_flight_, Request::kNone) == Request::kClaim) {
     seen_.reset();
   }

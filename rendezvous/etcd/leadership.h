@@ -14,17 +14,16 @@ namespace muster::rendezvous {
 // thread-safe.
 //
 // The store has one lock. A leader renews the lock every `renew_every`. A
-// standby reads the lock as often, and claims it when it is free or has not
-// changed for `takeover_after`. The claim succeeds only if the lock is still as
-// the standby has read it.
+// standby reads the lock as often. It claims the lock when the lock is free or
+// has not changed for `takeover_after`. The claim succeeds only if the lock is
+// still as the standby has read it.
 //
 // At most one candidate leads at a time. A leader's lease begins when the
 // leader sends a claim or renewal, and counts only if that request succeeds. A
-// standby sees the success later than that, and then waits longer than a lease:
-// `takeover_after` is 5/4 of `lease`, so clock rates may differ by a fifth. A
-// leader process may be suspended and resume after its lease is over; therefore
-// each of its writes must also name its term, and the store refuses a term that
-// is over.
+// standby sees the success later, and then waits for `takeover_after`, which is
+// 5/4 of `lease`. So clock rates may differ by a fifth. A leader process may be
+// suspended and resume after its lease is over. Therefore each of its writes
+// must also name its term, and the store refuses a term that is over.
 class Leadership {
  public:
   struct Limits {
@@ -33,8 +32,8 @@ class Leadership {
     Duration takeover_after = std::chrono::milliseconds(1250);
   };
 
-  // The state of the lock in the store. Each change sets `holding` or `renewal`
-  // to a value that the field never had before.
+  // The state of the lock in the store. Each change gives `holding` or
+  // `renewal` a value that the same field never had before.
   struct Lock {
     int64_t holding = 0;  // the holder's term; 0: the lock is free
     int64_t renewal = 0;  // number of the lock's newest renewal
@@ -90,8 +89,8 @@ class Leadership {
   Instant due_;   // when to send the next read or renewal
   int64_t term_ = 0;
   Instant leads_until_;
-  // While standing by: the lock as last read, and the time since which it is
-  // unchanged. nullopt: the lock must be read before a claim.
+  // Used while standing by: the lock as last read. nullopt: the lock must be
+  // read before a claim. The next field: since when the lock is unchanged.
   std::optional<Lock> seen_;
   Instant seen_since_;
 };

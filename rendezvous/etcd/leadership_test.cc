@@ -152,8 +152,9 @@ class Election {
       candidates_[i].offset = static_cast<Micros>(Uniform(0, 1e12));
       Start(i);
     }
-    // The longest message delay in microseconds: a third of the elections has a
-    // slow network, a third a moderate one, a third a fast one.
+    // The longest message delay in microseconds. One third of the simulated
+    // elections has a slow network, one third a moderate one, one third a fast
+    // one.
     slowest_ = random_() % 3 == 0   ? Micros{4000000}
                : random_() % 2 == 0 ? Micros{200000}
                                     : Micros{3000};
@@ -205,12 +206,12 @@ class Election {
 
   struct Candidate {
     std::unique_ptr<Leadership> core;
-    double rate = 1;  // of its clock
+    double rate = 1;  // speed of the candidate's clock
     Micros offset = 0;
     int life = 0;         // how often the candidate was started
     int request = 0;      // number of the candidate's newest request
     Micros wakes_at = 0;  // suspended until this time
-    bool is_cut = false;  // from the store
+    bool is_cut = false;  // whether the candidate is cut off from the store
   };
 
   double Uniform(double least, double most) {
@@ -244,8 +245,8 @@ class Election {
     After(now_, [this, i, life] { Look(i, life); });
   }
 
-  // Runs `act` as soon as candidate `i` is not suspended, unless the candidate
-  // was restarted in between (its `life` differs).
+  // Runs `act` once candidate `i` is not suspended. Does nothing if the
+  // candidate was restarted in between (its `life` is no longer `life`).
   void When(int i, int life, const std::function<void()>& act) {
     Candidate& one = candidates_[i];
     if (one.life != life) return;
@@ -398,8 +399,8 @@ TEST(LeadershipSimulation, AStandbyLeadsSoonAfterTheLeadersDeath) {
     constexpr Micros kDeath = 5000000;
     election.After(kDeath, [&] { election.Kill(election.leader()); });
     ASSERT_EQ(election.Run(0, 12000000), "") << "seed " << seed;
-    // The standby reads the lock within 0.2 s of the death, waits for 1.25 s,
-    // and claims the lock; its clock may be slow by 5%.
+    // The standby reads the lock within 0.2 s of the leader's death, waits for
+    // 1.25 s, and then claims the lock. Its clock may be slow by 5%.
     EXPECT_GT(election.newest_leader_since(), kDeath) << "seed " << seed;
     EXPECT_LT(election.newest_leader_since(), kDeath + 1600000)
         << "seed " << seed;

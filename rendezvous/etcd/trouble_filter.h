@@ -10,9 +10,9 @@
 
 namespace muster::rendezvous {
 
-// Rate limit for the log messages of a call that is repeated several times a
-// second, so that an etcd that is down for days does not fill the log. Admits
-// each text once a minute, and at most kMaxTexts texts a minute. Pure.
+// Rate limit for log messages about a call that is repeated several times a
+// second. If etcd is down for days, the log does not fill. Admits each text
+// once a minute, and at most kMaxTexts texts a minute. Pure.
 class TroubleFilter {
  public:
   static constexpr Duration kInterval = std::chrono::minutes(1);

@@ -40,8 +40,9 @@ std::string StateLine(const JobStatus& job, StateDetail detail,
 // A file of the coordinator's decisions and the jobs' states, one JSON object
 // per line, for later analysis.
 //
-// Thread-safe. A failure to write is reported once through `on_trouble`, and
-// again only after writing has worked in between. It never stops the job.
+// Thread-safe. The first failure to write is reported through `on_trouble`. A
+// later failure is reported only if a write has succeeded in between. No
+// failure stops the job.
 //
 // A thread of its own writes the file, so that callers do not wait for the file
 // system. Decisions that exceed kMaxWaitingBytes of unwritten text are dropped
@@ -51,8 +52,9 @@ class EventLog {
   // The mechanism that limits the size of the file.
   enum class Rotation {
     kOwn,  // EventLog rotates the file, at most 4 x 16 MiB
-    // Another program (logrotate) renames the file and then calls for Reopen.
-    // If that does not happen, EventLog rotates the file: at most 4 x 256 MiB.
+    // Another program (logrotate) renames the file and then makes the caller
+    // call Reopen. If this does not happen, EventLog itself rotates the file:
+    // at most 4 x 256 MiB.
     kOutside,
   };
 
@@ -61,8 +63,8 @@ class EventLog {
   static constexpr Duration kTimeout = std::chrono::seconds(5);
 
   // `root`: the folder that the user named, if other users may write in it; the
-  // file lies below it (RotatingFile::Limits). Empty: the folder of `path`.
-  // Does not access the file system.
+  // file lies below it (RotatingFile::Limits). If `root` is empty, the folder
+  // of `path` is used. Does not access the file system.
   EventLog(std::string path, Rotation rotation,
            std::function<void(const std::string& sentence)> on_trouble,
            std::string root = "");
@@ -75,12 +77,12 @@ class EventLog {
   // FileQueue::Finish passes first; later decisions are then lost.
   bool Finish() { return queue_.Finish(); }
 
-  // Opens the path again after a rename, or for the first time if its folder
-  // exists. On failure returns the reason, and keeps the file open that is open
-  // now. DeadlineExceeded: the file system does not answer.
+  // Opens the path again after a rename. Also opens it for the first time, if
+  // its folder exists. On failure returns the reason, and keeps the current
+  // file open. DeadlineExceeded: the file system does not answer.
   absl::Status Reopen() { return file_.Reopen(kTimeout); }
 
-  // Writes the counts of the dropped decisions, if any, and calls Finish.
+  // If decisions were dropped, writes how many. Then calls Finish.
   ~EventLog();
 
   // Appends one line with the current time, unless EventThrottle's rate limit

@@ -8,8 +8,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// Whether a single node (even one that is not in the job) can cause decisions
-// of this kind without any effect on a round.
+// Whether a single node can cause decisions of this kind without any effect on
+// a round. The node need not be in the job.
 bool IsOfANode(const std::string& kind) {
   static const auto* const kKinds = new std::set<std::string>{
       "join", "refuse", "leave",   "lost",     "successor",

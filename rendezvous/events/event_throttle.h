@@ -11,39 +11,40 @@
 
 namespace muster::rendezvous {
 
-// Limits the rate at which decisions are written to an event log, so that
-// agents that join, are refused and leave again and again neither fill the disk
-// nor push earlier lines out of the rotated files. Pure.
+// Limits the rate at which decisions are written to an event log. Agents that
+// join, are refused and leave again and again then neither fill the disk nor
+// push earlier lines out of the rotated files. Pure.
 //
-// Each of two classes of decisions has its own allowance: decisions that one
-// node can cause alone (join, refuse, leave, lost, …), and decisions about a
-// whole job (assign, break, failure, finish, …). An allowance is a burst,
-// enough for 10,000 nodes that join together, plus a steady rate. Decisions
-// that exceed it are counted by kind, and the counts are written as one
-// decision of the kind "omitted", at most once a second.
+// There are two classes of decisions, each with its own allowance: decisions
+// that one node can cause alone (join, refuse, leave, lost, …), and decisions
+// about a whole job (assign, break, failure, finish, …). An allowance is a
+// burst, enough for 10,000 nodes that join together, plus a steady rate.
+// Decisions above the allowance are counted by kind. The counts are written as
+// one decision of the kind "omitted", at most once a second.
 class EventThrottle {
  public:
   static constexpr int kBurst = 20'000;
-  // Minimum interval between decisions once the burst is used up.
+  // Minimum interval between two decisions of one class (of single nodes, of
+  // whole jobs) once the burst is used up.
   static constexpr Duration kNodeInterval = std::chrono::seconds(1);
   static constexpr Duration kJobInterval = std::chrono::milliseconds(100);
   static constexpr Duration kSummaryInterval = std::chrono::seconds(1);
 
   struct Result {
-    // A decision with the counts of omitted decisions, to be written first;
-    // nullopt: none is due.
+    // A decision with the counts of omitted decisions, which must be written
+    // first; nullopt: none is due.
     std::optional<Decision> omitted;
     bool written = true;  // whether the decision itself is written
   };
   // Decides whether `decision` is written. `now` must not decrease.
   Result Add(Instant now, const Decision& decision);
-  // Returns the counts that no earlier result contained, and resets them;
-  // nullopt: no decision was omitted.
+  // Returns a decision with the counts that no earlier result contained, and
+  // resets them; nullopt: no decision was omitted.
   std::optional<Decision> Rest();
 
  private:
-  // The generic cell rate algorithm. `full_at`: the time at which the whole
-  // burst is available again.
+  // The state of a rate limit by the generic cell rate algorithm. `full_at`:
+  // the time at which the whole burst is available again.
   struct Allowance {
     Instant full_at;
     bool Take(Instant now, Duration interval);

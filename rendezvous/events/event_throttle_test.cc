@@ -15,8 +15,9 @@ Decision Of(const char* kind) { return {kind, 1, "node", "because"}; }
 
 class EventThrottleTest : public ::testing::Test {
  protected:
-  // Adds `count` decisions of `kind` at the same time and counts the summaries.
-  // Returns how many of the decisions are written.
+  // Adds `count` decisions of `kind` at the same time. Counts the decisions
+  // "omitted" that come back. Returns how many of the added decisions are
+  // written.
   int Add(const char* kind, int count) {
     int written = 0;
     for (int i = 0; i < count; ++i) {
@@ -64,7 +65,8 @@ TEST_F(EventThrottleTest, StrangersDoNotKeepAJobsDecisionsOut) {
   }
 }
 
-// For a whole day, agents from outside the job join and are lost again.
+// Agents from outside the job join and are lost again for a whole day. The
+// number of decisions that are written stays small.
 TEST_F(EventThrottleTest, ADayOfJoinsIsBounded) {
   int written = 0;
   for (int i = 0; i < 24 * 3600; ++i) {

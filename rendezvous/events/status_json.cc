@@ -185,8 +185,8 @@ Json ToJson(const JobStatus& job) {
                            {"seconds", ToSeconds(job.not_durable_for)}};
   }
   json["nodes"] = Json::array();
-  // The rank of the first worker of the node in the loop. Nodes are in the
-  // order of their group rank.
+  // Global rank of the first worker of `node`. Nodes are in the order of their
+  // group rank.
   int first_rank = 0;
   for (const NodeStatus& node : job.nodes) {
     json["nodes"].push_back(ToJson(

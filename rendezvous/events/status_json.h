@@ -13,7 +13,7 @@ namespace muster::rendezvous {
 // seconds; unknown values are null. Ends with a newline. Pure.
 std::string StatusJson(const JobStatus& job);
 
-// The same object on one line, without a newline at the end. Pure.
+// Like StatusJson, but on one line, without a newline at the end. Pure.
 std::string StatusJsonLine(const JobStatus& job);
 
 // Several jobs as a JSON array of the objects of StatusJson. Pure.

@@ -33,7 +33,7 @@ void SetUpGrpc() {
     if (std::getenv("GRPC_VERBOSITY") == nullptr) {
       gpr_set_log_function([](gpr_log_func_args*) {});
     }
-    // Never followed by grpc_shutdown: gRPC 1.51 may wait in it for ever.
+    // grpc_shutdown is never called, because gRPC 1.51 may wait in it for ever.
     grpc_init();
   });
 }

@@ -11,12 +11,12 @@ namespace muster::rendezvous {
 inline constexpr char kAuthorization[] = "authorization";
 inline constexpr char kBearer[] = "Bearer ";
 
-// The header that the server sends when it accepts an Attach, before any
-// directive. A stream that ends without this header was never accepted.
+// The header that the server sends before any directive if it accepts an
+// Attach. If a stream ends without this header, it was never accepted.
 inline constexpr char kWelcome[] = "muster-welcome";
 
-// The trailer with which a process that is only a standby answers an operator's
-// call. Its value is HOST:PORT of the job's coordinator; empty: unknown now.
+// The trailer with which a standby answers an operator's call. Its value is
+// HOST:PORT of the job's coordinator; empty: unknown at this time.
 inline constexpr char kCoordinatedAt[] = "muster-coordinated-at";
 
 // Metadata of a call of Coordinator.Answer: the inquiry's id in decimal, and

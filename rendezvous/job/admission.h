@@ -11,9 +11,9 @@
 namespace muster::rendezvous {
 
 // Upper bound of the round number that a report may name. A restarted
-// coordinator knows of rounds that an earlier coordinator began only from the
-// nodes' reports. The bound is far above any real job's: a million restarts
-// with the longest back-off take a year.
+// coordinator learns of the rounds of earlier coordinators only from the nodes'
+// reports. No real job reaches the bound: a million restarts with the longest
+// back-off take a year.
 inline constexpr int kMaxClaimedRound = 1'000'000;
 
 // Checks a report regardless of the job's state: the protocol version, the
@@ -21,11 +21,11 @@ inline constexpr int kMaxClaimedRound = 1'000'000;
 // the person who started that node, or nullopt if the report is valid.
 std::optional<std::string> Unsound(const Report& report);
 
-// Checks the round number in a report against `newest`, the newest round that
-// this coordinator has begun (0: none). Returns a sentence if no coordinator of
-// this job can have begun the report's round, else nullopt. A new round's
-// number is higher than every number that any node has reported, so without
-// this check a single report could exhaust the numbers.
+// Checks the round number in a report. `newest`: the newest round that this
+// coordinator has begun (0: none). Returns a sentence if no coordinator of this
+// job can have begun the report's round, else nullopt. Without this check a
+// single report could exhaust the round numbers: a new round's number is higher
+// than every number that a node has reported.
 std::optional<std::string> ImpossibleRound(const Report& report, int newest);
 
 // The only node from which a stream may carry reports: the node of the stream's
@@ -38,19 +38,19 @@ struct StreamOwner {
 StreamOwner OwnerOf(const Report& report);
 
 // Returns a sentence if `report` came on the stream of another node, else
-// nullopt. Without this check one connection could join as any number of nodes,
-// and the limit on connections would not limit the nodes.
+// nullopt. Without this check one connection could join as any number of nodes.
+// The limit on connections would then not limit the nodes.
 std::optional<std::string> ForeignReport(const StreamOwner& owner,
                                          const Report& report);
 
 // Whether `report` contains the place key `place_key`, the secret of the agent
-// that holds the place. Older agents have no key (it is empty); any report
-// matches that. Compares in constant time.
+// that holds the place. The key of an older agent is empty; every report
+// matches an empty key. Compares in constant time.
 bool ShowsPlaceKey(const Report& report, const std::string& place_key);
 
-// Checks whether the node of a valid report may join a job with `spec`. Returns
-// an objection if its --nnodes, --max-restarts or command differ, or if its
-// node rank is outside of the world; else nullopt.
+// Checks whether the node of a valid report may join a job with `spec`;
+// nullopt: it may. Returns an objection if its --nnodes, --max-restarts or
+// command differ, or if its node rank is outside of the world.
 std::optional<Objection> Incompatible(const JobSpec& spec,
                                       const Report& report);
 

@@ -11,13 +11,13 @@
 
 namespace muster::rendezvous {
 
-// The adoption of a running round that an earlier coordinator began and of
-// which this coordinator has no record. Collects the newest report of each node
-// that had a place in a round, until a majority of the newest round's nodes
-// have reported, or the deadline passes. Pure.
+// Adoption: a new coordinator without a record of the job continues a round
+// that an earlier coordinator began. This class collects the newest report of
+// each node that had a place in a round. It ends when a majority of the newest
+// round's nodes have reported, or at the deadline. Pure.
 //
-// A majority is needed because a minority may be left over from a world that
-// the job has replaced by another one without these nodes.
+// A minority is not enough. It may be left over from a world that the job has
+// already replaced by a world without these nodes.
 class Adoption {
  public:
   enum class Decision { kWait, kAdopt, kGiveUp };
@@ -26,16 +26,17 @@ class Adoption {
   // effect.
   void Begin(Instant deadline);
   bool pending() const { return stage_ == Stage::kPending; }
-  // Postpones the deadline to `now` + `lease`, at most once, because the
-  // coordinator's process was suspended and read no reports meanwhile. No
-  // effect unless the adoption is pending.
+  // Postpones the deadline to `now` + `lease`, at most once. Called if the
+  // coordinator's process was suspended and so read no reports. No effect
+  // unless the adoption is pending.
   void ForgiveStandstill(Instant now, Duration lease);
   Instant deadline() const { return deadline_; }
 
   // Stores a node's report in place of the node's earlier report. O(log n).
   void Hear(const Report& report);
   void Forget(const std::string& node_id) { reports_.erase(node_id); }
-  // Whether the node runs processes of a round that may still be adopted.
+  // Whether the node runs processes of a round that this coordinator may still
+  // adopt.
   bool Holds(const std::string& node_id) const;
 
   // Returns the decision for the reports so far. O(n), n: the number of
@@ -45,7 +46,7 @@ class Adoption {
   std::map<std::string, Report> End();
 
   // The newest round in the reports, the number of nodes in that round's world,
-  // and how many of these nodes have reported. All 0 without reports.
+  // and how many of them have reported. All 0 if there are no reports.
   struct Progress {
     int round = 0;
     int world = 0;

@@ -37,11 +37,11 @@ constexpr std::string_view kPhrases[] = {
     "network is unreachable",
 };
 
-// Whether `cause` may be a consequence of an exception that a worker on the
-// node `raised_on` raised earlier. A failed exit may follow from an earlier
-// exception on the same node. The clocks of two nodes cannot be compared, so an
-// exception on another node explains only a broken connection. A worker that
-// PyTorch's watchdog ends dies of SIGABRT.
+// Whether `cause` may be a consequence of an exception that a worker on node
+// `raised_on` raised earlier. A failed exit may follow from an earlier
+// exception on the same node. An exception on another node explains only a
+// broken connection, because the clocks of two nodes cannot be compared. If
+// PyTorch's watchdog ends a worker, the worker dies of SIGABRT.
 bool MayFollow(const Failure& cause, const std::string& raised_on) {
   const bool same_node = cause.node_id == raised_on;
   if (cause.kind == FailureKind::kSignal) {
@@ -66,8 +66,8 @@ void FailureLog::Add(const Failure& failure) {
     cause_ = failure;
   } else if (static_cast<int>(collateral_.size()) < kMaxCollateral) {
     collateral_.push_back(failure);
-    // Drop the details: the verdict shows them only for the cause, and one line
-    // for each collateral failure.
+    // Drop the details of this collateral failure: the verdict shows only one
+    // line for it.
     collateral_.back().traceback.clear();
     collateral_.back().stderr_tail.clear();
     collateral_.back().stack.clear();

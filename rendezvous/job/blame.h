@@ -17,8 +17,8 @@ namespace muster::rendezvous {
 
 // The failures of one round, in the order in which the coordinator received
 // them. The cause is the first failure that Muster did not bring about itself;
-// the others are collateral. (torchrun takes the failure with the smallest
-// wall-clock time, and so blames the node whose clock is slow.)
+// the others are collateral. (torchrun takes the failure with the earliest
+// wall-clock time, so it blames a node whose clock is slow.)
 class FailureLog {
  public:
   FailureLog() = default;
@@ -29,14 +29,14 @@ class FailureLog {
 
   void Clear();
   void Add(const Failure& failure);
-  // Makes `cause` the cause, even if its kind would not count otherwise. The
-  // former cause becomes the first collateral failure.
+  // Makes `cause` the cause, even if a failure of its kind is normally only
+  // collateral. The former cause becomes the first collateral failure.
   void Blame(const Failure& cause);
 
   const std::optional<Failure>& cause() const { return cause_; }
   const std::vector<Failure>& collateral() const { return collateral_; }
   int omitted() const { return omitted_; }
-  // Copies the cause and the collateral into `verdict`.
+  // Copies the cause and the collateral failures into `verdict`.
   void Tell(Verdict& verdict) const;
 
  private:
@@ -52,15 +52,15 @@ class FailureLog {
 bool IsCommunicationError(std::string_view message);
 
 // When the hung worker gave its last sign of life, by this coordinator's clock.
-// The message's latency makes the time slightly too late.
+// The result is slightly too late, by the latency of the message.
 Instant SilentSince(const Failure& hang, Instant now);
-// Whether the hung worker is stopped by a signal (SIGSTOP). Then its peers wait
-// for this worker, and not vice versa.
+// Whether the hung worker is stopped by a signal (SIGSTOP). In that case its
+// peers wait for this worker; the worker does not wait for them.
 bool IsStopped(const Failure& hang);
 
 // Policy that decides which failure is recorded as the cause of a round's
-// break. It is the first failure that the coordinator receives, but while the
-// round stops, a later message may show that another event came before:
+// break. At first it is the first failure that the coordinator receives. While
+// the round stops, a later message may show that another event came before:
 //
 //   the loss of a node      The node died first; the failure is that of a peer
 //                           whose connection broke. LossExplains.
@@ -72,49 +72,51 @@ bool IsStopped(const Failure& hang);
 //   a likelier hang         A worker that fell silent earlier, or that is
 //                           stopped by a signal. MovesTo.
 //
-// The order in which such messages are read proves nothing. A node that has
-// answered the order to stop outlived the failure, and explains nothing.
-// Pure. O(1), unless noted.
+// The order in which the coordinator reads messages of several nodes proves
+// nothing. If a node has answered the order to stop, it outlived the failure,
+// so its loss is not the cause. Pure. O(1), unless noted.
 class Blame {
  public:
-  // Slurm (a job step) and the kernel (a cgroup) end a whole node by sending
-  // SIGKILL to one process after another. kKillSpread is the longest time
-  // between the SIGKILL of a worker and the SIGKILL of the node's agent. A job
-  // that is about to end after such a SIGKILL waits this long; a restart does
-  // not wait.
+  // Longest time between the SIGKILL of a worker and the SIGKILL of its node's
+  // agent, if a whole node is killed. Slurm (a job step) and the kernel (a
+  // cgroup) kill one process after another. If a job is about to end because of
+  // a SIGKILL, the verdict waits this long; a restart does not wait.
   static constexpr Duration kKillSpread = std::chrono::milliseconds(250);
 
   // Resets everything for a new round.
   void Clear();
   // Continues with the failures and the reason that another coordinator has
-  // recorded; the cause is final.
+  // recorded. Their cause is final.
   void Restore(FailureLog failures, std::string why);
   // Records a failure of the round.
   void Add(const Failure& failure) { failures_.Add(failure); }
-  // Records that the round is broken because of `why`. `failure`: the worker
-  // failure that is the provisional cause; null: the cause is final.
-  // `revision`: revision of the newest directive. A node that has seen a later
-  // revision was alive after the break.
+  // Records that the round is broken because of `why`. `failure`: the worker's
+  // failure that is the cause until another event replaces it; null: the cause
+  // is final. `revision`: the revision of the newest directive. If a node has
+  // seen a later revision, it was alive after the break.
   void Break(Instant now, uint64_t revision, std::string why,
              const Failure* failure);
 
-  // Whether the cause is a worker's failure, and another event may still
-  // replace it.
+  // Whether the cause is provisional: a worker's failure, which another event
+  // may still replace.
   bool provisional() const { return provisional_; }
   // The reason of the break as text; after MoveTo, that of the new cause.
   const std::string& why() const { return why_; }
   const FailureLog& failures() const { return failures_; }
 
-  // Whether the loss of node `lost` explains the failure. A node that is still
-  // connected and sends reports was declared lost only because it did not stop
-  // in time, so its loss explains nothing. The node that reported the failure
-  // outlived it, unless its worker was killed at most kKillSpread before its
-  // agent.
+  // Whether the loss of node `lost` explains the failure.
+  //
+  // If its reports still arrive, the node was declared lost only because it did
+  // not stop in time, and the loss explains nothing. If the node has reported
+  // the failure or answered the order to stop, it outlived the failure. The
+  // loss then explains the failure only if the node's worker was killed at most
+  // kKillSpread (250 ms) before its agent.
   bool LossExplains(const Node& lost, Instant now) const;
-  // Whether the departure of node `leaving` explains the failure of the round:
-  // the node's guardian process died, or whoever sent SIGTERM to its agent had
-  // signalled its workers before. If the node's workers had succeeded in
-  // `round`, the broken one, the departure explains nothing.
+  // Whether the departure of node `leaving` explains the failure. It does if
+  // the cause of the departure may be older than the failure: the node's
+  // guardian process died, or a SIGTERM reached its workers before its agent.
+  // `round`: the broken round. If the node's workers had succeeded in it, the
+  // departure explains nothing.
   bool LeaveExplains(const Node& leaving, int round) const;
   // Whether a preemption that `node` announces explains the failure.
   bool PreemptionExplains(const Node& node) const;
@@ -123,44 +125,47 @@ class Blame {
   // Marks the cause as final, because it is not a worker's failure.
   void Settle() { provisional_ = false; }
 
-  // How to report that another failure has become the cause while the round
-  // stops.
+  // A change of the cause while the round stops, as it is reported.
   struct Move {
     const char* decision;    // Decision::kind of the change
     const char* instead_of;  // text between the new and the old reason
   };
   // Decides whether `failure`, which has just been received, becomes the cause;
-  // nullopt: no. If one worker hangs, its peers wait for it and fall silent as
-  // well, and which node reports first depends on how long it takes to collect
-  // stacks. Therefore a hang that began earlier replaces the cause, and a
-  // worker that is stopped by a signal replaces a running one. A worker that
-  // raises an exception may need seconds to exit, for example in
-  // destroy_process_group(); its peers lose their connections to it and may
-  // exit before. Therefore the worker with the older error file replaces the
-  // cause.
+  // nullopt: no.
+  //
+  // A hang: if one worker hangs, its peers wait for it and fall silent as well.
+  // The node that collects stacks fastest reports first. Therefore a hang that
+  // began earlier replaces the cause, and a worker that is stopped by a signal
+  // replaces a running one.
+  //
+  // An exception: a worker that raises one may need seconds to exit, for
+  // example in destroy_process_group(). Its peers lose their connections to it
+  // and may exit before. Therefore the worker with the older error file
+  // replaces the cause.
   std::optional<Move> MovesTo(const Failure& failure, Instant now) const;
-  // Records `failure`, for which MovesTo returned a value, as the cause, and
-  // `why` as the reason.
+  // Records `failure` as the cause, and `why` as the reason. MovesTo must have
+  // returned a value for `failure`.
   void MoveTo(const Failure& failure, std::string why, Instant now);
 
-  // Remembers a SIGKILL that Muster did not send to a worker of `node`. The
-  // whole node may be dying of it, even if another failure was received first.
+  // Remembers that a worker of `node` died of a SIGKILL that Muster did not
+  // send. The whole node may be about to die, even if another failure was
+  // received first.
   void SuspectKill(const Node& node, const Failure& failure, Instant now);
-  // Whether the verdict must wait: a SIGKILL may be the cause of the break, and
-  // it is not yet known whether the killed worker's agent survived the SIGKILL
-  // by kKillSpread. O(log n).
+  // Whether the verdict must wait because a SIGKILL may be the cause of the
+  // break. The wait shows whether the killed worker's agent lives longer than
+  // kKillSpread (250 ms). O(log n).
   bool AwaitsProofOfLife(const Membership& nodes, Instant now) const;
   // When AwaitsProofOfLife stops waiting for a connected agent; nullopt: it
   // does not wait. The wait for a disconnected agent ends with the lease.
   std::optional<Instant> NextDeadline(Instant now) const;
-  // Restarts the wait of AwaitsProofOfLife, at most once. The coordinator's
-  // process was suspended from `due` until `now`, so it may not have read the
-  // end of the agent's stream yet.
+  // Restarts the wait of AwaitsProofOfLife, at most once. Called after the
+  // coordinator's process was suspended from `due` until `now`: the end of the
+  // agent's stream may still be unread.
   void ForgiveStandstill(Instant due, Instant now);
 
  private:
-  // Whether all reports of the node so far may be older than the failure that
-  // broke the round.
+  // Whether no report of the node so far is known to be newer than the failure
+  // that broke the round.
   bool HasNotSeenBreak(const Node& node) const;
 
   FailureLog failures_;
@@ -170,15 +175,16 @@ class Blame {
   bool provisional_ = false;
   // The node of the failed worker, which reported the failure.
   std::string failed_on_;
-  // Only if the failure is a hang: when its worker fell silent, and whether a
-  // signal keeps that worker stopped.
+  // The following two fields are set only if the failure is a hang: when its
+  // worker fell silent, and whether a signal keeps that worker stopped.
   std::optional<Instant> silent_since_;
   bool stopped_ = false;
-  // Set only after a SIGKILL that Muster did not send: the killed worker's
-  // node, and the time after which the node's agent has survived that SIGKILL.
+  // Set only after a SIGKILL that Muster did not send. killed_on_: the killed
+  // worker's node. outlived_: if the node's agent is alive at this time, it was
+  // not killed together with the worker.
   std::string killed_on_;
   Instant outlived_;
-  bool forgiven_ = false;  // ForgiveStandstill has postponed outlived_
+  bool forgiven_ = false;  // whether outlived_ was postponed
 };
 
 }  // namespace muster::rendezvous

@@ -49,8 +49,9 @@ std::vector<Constituency> ConstituenciesOf(
         world,
         Constituency{.world = world, .nodes = report->place->group_world_size});
   }
-  // Sorted, so that among the votes for a rank that of a node which remembers
-  // comes first.
+  // A node's vote for one rank of one world. Sorted by world and rank. If
+  // several nodes vote for one rank, a node that remembers its place comes
+  // first.
   struct Vote {
     WorldId world;
     int rank = 0;

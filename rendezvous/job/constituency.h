@@ -12,53 +12,57 @@ namespace muster::rendezvous {
 
 WorldId IdOf(const Place& place);
 
-// Returns the electorate from the newest coordinator that any of these reports
-// knows; a default Electorate if there is none. Do not use the field `rank` of
-// the result: it is that of the report's node. O(n).
+// Returns the newest electorate in the reports: that of the newest coordinator.
+// (The electorate is the world whose nodes elect a coordinator.) Returns a
+// default Electorate if no report has one. Do not use the result's `rank`: it
+// is the rank of the node that sent the report. O(n).
 Electorate NewestElectorate(const std::vector<const Report*>& reports);
 
-// Whether the world of `place` can no longer begin on all of its nodes. This is
-// so if the world is older than that of the electorate, or if its coordinator
-// has a lower epoch than the coordinator that sent the electorate.
+// Whether the world of `place` can no longer begin on all of its nodes. It
+// cannot if it is older than the electorate's world. It also cannot if its
+// coordinator has a lower epoch than the coordinator that sent the electorate.
 bool IsVoid(const Place& place, const Electorate& newest);
 
-// A world whose nodes vote in the election of a coordinator.
+// A constituency: a world whose nodes vote in the election of a coordinator.
 struct Constituency {
   WorldId world;
   int nodes = 0;
   int voters = 0;  // number of the world's nodes that vote and remember it
-  // Number of the world's nodes that vote after a restart. They have forgotten
-  // the world and their promises, and are recognised by their node ids.
+  // Number of the world's nodes that vote after a restart. These nodes are
+  // recognised by their node ids; they have forgotten the world and their
+  // promises (to obey no coordinator with a lower epoch).
   int returned = 0;
 
   // Whether these nodes may elect: more than half of the world votes, and at
-  // least half of it remembers. Any other majority of the world then contains a
-  // node that remembers, and the promise of this node is known here.
+  // least half of it remembers the world. Why at least half: every other
+  // majority of the world then contains a node that remembers, and this
+  // coordinator knows what that node has promised.
   bool has_majority() const;
 };
 
 // Returns the worlds whose majorities are needed to elect a coordinator, in
-// ascending order: the newest electorate in `known`, and every newer world in
-// which a report of `known` has a place and that is not void, because it may
-// have begun on all of its nodes. `voting`: the reports of the nodes that vote.
-// With Takeover::kAuto, restarted nodes vote in the electorate that lists them.
-// If several nodes report the same rank of a world, one of them counts.
-// O(n log n) for n reports.
+// ascending order. One is the newest electorate in the reports `known`. The
+// others are newer worlds that may have begun on all of their nodes: a report
+// of `known` has a place in such a world, and IsVoid is false for it.
+//
+// `voting`: the reports of the nodes that vote. With Takeover::kAuto, restarted
+// nodes vote in the electorate that lists them. If several nodes report the
+// same rank of a world, one of them counts. O(n log n) for n reports.
 std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,
     const std::vector<const Report*>& voting);
 
-// Whether the nodes that are not connected here are too few to begin a world or
-// to end a job. There are at most max_nodes - `here` of them, because
-// Takeover::kAuto assumes that at most max_nodes nodes run. They are too few if
-// they are fewer than `here`, than min_nodes and than half of each
-// constituency. False without kAuto.
+// Whether the nodes that are not connected to this coordinator are too few to
+// begin a world or to end a job. True if their number is less than `here`, less
+// than min_nodes, and less than half of each constituency. With Takeover::kAuto
+// at most max_nodes nodes run, so at most max_nodes - `here` are elsewhere.
+// False without kAuto.
 bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies);
 
 // Whether the node is certainly a spare: it knows the electorate, is not in it,
-// and has no place in a round. A spare runs in addition to the max_nodes nodes
-// that a job can have.
+// and has no place in a round. Spares are not counted among the max_nodes nodes
+// of a job.
 bool IsKnownSpare(const Report& report);
 
 }  // namespace muster::rendezvous

@@ -120,8 +120,8 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
                       QuarantinedText(state, node));
 }
 
-// Lists the agents that wait for the end of another agent with the same node
-// id, each with its host and node id.
+// Lists the agents that wait until another agent with their node id has ended.
+// Shows each with its host and node id.
 std::string SuccessorsText(const JobState& state) {
   std::string text;
   size_t named = 0;
@@ -155,9 +155,10 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
   return status;
 }
 
-// Whether the node must receive the verdict's stop order: it is an elector that
-// was lost and has returned while the verdict waits until enough electors know
-// it.
+// Whether the node must receive the stop order with the verdict, although it
+// was lost. This is so if it is an elector that has returned while the verdict
+// waits until enough electors know it. (Electors are the nodes that elect a
+// coordinator.)
 bool MustKnowVerdict(const JobState& state, const Node& node) {
   if (node.going || !state.stopping.consequence.verdict().has_value()) {
     return false;
@@ -191,8 +192,8 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
     key.exit_code = StopOrderFor(state, key.round).exit_code;
     key.preempted = state.preemption.has_value();
   } else if (HasProcesses(node.phase)) {
-    // The node runs a round that it does not belong to (any more): the node
-    // lost its lease, or the round belongs to an earlier coordinator.
+    // The node runs a round that it does not belong to. Either the node lost
+    // its lease, or the round belongs to an earlier coordinator.
     key.kind = DirectiveKind::kStop;
     key.round = node.round;
   } else if (node.going) {

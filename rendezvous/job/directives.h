@@ -25,8 +25,8 @@ JobStatus StatusOf(const JobState& state, Instant now);
 // runs.
 JobStatus SummaryOf(const JobState& state, Instant now);
 
-// A node of the job and its ranks in the current world or, while the job is
-// gathering, in the previous one.
+// A node of the job and its ranks. They are the ranks in the current world;
+// while the job is gathering, those in the previous one.
 struct NodeSeat {
   std::string node_id;
   std::string host;
@@ -38,7 +38,7 @@ struct NodeSeat {
 std::vector<NodeSeat> SeatsOf(const JobState& state);
 
 // Collects the directives and decisions of one step of a job, and gives each
-// directive its revision. Reads the job's state. Not thread-safe.
+// directive its revision number. Reads the job's state. Not thread-safe.
 class Outbox {
  public:
   // `state` must outlive this object.
@@ -64,9 +64,9 @@ class Outbox {
   // Refuses the operator's request (cancel, drain) of this step.
   void RefuseRequest(std::string reason) { step_.refusal = std::move(reason); }
 
-  // Sends `node` its current directive, or on reconnection if the node is
-  // disconnected. The revision increases if the key differs from that of the
-  // last directive.
+  // Sends `node` its current directive. If the node is disconnected, sends it
+  // when the node reconnects. The revision increases if the directive's key has
+  // changed.
   void Tell(Node& node);
   // Sends a directive to an agent that is not a node of the job.
   void TellStream(StreamId stream, DirectiveKind kind, std::string reason);
@@ -84,18 +84,20 @@ class Outbox {
   // Records that this step handles a report of `node`. `seen_revision`: the
   // newest directive that the node has received on this stream; 0: none.
   void Await(const Node& node, uint64_t seen_revision);
-  // Returns the id of the node whose report this step handles if the report
-  // still needs an answer: the stream is new, the node has not seen its newest
-  // directive, or its reason to wait is outdated. Call this at the end of the
-  // step, so that the last node to join does not first get a kWait directive.
-  // All other directives are sent when they change.
+  // Returns the id of the node whose report this step handles, if the report
+  // still needs an answer. It does if the stream is new, if the node has not
+  // seen its newest directive, or if its reason to wait is outdated. All other
+  // directives are sent when they change.
+  //
+  // Call this at the end of the step. Otherwise the last node to join would
+  // first get a kWait directive.
   std::optional<std::string> Unanswered() const;
 
  private:
   struct Question {
     std::string node_id;
     uint64_t seen_revision = 0;
-    bool answered = false;  // the node got a directive in this step
+    bool answered = false;  // whether the node got a directive in this step
   };
 
   const JobState& state_;

@@ -15,12 +15,13 @@ struct PhaseClock {
   // The time limit does not expire before this time; nullopt: not postponed.
   std::optional<Instant> postponed_until;
 
-  // Returns when a time limit expires that would expire at `limit` if it were
-  // not postponed.
+  // Returns when the time limit expires. `limit`: when it would expire if it
+  // were not postponed.
   Instant Postponed(Instant limit) const;
-  // Postpones a limit that has passed, or would pass within `delay`, to `now` +
-  // `delay`. Works once in each phase; later limits are left as they are.
-  // `limit`: the phase's current limit; nullopt: the phase has none.
+  // Postpones the phase's time limit to `now` + `delay` if it has passed or
+  // would pass before that. Works once in each phase. A limit that is later
+  // stays as it is. `limit`: the phase's current limit; nullopt: the phase has
+  // none.
   void Postpone(Instant now, std::optional<Instant> limit, Duration delay);
 };
 

@@ -24,7 +24,7 @@ class GatheringTest : public ::testing::Test {
     spec_.wait_for_replacement = seconds(10);
   }
 
-  // Begins a later gathering; the previous world had four nodes.
+  // Begins a later gathering, with four nodes in the previous world.
   void Restart() {
     gathering_.End();
     gathering_.Begin();

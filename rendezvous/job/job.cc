@@ -14,8 +14,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// The longest delay of a step after its deadline in normal operation. A longer
-// delay shows that the coordinator's process itself was suspended: it was
+// In normal operation a step comes at most this long after its deadline. A
+// longer delay shows that the coordinator's process was suspended: it was
 // stopped, swapped out, or had no CPU time.
 constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
@@ -113,8 +113,8 @@ std::optional<Instant> Job::NextDeadline() const {
 void Job::On(const ReportArrived& event) {
   const Report& report = event.report;
   if (!state_.own_endpoint.empty()) {
-    // Two kinds of reports show that another coordinator has taken over: the
-    // node has promised a higher epoch; or the node has a place in a round,
+    // Two kinds of reports show that another coordinator has taken over. Either
+    // the node has promised a higher epoch. Or the node has a place in a round,
     // although this coordinator, perhaps restarted, has not begun any round.
     const bool is_founding = IsFounding(state_.epoch) && state_.round == 0;
     if (report.promised_epoch > state_.epoch ||
@@ -124,8 +124,9 @@ void Job::On(const ReportArrived& event) {
       return;
     }
   } else if (report.promised_epoch > state_.epoch) {
-    // An epoch may come from the wall clock, and an earlier coordinator's clock
-    // was ahead. Take a higher epoch, since nodes obey no lower one.
+    // The report's epoch may be higher only because it came from the wall clock
+    // of an earlier coordinator whose clock was ahead. Take a higher epoch,
+    // since nodes obey no lower one.
     state_.epoch = report.promised_epoch + 1;
   }
   Node* node = Admit(event);
@@ -163,8 +164,8 @@ void Job::On(const ReportArrived& event) {
 void Job::Apply(Node& node, const Report& report) {
   const auto take_leave = [&] {
     if (!report.leave.has_value()) return;
-    // While the node's workers still run, its world may run beside a new one,
-    // so the node does not count as gone yet.
+    // If the node's workers still run, its world may run beside a new one. In
+    // that case the node does not count as gone yet.
     if (!HasProcesses(report.phase)) CountAsGone(node);
     if (node.going || finished()) return;
     LeaveOut(node, *report.leave);
@@ -175,11 +176,11 @@ void Job::Apply(Node& node, const Report& report) {
       state_.blame.Settle();
     }
   };
-  // A report's fields have no order of their own. Apply success first, because
-  // a node that has succeeded may leave without breaking the round. Apply
-  // preemption before leave and failures: a node that leaves or is preempted
-  // has also signalled its workers, and their failures are a consequence. But
-  // apply a cancel in the same report before leave, since the cancel is the
+  // A report's fields have no order of their own, so the order here matters.
+  // Success first: a node that has succeeded may leave without breaking the
+  // round. Preemption before leave and failures: a node that leaves or is
+  // preempted has also signalled its workers, and their failures are a
+  // consequence. A cancel in the same report before leave: the cancel is the
   // reason to leave.
   if (report.phase == NodePhase::kSucceeded) FollowMember(node, report);
   if (report.preemption.has_value()) Preempt(node, *report.preemption);
@@ -189,16 +190,15 @@ void Job::Apply(Node& node, const Report& report) {
     CancelFrom(node, *report.cancel);
     take_leave();
   }
-  // Apply the node's phase last: a node that stops its workers by itself breaks
-  // the round, but not if another field of this report has already stopped the
-  // round.
+  // Apply the node's phase last. A node that stops its workers by itself breaks
+  // the round, unless another field of this report has already stopped it.
   FollowMember(node, report);
 }
 
 void Job::CancelFrom(Node& node, const CancelWish& wish) {
   const bool has_workers = node.part != Part::kNone;
   if (state_.preemption.has_value() && wish.signal == SIGTERM) {
-    // SIGTERM after the preemption notice ends the grace at once.
+    // SIGTERM after the preemption notice ends the grace period at once.
     Instant& deadline = state_.preemption->deadline;
     deadline = std::min(deadline, state_.now);
     if (phase() == JobPhase::kStopping && wish.at_once &&
@@ -388,8 +388,9 @@ void Job::TakeOver(Node& node, const Report& report) {
     }
     outbox_.Reword();
   }
-  // A node that is known here can report a higher round, too: its agent may
-  // have executed an earlier coordinator's last directive meanwhile.
+  // The node may report a higher round even if this coordinator knows the node:
+  // its agent may meanwhile have carried out the last directive of an earlier
+  // coordinator.
   state_.claimed_round = std::max(state_.claimed_round, report.round);
   if (node.round != report.round) node.failures_taken = 0;
   const bool was_ready = node.ready();
@@ -489,8 +490,8 @@ void Job::FollowMember(Node& node, const Report& report) {
   const bool idle =
       report.phase == NodePhase::kIdle || report.phase == NodePhase::kSucceeded;
   if (state_.phase == JobPhase::kStopping && node.part != Part::kStopped) {
-    // A node that has seen the stop order can no longer start the round. So if
-    // such a node never started the round and is idle, it has no process of the
+    // If the node has seen the stop order, it can no longer start the round. So
+    // if it is idle and never started the round, it has no process of the
     // round.
     const bool knows =
         node.seen >= node.revision && node.told.kind == DirectiveKind::kStop;
@@ -659,8 +660,8 @@ void Job::On(const CoordinatorTold& event) {
   // coordinator, even one without a majority.
   const bool knows_nothing = IsFounding(state_.epoch) && state_.round == 0;
   if (event.backing == Backing::kMinority && !knows_nothing) return;
-  // An elected coordinator with a majority does not give way: no other one can
-  // have a majority.
+  // An elected coordinator with a majority does not give way: no other
+  // coordinator can have a majority.
   if (MayAnnounce() && !IsFounding(state_.epoch)) return;
   outbox_.Depose("a newer coordinator announces itself");
 }
@@ -826,10 +827,10 @@ Node* Job::Contend(Node& holder, const ReportArrived& event) {
   const StreamId stream = event.stream;
   const Report& report = event.report;
   if (holder.stream == 0 && holder.peer == event.peer) {
-    // The agent that holds the place is disconnected and its successor reports
-    // from the same address, so there is no need to wait for the old agent. An
-    // agent at another address may be a stranger that names this node, so it
-    // has to wait.
+    // The agent that holds the place is disconnected, and its successor reports
+    // from the same address. So there is no need to wait for the old agent. An
+    // agent at another address has to wait, because it may be a stranger that
+    // uses this node's name.
     Lose(holder, "its agent was started anew", Membership::Memory::kSuperseded);
     return Admit(event);
   }
@@ -872,11 +873,12 @@ Node* Job::Contend(Node& holder, const ReportArrived& event) {
   return nullptr;
 }
 
-// After the coordinator's process was suspended, messages of the nodes may
-// still be unread, or the nodes were suspended as well. So every lease begins
-// anew, and the phase's limit is postponed by a lease. This happens only once
-// for each silence and each phase: on a machine so busy that every step is
-// late, a dead node must still be declared lost.
+// Extends the leases after the coordinator's process was suspended. Messages of
+// the nodes may still be unread, or the nodes were suspended as well. So every
+// lease begins anew, and the phase's limit is postponed by a lease.
+//
+// This happens only once for each silence and each phase. Otherwise a dead node
+// would never be declared lost on a machine so busy that every step is late.
 void Job::ForgiveSilence(std::optional<Instant> due) {
   if (!due.has_value() || state_.now <= *due + kMaxLate) return;
   for (auto& [id, node] : state_.nodes.nodes()) {

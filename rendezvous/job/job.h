@@ -76,8 +76,8 @@ class Job {
   // arrives; nullopt: no deadline.
   std::optional<Instant> NextDeadline() const;
 
-  // Returns the state that a new coordinator needs to continue the job, as of
-  // the newest step. O(n).
+  // Returns what a new coordinator needs to continue the job, as of the newest
+  // step. O(n).
   JobRecord Record() const { return RecordOf(state_); }
 
   JobStatus Status(Instant now) const { return StatusOf(state_, now); }
@@ -96,18 +96,19 @@ class Job {
   // Whether this coordinator has begun a round.
   bool has_begun() const { return state_.round > 0; }
   // Whether this coordinator may announce to others that it coordinates the
-  // job: so many of the electors are here that no other coordinator can have a
-  // majority.
+  // job. It may if so many electors are present that no other coordinator can
+  // have a majority. (Electors are the nodes that elect a coordinator.)
   bool MayAnnounce() const;
-  // Whether this coordinator should ask others for a newer coordinator: too few
-  // electors are here, or it may have been restarted.
+  // Whether this coordinator should ask others whether a newer coordinator
+  // exists. It should if too few electors are present, or if it may have been
+  // restarted.
   bool MayAsk() const;
   uint64_t epoch() const { return state_.epoch; }
   // Endpoints of the standbys (Directive::standbys), to which this coordinator
   // announces itself.
   const std::vector<std::string>& standbys() const { return state_.standbys; }
-  // Whether the job finished while an agent's stream was broken, and that agent
-  // has not yet reconnected to receive the verdict. O(n).
+  // Whether some agent has not received the verdict yet: its stream was broken
+  // when the job finished, and it has not reconnected. O(n).
   bool OwesVerdict() const;
 
  private:
@@ -122,24 +123,23 @@ class Job {
   // Returns the node that sent the report, and admits it if it is new. Null:
   // the report is stale, or the node was refused or has to wait.
   Node* Admit(const ReportArrived& event);
-  // Decides between two agents that claim one place: an agent that was
-  // restarted, a replacement that arrives before the replaced agent has ended,
-  // or a configuration error. Returns the node if the report's agent takes over
-  // the place of `holder`; else null.
+  // Decides between the agent that holds a place (`holder`) and another agent
+  // that claims it. The claimant may be a restarted agent, a replacement that
+  // arrives before the old agent has ended, or a configuration error. Returns
+  // the node if the claimant takes over the place; else null.
   Node* Contend(Node& holder, const ReportArrived& event);
   // Refuses a report that names another agent's incarnation but does not
   // contain its place key.
   void RefuseImpostor(const ReportArrived& event);
   // Copies the node's state from the report into `node`, and forwards new
-  // signals. If the report proves that the node is alive, refuses another agent
-  // that claims its place, unless that agent waits for it.
+  // signals. If the report proves that the node is alive, another agent that
+  // claims its place is refused or, if it asked to wait, keeps waiting.
   void TakeOver(Node& node, const Report& report);
   // Applies the states of the workers, the failures and the requests in the
   // node's report.
   void Apply(Node& node, const Report& report);
-  // Makes the node an elector if its report shows that it is one and this
-  // coordinator did not know: the report came after the world was adopted or
-  // given up.
+  // Makes the node an elector if its report is the first to show that it is
+  // one. The report came after the world was adopted or given up.
   void JoinElectors(Node& node, const Report& report);
   // Gives the node its place in the adopted round if that place is still
   // vacant.
@@ -169,19 +169,18 @@ class Job {
   void ForgiveSilence(std::optional<Instant> due);
   void ExpireLeases();
 
-  // --- phases (job_phases.cc)
-  // If the reports or the deadline decide a pending adoption: adopts the round,
-  // or gives the round up.
+  // --- phases (job_phases.cc) Adopts the round of an earlier coordinator, or
+  // gives it up, once the reports or the deadline have decided which.
   void ConsiderAdoption();
   // Raises the number of used restarts to the number in the report, but at most
   // to max_restarts. Never lowers the number.
   void SpendAsTold(const Report& report);
   void AdoptRound(const std::map<std::string, Report>& reports);
-  // Makes the nodes of the newest world in the reports the electors, although
-  // that world is not adopted: it may still run under another coordinator.
+  // Makes the nodes of the newest world in the reports the electors. That world
+  // is not adopted, but it may still run under another coordinator.
   void KeepElectors(const std::map<std::string, Report>& reports);
-  // Records that the agent of this elector leaves for good and will not vote
-  // for a coordinator any more.
+  // Records that this elector's agent has left for good and will not vote for a
+  // coordinator any more.
   void CountAsGone(Node& node);
   // Makes the current world's nodes the electors.
   void Elect();
@@ -191,12 +190,13 @@ class Job {
   // Sets JobState::lost_host if the node whose process coordinated the adopted
   // round is missing.
   void FindLostHost(const std::map<std::string, Report>& reports);
-  // Breaks the round because the node of the earlier coordinator's process
-  // (JobState::lost_host) is lost, or makes that loss the cause of the break.
+  // Breaks the round because the node whose process was the earlier coordinator
+  // (JobState::lost_host) is lost. If the round is already broken, makes that
+  // loss the cause.
   void LoseHost();
   // Stops an adopted round that an earlier coordinator had already stopped, for
-  // the same reason and with the same exit code. `end`: the stop order of the
-  // earlier coordinator, as a node has reported it.
+  // the same reason and with the same exit code. `end`: the earlier
+  // coordinator's stop order, as a node reports it.
   void EndAdopted(const RoundEnd& end,
                   const std::map<std::string, Report>& reports);
   void ConsiderGathering();
@@ -220,17 +220,17 @@ class Job {
   void SetAside(std::vector<Candidate>& candidates,
                 const std::vector<Electors>& needed) const;
   void FormWorld();
-  // Stops the round. `failure`: the worker's failure that is the provisional
-  // cause; null: the cause is final.
+  // Stops the round. `failure`: the worker's failure that is the cause until
+  // another event replaces it; null: the cause is final.
   void BreakRound(const std::string& why, Stopping stopping,
                   const Failure* failure = nullptr);
   void BreakForFailure(const Failure& failure);
-  // Ends the job with `verdict`, now that no worker is left. If other nodes may
+  // Ends the job with `verdict`, once no worker is left. If other nodes may
   // take over, first waits until half of the electors know the verdict
   // (AwaitsWitnesses).
   void Conclude(const Verdict& verdict);
-  // Replaces a failure as the cause of the break by another event, and
-  // withdraws the failure's consequence (a spent restart or a verdict).
+  // Makes another event the cause of the break in place of a failure. Withdraws
+  // the failure's consequence: a spent restart or a verdict.
   void Excuse(const std::string& node_id, const std::string& why);
   // Records `why` as the reason of the break, and sends it to the members as a
   // new stop order, because the exit code may have changed, too. `failure`: the

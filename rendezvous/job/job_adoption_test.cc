@@ -18,9 +18,9 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A job whose nodes `names` joined in this order and started their workers if
-// their directive said so. Then a new coordinator without a record replaced the
-// old one; no node is connected to the new coordinator.
+// A job in which the nodes `names` joined in this order and started their
+// workers if told to. Then a new coordinator without a record of the job
+// replaced the old one. No node is connected to it yet.
 class JobWithoutRecord : public JobFixture {
  public:
   JobWithoutRecord(const JobSpec& spec, const std::vector<std::string>& names)
@@ -66,8 +66,8 @@ TEST(JobAdoptionTest, ARoundGoesOnOnceAMajorityOfItsNodesHasCome) {
 }
 
 TEST(JobAdoptionTest, TheNewestCoordinatorsRoundGoesOnWhateverItsNumber) {
-  // A newer coordinator (epoch 6) without a record has used the round number 1
-  // again, for node c.
+  // A newer coordinator (epoch 6) had no record of the job, so it used the
+  // round number 1 again, for node c.
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
   job.Create("c").report.round = 1;

@@ -1,6 +1,7 @@
-// Which event is blamed if a node dies and its peers' workers fail on their
-// broken connections, or if a worker dies of a SIGKILL that Muster did not
-// send, so that perhaps the whole node is dying.
+// Tests of which event is blamed for the end of a round. Either a node dies,
+// and its peers' workers fail because their connections break. Or a worker dies
+// of a SIGKILL that Muster did not send, so that perhaps the whole node is
+// dying.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -150,8 +151,9 @@ class JobBlameUnheard : public ::testing::Test {
   JobFixture job_;
 };
 
-// The coordinator reads the streams of two nodes in any order, so it may notice
-// the end of b's stream long after a's failure.
+// The coordinator reads the streams of two nodes in any order. So it may notice
+// the end of b's stream long after a's failure. The loss of b still becomes the
+// cause.
 TEST_F(JobBlameUnheard, ItsStreamIsReadLater) {
   job_.Wait(seconds(2));
   job_.BreakStream("b");
@@ -171,7 +173,8 @@ TEST_F(JobBlameUnheard, SilentNodeIsLostAtItsLease) {
   EXPECT_EQ(job_.round(), 2);
 }
 
-// The time limit for stopping is shorter than b's lease.
+// The shutdown time-out is shorter than b's lease. When b is given up, the loss
+// of b becomes the cause of the break.
 TEST(JobBlameSilent, ANodeGivenUpBeforeItsLeaseIsOver) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
@@ -189,8 +192,8 @@ TEST(JobBlameSilent, ANodeGivenUpBeforeItsLeaseIsOver) {
   EXPECT_EQ(job.round(), 2);
 }
 
-// A report that b sent before it died may arrive after the stop order was sent,
-// so it does not prove that b is alive.
+// A report that b sent before it died may arrive after the stop order was sent.
+// So the report does not prove that b is alive.
 TEST_F(JobBlameUnheard, AReportFromBeforeTheOrderProvesNothing) {
   job_.Report("b");
   job_.BreakStream("b");
@@ -249,8 +252,8 @@ class JobBlameRaisedFirst : public ::testing::Test {
     return failure;
   }
 
-  // Returns the verdict after node a has reported the failure `first`, and then
-  // node `on` the failure `second`.
+  // Returns the verdict after two failures: `first`, which node a reports, and
+  // then `second`, which node `on` reports.
   Verdict Ends(const Failure& first, const std::string& on,
                const Failure& second) {
     job_.Fails("a", first);
@@ -293,7 +296,7 @@ TEST_F(JobBlameRaisedFirst, OnAnotherNodeItExplainsABrokenConnection) {
 }
 
 // The clocks of two nodes cannot be compared, so it is unknown which exception
-// was raised first.
+// was raised first, and the cause does not change.
 TEST_F(JobBlameRaisedFirst, OnAnotherNodeItDoesNotExplainAnotherExit) {
   EXPECT_EQ(Ends(ExitedWith(0, 7), "b", RaisedFirst()).cause->rank, 0);
   EXPECT_EQ(job_.Count("blame"), 0);
@@ -341,9 +344,9 @@ TEST_F(JobBlameRaisedFirstWithABudget, TheRestartStaysSpent) {
   EXPECT_EQ(job_.Count("blame"), 1);
 }
 
-// Node b itself reported the failure, so the failure came before b was lost. If
-// the loss were blamed, a job whose node always fails this way would restart
-// for ever.
+// Node b itself reported the failure of its worker, so the failure came before
+// b was lost. If the loss were blamed, no restart would be spent. A job whose
+// node always fails this way would restart for ever.
 TEST(JobBlameNot, ANodeWhoseOwnWorkerFailed) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
@@ -359,7 +362,7 @@ TEST(JobBlameNot, ANodeWhoseOwnWorkerFailed) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 3);
 }
 
-// On its new stream b reports seen_revision 0, which must not erase the fact
+// On its new stream b reports seen_revision 0. This must not erase the fact
 // that b has already answered the stop order.
 TEST_F(JobBlame, ANodeThatAnsweredOnAnEarlierStreamIsNotTheCause) {
   job_.Reconnect("b");
@@ -426,7 +429,8 @@ TEST(JobBlameNot, ANodeThatHadSucceededAndLeaves) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 1);
 }
 
-// The last report of b, a success, belongs to the previous round.
+// Node b leaves before it has started the current round. Its last report, a
+// success, belongs to the previous round, so b is the cause of the break.
 TEST(JobBlameBeforeItsStart, ANodeThatLeavesIsTheCause) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -525,8 +529,8 @@ TEST_F(JobKill, AnotherNodesLossMeanwhileIsNoCause) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
 
-// The coordinator's process was suspended and has not read the end of b's
-// stream yet, so the wait for b's agent starts anew.
+// The coordinator's process was suspended, and has not read the end of b's
+// stream yet. So the wait for b's agent starts anew.
 TEST_F(JobKill, TheMomentBeginsAnewAfterAStandstill) {
   job_.StandStill(milliseconds(351));
   job_.Step(TimePassed());

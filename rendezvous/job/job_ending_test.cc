@@ -1,7 +1,7 @@
-// Three groups of tests. Nodes that leave while the job continues: drained by
-// an operator, or at their own request. Requests to end the whole job, and the
-// answers of a job that has ended. Preemption: the cluster takes the nodes
-// away, and notifies one of them.
+// Tests of three ways in which nodes or jobs end. Nodes leave while the job
+// continues: an operator drains them, or they ask for it. The whole job is
+// asked to end, or has ended and answers late nodes. Preemption: the cluster
+// takes the nodes away, and notifies one of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -154,8 +154,8 @@ TEST(JobLeaving, ANodeThatHasSucceededLeavesWithoutABreak) {
   EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
 }
 
-// A newer report replaces an unsent one, so one report may contain both the
-// leave and the success. The effect must be that of two reports.
+// One report may contain both the success and the leave, because a newer report
+// replaces an unsent one. The effect must be that of two reports.
 TEST(JobLeaving, LeavingTogetherWithSuccessBreaksNothing) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -167,8 +167,9 @@ TEST(JobLeaving, LeavingTogetherWithSuccessBreaksNothing) {
   EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
 }
 
-// A cluster that sends SIGTERM to the agent usually signals the node's workers
-// as well, so their failures must not count as the cause of the break.
+// If a cluster sends SIGTERM to the agent, it usually signals the node's
+// workers as well. So failures of these workers must not count as the cause of
+// the break.
 TEST(JobLeaving, LeavingTogetherWithAFailureIsNoFailure) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
@@ -182,8 +183,8 @@ TEST(JobLeaving, LeavingTogetherWithAFailureIsNoFailure) {
   EXPECT_THAT(job.World(), ElementsAre("b"));
 }
 
-// An agent that cancels the job but gets no answer from the coordinator gives
-// up, so its next report contains both the cancel and the leave.
+// An agent cancels the job but gets no answer from the coordinator, so it gives
+// up. Its next report contains both the cancel and the leave.
 TEST(JobLeaving, LeavingTogetherWithACancelIsACancel) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -233,7 +234,8 @@ TEST(JobLeaving, LeavingAFinishedJobHasNoEffect) {
   EXPECT_EQ(job.Count("leave"), 0);
 }
 
-// Here the node leaves because its guardian process died.
+// A node leaves because its guardian process died, and too few nodes are left.
+// The verdict says why the node left.
 TEST(JobLeaving, WhereTooFewAreLeftTheVerdictSaysWhyOneWent) {
   JobSpec spec = QuickSpec(2, 2);
   spec.rejoin_timeout = seconds(20);
@@ -338,8 +340,8 @@ TEST(JobCancel, TwiceLeavesNoGrace) {
   job.Idle("a");
   job.Wait(milliseconds(4999));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
-  // The second Ctrl-C cancels the grace; only the margin of 5 s for SIGKILL and
-  // the report remains.
+  // The second Ctrl-C ends the grace period; only the margin of 5 s for SIGKILL
+  // and the report remains.
   job.Wait(milliseconds(1));
   EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
 }
@@ -405,8 +407,8 @@ TEST(JobCancel, DoesNotHideTheFailureThatHasEndedTheJobAlready) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 3);
 }
 
-// The second Ctrl-C makes the agent kill its workers before the coordinator has
-// received the first Ctrl-C.
+// After a second Ctrl-C the agent kills its workers, before the coordinator has
+// received the first Ctrl-C. The reason of the break must be the cancel.
 TEST(JobCancel, IsTheReasonWhyThatNodeHasStopped) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
@@ -787,7 +789,8 @@ TEST(JobPreemption, FailuresOfARoundThatIsOverAreNone) {
 }
 
 // When a job's time limit is reached, Slurm sends SIGTERM even if it sent a
-// preemption notice before.
+// preemption notice before. SIGTERM ends the grace period, but the job still
+// counts as preempted.
 TEST(JobPreemption, ATermEndsTheGraceAndNotTheJobsName) {
   JobFixture job(PreemptedSpec(2, 2));
   job.StartAll({"a", "b"});

@@ -1,6 +1,6 @@
-// Worker failures: the break of the round, the restart budget, the cause.
-// Hangs: which of several silent workers is blamed. Progress of the workers,
-// which changes no decision.
+// Tests of worker failures: the break of the round, the restart budget and the
+// cause. Tests of hangs: which of several silent workers is blamed. Also tests
+// that a worker's progress changes no decision.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -425,8 +425,8 @@ TEST(JobFailure, AMemberThatWouldNotStopIsLostAfterTheGrace) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_THAT(job.World(), ElementsAre("a"));
   EXPECT_THAT(job.Decided("lost"), HasSubstr("would not stop"));
-  // Node b still has workers of round 1, so it gets a stop directive until they
-  // have ended, and a wait directive after that.
+  // Node b still has workers of round 1. It gets a stop directive until they
+  // have ended, and then a wait directive.
   job.Report("b");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
   EXPECT_EQ(job.told("b").stop.round, 1);
@@ -572,8 +572,8 @@ TEST_F(JobHang, OnlyAnotherStoppedOneThatFellSilentBeforeTakesItsPlace) {
 }
 
 TEST_F(JobHang, WorkersSilentAtTheSameTimeAreCounted) {
-  // Three workers of b: one fell silent a second later than a's worker, one
-  // still reports progress, and one has ended (deadline 0).
+  // Progress of three workers of b. One fell silent a second later than a's
+  // worker, one still reports progress, and one has ended (deadline 0).
   job_.agent("b").report.progress = {
       {.silent_for = seconds(29), .deadline = seconds(30)},
       {.silent_for = seconds(2), .deadline = seconds(30)},
@@ -642,7 +642,7 @@ TEST_F(JobHang, ProgressIsKeptAndChangesNothing) {
   EXPECT_THAT(nodes[0].progress, IsEmpty());
   ASSERT_EQ(nodes[1].progress.size(), 1u);
   EXPECT_EQ(nodes[1].progress[0].step, 7);
-  // The silence in the report plus the time since the report.
+  // `silent_for` is the silence in the report plus the time since the report.
   EXPECT_EQ(nodes[1].progress[0].silent_for, seconds(3));
   job_.agent("b").report.progress[0].step = 8;
   job_.Report("b");

@@ -13,8 +13,9 @@
 
 namespace muster::rendezvous {
 
-// A Job together with agents that the test controls; one method for each event.
-// Messages arrive at once, except to a `deaf` agent or from a `silent` one.
+// A Job together with agents that the test controls. There is one method for
+// each event. Messages arrive at once, except directives to a `deaf` agent and
+// keep-alives of a `silent` one.
 class JobFixture {
  public:
   struct Agent {
@@ -34,14 +35,14 @@ class JobFixture {
 
   // --- time
   Instant now() const { return now_; }
-  // Advances the time as a driver does: calls Step at each deadline, and sends
-  // a report of each agent that is not silent at each keep-alive interval.
+  // Advances the time as a driver does. Calls Step at each deadline. At each
+  // keep-alive interval, sends a report of every agent that is not silent.
   void Wait(Duration duration);
   // Calls Wait until a decision of this kind has been made or `limit` has
   // passed. Returns the time that has passed, to within 100 ms.
   Duration WaitFor(const std::string& kind, Duration limit);
-  // Advances the time while the driver is suspended. The next call must be the
-  // first event that the driver handles afterwards.
+  // Advances the time as if the driver were suspended. Call next what the
+  // driver handles first after the suspension.
   void StandStill(Duration duration);
 
   // Replaces the coordinator, after `away` without one, by another that has the
@@ -51,8 +52,9 @@ class JobFixture {
   // Like ReplaceCoordinator, but the new coordinator has no record of the job.
   void ReplaceCoordinatorAndRecord(Duration away = Duration::zero());
 
-  // Ends the coordinator with its node's process; the process of node `host`
-  // takes over after `away`. All streams are broken; the agents must reconnect.
+  // Ends the process of the coordinator's node. After `away`, the process of
+  // node `host` takes over as the coordinator. All streams are broken; the
+  // agents must reconnect.
   void TakeOver(const std::string& host, Duration away = Duration::zero());
 
   // --- Agents. `name` is both the node id and the host.
@@ -130,7 +132,7 @@ class JobFixture {
   JobStep last_step_;
 };
 
-// A spec with short, round time-outs: last call 4 s, join 60 s, lease 5 × 1 s,
+// A spec with short time-outs: last call 4 s, join 60 s, lease 5 × 1 s,
 // reconnect grace 500 ms, stop grace 10 s, cool-down 5 s.
 JobSpec QuickSpec(int min_nodes, int max_nodes);
 

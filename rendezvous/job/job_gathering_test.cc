@@ -1,7 +1,7 @@
 // Tests of the gathering phase: how long a job waits for nodes, and the reasons
-// shown to waiting nodes; ranks and the master over several rounds; scaling up,
-// when waiting nodes join; unhealthy nodes, which are kept out until they are
-// healthy.
+// shown to waiting nodes. Also tests of ranks and the master over several
+// rounds, of scaling up when nodes wait, and of unhealthy nodes, which are kept
+// out until they are healthy.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -443,8 +443,8 @@ TEST(JobStickyRanks, TheNcclIdIsRankZerosAndServesOneWorld) {
   EXPECT_EQ(job.told("b").place.nccl_id, "id-a2");
 }
 
-// The NCCL id that a node offers on its first report may have been used by an
-// earlier coordinator, for a round that the node never began.
+// A node offers an NCCL id in its first report. An earlier coordinator may have
+// used this id for a round that the node never began, so it must not be used.
 TEST(JobStickyRanks, AnNcclIdThatANodeBringsAlongIsNotUsed) {
   JobFixture job(QuickSpec(2, 2));
   job.Create("a").report.offered_nccl_id = "id-a1";
@@ -706,8 +706,8 @@ TEST(JobHealth, IsLookedAtBetweenRoundsOnly) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// If the job did not wait for health checks of 5 s, each restart would lose the
-// nodes whose checks end last.
+// The health checks of the nodes last up to 5 s. If the job did not wait for
+// them, each restart would lose the nodes whose checks end last.
 TEST(JobHealth, WaitsForANodeUnderCheck) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});

@@ -22,15 +22,16 @@ class JobLedger {
   // report.
   void Tell(const NodeTime& before, const NodeTime& told);
   // Records that a round has ended early. `host`: host of the blamed node; may
-  // be empty. If called several times for a round, the first cause counts.
+  // be empty. If Count is called several times for a round, the first cause
+  // stays.
   void Count(int round, LossCause cause, const std::string& host,
              const std::string& why);
 
-  // Returns the totals so far. A round before `round`, the newest one, in which
-  // nodes lost time but for which Count was not called has an unknown cause.
+  // Returns the totals so far. `round`: the newest round. If nodes lost time in
+  // an earlier round for which Count was not called, its cause is unknown.
   JobTime Read(int round) const;
-  // Returns Read without the times of `nodes`, which these nodes will report
-  // again to the next coordinator. O(n).
+  // Returns the totals as Read does, but without the times of `nodes`: these
+  // nodes will report them again to the next coordinator. O(n).
   JobTime Without(const std::vector<const NodeTime*>& nodes, int round) const;
 
  private:
@@ -38,8 +39,8 @@ class JobLedger {
     bool is_counted = false;
     Incident incident;
   };
-  // Returns the entry of the round, and creates it if needed; null: the round
-  // is older than the kMaxIncidents newest ones.
+  // Returns the entry of the round, and creates it if needed. Null: the round
+  // is too old (not among the kMaxIncidents newest ones).
   Entry* EntryOf(int round);
   void Add(const NodeTime& told, int sign);
 

@@ -1,6 +1,7 @@
-// Nodes that are lost because of a broken stream or silence, and the
-// consequences. Suspensions of the coordinator's own process: messages that it
-// did not read meanwhile do not count as silence of the nodes.
+// Tests of nodes that are lost because their stream broke or they are silent,
+// and of the consequences. Also tests of a suspended coordinator: while its
+// process is suspended it reads no messages, and no node may be lost because of
+// that.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -284,7 +285,7 @@ TEST(JobLoss, ALostNodeThatStillRunsIsStoppedAndLetInAgain) {
   EXPECT_THAT(job.World(), ElementsAre("a", "b"));
 }
 
-// A kRun directive that was sent before b was lost may still be in flight, so
+// A kRun directive that was sent before b was lost may still be in flight. So
 // b's idle phase does not prove that b stays idle.
 TEST(JobLoss, ANodeThatCameBackIsGivenAPlaceOnceItHasSeenTheNews) {
   JobFixture job(QuickSpec(2, 2));
@@ -441,8 +442,8 @@ TEST_F(JobStandstillTest, ALaterBreakIsPutOffAgain) {
   EXPECT_EQ(job_.Count("lost"), 1);
 }
 
-// The members have 15 s to stop; the coordinator's process is suspended for 8 s
-// of them, which changes no limit.
+// The members have 15 s to stop. The coordinator's process is suspended for 8 s
+// of them, and no limit changes.
 TEST_F(JobStandstillTest, AStandstillThatTheBreakOutlastsChangesNoLimit) {
   job_.Fails("a", ExitedWith(0, 1));
   job_.StandStill(seconds(8));

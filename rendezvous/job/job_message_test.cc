@@ -1,7 +1,8 @@
-// Level-triggered messages (repeated or dropped), and their number; signals; a
-// restarted coordinator. Which node prints what concerns all nodes if their
-// outputs share a console. Two agents that claim one place, and agents that are
-// incompatible with the job.
+// Tests of the messages between coordinator and agents: repeated and dropped
+// messages, the number of messages, signals, and a restarted coordinator. Tests
+// of which node prints messages about the whole job, if the outputs of the
+// nodes share a console. Tests of two agents that claim one place, and of
+// agents that are incompatible with the job.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -121,8 +122,8 @@ TEST(JobMessages, CostOfAReportDoesNotGrowWithTheNodes) {
     EXPECT_LE(job.last_step().decisions.size(), 1u);
   }
   job.Join(absl::StrCat("n", kNodes - 1));
-  // Each node gets a kRun directive, and the last node a kWait directive
-  // before.
+  // Each node gets a kRun directive. The last node may first get a kWait
+  // directive.
   EXPECT_LE(job.last_step().deliveries.size(), kNodes + 1u);
   for (int i = 0; i < kNodes; ++i) {
     job.Runs(absl::StrCat("n", i));
@@ -305,9 +306,9 @@ TEST(JobPlaceKey, AnOlderAgentHasNoneAndReturnsByItsIncarnation) {
   EXPECT_EQ(job.round(), 1);
 }
 
-// An agent with the same node id that starts on another host, while the stream
-// of the place's holder is broken, may be a stranger: the holder keeps its
-// place for the reconnect grace.
+// An agent with the same node id starts on another host while the stream of the
+// place's holder is broken. It may be a stranger, so the holder keeps its place
+// for the reconnect grace.
 TEST(JobPlaceKey, ABrokenNodesPlaceIsKeptFromOtherHosts) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
@@ -372,8 +373,9 @@ TEST(JobRestart, AMemberThatNamesAnImpossibleRoundIsRefused) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// When the agent reported here first, its workers of round 4 were still
-// stopping, and it had an earlier coordinator's directive to run round 5 next.
+// When the agent first reported to this coordinator, its workers of round 4
+// were still stopping. It had already received an earlier coordinator's
+// directive to run round 5 next.
 TEST(JobRestart, ARoundThatAnAgentBeganMeanwhileCountsAsWell) {
   JobFixture job(QuickSpec(1, 1), 8);
   Report& report = job.Create("a").report;
@@ -495,8 +497,8 @@ TEST(JobSpeaker, ANodeThatStillRunsAnOldRoundPrintsTheReason) {
   EXPECT_EQ(job.told("b").stop.cause, StopCause::kBroken);
 }
 
-// The signal and the cause of the current round's stop do not apply to a node
-// that stops an earlier round.
+// If a node stops an earlier round, the signal and the cause of the current
+// round's stop do not apply to it.
 TEST(JobSpeaker, AStopOfAnEarlierRoundIsAsAnyOther) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -567,9 +569,10 @@ TEST_F(JobContentionTest, AReportThatMayBeOlderThanTheClaimProvesNothing) {
   job_.Join("c");
   job_.Report("b");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
-  // When c claimed b's place, b did not receive the new revision that the
-  // coordinator sent. The next report of b makes the coordinator send that
-  // revision again; only the report after it proves that b is alive.
+  // When c claimed b's place, the coordinator sent b a directive with a new
+  // revision, but b did not receive it. After the next report of b, the
+  // coordinator sends it again. Only a later report, which has seen it, proves
+  // that b is alive.
   job_.agent("b").deaf = false;
   job_.Report("b");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
@@ -626,8 +629,8 @@ TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
 
 // A contender (a second agent with the id of a node of the job) reconnects
 // while the coordinator still holds its old stream. A late report on the old
-// stream must not make the old stream the node's stream: directives would be
-// lost, and the end of the new stream would not be noticed.
+// stream must not make the old stream the node's stream. Otherwise directives
+// would be lost, and the end of the new stream would not be noticed.
 TEST_F(JobContentionTest, StaleReportOfAContenderDoesNotTakeThePlace) {
   job_.agent("b").silent = true;
   job_.Join("c");

@@ -26,8 +26,9 @@ constexpr Duration kHostGrace = std::chrono::seconds(2);
 
 constexpr char kSuccess[] = "every worker succeeded";
 
-// Returns the reason of a time-out verdict: enough nodes came within `timeout`,
-// but less than half of the nodes of an earlier world.
+// Returns the reason of a time-out verdict. Enough nodes came within `timeout`,
+// but less than half of the nodes of an earlier world, so that no majority of
+// that world was present.
 std::string NoMajority(const JobState& state, Duration timeout) {
   const Electors* const lacking = LackingWorld(state, Among::kReady);
   const Electors& world = lacking == nullptr ? state.electors : *lacking;
@@ -96,8 +97,8 @@ void Job::ConsiderAdoption() {
                               "known"));
     AdoptRound(reports);
   } else {
-    // No round is adopted, so it is unknown which report has the newest count
-    // of used restarts. Use the largest count.
+    // No round is adopted, so it is unknown which report has the newest number
+    // of used restarts. Use the largest number.
     for (const auto& [id, report] : reports) SpendAsTold(report);
     KeepElectors(reports);
     outbox_.Note(
@@ -237,7 +238,7 @@ void Job::KeepElectors(const std::map<std::string, Report>& reports) {
 
 void Job::JoinElectors(Node& node, const Report& report) {
   Electors& electors = state_.electors;
-  // Electors whose agents have left stay in the list.
+  // An elector whose agent has left stays in the list, and is not added again.
   if (electors.known.contains(node.identity.node_id)) return;
   int rank = -1;
   if (report.electorate.world == electors.world) {
@@ -324,8 +325,8 @@ void Job::EndAdopted(const RoundEnd& end,
   }
   Stopping stopping{.cause = end.cause};
   if (end.exit_code == kPreemptedExitCode && preempted) {
-    // No consequence is set here: the preemption notices, which the nodes
-    // report again, end the job with the verdict of a preemption.
+    // Set no consequence here. The nodes report the preemption notices again,
+    // and these end the job as preempted.
   } else if (end.exit_code.has_value()) {
     stopping.consequence = Consequence::End(
         NewVerdict(end.cause == StopCause::kCancelled ? Outcome::kCancelled
@@ -347,8 +348,9 @@ void Job::ConsiderGathering() {
   const JobSpec& spec = state_.spec;
   const Membership& nodes = state_.nodes;
   const int present = static_cast<int>(nodes.size());
-  // Without half of the electors a world must not form, so report too few nodes
-  // to the gathering, however many are here.
+  // A world must not form without half of the electors (the nodes that elect a
+  // coordinator). So report too few nodes to the gathering, however many are
+  // present.
   const int too_few = spec.min_nodes - 1;
   const Gathering::Decision decision = state_.gathering.Decide(
       state_.now, spec,
@@ -464,8 +466,8 @@ void Job::SetAside(std::vector<Candidate>& candidates,
 void Job::FormWorld() {
   std::map<std::string, int> previous;
   if (state_.electors.nodes > 0) {
-    // The electors' world began on all of its nodes. Only such a world gives
-    // its nodes a claim to their previous ranks.
+    // The electors' world began on all of its nodes. Only the nodes of such a
+    // world may claim their previous ranks.
     for (const auto& [id, elector] : state_.electors.known) {
       previous[id] = elector.rank;
     }
@@ -487,8 +489,8 @@ void Job::FormWorld() {
   needed.push_back(state_.electors);
   SetAside(candidates, needed);
   if (!state_.unsettled.empty()) {
-    // More nodes may be ready than get a rank: prefer the nodes of the worlds
-    // that may have begun.
+    // If more nodes are ready than can get a rank, prefer the nodes of the
+    // worlds that may have begun.
     const auto is_needed = [&](const Candidate& candidate) {
       return std::ranges::any_of(needed, [&](const Electors& world) {
         return world.RankOf(*candidate.identity, state_.spec.takeover) >= 0;
@@ -506,8 +508,8 @@ void Job::FormWorld() {
   }
   const Assignment assignment = AssignRanks(candidates, state_.spec.max_nodes);
   MUSTER_CHECK(!assignment.order.empty());
-  // Requested node ranks may have displaced electors, so check each world
-  // again.
+  // Some electors may have lost their ranks to nodes that requested them, so
+  // check each world again.
   for (const Electors& world : needed) {
     const auto is_elector = [&](size_t i) {
       return world.RankOf(nodes[i]->identity, state_.spec.takeover) >= 0;
@@ -665,8 +667,8 @@ void Job::Conclude(const Verdict& verdict) {
     Finish(verdict);
     return;
   }
-  // No worker is left to be stopped, but the stop order makes the verdict known
-  // to the nodes.
+  // No worker is left that could be stopped. The stop order is sent to make the
+  // verdict known to the nodes.
   ++state_.changes;
   state_.stopping = {.cause = StopCause::kAsked,
                      .consequence = Consequence::End(verdict)};
@@ -717,8 +719,8 @@ void Job::BreakForFailure(const Failure& failure) {
       NewVerdict(Outcome::kFailed, ExitCodeOf(failure), why);
   if (state_.preemption.has_value()) {
     // The other members would wait for the failed worker in vain, so the round
-    // breaks. No restart is spent: the job ends with the preemption's verdict,
-    // which names this failure.
+    // breaks. No restart is spent: the job ends as preempted, and the verdict
+    // names this failure.
     BreakRound(why, {}, &failure);
   } else if (failure.kind == FailureKind::kStartFailed) {
     // A program that cannot be started now cannot be started later either: no
@@ -782,7 +784,7 @@ void Job::Cancel(const std::string& why, const CancelWish& wish) {
 }
 
 void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
-  // Makes the preemption, instead of a failure, the cause of the break. Runs
+  // Makes the preemption the cause of the break in place of a failure. Called
   // several times, because each report repeats the preemption notice.
   const auto excuse = [&] {
     if (state_.blame.PreemptionExplains(by) &&
@@ -794,12 +796,12 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
       state_.now +
       std::clamp(notice.left, Duration::zero(), state_.spec.preempt_grace);
   if (state_.preemption.has_value()) {
-    // A second signal to a node ends the grace at once. It is not recorded as a
+    // A second signal to a node ends the grace at once. Do not record it as a
     // decision, because each report repeats the notice.
     state_.preemption->deadline =
         std::min(state_.preemption->deadline, deadline);
-    // Several nodes may report the preemption. This node's report may explain
-    // the break although the earlier reports of other nodes do not.
+    // Several nodes may report the preemption. The report of this node may
+    // explain the break even if no earlier report of another node did.
     excuse();
     return;
   }
@@ -877,8 +879,9 @@ void Job::ConsiderStopping() {
     CountIncident();
     const Duration delay = DelayOfNextRound();
     ++state_.changes;
-    // The last world in `unsettled` is the one that has just stopped. It is
-    // certain now that this world did not begin on all of its nodes.
+    // The last world in `unsettled` (worlds of which it is unknown whether all
+    // nodes began) is the one that has just stopped. Now it is certain that it
+    // did not begin on all of its nodes.
     if (state_.world.never_began && !state_.unsettled.empty()) {
       state_.unsettled.pop_back();
     }

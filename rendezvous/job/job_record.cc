@@ -172,8 +172,8 @@ JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
     state.stopping.Limit(now + record.spec.lease(),
                          record.spec.shutdown_timeout);
   }
-  // No node could report while there was no coordinator, so no limit expires
-  // before the leases do.
+  // Without a coordinator no node could report, so no limit may expire before
+  // the leases do.
   state.clock.Postpone(now, PhaseLimit(state), record.spec.lease());
   return state;
 }

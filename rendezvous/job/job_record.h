@@ -14,14 +14,14 @@ namespace muster::rendezvous {
 
 // The state of a job that a new coordinator needs to continue the job. The rest
 // of JobState comes from the nodes' reports, each of which is complete. Times
-// are relative, because another process has another clock.
+// are stored as durations, because another process has another clock.
 struct JobRecord {
   // A node of the job, and its place in the newest round.
   struct Member {
     NodeIdentity identity;
     std::string place_key;
     std::string peer;
-    // of the node's newest report
+    // phase in the node's newest report
     NodePhase phase = NodePhase::kIdle;
     int round = 0;
     uint64_t newest_signal = 0;
@@ -53,7 +53,7 @@ struct JobRecord {
   // without `began`, `unstarted`, `unstopped`, `lost` and the members' `peer`
   World world;
   Duration ran = Duration::zero();  // time since the round began
-  std::vector<Member> members;      // by the time at which they joined
+  std::vector<Member> members;      // sorted by the time of joining
   std::vector<PastNode> past;
 
   // how the newest broken round is stopped; without its deadline
@@ -67,19 +67,19 @@ struct JobRecord {
 // Returns the record of `state` at state.now. O(n).
 JobRecord RecordOf(const JobState& state);
 
-// Returns the state for a new coordinator that continues from `record`, which
-// was written `elapsed` ago (an estimate, which may be wrong by the difference
-// of two clocks). All nodes are disconnected, and are lost unless they report
-// within their lease. If the cause of a break was provisional, it is final now.
-// `record` must be sound (CheckRecord).
+// Returns the state for a new coordinator that continues from `record`.
+// `elapsed`: estimated time since the record was written; two clocks were
+// compared, so it may be wrong. All nodes are disconnected, and are lost unless
+// they report within their lease. A provisional cause of a break becomes final.
+// `record` must have passed CheckRecord.
 JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
                  Duration elapsed);
 
-// Whether the job of `record` has ended or will begin no other round.
+// Whether the job of `record` has ended, or will begin no further round.
 bool IsEnding(const JobRecord& record);
 
-// Returns OK, or the reason why `record` cannot come from RecordOf, so that a
-// damaged file cannot bring a coordinator into an impossible state.
+// Returns OK, or the reason why RecordOf cannot have made `record`. With this
+// check a damaged file cannot bring a coordinator into an impossible state.
 absl::Status CheckRecord(const JobRecord& record);
 
 }  // namespace muster::rendezvous

@@ -12,11 +12,11 @@
 namespace muster::rendezvous {
 namespace {
 
-// Two workers count as silent at the same time if the beginnings of their
-// silences differ by at most 1/kTogetherDivisor of the silence.
+// Two workers count as silent since the same time if the starts of their
+// silences differ by at most a tenth (1/kTogetherDivisor) of the silence.
 constexpr int kTogetherDivisor = 10;
 
-// A smaller part of a step is not worth mentioning.
+// The smallest gain that a text mentions, as a fraction of a step's time.
 constexpr double kLeastGain = 0.01;
 
 // Returns the earlier of two times; nullopt counts as never.
@@ -26,8 +26,8 @@ std::optional<Instant> Earlier(std::optional<Instant> a,
   return std::min(*a, *b);
 }
 
-// Returns the node ranks or the indices of all nodes (`number` selects which);
-// empty unless every node has one.
+// Returns the node ranks or the indices of all nodes; `number` selects which.
+// Empty if any node has none.
 std::vector<int> NumbersOf(const Membership& nodes,
                            std::optional<int> NodeIdentity::*number) {
   std::vector<int> numbers;
@@ -39,8 +39,8 @@ std::vector<int> NumbersOf(const Membership& nodes,
   return numbers;
 }
 
-// Returns a clause that warns that the blamed hang may not be the cause; "" if
-// there is no doubt.
+// Returns a clause that warns that the blamed hang may be only a consequence of
+// another one; "" if there is no doubt.
 std::string DoubtAbout(const JobState& state, const Failure& failure) {
   if (failure.kind != FailureKind::kHung || IsStopped(failure)) return "";
   const Instant since = SilentSince(failure, state.now);
@@ -141,8 +141,8 @@ std::optional<Instant> AwaitsWitnesses(const JobState& state) {
     return 2 * Witnesses(state, *world) >= world->nodes;
   });
   if (is_known) return std::nullopt;
-  // A cancelled or preempted job must end soon, so it waits for lost nodes only
-  // for a lease, not for the rejoin time-out.
+  // A cancelled or preempted job must end soon. It waits for lost nodes only
+  // for the time of a lease, not for the rejoin time-out.
   const bool waits = verdict.has_value() &&
                      verdict->outcome != Outcome::kCancelled &&
                      !state.preemption.has_value();

@@ -39,9 +39,9 @@ struct Successor {
   std::string host;     // host of the agent that waits
 };
 
-// The nodes of a world that has begun, or may have begun, on all of its nodes.
-// They elect the coordinator's successor. If nodes may take over, no other
-// world forms without half of them, so that no other coordinator can have a
+// The electors: the nodes of a world that has begun, or may have begun, on all
+// of its nodes. They elect the coordinator's successor. If nodes may take over,
+// no other world forms without half of them, so no other coordinator can have a
 // majority.
 struct Electors {
   WorldId world;
@@ -53,17 +53,17 @@ struct Electors {
     // for a coordinator any more.
     bool is_gone = false;
   };
-  std::map<std::string, Elector> known;  // by node id; added by Add
+  std::map<std::string, Elector> known;  // electors by node id
   std::set<int> ranks;                   // group ranks of `known`
   int gone = 0;                          // number of electors that are gone
   std::vector<std::string> members;      // node ids by group rank, or empty
 
-  // Adds an elector. Returns false if its rank is out of range, or is that of
-  // another elector: one of the two reports is false. O(log n).
+  // Adds an elector. Returns false if its rank is out of range or belongs to
+  // another elector: then one of the two reports is false. O(log n).
   bool Add(const std::string& node_id, const Elector& elector);
   // Returns the agent's group rank if it is an elector; else -1. A restarted
-  // agent has forgotten its promises to coordinators, so it is no elector,
-  // except with Takeover::kAuto.
+  // agent is no elector, except with Takeover::kAuto: it has forgotten which
+  // coordinators it has promised to obey.
   int RankOf(const NodeIdentity& node, Takeover takeover) const;
 };
 
@@ -72,22 +72,23 @@ struct Electors {
 struct JobState {
   std::string run_id;
   uint64_t epoch = 0;  // identifies this run of the coordinator
-  // The endpoint at which this coordinator's process listens, if other nodes of
-  // the job may take over from it; empty: no takeover is possible.
+  // The endpoint at which this coordinator's process listens, if it runs in a
+  // node's process from which others can take over. Empty: no takeover is
+  // possible.
   std::string own_endpoint;
   Electors electors;  // the newest world known to have begun
-  // The worlds that formed after that of `electors`, and of which it is unknown
-  // whether all nodes have begun them, because reports are missing. Until that
-  // is known, the nodes of each of them, too, may elect the coordinator's
-  // successor.
+  // Worlds that formed after the world of `electors`. It is unknown whether
+  // they have begun on all of their nodes, because reports are missing. Until
+  // these arrive, the nodes of these worlds may elect the coordinator's
+  // successor, too.
   std::vector<Electors> unsettled;
-  // The values of Directive::standbys and Directive::host_rank for the newest
-  // world.
+  // Directive::standbys for the newest world. The next field:
+  // Directive::host_rank.
   std::vector<std::string> standbys;
   int host_rank = -1;
-  // Group rank of the node whose process coordinated the adopted round, while
-  // the node has not reported to this coordinator, and the time at which it
-  // counts as lost. nullopt: no such node is missing.
+  // Group rank of the node whose process coordinated the adopted round, if that
+  // node has not reported to this coordinator yet. nullopt: no such node is
+  // missing. The next field: when it counts as lost.
   std::optional<int> lost_host;
   std::string lost_host_name;  // node id of lost_host; "" if unknown
   Instant lost_host_at;
@@ -113,8 +114,8 @@ struct JobState {
   JobLedger ledger;
   DurationHistogram rendezvous_times;  // JobStatus::rendezvous_times
   DurationHistogram recovery_times;    // JobStatus::recovery_times
-  // When a round broke after which no round has begun on all of its nodes yet;
-  // nullopt: no such round.
+  // Time of the first break after the last round that began on all of its
+  // nodes; nullopt: no break since then.
   std::optional<Instant> broken_at;
   // The slow ranks of `round`. A new coordinator begins without them.
   StragglerWatch stragglers;
@@ -129,8 +130,8 @@ struct JobState {
 
   int round = 0;
   // The highest round that any node reports to have run, under this or an
-  // earlier coordinator. The next round gets a higher number; the number of the
-  // current round never changes.
+  // earlier coordinator. The next round gets a higher number. (The number of a
+  // round that has begun never changes.)
   int claimed_round = 0;
   std::string run_tag;  // Place::run_tag; fixed once the first world has formed
   // The world of `round`; while gathering, the world of the previous round.
@@ -138,13 +139,13 @@ struct JobState {
   // The newest kMaxSignalNotices signals; all workers of the round receive
   // them.
   std::vector<SignalNotice> signals;
-  // Ordinal of the newest signal in `signals`. It keeps increasing from round
-  // to round.
+  // Number of the newest signal in `signals`. It is not reset when a round
+  // begins.
   uint64_t newest_signal = 0;
   int restarts_used = 0;
-  // Number of changes to the part of a JobRecord that a new coordinator could
-  // not learn from the nodes' reports. Once this number has changed, a new
-  // record must be written.
+  // Counts the changes of the state that a new coordinator could not learn from
+  // the nodes' reports. Whenever this number has changed, a new JobRecord must
+  // be written.
   uint64_t changes = 0;
   // Id of the node that prints for the whole job while the job is gathering,
   // stopping or finished.
@@ -159,8 +160,8 @@ inline constexpr size_t kMaxNamedNodes = 8;
 
 // Adds the rank's node, host and local rank in `world`. O(n).
 SlowRank Located(const World& world, SlowRank slow);
-// Describe a rank that has become persistently slow, and one that is as quick
-// as the others again. `gain`: as in StragglerWatch.
+// The texts about a rank that has become persistently slow, and about a rank
+// that is as quick as the others again. `gain`: as in StragglerWatch.
 std::string StragglerText(const SlowRank& slow, double gain);
 std::string RecoveryText(const SlowRank& slow);
 
@@ -178,21 +179,21 @@ bool SpareWaits(const JobState& state);
 // The nodes that a count includes: all nodes of the job, or only the ready
 // ones.
 enum class Among { kAll, kReady };
-// A world of which less than half of the nodes are here or have left for good,
-// so that no new world may form; null: none. O(1) unless there are unsettled
-// worlds.
+// Returns a world that prevents a new world from forming, because less than
+// half of its nodes are present or have left for good; null: none. O(1) unless
+// there are unsettled worlds.
 const Electors* LackingWorld(const JobState& state, Among among);
-// The number of nodes of `world` that are here or have left for good. O(n).
+// The number of nodes of `world` that are present or have left for good. O(n).
 int NodesHere(const JobState& state, const Electors& world, Among among);
 
 // The worlds whose majorities may elect another coordinator.
 std::vector<const Electors*> WorldsThatElect(const JobState& state);
 
 // While stopping with a verdict, if other nodes may take over: how long the
-// verdict waits until half of the nodes of each of WorldsThatElect have seen
-// the stop order, which contains the verdict's exit code. A coordinator that
-// takes over then ends the job in the same way. nullopt: the verdict need not
-// wait. O(n).
+// verdict waits for its witnesses. These are half of the nodes of each of
+// WorldsThatElect; they must have seen the stop order, which contains the exit
+// code. A coordinator that takes over then ends the job in the same way.
+// nullopt: the verdict need not wait. O(n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);
 
 // When members of the running round that have not started its workers are
@@ -213,11 +214,11 @@ std::string ChooseSpeaker(const JobState& state);
 // Describes the failure: rank, host, message. A failure without a rank is that
 // of a node, and its message names the host.
 std::string Describe(const Failure& failure);
-// The reason text of a break by `failure`. Adds that the root of the round's
-// NCCL id was lost, if so, because a worker that waited for that root fails
-// with a message that does not mention the root. Warns if a blamed hang may not
-// be the cause: workers of several nodes that wait for one another fall silent
-// at about the same time, in an order that proves nothing. O(n).
+// The reason text of a break by `failure`. If the root of the round's NCCL id
+// was lost, says so: the message of a worker that waited for the root does not
+// mention it. Warns if a blamed hang may not be the cause: workers that wait
+// for one another fall silent at about the same time, in an order that proves
+// nothing. O(n).
 std::string ReasonOfBreak(const JobState& state, const Failure& failure);
 
 // Explains why no round begins at `now` although enough nodes are ready, and
@@ -226,15 +227,15 @@ std::string BackoffText(const JobState& state, Instant now);
 
 std::string PreemptionReason(const JobState& state);
 // The verdict of a preempted job. A failure during a preemption changes neither
-// outcome nor exit code: its worker may be a victim of the cluster's actions,
-// and the job is to be run again. The verdict's reason names the failure,
-// because the last checkpoint may be incomplete.
+// outcome nor exit code: the cluster may have caused it, and the job is to be
+// run again. But the reason names the failure, because the last checkpoint may
+// be incomplete.
 Verdict PreemptionVerdict(const JobState& state);
 Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason);
 
-// A clause that lists the absent nodes as far as they are known: members of the
-// previous world and how each of them left, or before the first world the node
-// ranks or indices that no present node has. O(n log n).
+// A clause that lists the absent nodes as far as they are known. After the
+// first world: members of the previous world, and how each of them left. Before
+// it: the node ranks or indices that no present node has. O(n log n).
 std::string Absent(const JobState& state);
 // A clause that lists the unhealthy nodes and their reasons. Omits `except`,
 // whose own directive already contains the reason; null: omits no node.

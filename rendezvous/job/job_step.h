@@ -29,7 +29,7 @@ struct ReportArrived {
 struct StreamClosed {
   StreamId stream = 0;
 };
-// The agent of a node and its workers have died: it ran in the process of an
+// A node's agent and workers have died. The agent ran in the process of an
 // earlier coordinator, which has ended.
 struct AgentDied {
   std::string node_id;

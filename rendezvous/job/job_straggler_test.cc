@@ -1,5 +1,5 @@
-// Ranks that are slower than the others: how they are shown, and that their
-// node makes room for a spare if the job asks for that.
+// Tests of ranks that are slower than the others: how they are shown, and that
+// the node of a slow rank leaves for a spare if the job asks for that.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,8 +26,8 @@ class JobStraggler : public ::testing::Test {
     job_.StartAll({"a", "b"});
   }
 
-  // Lets the job train for `steps` steps of a second. Local rank 1 of b works
-  // for 0.9 s, the others for `others`.
+  // Lets the job train for `steps` steps of one second each. Local rank 1 of b
+  // works for 0.9 s of each step, the others for `others`.
   void Train(int steps, Duration others) {
     for (int step = 0; step < steps; ++step) {
       for (const std::string name : {"a", "b"}) {

@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 // Returns a job of nodes a to c (a to d if `max_nodes` is 4 or more) that runs
-// round 1; the coordinator runs in the process of node a.
+// round 1. The coordinator runs in the process of node a.
 JobFixture RunningJob(int min_nodes, int max_nodes) {
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(min_nodes, max_nodes));
   std::vector<std::string> names = {"a", "b", "c", "d"};
@@ -151,8 +151,8 @@ TEST(JobTakeoverTest, ItsLossExplainsAFailureAndSpendsNoRestart) {
 }
 
 TEST(JobTakeoverTest, NoWorldBeginsWithoutAMajorityOfTheNewest) {
-  // Nodes b and c of the three-node world are lost. The new nodes e and f make
-  // the number of nodes sufficient, but not the majority of that world.
+  // Nodes b and c of the three-node world are lost. With the new nodes e and f
+  // enough nodes are present, but no majority of the old world.
   JobFixture job = RunningJob(1, 3);
   job.BreakStream("b");
   job.BreakStream("c");
@@ -196,7 +196,7 @@ TEST(JobTakeoverTest, AShrunkWorldIsTheNextElectorate) {
   job.Runs("a");
   job.Runs("b");
   EXPECT_EQ(job.told("a").electorate.nodes, 2);
-  // Half of the two-node world continues: the other node alone is no majority.
+  // Only one node of a two-node world is left. Half of a world is no majority.
   job.BreakStream("b");
   job.Wait(seconds(1));
   job.AllStop();
@@ -328,7 +328,7 @@ TEST(JobTakeoverTest, AVerdictIsToldToAnElectorThatIsBack) {
 
 TEST(JobTakeoverTest, AWorldOfADeposedCoordinatorIsNotAdopted) {
   // Coordinator a formed round 2 with b, and only b began it. Then b took over
-  // with round 1, and c knows that.
+  // and continued round 1, which c knows.
   JobFixture job = RunningJob(2, 3);
   job.TakeOver("c");
   Report& stray = job.agent("a").report;
@@ -370,8 +370,8 @@ TEST(JobTakeoverTest, HalfOfTheNodesKnowASuccessBeforeAnyNodeLeaves) {
 }
 
 TEST(JobTakeoverTest, AWorldThatMayHaveBegunElectsAsWell) {
-  // All nodes have begun round 1, but the reports of b and c about it are lost,
-  // and both nodes as well: they may have elected another coordinator.
+  // All nodes have begun round 1, but the coordinator loses b and c before they
+  // report this. Nodes b and c may have elected another coordinator.
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 3));
   for (const char* name : {"a", "b", "c"}) job.Join(name);
   job.Runs("a");
@@ -498,7 +498,7 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
     job.AllStop();
     job.Wait(seconds(5));
     // With Takeover::kAuto two nodes may begin a round: the job has at most
-    // three nodes, so that no two others can begin one elsewhere.
+    // three nodes, so at most one is elsewhere, too few for a round.
     EXPECT_EQ(job.phase() == JobPhase::kRunning, takeover == Takeover::kAuto);
     if (takeover == Takeover::kMajority) {
       EXPECT_TRUE(job.job().MayAsk());
@@ -612,8 +612,8 @@ TEST(JobTakeoverTest, AnotherExitCodeIsANewOrder) {
 }
 
 TEST(JobTakeoverTest, AVerdictWaitsForAFirstWorldThatMayHaveBegun) {
-  // Only a has reported that it runs round 1, so no world is known to have
-  // begun.
+  // Only a has reported that it runs round 1. So it is not known whether any
+  // world has begun on all of its nodes.
   JobSpec spec = QuickSpec(1, 3);
   spec.max_restarts = 0;
   JobFixture job = JobFixture::HostedBy("a", spec);

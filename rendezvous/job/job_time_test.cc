@@ -44,8 +44,8 @@ TEST(JobTime, TheTimesOfNodesThatAreGoneStay) {
   job.Wait(seconds(1));
   ASSERT_EQ(job.status().nodes.size(), 1u);
   EXPECT_EQ(job.status().time.productive_s(), 30);
-  // An agent that returns reports its total time again; a restarted agent
-  // reports only its own time.
+  // If an agent returns, it reports its total time again. A restarted agent
+  // reports only the time since its own start.
   job.agent("b").report.time.ledger[Activity::kProductive] = seconds(25);
   job.Reconnect("b");
   EXPECT_EQ(job.status().time.productive_s(), 35);

@@ -9,8 +9,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// Maximum number of past incarnations that are remembered, to limit the memory.
-// It is far above the number of messages that can be in flight.
+// Maximum number of past incarnations that are remembered; it limits the
+// memory. There are never nearly as many messages in flight.
 constexpr size_t kMaxPast = 4096;
 
 }  // namespace

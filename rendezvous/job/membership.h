@@ -36,8 +36,8 @@ struct DirectiveKey {
   uint64_t newest_signal = 0;
   bool at_once = false;
   // For a stop order: how often its cause was replaced, and the verdict's exit
-  // code. They are part of the key so that a node that has seen the revision
-  // has seen these values.
+  // code. They are part of the key, so a new value gets a new revision: a node
+  // that has seen the revision knows the value.
   int causes_replaced = 0;
   std::optional<int> exit_code;
   bool preempted = false;
@@ -65,8 +65,9 @@ struct Node {
   std::string standby_endpoint;        // HOST:PORT, or empty (Report)
   // The node's group rank in JobState::electors; -1: the node is no elector.
   int elector_rank = -1;
-  // The last of the node's NCCL ids that was used for a world, or may have been
-  // used: by an earlier coordinator, or by this one before the node was lost.
+  // The newest of the node's NCCL ids that must not be used again: it was used,
+  // or may have been used, for a world. An earlier coordinator may have used
+  // it, or this one before the node was lost.
   std::string spent_nccl_id;
   // Ordinal of the node's newest SignalNotice that was handled.
   uint64_t newest_signal = 0;
@@ -87,7 +88,7 @@ struct Node {
   // time at which the stream broke; valid if `stream` is 0
   Instant broken_since;
   Instant heard;
-  Instant deadline;       // when the node is lost unless it reports
+  Instant deadline;       // the node is lost unless it reports by then
   bool forgiven = false;  // whether Job::ForgiveSilence postponed `deadline`
   // Whether the node comes from a JobRecord and has not reported since.
   bool is_restored = false;
@@ -96,13 +97,13 @@ struct Node {
   bool is_fresh = false;
 
   // The stream of another agent that claims this place; 0: none. Once this node
-  // proves to be alive, the claimant is refused, or keeps waiting if
-  // Report::waits_for_place is set. The claimant is admitted at its next report
+  // proves to be alive, the claimant is refused; if Report::waits_for_place is
+  // set, it keeps waiting instead. The claimant is admitted at its next report
   // after this node has ended or its lease has expired.
   StreamId contender = 0;
   // The revision of the directive that was sent when `contender` first claimed
-  // the place. Only a report that has seen this revision proves that the node
-  // is alive; an older report may have been in flight while its agent died.
+  // the place. The node is proved alive by a report that has seen this
+  // revision. An older report may have been in flight while its agent died.
   uint64_t proof_of_life = 0;
   // Whether the node has proved that it is alive since `contender` claimed the
   // place.
@@ -112,9 +113,9 @@ struct Node {
   // place.
   Instant contended_since;
 
-  // The revision that the node must have seen before it gets a place. A node
-  // that was lost and returned may still receive an older kRun directive, so
-  // until it has seen this revision, its idle phase proves nothing.
+  // The revision that the node must have seen before it gets a place. If a node
+  // was lost and has returned, an older kRun directive may still be on its way.
+  // Until the node has seen this revision, its idle phase proves nothing.
   uint64_t must_have_seen = 0;
 
   Part part = Part::kNone;
@@ -161,10 +162,10 @@ class Membership {
 
   // Adds a node without a stream. Its node id and node rank must be unused.
   Node& Add(const NodeIdentity& identity, Instant now);
-  // The record about an incarnation that is no node now. kSuperseded: another
-  // incarnation has replaced this one, which must never return, although a
-  // message of it may still be in flight or a partitioned network may heal.
-  // kReleased: the incarnation must not return either, although it may not have
+  // What is remembered of an incarnation that is no node now. kSuperseded:
+  // another incarnation has replaced this one, which must never return (a
+  // message of it may still be in flight, or a partitioned network may heal).
+  // kReleased: the incarnation must not return, although it may not have
   // received its release.
   enum class Memory { kNeverAdmitted, kMayReturn, kSuperseded, kReleased };
   void Remove(Node& node, Memory memory);
@@ -174,22 +175,22 @@ class Membership {
   std::string PlaceKeyOf(const NodeIdentity& identity) const;
   // The times that this incarnation had reported when it was removed.
   NodeTime TimeOf(const NodeIdentity& identity) const;
-  // The highest sequence number in this incarnation's reports before it was
-  // removed, or while it claimed a place; 0: none. A report with no higher
-  // number is stale.
+  // The highest sequence number in the reports of this incarnation before it
+  // was removed, or while it claimed a place; 0: none. A report without a
+  // higher number is stale.
   uint64_t LastSequenceOf(const NodeIdentity& identity) const;
   // Records the sequence number of a report from an incarnation that is not
   // admitted (yet).
   void Hear(const NodeIdentity& identity, uint64_t sequence);
 
-  // All remembered past incarnations, oldest first. O(n).
+  // All past incarnations that are still remembered, oldest first. O(n).
   std::vector<PastNode> PastNodes() const;
   // Restores the result of PastNodes; keeps at most kMaxPast of them. O(n log
   // n).
   void Remember(const std::vector<PastNode>& past);
 
   // Applies `change` to `node` and updates the counts. Every change that may
-  // affect the result of ready() or the stream must go through here.
+  // affect ready() or the stream must go through this function.
   template <typename Change>
   void Update(Node& node, Change change) {
     Uncount(node);
@@ -207,8 +208,8 @@ class Membership {
   // The number of electors (Node::elector_rank), and of those that are ready.
   int electors() const { return electors_; }
   int ready_electors() const { return ready_electors_; }
-  // The number of nodes whose running health checks decide whether they are
-  // ready.
+  // The number of nodes with running health checks, if these alone decide
+  // whether the node is ready.
   int being_checked() const { return being_checked_; }
   // The ids of the nodes that get no place because they are unhealthy.
   const std::set<std::string>& kept_out() const { return kept_out_; }
@@ -239,7 +240,8 @@ class Membership {
     std::string place_key;
     NodeTime time;
   };
-  // Removes the oldest entry of `past_` if adding `life` has exceeded kMaxPast.
+  // Removes the oldest entry of `past_` if `past_` has become larger than
+  // kMaxPast by adding `life`.
   void Bound(const Life& life);
 
   // Incarnations that were removed, or that reported but are not admitted yet.
@@ -259,9 +261,9 @@ struct PastNode {
   std::string node_id;
   uint64_t incarnation = 0;
   Membership::Memory memory = Membership::Memory::kNeverAdmitted;
-  uint64_t sequence = 0;  // the highest in its reports
-  std::string place_key;  // the secret of its agent; "": none
-  NodeTime time;          // the times in its last report
+  uint64_t sequence = 0;  // highest number in the reports
+  std::string place_key;  // the agent's secret; "": none
+  NodeTime time;          // the times in the last report
 };
 
 }  // namespace muster::rendezvous

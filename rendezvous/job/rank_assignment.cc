@@ -11,10 +11,10 @@
 namespace muster::rendezvous {
 namespace {
 
-// Groups of nodes by their topology keys (such as network switches), outermost
-// level first. At each level, nodes whose keys are equal down to that level
-// form a group. A node without a key at a level belongs to no group of that
-// level. Pure.
+// Groups of nodes by their topology keys (such as network switches). The keys
+// are ordered, outermost level first. Two nodes are in one group of a level if
+// their keys are equal from the outermost level down to this one. A node
+// without a key at a level belongs to no group of that level. Pure.
 class TopologyGroups {
  public:
   // `keys[i]` are the keys of node i.
@@ -35,9 +35,9 @@ class TopologyGroups {
   size_t group_count_ = 0;
 };
 
-// The nodes that need a free rank; Take returns each of them once. If the free
-// ranks are filled in order and each Take gets the neighbours of its rank, the
-// nodes of one topology group get adjacent ranks, at every level. Pure.
+// The nodes that need a free rank; Take returns each of them once. Fill the
+// free ranks in order, and pass the neighbours of each rank to Take. The nodes
+// of one topology group then get adjacent ranks, at every level. Pure.
 class MoverQueue {
  public:
   // `groups` must outlive this object. `movers` are indices of nodes in
@@ -45,14 +45,14 @@ class MoverQueue {
   MoverQueue(const TopologyGroups* groups, const std::vector<size_t>& movers);
 
   // Removes and returns the node that shares the most topology levels with one
-  // of the two neighbours; on a tie `left` wins. Among equal nodes, and if no
-  // node shares a level, returns the first in order of preference. Requires
-  // that a node is left.
+  // of the two neighbours. If two nodes share equally many, a neighbour of
+  // `left` wins, and then the order of preference. If no node shares a level,
+  // returns the first in order of preference. Requires that a node is left.
   size_t Take(std::optional<size_t> left, std::optional<size_t> right);
 
  private:
-  // Nodes in order of preference. All before index `next` are taken; some after
-  // it may be taken, too.
+  // Nodes in order of preference. All nodes before index `next` are taken. Some
+  // nodes after it may be taken, too.
   struct Line {
     std::vector<size_t> movers;
     size_t next = 0;
@@ -73,8 +73,8 @@ class MoverQueue {
 TopologyGroups::TopologyGroups(
     const std::vector<std::vector<std::string>>& keys) {
   constexpr size_t kNoGroup = static_cast<size_t>(-1);
-  // Group numbers by outer group and key. Equal keys in different outer groups
-  // mean different switches.
+  // Group numbers by the outer group and the key. Equal keys in different outer
+  // groups are different groups: they mean different switches.
   std::map<std::pair<size_t, std::string>, size_t> numbers;
   for (const std::vector<std::string>& node : keys) {
     std::vector<size_t>& own = groups_.emplace_back();
@@ -181,8 +181,8 @@ int OrLast(const std::optional<int>& number) {
   return number.value_or(std::numeric_limits<int>::max());
 }
 
-// Whether `a` gets a free rank before `b`, for candidates without a fixed rank,
-// where the topology does not decide.
+// Whether `a` gets a free rank before `b`. Used for candidates without a fixed
+// rank if the topology does not decide.
 bool ComesBefore(const Candidate& a, const Candidate& b) {
   const NodeIdentity& x = *a.identity;
   const NodeIdentity& y = *b.identity;

@@ -12,9 +12,9 @@
 namespace muster::rendezvous {
 
 // Compares `a` and `b` for sorting; returns a number below, equal to or above
-// 0. Runs of digits compare as numbers of any length, so that node2 sorts
-// before node10 (plain string order scatters neighbours of a ring over the
-// machine room: pytorch/pytorch#191190). Only equal strings compare equal:
+// 0. Runs of digits compare as numbers of any length, so node2 sorts before
+// node10. (In plain string order, neighbours of a ring would be far apart in
+// the machine room: pytorch/pytorch#191190.) Only equal strings compare equal:
 // node02 sorts after node2.
 int CompareNaturally(const std::string& a, const std::string& b);
 
@@ -26,8 +26,8 @@ struct Candidate {
 };
 
 // A world: `order[r]` is the index of the candidate that gets group rank r.
-// Each of `notes` is a sentence that names a requested node rank that was not
-// used, and the reason.
+// Each of `notes` is a sentence: which requested node rank was not used, and
+// why.
 struct Assignment {
   std::vector<size_t> order;
   std::vector<std::string> notes;
@@ -36,16 +36,16 @@ struct Assignment {
 // Chooses at most `most` candidates and assigns the ranks 0, 1, … to them.
 //
 // Choice: members of the previous world first, then by arrival. Ranks: an
-// explicit node rank that fits is honoured; a survivor keeps its rank if that
-// rank still exists; the others fill the free ranks. Hence a replacement gets
-// the rank of the node that it replaces, and no other node moves.
+// explicit node rank is used if it fits. A survivor keeps its rank if that rank
+// still exists. The others fill the free ranks. So a replacement gets the rank
+// of the node that it replaces, and no other node moves.
 //
 // Free ranks are filled so that neighbours in the network get adjacent ranks.
 // In a new world, nodes with equal topology keys (outermost first) always stay
 // together. Groups, and the nodes within a group, are sorted by the lowest
 // Slurm or Kubernetes index in them, then in natural host order; so index 0
-// gets rank 0. In a world with fixed places, a free rank goes to the node that
-// is nearest to the neighbours of that rank.
+// gets rank 0. If some ranks are already fixed, a free rank goes to the node
+// that is nearest in the network to the neighbours of that rank.
 //
 // No two candidates may have the same node_rank or node_id.
 Assignment AssignRanks(const std::vector<Candidate>& candidates, int most);

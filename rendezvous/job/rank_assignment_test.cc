@@ -1,6 +1,6 @@
-// Tests of the rank assignment. Some count how often a ring over all ranks
-// crosses from one switch to another, in worlds with random topology, arrival
-// order and indices.
+// Tests of the rank assignment. Some use worlds with random topology, arrival
+// order and indices. They count how often a ring over all ranks crosses from
+// one switch to another.
 #include "rendezvous/job/rank_assignment.h"
 
 #include <gmock/gmock.h>

@@ -20,8 +20,7 @@ namespace muster::rendezvous {
 // server.
 class RestartBackoff {
  public:
-  // The number of failures in a row after which the next round still begins at
-  // once.
+  // Number of failures in a row that cause no delay of the next round.
   static constexpr int kFreeFailures = 2;
   static constexpr Duration kFirstDelay = std::chrono::milliseconds(500);
   static constexpr Duration kMaxDelay = std::chrono::seconds(30);
@@ -39,8 +38,8 @@ class RestartBackoff {
   int failures() const { return failures_; }
 
   // The delay before the next round: a random time between half of the
-  // exponential delay and all of it. The jitter is a hash of the run's tag and
-  // the number of the round that failed.
+  // exponential delay and all of it. The random part is a hash of the run's tag
+  // and of the number of the round that failed.
   Duration Delay(const std::string& run_tag, int round) const;
 
  private:

@@ -7,8 +7,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// How long after the grace a member may take for SIGKILL, reaping and its
-// report before it is declared lost.
+// How long a member may need after the grace for SIGKILL, reaping and its
+// report. A member that needs longer is declared lost.
 constexpr Duration kStopMargin = std::chrono::seconds(5);
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace muster::rendezvous {
 
 // The consequence of a broken round, once all its members have stopped: a new
 // round, or the end of the job with a verdict. The consequence of a worker's
-// failure is provisional: it is withdrawn if another event turns out to be the
-// cause (Blame). Pure.
+// failure is provisional: if another event turns out to be the cause (Blame),
+// the consequence is withdrawn. Pure.
 class Consequence {
  public:
   // The consequence that a new round follows and spends no restart.
@@ -28,19 +28,19 @@ class Consequence {
   Consequence(std::optional<Verdict> verdict, std::optional<Verdict> otherwise,
               int restarts_spent);
 
-  // Whether the cause of the break is final, or a failure that another event
-  // may still replace (Blame::provisional).
+  // Whether the cause of the break is final. A provisional cause is a failure
+  // that another event may still replace (Blame::provisional).
   enum class Cause { kProvisional, kFinal };
-  // Makes the job end with `verdict`, that of a cancel, unless another verdict
-  // is set. With a provisional cause, the verdict of a failure stays; if that
-  // verdict is withdrawn, the verdict of the first cancel takes effect. Returns
-  // whether `verdict` may end the job.
+  // Records that the job was cancelled: `verdict` ends the job, unless a
+  // verdict is already set. If that verdict comes from a failure and the
+  // failure is withdrawn later, the cancel's `verdict` ends the job after all.
+  // Only the first cancel counts. Returns whether `verdict` was recorded.
   bool Cancel(const Verdict& verdict, Cause cause);
   // Withdraws the consequence of a failure. Returns the number of restarts that
   // it had spent, which the caller must give back.
   int Withdraw();
-  // Replaces reason and exit code of a failure's verdict by those of another
-  // failure. No effect on the verdict of a cancel.
+  // Gives a failure's verdict the reason and exit code of another failure. No
+  // effect on the verdict of a cancel.
   void Replace(const std::string& reason, int exit_code);
 
   // Whether this is the consequence of a failure: a restart is spent, or the
@@ -48,7 +48,7 @@ class Consequence {
   bool IsFailure() const;
   // The verdict that ends the job; nullopt: a new round follows.
   const std::optional<Verdict>& verdict() const { return verdict_; }
-  // The verdict that takes effect if the failure's consequence is withdrawn.
+  // The verdict that ends the job if the failure's consequence is withdrawn.
   const std::optional<Verdict>& otherwise() const { return otherwise_; }
   int restarts_spent() const { return restarts_spent_; }
 
@@ -62,16 +62,16 @@ class Consequence {
 // and the consequence. Pure.
 struct Stopping {
   int signal = 15;       // first signal to the workers
-  bool at_once = false;  // SIGKILL at once, without the grace
+  bool at_once = false;  // whether SIGKILL comes at once, without the grace
   StopCause cause = StopCause::kBroken;
   Consequence consequence;
   int causes_replaced = 0;  // how often another event replaced the cause
   // Time at which members that have not stopped count as lost.
   Instant deadline = Instant::max();
 
-  // Sets the deadline for a stop order that is sent now: `grace` (none if
-  // `at_once`) plus a margin of 5 s for SIGKILL, reaping and the report. A
-  // later order never postpones the deadline.
+  // Sets the deadline for a stop order that is sent now: `grace` (zero if
+  // `at_once`) plus a margin of 5 s for SIGKILL, reaping and the report. If a
+  // deadline is set already, it is never postponed.
   void Limit(Instant now, Duration grace);
   // Changes the stop order to SIGKILL at once. Returns whether that is a
   // change, so that the members must get a new directive.

@@ -11,8 +11,8 @@
 
 namespace muster::rendezvous {
 
-// The world of one round: its members by group rank, the place of each, and the
-// number of members that have reached each stage of the round.
+// The world of one round: its members by group rank, and the place of each.
+// Also counts the members in each stage of the round.
 struct World {
   struct Member {
     std::string node_id;
@@ -53,8 +53,8 @@ struct World {
   int unstopped = 0;
 
   // In an adopted world: number of members whose node has not reported to this
-  // coordinator yet; their node id is empty. The round breaks if one is still
-  // missing at `unknown_until`.
+  // coordinator yet. Their node id is empty. If one is still missing at
+  // `unknown_until`, the round breaks.
   int unknown = 0;
   Instant unknown_until;
 
@@ -62,17 +62,17 @@ struct World {
   Place PlaceOf(int group_rank, int round) const;
   // Makes `node` the member that has this place.
   void SetMember(const Place& place, const NodeIdentity& node);
-  // Records, for the verdict, how a member left or was lost; no effect if the
-  // node is not the member with that group rank. The first record stays: a node
-  // that leaves is also lost later.
+  // Records, for the verdict, how a member left or was lost. No effect if the
+  // node is not the member with that group rank. The first record stays,
+  // because a node that leaves is also lost later.
   void RememberDeparture(const std::string& node_id, int group_rank,
                          const std::string& how);
 };
 
 // Returns the addresses from which the round's store accepts connections,
 // without duplicates. `by_member`: the addresses of each node, the advertised
-// one first. If there are more than `most`, omits the last ones of the nodes
-// with the most addresses.
+// one first. If there are more than `most`, omits addresses at the end of the
+// longest lists.
 std::vector<std::string> StoreClients(
     const std::vector<std::vector<std::string>>& by_member,
     size_t most = kMaxStoreClients);

@@ -45,21 +45,21 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
 
   void Add(const std::string& run_id, std::optional<std::string> record,
            std::function<void()> done);
-  // Queues the next write, unless no change is queued, a write is in progress,
-  // the last write failed a moment ago, or the queue is not open. Requires
-  // `mutex`.
+  // Queues the next write. Does nothing if no change is queued, a write is in
+  // progress, the last write failed a moment ago, or the queue is not open.
+  // Requires `mutex`.
   void Schedule();
   // Writes one batch to the medium, and then schedules the next write. Blocks
   // for as long as the medium does. Runs in the queue's thread.
   void Write();
   // The body of the thread that calls the `done` callbacks.
   void Call();
-  // Whether the journal is being closed and begins no further write, because
-  // all changes are durable, a write has failed since the close began, or
-  // GiveUpAt has passed. Requires `mutex`.
+  // Whether a journal that is being closed begins no further write: all changes
+  // are durable, or a write has failed since the close began, or GiveUpAt has
+  // passed. Requires `mutex`.
   bool HasEnded(Instant now) const;
-  // The time at which HasEnded becomes true even if the medium does not answer.
-  // Requires `mutex`.
+  // The time at which HasEnded becomes true even if the medium (disk or etcd)
+  // does not answer. Requires `mutex`.
   Instant GiveUpAt() const;
 
   const std::string path;
@@ -163,8 +163,9 @@ Journal::Journal(const std::string& path, const Limits& limits)
     : path_(path),
       limits_(limits),
       state_(std::make_shared<State>(path, limits)),
-      // The only possible report is that Finish has abandoned unfinished
-      // writes. This loss is documented at ~Journal, so the report is dropped.
+      // The queue could report only one error here: Finish has abandoned
+      // unfinished writes. This loss is documented at ~Journal, so the report
+      // is dropped.
       queue_([](const std::string&) {}) {}
 
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(
@@ -226,8 +227,8 @@ Journal::~Journal() {
     std::lock_guard<std::mutex> lock(state_->mutex);
     state_->queue = nullptr;
   }
-  // The queue's thread closes the medium, because the close may hang if the
-  // medium does not answer; Finish stops waiting after `close_within`.
+  // The queue's thread closes the medium, because this may hang if the medium
+  // does not answer. Finish stops waiting after `close_within`.
   queue_.Post(path_, [state = state_] { state->medium = nullptr; });
   FileQueue::WaitLimits limits;
   limits.without_progress = limits_.close_within;

@@ -26,10 +26,10 @@ namespace muster::rendezvous {
 // that are queued during a write are written together in the next transaction,
 // so many records cost few fsyncs.
 //
-// If the medium hangs, is full or fails, trouble() returns the reason, and the
-// newest record of each job is written once writing works again. Meanwhile,
-// with OnTrouble::kRelease, the jobs continue: each `done` is called although
-// the record is not durable.
+// If the medium hangs, is full or fails, trouble() returns the reason. Once
+// writing works again, the newest record of each job is written. In the
+// meantime jobs continue if OnTrouble is kRelease: each `done` is called
+// although the record is not durable.
 //
 // Thread-safe.
 class Journal : public RecordStore {
@@ -63,8 +63,7 @@ class Journal : public RecordStore {
       std::function<absl::StatusOr<std::unique_ptr<JournalBackend>>()> open,
       const Limits& limits);
   // Writes the queued records, and calls each `done` that has not been called
-  // yet. If the medium hangs or the last attempt fails, the queued records are
-  // lost.
+  // yet. If the medium hangs or a write fails, the queued records are lost.
   ~Journal() override;
 
   Journal(const Journal&) = delete;
@@ -77,18 +76,20 @@ class Journal : public RecordStore {
   // `least_epoch`.
   uint64_t epoch() const { return epoch_; }
 
-  // Queues a record and returns. Calls `done` once the record is durable or,
-  // with OnTrouble::kRelease, as soon as trouble() has a value.
+  // Queues a record and returns. Calls `done` once the record is durable. With
+  // OnTrouble::kRelease, also calls `done` as soon as trouble() has a value.
   void Put(const std::string& run_id, std::string record,
            std::function<void()> done) override;
   void Remove(const std::string& run_id) override;
 
-  // The reason why no records are durable; nullopt: each record whose `done`
-  // was called is durable, or TroubleOf has a value for its job.
+  // The reason why no records are durable at present. nullopt: every record
+  // whose `done` was called is durable, unless TroubleOf has a value for its
+  // job.
   std::optional<Trouble> trouble() const;
   // The reason why records of the job are not durable: trouble(), or that the
-  // medium cannot store the job's newest record (JournalBackend::Write), so
-  // that the next coordinator will know the job from its nodes' reports alone.
+  // medium cannot store the job's newest record (JournalBackend::Write). In the
+  // second case the next coordinator will know the job only from the reports of
+  // its nodes.
   std::optional<Trouble> TroubleOf(const std::string& run_id) const;
 
  private:
@@ -103,8 +104,8 @@ class Journal : public RecordStore {
   // State that is shared with the thread of `queue_`, which outlives the
   // journal if the medium hangs.
   const std::shared_ptr<State> state_;
-  // The queue of the one thread that reads and writes the journal's file, or
-  // the other medium that OpenOn has opened.
+  // The queue, with one thread, that reads and writes the journal's file or
+  // another medium (OpenOn).
   FileQueue queue_;
   // The thread that calls the `done` callbacks and detects writes that hang.
   std::thread caller_;

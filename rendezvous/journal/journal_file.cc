@@ -134,8 +134,8 @@ absl::StatusOr<std::optional<int64_t>> CheckFile(const std::string& path) {
   return std::optional<int64_t>(info.st_size);
 }
 
-// Creates the file at `path` if it is missing. Opens no file: closing it would
-// release the lock of a journal that this process has open.
+// Creates the file at `path` if it is missing. Does not open an existing file:
+// the close would release the lock of a journal that this process has open.
 absl::Status CheckOrCreateFile(const std::string& path) {
   const auto main = CheckFile(path);
   if (!main.ok()) return main.status();
@@ -230,7 +230,7 @@ absl::Status JournalFile::Connect(const std::string& resolved) {
   if (sqlite3_db_readonly(connection_, "main") == 1) {
     return CannotOpen(SQLITE_READONLY);
   }
-  // Until DrawEpoch, closing the file must not change the write-ahead log,
+  // Until DrawEpoch, the close of the file must not change the write-ahead log,
   // because the file may belong to another program.
   sqlite3_db_config(connection_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   // The locking mode must be set before the file is accessed for the first

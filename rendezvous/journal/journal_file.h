@@ -21,12 +21,12 @@ namespace muster::rendezvous {
 //
 // Each call blocks for as long as the file system does. Not thread-safe.
 //
-// With SQLite's write-ahead log (WAL), a commit is one write and one fsync, and
-// after a crash the file contains a prefix of the commits. This process locks
-// the file for as long as it is open (locking_mode=EXCLUSIVE): SQLite then
-// needs no shared memory, which does not work on NFS. The lock is a POSIX lock
-// of the whole process, so no other code of this process may open and close the
-// file: the close would release the lock.
+// With SQLite's write-ahead log (WAL), a commit is one write and one fsync.
+// After a crash the file contains all commits up to some point. This process
+// locks the file for as long as it is open (locking_mode=EXCLUSIVE): SQLite
+// then needs no shared memory, which does not work on NFS. The lock is a POSIX
+// lock of the whole process, so no other code of this process may open and
+// close the file: the close would release the lock.
 class JournalFile : public JournalBackend {
  public:
   // Maximum size of a record; SQLite refuses values of more than 10^9 bytes.
@@ -35,7 +35,7 @@ class JournalFile : public JournalBackend {
   // Returns the path of the journal in `folder`.
   static std::string PathIn(const std::string& folder);
 
-  // Opens FOLDER/coordinator.journal and draws its next epoch: one more than
+  // Opens FOLDER/coordinator.journal and begins its next epoch: one more than
   // the last one, and at least `least_epoch`. Creates the folder (mode 0700)
   // and the file (mode 0600) if missing. An error is one sentence that names
   // the path and says what to do, and leaves the file unchanged.

@@ -79,8 +79,8 @@ class Disk {
     steps_left_.reset();
     changed_.notify_all();
   }
-  // The failure that happens at the first write or sync after `count`
-  // successful ones.
+  // The failure that the simulated disk has at the first write or sync after
+  // `count` successful ones.
   enum class Later {
     kFull,         // the disk is full from now on
     kIsKilled,     // the process is killed
@@ -209,7 +209,7 @@ class Disk {
       Real(file)->pMethods->xFileSize(Real(file), &unsynced.size);
     }
     std::string bytes(static_cast<size_t>(size), '\0');
-    // Beyond the end of the file this reads zeros.
+    // xRead returns zeros beyond the end of the file.
     Real(file)->pMethods->xRead(Real(file), bytes.data(), size, at);
     unsynced.replaced.emplace_back(at, std::move(bytes));
   }
@@ -266,8 +266,8 @@ class Disk {
   std::optional<int> steps_left_;
   Later later_ = Later::kFull;
   std::mt19937 random_;
-  // The changes of a file since its last sync: the file's size before them, and
-  // the bytes that the writes replaced.
+  // The changes of a file since its last sync: the file's size at that sync,
+  // and the old bytes that the writes have replaced.
   struct Unsynced {
     sqlite3_int64 size = 0;
     std::vector<std::pair<sqlite3_int64, std::string>> replaced;
@@ -888,7 +888,7 @@ TEST_F(JournalTest, WhatAnotherUserOwnsIsRefused) {
   }
 }
 
-// This test runs as a user other than root.
+// The rest of this test runs as a user other than root.
 TEST_F(JournalTest, MissingPermissionsAreSaid) {
   const bool is_root = geteuid() == 0;
   std::string name = "/tmp/journal-XXXXXX";
@@ -1093,8 +1093,8 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
       const auto found = records.find("job " + std::to_string(job));
       ASSERT_NE(found, records.end()) << job;
       EXPECT_GE(std::stoi(found->second), newest);
-      // If the process was killed between a commit and its report, a stored
-      // number can be higher than all reported ones.
+      // A stored number can be higher than all reported ones, if the process
+      // was killed between a commit and its report.
       first = std::max(first, std::stoi(found->second) + 1);
     }
   }

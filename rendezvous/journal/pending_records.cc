@@ -42,8 +42,8 @@ void PendingRecords::Succeeded(const Refused& refused) {
   batch_.clear();
   failing_ = false;
   released_ = std::max(released_, batch_newest_);
-  // Changes that were released early during a hang and came after the batch are
-  // still queued, and not durable.
+  // If changes that are newer than the batch were released during the hang,
+  // they are still queued and not durable. In that case the trouble continues.
   if (released_ == batch_newest_) trouble_.reset();
 }
 
@@ -51,8 +51,8 @@ void PendingRecords::Failed(Instant now, std::string why) {
   MUSTER_CHECK(writing_since_.has_value());
   const Instant since = *writing_since_;
   writing_since_.reset();
-  // merge() does not replace changes that were queued meanwhile, which are
-  // newer than those of the batch.
+  // merge() keeps a change that was queued meanwhile, because it is newer than
+  // the one in the batch.
   queued_.merge(batch_);
   batch_.clear();
   retry_at_ = now + limits_.retry_after;

@@ -12,7 +12,7 @@
 
 namespace muster::rendezvous {
 
-// Reason and start of a state in which changes of records are not durable.
+// Why and since when changes of records are not durable.
 struct JournalTrouble {
   // Start of the first write that failed or hung.
   Instant since;
@@ -22,12 +22,12 @@ struct JournalTrouble {
 };
 
 // Decides when a journal's changes are written, and when each change is
-// released, so that no caller waits for it any longer. A change is released
-// once it is durable or, with OnTrouble::kRelease, at once while the medium
-// hangs or fails.
+// released: from then on, no caller waits for it. A change is released once it
+// is durable. With OnTrouble::kRelease it is also released at once while the
+// medium hangs or fails.
 //
 // Changes have the numbers 1, 2, 3, …. Only one write runs at a time; it takes
-// all queued changes. Only the newest change of each job is kept, so the number
+// all queued changes. Only the newest change of each job is kept. So the number
 // of jobs limits the memory while nothing can be written.
 //
 // Pure. Not thread-safe, except as documented at batch().
@@ -47,7 +47,8 @@ class PendingRecords {
   };
   // Records by run id; nullopt: the job's record is to be removed.
   using Batch = std::map<std::string, std::optional<std::string>>;
-  // Records that the medium can never store: the reason by run id, a clause.
+  // Records that the medium cannot store. Key: run id; value: the reason, a
+  // clause.
   using Refused = std::map<std::string, std::string>;
 
   // `path`: the name of the journal's medium, for messages.
@@ -65,9 +66,8 @@ class PendingRecords {
   // Failed, so that another thread can read them meanwhile.
   const Batch& batch() const { return batch_; }
   // Record how the current write ended. `refused`: the records of the batch
-  // that the medium cannot store. They are released like the others, so that
-  // they hold up neither other jobs nor their own. `why`: one clause with the
-  // path.
+  // that the medium cannot store. They are released like the others, so that no
+  // job waits for them. `why`: one clause with the path.
   void Succeeded(const Refused& refused = {});
   void Failed(Instant now, std::string why);
   // Allows the write that follows a failed one to start at once.
@@ -76,7 +76,7 @@ class PendingRecords {
   // Checks whether the current write hangs. Must be called at the time of
   // NextLook.
   void Look(Instant now);
-  // When the caller must call Look and MayWrite again, because the current
+  // The time at which the caller must call Look and MayWrite again: the current
   // write will count as hung, or queued changes may be written. nullopt: not
   // before the next Add, Succeeded or Failed.
   std::optional<Instant> NextLook() const;
@@ -84,11 +84,11 @@ class PendingRecords {
   // The number of the newest released change. All older changes are released,
   // too.
   uint64_t released() const { return released_; }
-  // The reason why changes are not durable; nullopt: all released changes are
-  // durable.
+  // The reason why changes are not durable; nullopt: every change that was
+  // released is durable.
   const std::optional<JournalTrouble>& trouble() const { return trouble_; }
-  // The same for the changes of one job: trouble(), or else the reason why the
-  // medium refuses the job's record.
+  // The reason why changes of one job are not durable: trouble(), or else the
+  // reason why the medium refuses the job's record.
   std::optional<JournalTrouble> TroubleOf(const std::string& run_id) const;
   // Start time of the current write; nullopt: no write is in progress.
   std::optional<Instant> writing_since() const { return writing_since_; }
@@ -110,8 +110,8 @@ class PendingRecords {
   std::optional<Instant> writing_since_;
   // Whether the current write counts as hung.
   bool hangs_ = false;
-  // Whether a write has hung or failed since the last success. While true,
-  // kRelease releases changes at once.
+  // Whether a write has hung or failed since the last successful one. While
+  // true, kRelease releases changes at once.
   bool failing_ = false;
   Instant retry_at_;  // earliest time of the next write
   std::optional<JournalTrouble> trouble_;

@@ -173,7 +173,7 @@ TEST_F(PendingRecordsTest, AHungWriteThatEndsMakesOnlyItsBatchDurable) {
   pending_.Succeeded();
   // The change of b was released during the hang, but is not durable.
   EXPECT_TRUE(pending_.trouble().has_value());
-  // Writing works again, so no change is released early any more, and the
+  // Writing works again, so changes are no longer released early, and the
   // trouble ends although new changes arrive.
   pending_.Add("c", "3");
   EXPECT_EQ(pending_.released(), 2u);

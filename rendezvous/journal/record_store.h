@@ -17,12 +17,14 @@ class RecordStore {
  public:
   virtual ~RecordStore() = default;
 
-  // Queues `record` as the newest record of its job, and returns at once. The
-  // store calls `done` once, from one of its threads and never from within Put,
-  // in the order of the calls of Put over all jobs: once this record or a newer
-  // record of the job is durable. With OnTrouble::kRelease, a Journal also
-  // calls `done` as soon as it cannot make records durable. `done` may be
-  // empty, may call any function of the store, and must not destroy the store.
+  // Queues `record` as the newest record of its job, and returns at once. Calls
+  // `done` once, when this record or a newer record of the job is durable. With
+  // OnTrouble::kRelease, a Journal also calls `done` as soon as it cannot make
+  // records durable.
+  //
+  // `done` is called from a thread of the store, never from within Put, and in
+  // the order of the calls of Put for all jobs. It may be empty and may call
+  // any function of the store. It must not destroy the store.
   virtual void Put(const std::string& run_id, std::string record,
                    std::function<void()> done) = 0;
   // Queues the removal of a job's record, and returns at once.

@@ -21,9 +21,9 @@ class Exposition {
  public:
   enum class Type { kGauge, kCounter, kHistogram };
 
-  // Begins a metric family. The samples that follow belong to it; all samples
-  // of a family must stand together. `name`: with its unit, and with `_total`
-  // for a counter. `help`: one sentence without line breaks.
+  // Begins a metric family, to which all samples that follow belong. All
+  // samples of a family must stand together. `name`: includes the unit, and
+  // `_total` for a counter. `help`: one sentence without line breaks.
   void Family(std::string_view name, Type type, std::string_view help);
 
   // Adds a sample to the newest family. NaN and infinite values are allowed.
@@ -31,10 +31,10 @@ class Exposition {
   // bytes that are no valid UTF-8 become U+FFFD.
   void Sample(std::span<const Label> labels, double value);
 
-  // Adds a histogram to the newest family, which has the type kHistogram.
+  // Adds a histogram to the newest family, whose type must be kHistogram.
   // `bounds`: ascending upper bounds of the buckets, inclusive. `counts`: the
-  // number of values in each bucket, and last of those above all bounds; not
-  // cumulative. `sum`: of all values.
+  // number of values in each bucket, not cumulative; the last one counts the
+  // values above all bounds. `sum`: the sum of all values.
   void Histogram(std::span<const Label> labels, std::span<const double> bounds,
                  std::span<const int64_t> counts, double sum);
 

@@ -66,7 +66,7 @@ struct JobGauge {
   const char* name;
   Type type;
   const char* help;
-  // nullopt: no sample
+  // Returns the sample's value; nullopt: the job has no sample.
   std::optional<double> (*read)(const JobStatus& job);
 };
 
@@ -190,7 +190,8 @@ void AddTime(const std::vector<JobStatus>& jobs, Exposition& page) {
   }
 }
 
-// `read`: the value for one cause.
+// Adds a counter with one sample for each job and cause of lost time. `read`
+// returns the value for one cause.
 void AddByCause(const std::vector<JobStatus>& jobs, const char* name,
                 const char* help, double (*read)(const JobTime::Sum& sum),
                 Exposition& page) {
@@ -205,7 +206,8 @@ void AddByCause(const std::vector<JobStatus>& jobs, const char* name,
   }
 }
 
-// `read`: the histogram of one job.
+// Adds a histogram with one set of samples for each job. `read`: the field of
+// JobStatus that contains the histogram.
 void AddHistogram(const std::vector<JobStatus>& jobs, const char* name,
                   const char* help, DurationHistogram JobStatus::*read,
                   Exposition& page) {

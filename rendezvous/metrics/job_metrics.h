@@ -10,26 +10,26 @@
 
 namespace muster::rendezvous {
 
-// Only this many jobs are shown, the first by run id that have not finished,
-// then finished ones: the page and the number of series are bounded.
+// Maximum number of jobs on the metrics page; it limits the size of the page
+// and the number of series. Unfinished jobs come first, then finished ones,
+// each in the order of run ids.
 inline constexpr size_t kMaxShownJobs = 200;
 
 // Adds the metrics of a coordinator's jobs, named muster_job_*, each with the
 // label `job` (the run id). A metric of nodes has one sample for each state,
 // not one for each node. O(jobs + nodes). Pure.
 //
-// The counters continue after a takeover or a restart of the coordinator as far
-// as the new coordinator knows them; Prometheus treats a lower value as a
-// reset.
+// After a takeover or a restart of the coordinator, the counters continue from
+// what the new coordinator knows. Prometheus treats a lower value as a reset.
 void AddJobMetrics(const std::vector<JobStatus>& jobs, Exposition& page);
 
-// Adds a counter with one sample for each activity, the label `activity`, and
-// the seconds that `seconds` returns for it. `labels`: further labels.
+// Adds a counter with one sample for each activity of a node. The label
+// `activity` names it; `seconds` returns its value. `labels`: further labels.
 void AddActivitySamples(const std::vector<Label>& labels,
                         const std::array<double, kActivities>& seconds,
                         Exposition& page);
 
-// Adds muster_build_info, whose labels tell the version of the program.
+// Adds muster_build_info, whose labels contain the version of the program.
 void AddBuildInfo(Exposition& page);
 
 }  // namespace muster::rendezvous

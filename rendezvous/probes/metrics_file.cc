@@ -19,21 +19,24 @@ namespace {
 
 constexpr Duration kEndTimeout = std::chrono::seconds(1);
 
-// Replaces the file's content at once. Returns the error; "": none.
+// Replaces the file atomically by a file with `text`. Returns the error; "":
+// none.
 std::string Replace(const std::string& path, const std::string& text) {
-  // The name of this process: two processes with one path do not mix texts.
+  // The temporary name contains the process id, so that two processes with the
+  // same path do not mix their texts.
   const std::string beside = absl::StrCat(path, ".", getpid());
   const auto failed = [&] {
     const std::string why = std::strerror(errno);
     unlink(beside.c_str());
     return why;
   };
-  // A link at this name is not followed: users may share the folder.
+  // Remove a symbolic link at this name, because open would follow it. Other
+  // users may be able to write in the folder.
   unlink(beside.c_str());
   const OwnedFd file(
       open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!file.open()) return std::strerror(errno);
-  // node_exporter is another user.
+  // node_exporter runs as another user, and must be able to read the file.
   if (fchmod(file.get(), 0644) != 0) return failed();
   if (!WriteAll(file.get(), text)) return failed();
   if (rename(beside.c_str(), path.c_str()) != 0) return failed();

@@ -19,17 +19,17 @@ namespace muster::rendezvous {
 absl::Status CheckMetricsFile(const std::string& path);
 
 // Keeps a file with the metrics of this process, for the textfile collector of
-// Prometheus' node_exporter: writes it at once and every `interval`, and
-// removes it at the end. Readers see a whole file at any time, because each
-// text is written beside the file and takes its place by a rename. No function
+// Prometheus' node_exporter. Writes it at once and every `interval`, and
+// removes it at the end. Readers always see a whole file: each text is written
+// to a second file, which then replaces the first by a rename. No function
 // waits for the file system for longer than a second.
 class MetricsFile {
  public:
   static constexpr Duration kInterval = std::chrono::seconds(15);
 
-  // `make`: the text; called on a thread of this object until it is destroyed.
-  // `say`: takes a sentence when the file cannot be written, once until it can
-  // be written again; any thread.
+  // `make` returns the text. It is called on a thread of this object until the
+  // object is destroyed. `say` gets a sentence, from any thread, when the file
+  // cannot be written. It is not called again before a write has succeeded.
   MetricsFile(std::string path, std::function<std::string()> make,
               std::function<void(const std::string&)> say,
               Duration interval = kInterval);

@@ -46,7 +46,8 @@ TEST_F(MetricsFileTest, TheFileIsReplacedUntilTheEndAndThenRemoved) {
     const MetricsFile file(
         path_,
         [&] {
-          // Text n is made once text n - 1 has been posted.
+          // Text n is made only after text n - 1 was passed to the file's
+          // writer.
           if (++made == 3) third.set_value();
           return "n " + std::to_string(made) + "\n";
         },

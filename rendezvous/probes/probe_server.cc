@@ -87,8 +87,8 @@ using boost::system::error_code;
 constexpr auto kPeersTime = std::chrono::seconds(5);
 constexpr auto kWithoutDescriptors = std::chrono::milliseconds(500);
 constexpr auto kTick = std::chrono::seconds(1);
-// For responses without an end: how often more is asked for, and how long a
-// client may take to read a piece.
+// Used for responses without an end (ProbeAnswer::more): how often `more` is
+// called. The next constant: how long a client may take to read a piece.
 constexpr auto kMorePause = std::chrono::milliseconds(100);
 constexpr auto kPieceTime = std::chrono::seconds(10);
 constexpr size_t kMaxPeers = 64;
@@ -197,18 +197,19 @@ class Peer : public std::enable_shared_from_this<Peer> {
   const std::function<void()> on_end_;
   beast::flat_buffer buffer_;
   http::request_parser<http::string_body> parser_;
-  // The body of response_ or the newest piece of a stream, which is not copied.
+  // The body of response_, or the newest piece of a stream. Shared with other
+  // answers, not copied.
   Page page_;
   http::response<http::span_body<const char>> response_;
-  // For a response without an end.
+  // Writes the headers of a response without an end (ProbeAnswer::more).
   std::optional<http::response_serializer<http::span_body<const char>>>
       headers_;
   Pieces more_;
   asio::steady_timer pause_;
 };
 
-// The open connections. If there are more than kMaxPeers, the oldest connection
-// of the network with the most connections is closed. Used by the server's
+// The open connections. If there are more than kMaxPeers, one is closed: the
+// oldest connection of the network that has the most. Used by the server's
 // thread only.
 class Peers {
  public:
@@ -323,8 +324,8 @@ class ProbeServer::Impl {
   }
 
   const Probes probes_;
-  // Declared before context_, because the destructor of context_ ends the
-  // connections, and each calls peers_.
+  // Declared before context_, so destroyed after it: the destructor of context_
+  // ends the connections, and each of them calls peers_.
   Peers peers_;
   asio::io_context context_{1};
   tcp::acceptor acceptor_{context_};
@@ -368,7 +369,8 @@ absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
     std::function<std::string()> metrics,
     const std::function<void(const std::string&)>& say) {
   std::vector<std::unique_ptr<ProbeServer>> servers;
-  // Starts a server, unless it was started for an earlier page.
+  // Starts a server, unless another page with the same address has already
+  // started one.
   const auto serve = [&](const char* flag,
                          const std::optional<Endpoint>& listen,
                          const char* said, const char* path) -> absl::Status {

@@ -32,9 +32,9 @@ struct ProbeAnswer {
   Page body;
   std::string content_type = "text/plain; charset=utf-8";
   std::vector<std::pair<std::string, std::string>> headers;
-  // If set, the response goes on after `body` until the client leaves. Returns
-  // the bytes that come next; null: none at this time; nullopt: the response
-  // is over. The server's thread calls it several times a second. A client that
+  // If set, the response continues after `body` until the client leaves. `more`
+  // returns the next bytes. Null: none at this time. nullopt: the response is
+  // over. The server's thread calls it several times a second. A client that
   // does not read for 10 s is dropped.
   std::function<std::optional<Page>()> more;
 };
@@ -52,30 +52,32 @@ struct Probes {
   // The text of /metrics (Exposition), from CachedPage; empty: there is no such
   // page.
   std::function<Page()> metrics;
-  // Further pages, asked first; nullopt: no such page. Null: there are none.
+  // Answers requests for further pages. Called before all other pages are
+  // tried. nullopt: there is no such page. Null function: there are no further
+  // pages.
   std::function<std::optional<ProbeAnswer>(const PageRequest&)> pages;
   // Called once a second by the server's thread. Null: not called.
   std::function<void()> tick;
 };
 
-// Answers GET and HEAD of /livez, /startupz and /readyz (ignoring a query
-// string): 200, or 503 and the reason; and of /metrics, if there is such a
-// page. Other paths get 404, other methods 405.
+// Answers GET and HEAD requests. /livez, /startupz and /readyz (a query string
+// is ignored): 200, or 503 and the reason. /metrics: the metrics, if there is
+// such a page. Other paths get 404, other methods 405.
 ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
                         const std::string& target);
 
-// Returns a function that returns what `make` returns, which is reused for a
-// time in proportion to the time that it took (AnswerCache): requests for a
-// page cannot keep a core busy, and slow clients do not each keep a copy in
-// memory. `now`: the clock. Not thread-safe.
+// Returns a function that calls `make` and reuses its result for a while. The
+// time is proportional to the duration of the call (AnswerCache). So requests
+// for a page cannot keep a core busy, and slow clients do not each keep a copy
+// in memory. `now`: the clock. Not thread-safe.
 std::function<Page()> CachedPage(std::function<std::string()> make,
                                  std::function<Instant()> now);
 
 // Answers probes over HTTP/1.1 on its own thread. Needs no authentication,
 // since the answers contain no secrets and requests change nothing. A client
-// has 5 s for its request. At most 64 clients are served at a time: another one
-// replaces the oldest client of the network with the most clients, so that slow
-// clients do not keep the kubelet out.
+// has 5 s for its request. At most 64 clients are served at a time. A further
+// client replaces the oldest client of the network that has the most clients,
+// so that slow clients do not keep the kubelet out.
 class ProbeServer {
  public:
   // Starts the server, which listens when Start returns. Port 0: any free port.
@@ -102,20 +104,22 @@ class ProbeServer {
   const Endpoint address_;
 };
 
-// The addresses of a process's pages; nullopt: not served.
+// The addresses at which a process serves its HTTP pages; nullopt: the page is
+// not served.
 struct PageAddresses {
   std::optional<Endpoint> probes;
   std::optional<Endpoint> metrics;
   std::optional<Endpoint> dashboard;
 };
 
-// Starts the servers of a process's pages, none if `addresses` is empty. Every
-// server answers probes; one server is enough for pages with the same address.
+// Starts the HTTP servers for a process's pages; none if `addresses` is empty.
+// Every server answers probes. Pages with the same address share one server.
 // `pages`: the probes, and the dashboard's `pages` and `tick`, which only the
-// dashboard's server gets. `metrics`: the text of /metrics, called from a
-// server's thread. `say` is called for each server, with its address; may be
-// empty. Unavailable: a server cannot listen on its address; the message names
-// the flag, --probe-listen, --metrics-listen or --dashboard-listen.
+// dashboard's server gets. `metrics`: the text of /metrics; called from a
+// server's thread. `say`: called with the address of each server; may be empty.
+//
+// Unavailable: a server cannot listen on its address. The message names the
+// flag: --probe-listen, --metrics-listen or --dashboard-listen.
 absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
     const PageAddresses& addresses, const Probes& pages,
     std::function<std::string()> metrics,

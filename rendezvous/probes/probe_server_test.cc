@@ -170,7 +170,7 @@ TEST(ProbeServerTest, MetricsAreServedIfThereAreAny) {
 
 TEST(ProbeServerTest, SlowPeersShareOneCopyOfThePage) {
   Probes probes = Steady();
-  // Larger than the buffers of a connection.
+  // A page that is larger than the buffers of a connection.
   const Page page = std::make_shared<const std::string>(32 << 20, 'x');
   probes.metrics = [&] { return page; };
   const auto server = Serve(std::move(probes));
@@ -183,7 +183,7 @@ TEST(ProbeServerTest, SlowPeersShareOneCopyOfThePage) {
     char first = 0;
     ASSERT_EQ(read(slow.back().get(), &first, 1), 1);
   }
-  // One reference is the test's, and one that of each answer.
+  // The test holds one reference, and each answer holds one.
   EXPECT_GE(page.use_count(), 1 + 4);
   const std::string answer = ReadAll(slow[0]);
   EXPECT_EQ(answer.size() - answer.find("\r\n\r\n") - 4, page->size());
@@ -259,7 +259,7 @@ TEST(ProbeServerTest, AStreamSendsItsPiecesAndEnds) {
             case 1:
               return std::make_shared<const std::string>("second ");
             case 2:
-              return Piece();  // nothing now
+              return Piece();  // no bytes at this time
             case 3:
               return std::make_shared<const std::string>("third");
             default:

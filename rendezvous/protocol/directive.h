@@ -16,12 +16,13 @@ namespace muster::rendezvous {
 
 enum class DirectiveKind {
   kWait,  // Run no workers; `reason` tells what the node waits for.
-  // Keep the workers running or stopped as they are: a new coordinator collects
-  // the nodes' reports before it decides.
+  // Keep running workers running and stopped workers stopped: a new coordinator
+  // collects the nodes' reports before it decides.
   kHold,
-  // Like kHold, but from a standby, which takes over once a majority of the
-  // nodes have connected to it and promised `epoch`. Until then this directive
-  // replaces no other one. Epoch 0: no majority is connected yet.
+  // As kHold, but from a standby. The standby takes over once a majority of the
+  // nodes have connected to it and promised `epoch` (to obey no coordinator
+  // with a lower one). Until then this directive replaces no other one. Epoch
+  // 0: no majority is connected yet.
   kStandBy,
   // Another process coordinates the job: connect to the first of `standbys`.
   // Does not replace any other directive.
@@ -33,10 +34,10 @@ enum class DirectiveKind {
   kRefused,   // This node is not part of the job: stop, exit with 1.
 };
 
-// The object that a node with a kWait directive waits for.
+// What a node with a kWait directive waits for.
 enum class WaitsFor {
-  kNodes,  // the next round
-  kPlace,  // a spare: a place in the running round
+  kNodes,  // waits for the next round
+  kPlace,  // a spare waits for a place in the running round
 };
 
 struct StopOrder {
@@ -53,8 +54,8 @@ struct StopOrder {
 // replaces all earlier ones.
 struct Directive {
   int protocol_version = kProtocolVersion;
-  // The epoch of the coordinator's run. Revisions increase within an epoch; an
-  // agent drops a directive that is older than its newest one.
+  // The epoch of the coordinator's run. Revisions increase within an epoch. If
+  // a directive is older than the newest one, the agent drops it.
   uint64_t epoch = 0;
   uint64_t revision = 0;
   DirectiveKind kind = DirectiveKind::kWait;
@@ -79,24 +80,24 @@ struct Directive {
   // the electorate yet. With epoch 0, this field and the next two do not
   // replace earlier values.
   Electorate electorate;
-  // HOST:PORT of the standbys, at which agents look for the job's coordinator,
-  // in this order, if this one is lost.
+  // HOST:PORT of the standbys, in order. If the current coordinator is lost,
+  // agents look there for the job's coordinator.
   std::vector<std::string> standbys;
   // Group rank, in the newest world, of the node whose process is this
   // coordinator; -1: no node's process.
   int host_rank = -1;
-  // For kRefused: this coordinator, or its job, is not the one that the node
-  // looks for. The right coordinator may listen on the same endpoint later.
+  // For kRefused: the node looks for another coordinator or another job. The
+  // right coordinator may listen on the same endpoint later.
   bool another_job = false;
   // For kFinished: whether this node is the one that acts for the job, for
   // instance by requeueing it.
   bool acts_for_job = false;
-  // For kWait, kRun and kStop: whether this node prints the directive if the
-  // nodes' outputs share a console. True if the directive concerns this node
-  // alone, or if this node prints for the whole job.
+  // For kWait, kRun and kStop: whether this node prints the directive, if the
+  // outputs of the nodes share a console. True if the directive concerns this
+  // node alone, or if this node prints for the whole job.
   bool prints_for_job = false;
-  // The open inquiries of operators that this node should answer. The driver
-  // of the job adds them (AttachedSink). They do not change the revision.
+  // The open inquiries of operators that this node should answer. Added by the
+  // driver of the job (AttachedSink). They do not change the revision.
   std::vector<Inquiry> inquiries;
 };
 

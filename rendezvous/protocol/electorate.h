@@ -14,15 +14,17 @@ namespace muster::rendezvous {
 // (Report::standby_endpoint).
 inline constexpr size_t kMaxStandbys = 3;
 inline constexpr size_t kMaxEndpointBytes = 272;
-// Limit of the number of nodes of an electorate that are listed by id
-// (Electorate::members), so that messages do not grow with the world.
+// If an electorate has more nodes than this, its node ids are not listed
+// (Electorate::members is empty), so that messages do not grow with the world.
 inline constexpr int kMaxListedElectors = 8;
 
-// Number of low bits of an epoch that are drawn at random, if other nodes may
-// take over from the coordinator: two coordinators may draw an epoch at the
-// same time, and the epochs must differ. The coordinator that begins a job sets
-// no higher bits, so that the epoch of every elected coordinator is higher; if
-// the first coordinator is restarted, it does not know of the elected ones.
+// Number of low bits of an epoch that are random, if other nodes may take over
+// from the coordinator. Two coordinators may create an epoch at the same time,
+// and the epochs must differ.
+//
+// The coordinator that begins a job sets no higher bits, so every elected
+// coordinator has a higher epoch than it. This matters if the first coordinator
+// is restarted: it does not know of the elected ones.
 inline constexpr int kDrawnEpochBits = 22;
 inline constexpr uint64_t kDrawnEpochMask =
     (uint64_t{1} << kDrawnEpochBits) - 1;
@@ -39,9 +41,9 @@ struct WorldId {
   auto operator<=>(const WorldId&) const = default;
 };
 
-// The nodes whose majority decides which process coordinates the job: the nodes
-// of the newest world that began on all of its nodes, as a coordinator has
-// reported it.
+// The nodes that elect the process that coordinates the job, by majority. They
+// are the nodes of the newest world that began on all of its nodes, as a
+// coordinator has reported it.
 struct Electorate {
   uint64_t epoch = 0;  // epoch of the coordinator that sent it; 0: none
   WorldId world;
@@ -62,7 +64,8 @@ inline int RankIn(const std::vector<std::string>& members,
   return static_cast<int>(found - members.begin());
 }
 
-// Whether a coordinator is connected to a majority of the electorate.
+// Whether a coordinator is connected to a majority of the electorate (the nodes
+// that elect a coordinator).
 enum class Backing { kMajority, kMinority };
 
 }  // namespace muster::rendezvous

@@ -44,14 +44,14 @@ struct Failure {
   // path of the error file; empty: none
   std::string error_file;
   std::string traceback;  // traceback in the error file
-  // Whether the worker's error file is older, by the node's clock, than the
-  // event because of which the node was stopping the round when the worker
-  // ended.
+  // Set only if the worker ended while its node was stopping the round. True:
+  // the worker wrote its error file before the event that caused the stop, by
+  // the node's clock.
   bool raised_first = false;
   std::vector<std::string> stderr_tail;  // last lines of stderr, oldest first
-  // For kHung: how long the worker had been silent when this message was sent
-  // (the receiver uses it to find the worker that fell silent first), and the
-  // most informative lines of the worker's stack.
+  // For kHung: how long the worker had been silent when this message was sent.
+  // From this the receiver finds the worker that fell silent first. The next
+  // field: the most informative lines of the worker's stack.
   Duration silent_for = Duration::zero();
   std::vector<std::string> stack;
 };

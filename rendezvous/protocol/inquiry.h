@@ -24,9 +24,9 @@ inline constexpr size_t kMaxOutputLineBytes = 65 << 10;
 inline constexpr size_t kMaxNoteBytes = 512;
 inline constexpr size_t kMaxPartBytes = 128 << 10;
 
-// A question of an operator (`launch logs`, `launch stacks`) that a coordinator
-// passes on to the nodes in their directives. A node sees an inquiry in every
-// directive while it is open, and answers it once.
+// A question of an operator (`launch logs`, `launch stacks`) to nodes. The
+// coordinator passes it on in the nodes' directives. While the inquiry is open,
+// it is in every directive of a node, and the node answers it once.
 struct Inquiry {
   enum class Kind { kLogs, kStacks };
   enum class Follow { kNo, kYes };
@@ -92,8 +92,8 @@ struct InquiryUpdate {
   std::string node_id;
   std::string host;
   AnswerPart part;
-  // Why the node's answer ends here although it is incomplete; empty: it does
-  // not.
+  // Why the node's answer ends here although it is incomplete. Empty: the
+  // answer continues, or is complete.
   std::string missing;
   // HOST:PORT of the processes that can take over the job, at most
   // kMaxStandbys; empty: as before. The first update of an inquiry that follows

@@ -6,8 +6,8 @@ namespace muster::rendezvous {
 
 std::vector<RankProgress> RanksOf(const JobStatus& job) {
   std::vector<RankProgress> ranks;
-  // The rank of the first worker of the node in the loop. Nodes are in the
-  // order of their group rank.
+  // Global rank of the first worker of `node`. Nodes are in the order of their
+  // group rank.
   int first_rank = 0;
   for (const NodeStatus& node : job.nodes) {
     if (!node.group_rank) continue;

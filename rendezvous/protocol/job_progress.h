@@ -10,7 +10,7 @@
 
 namespace muster::rendezvous {
 
-// This header summarises the progress that a job's workers report. All its
+// This header sums up the progress that a job's workers report. All its
 // functions are pure.
 
 // One rank with its host and the newest progress that the rank has reported.

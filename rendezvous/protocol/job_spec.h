@@ -11,7 +11,7 @@
 
 namespace muster::rendezvous {
 
-// The reaction to a node that waits while the current world has room for it.
+// What happens to a node that waits while the current world has room for it.
 enum class ScaleUp {
   kNever,    // The node stays a spare until the round ends anyway.
   kRestart,  // After the cool-down the round is broken to admit it.
@@ -26,18 +26,18 @@ enum class StoreHost {
 // Which connections of the job's workers are encrypted (--encrypt).
 enum class Encryption {
   kNone,
-  // Connections between nodes that Muster's own programs make: the SDK's TCP
-  // transport and the relays of the round's store. Each round has its own key,
-  // Place::channel_key.
+  // Connections between nodes that Muster's own programs open: those of the
+  // SDK's TCP transport, and those of the relays of the round's store. Each
+  // round has its own key, Place::channel_key.
   kWorkers,
 };
 
-// The process that coordinates the job after the node of its coordinator is
-// lost (--takeover).
+// Which process coordinates the job if the node of the coordinator is lost
+// (--takeover).
 enum class Takeover {
   // Another node, once a majority of the newest world's nodes have connected to
   // it. If min_nodes is more than half of max_nodes, any min_nodes nodes
-  // suffice, because as many cannot exist elsewhere.
+  // suffice, because too few other nodes can exist.
   kAuto,
   // Another node, once a majority of the newest world's nodes have connected to
   // it.
@@ -49,8 +49,8 @@ enum class Takeover {
 // maximum size of JobSpec::command
 inline constexpr size_t kMaxCommandBytes = 1024;
 
-// Upper bound of JobSpec::max_nodes. It limits the memory that an untrusted
-// peer can make a coordinator allocate, and is far above any machine in use.
+// Upper bound of JobSpec::max_nodes, far above the size of any real cluster. It
+// limits the memory that an untrusted peer can make a coordinator allocate.
 inline constexpr int kMaxNodes = 100'000;
 
 // The settings of a job. The first node that joins determines them; the
@@ -68,22 +68,23 @@ struct JobSpec {
   Duration join_timeout = std::chrono::seconds(600);
 
   // Time limit of a later gathering while fewer than `min_nodes` nodes (healthy
-  // or not) are present. Choose it short if no program restarts lost agents.
+  // or not) are present. If no program restarts lost agents, choose it short.
   Duration rejoin_timeout = std::chrono::seconds(600);
 
   // How long the first gathering waits for more nodes once `min_nodes` are
   // ready (the last call). Later gatherings have no last call.
   Duration last_call = std::chrono::seconds(30);
 
-  // How long the job waits for a replacement of a lost node if the remaining
-  // nodes suffice for a world.
+  // If a node is lost and the other nodes suffice for a world: how long the job
+  // waits for a replacement.
   Duration wait_for_replacement = Duration::zero();
 
   // Time from the first signal to SIGKILL whenever workers are stopped.
   Duration shutdown_timeout = std::chrono::seconds(30);
 
-  // Longest interval between an agent's reports. An agent that is silent for
-  // `keep_alive_misses` intervals counts as lost; their product is the lease.
+  // Longest interval between an agent's reports. If an agent is silent for
+  // `keep_alive_misses` intervals, it counts as lost. The product of both is
+  // the lease.
   Duration keep_alive_interval = std::chrono::seconds(2);
   int keep_alive_misses = 5;
 
@@ -99,8 +100,8 @@ struct JobSpec {
 
   Encryption encryption = Encryption::kNone;
 
-  // No effect on a job of fewer than 3 nodes, or if the coordinator is a daemon
-  // (rendezvousd).
+  // Takes no effect in a job of fewer than 3 nodes, or if the coordinator is a
+  // daemon (rendezvousd).
   Takeover takeover = Takeover::kAuto;
 
   // Whether a node with a persistently slow rank leaves the job once a spare
@@ -112,9 +113,9 @@ struct JobSpec {
   Duration preempt_grace = std::chrono::seconds(120);
 
   // The command of a node's workers: their number, the interpreter, the program
-  // and its arguments. Only compared with the commands of other nodes, and
-  // shown only to a node that is refused because of it, since arguments may
-  // contain secrets. Empty: sent by an older agent that does not support it.
+  // and its arguments. Used only for comparison with the commands of other
+  // nodes. Shown only to a node that is refused because of it, since arguments
+  // may contain secrets. Empty: the agent is too old to send it.
   std::string command;
   // Whether the nodes' commands may differ (--rdzv-conf=mixed_nodes=1).
   bool mixed_nodes = false;
@@ -137,9 +138,9 @@ struct Objection {
   bool another_job = false;
 };
 
-// Returns an objection for the first field in which `asked` contradicts `job`
-// so that the world, the restart budget or the program would differ; nullopt if
-// they agree. Time-outs may differ: those of the first node apply to all nodes.
+// Returns an objection for the first field in which `asked` contradicts `job`,
+// if the world, the restart budget or the program would differ; nullopt if they
+// agree. Time-outs may differ: those of the first node apply to all nodes.
 std::optional<Objection> Disagreement(const JobSpec& job, const JobSpec& asked);
 
 }  // namespace muster::rendezvous

@@ -49,10 +49,10 @@ struct SlowRank {
   std::string host;
   int local_rank = 0;
   SlowPhase phase = SlowPhase::kCompute;
-  // The rank's share of own work in its time, divided by the median of all
-  // ranks.
+  // How much more time the rank spends outside of collectives than the others:
+  // its share, divided by the median share of all ranks.
   double ratio = 0;
-  bool is_persistent = false;  // false: for some time only
+  bool is_persistent = false;  // false: slow for some time only
 
   bool operator==(const SlowRank&) const = default;
 };
@@ -75,21 +75,22 @@ struct JobStatus {
   Duration age = Duration::zero();
   Duration phase_age = Duration::zero();
   std::optional<PreemptionNotice> preemption;
-  // Why the job's newest state is not durable in the coordinator's journal;
-  // empty: it is, or there is no journal. The next field: for how long.
+  // Why the job's newest state is not durable in the coordinator's journal.
+  // Empty: the state is durable, or there is no journal. The next field: for
+  // how long.
   std::string not_durable;
   Duration not_durable_for = Duration::zero();
   JobTime time;
-  // Since this coordinator has known the job; not sent to operators. Time in
-  // which nodes gathered before a round, and time from the early end of a round
-  // until all nodes run a later one.
+  // Two histograms since this coordinator has known the job; not sent to
+  // operators. First: the time in which nodes gathered before a round. Second:
+  // the time from the early end of a round until all nodes run a later round.
   DurationHistogram rendezvous_times;
   DurationHistogram recovery_times;
   // The slow ranks of the running round, ordered by rank; further ones are
   // omitted.
   std::vector<SlowRank> slow_ranks;
-  // By which part a step would become shorter if they were as quick as the
-  // slowest of the other ranks; from 0 to 1.
+  // The fraction by which a step would become shorter (0 to 1) if the slow
+  // ranks were as quick as the slowest of the other ranks.
   double slow_ranks_gain = 0;
   // HOST:PORT of the processes that can take over the job, in the order in
   // which nodes try them; at most kMaxStandbys.

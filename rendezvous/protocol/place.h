@@ -31,23 +31,24 @@ struct Place {
   int master_port = 0;
   // The world's NCCL id, created on the node of group rank 0; empty: none.
   std::string nccl_id;
-  // Distinguishes this run of the job from others with the same run id; the
+  // Distinguishes this run of the job from other runs with the same run id. The
   // same on all nodes and in every round. Part of the name of the run's log
-  // folder. Empty: the coordinator's version is too old to send it.
+  // folder. Empty: the coordinator is too old to send it.
   std::string run_tag;
   // Only for group rank 0: the addresses of the round's nodes, at least one for
   // each node. The round's store accepts no other hosts. Each is an IP address
-  // or the host name of --local-addr. Empty: the coordinator's version is too
-  // old to send it.
+  // or the host name of --local-addr. Empty: the coordinator is too old to send
+  // it.
   std::vector<std::string> store_clients;
   // With Encryption::kWorkers: the round's secret key, kChannelKeyBytes random
-  // bytes, the same on all nodes. Empty otherwise, and from an older
-  // coordinator. The key must not appear in a message, a status or an
+  // bytes, the same on all nodes. Empty: encryption is off, or the coordinator
+  // is too old. The key must not appear in a message, a status or an
   // environment.
   std::string channel_key;
 };
 
-// Why workers are stopped, and so whether they can still communicate.
+// Why workers are stopped. The cause decides whether they can still
+// communicate.
 enum class StopCause {
   kBroken,  // A worker failed or a node is lost: communication is broken.
   // All workers are alive (a drain, a scale-up), so they may agree on a last

@@ -10,8 +10,8 @@
 
 namespace muster::rendezvous {
 
-// The progress of one worker in its node's current round, as the worker sent it
-// to the agent's datagram socket. Only `silent_for` and `deadline` affect
+// The progress of one worker in its node's current round. The worker has sent
+// it to the agent's datagram socket. Only `silent_for` and `deadline` affect
 // decisions; the other fields are for display.
 struct WorkerProgress {
   int local_rank = 0;
@@ -27,15 +27,16 @@ struct WorkerProgress {
 };
 
 // How a worker has spent its time since its first collective, as measured in
-// the worker's process. The values increase while the worker lives; a lower
-// value shows that the measurement began anew.
+// the worker's process. The values increase while the worker lives. If a value
+// is lower than before, the measurement began anew.
 struct RankTimes {
   int local_rank = 0;
   // Time with no collective in progress: the worker's own work.
   Duration own = Duration::zero();
-  // Time with a collective in progress: transfer, and waiting for later ranks.
+  // Time with a collective in progress: the transfer, and the wait for ranks
+  // that come later.
   Duration blocked = Duration::zero();
-  // The part of the time spent waiting for input data, as far as the worker
+  // Time spent waiting for input data, as far as the worker
   // reports it.
   Duration data = Duration::zero();
 

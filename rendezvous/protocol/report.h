@@ -18,8 +18,8 @@
 
 namespace muster::rendezvous {
 
-// Version of the messages. Increased when their meaning changes in a way that
-// an older peer would misread. Peers with different versions refuse each other.
+// Version of the messages. Raised when their meaning changes so that an older
+// peer would misread them. Peers with different versions refuse each other.
 inline constexpr int kProtocolVersion = 3;
 
 // Maximum length of run ids, node ids, host names, addresses and roles.
@@ -42,11 +42,12 @@ inline constexpr size_t kMaxPlaceKeyBytes = 64;
 
 // Identity and properties of a node and of the agent that holds its place.
 struct NodeIdentity {
-  // Name of the node's place in the job. It survives restarts of the agent if
-  // something outside names the node (--node-rank, a pod's index, --node-id);
-  // otherwise it is unique to the agent.
+  // Name of the node's place in the job. If something outside names the node
+  // (--node-rank, a pod's index, --node-id), the name survives restarts of the
+  // agent. Otherwise it is unique to the agent.
   std::string node_id;
-  // A random number that each start of an agent draws, to distinguish restarts.
+  // A random number that an agent draws at each start. It distinguishes
+  // restarts of one node.
   uint64_t incarnation = 0;
   std::string host;  // host name; for people and for the order of nodes
   // The address to which peers connect: an IP address, or --local-addr.
@@ -87,13 +88,13 @@ struct SignalNotice {
 // A request to end the whole job because of Ctrl-C or SIGTERM at a node.
 struct CancelWish {
   int signal = 15;
-  bool at_once = false;  // set by a second Ctrl-C: no grace
+  bool at_once = false;  // set by a second Ctrl-C: SIGKILL at once
 };
 
 // Notice that the cluster will take the job's nodes away
 // (--signals-to-preempt): the workers write a last checkpoint, and the job
-// ends. Every agent that knows the notice reports it, so that it survives
-// reconnections and new coordinators.
+// ends. Every agent that knows the notice reports it. So the notice is not lost
+// by reconnections or by a new coordinator.
 struct PreemptionNotice {
   int signal = 0;    // signal that announced the preemption
   std::string host;  // host that received `signal`
@@ -112,8 +113,8 @@ enum class Health {
 // The order with which a coordinator ended a round.
 struct RoundEnd {
   StopCause cause = StopCause::kBroken;
-  std::optional<int> exit_code;  // as in StopOrder
-  std::string reason;            // as in Directive
+  std::optional<int> exit_code;  // see StopOrder::exit_code
+  std::string reason;            // see Directive::reason
 };
 
 // The state of a node, as its agent sends it to the coordinator. Each report is
@@ -130,7 +131,8 @@ struct Report {
   uint64_t seen_epoch = 0;
   uint64_t seen_revision = 0;
   // The highest epoch that a coordinator or a standby has sent to this node.
-  // The node obeys no coordinator with a lower epoch. 0: none.
+  // With it, the node promises to obey no coordinator with a lower epoch. 0:
+  // none.
   uint64_t promised_epoch = 0;
   // HOST:PORT at which this node's process could coordinate the job; empty: it
   // cannot.
@@ -144,8 +146,9 @@ struct Report {
   // The last round that this node started; 0: none yet.
   int round = 0;
   // The node's place in `round`, as the coordinator sent it, without the NCCL
-  // id, the store's clients and the key. A coordinator without a record of the
-  // job uses the places to adopt the round. nullopt: no round yet.
+  // id, the store's clients and the key. nullopt: no round yet. From the
+  // places, a coordinator without a record of the job can adopt (continue) the
+  // round.
   std::optional<Place> place;
   // How the coordinator ended `round`; nullopt: the node has received no such
   // order.
@@ -160,24 +163,24 @@ struct Report {
   Duration job_age = Duration::zero();
   // Failures in `round`, in the order in which this node saw them.
   std::vector<Failure> failures;
-  // How the process ended that was the root of `round`'s NCCL id on this node:
-  // one line, cut to kMaxLineBytes; empty: it has not ended.
+  // How the process that served `round`'s NCCL id (the root, on this node)
+  // ended: one line, cut to kMaxLineBytes. Empty: it has not ended.
   std::string nccl_root_lost;
   // A port on this node that is kept free for the next round, in case this node
   // becomes the master. 0: none.
   int offered_master_port = 0;
   // IP addresses of this node's interfaces, from which its workers may connect
-  // to the round's store. The coordinator adds the address from which it sees
-  // the node's connection.
+  // to the round's store. The coordinator adds the address from which this node
+  // has connected.
   std::vector<std::string> addresses;
-  // An NCCL id in hexadecimal digits whose root runs on this node, for the next
-  // round, in case this node becomes the master. Can be used for one world;
-  // empty: none.
+  // An NCCL id in hexadecimal digits, for the next round if this node becomes
+  // the master. Its root runs on this node. Can be used for one world; empty:
+  // none.
   std::string offered_nccl_id;
   // A secret that this agent draws at its start and sends only to the
-  // coordinator. With it, an agent whose stream broke proves that it is the
-  // agent that held the node's place; any operator can see its node id and
-  // incarnation. Empty: sent by an older agent that has no such key.
+  // coordinator. If the agent's stream breaks, it proves with the secret that
+  // it held the node's place. Node id and incarnation prove nothing, because
+  // any operator can see them. Empty: the agent is too old to have a key.
   std::string place_key;
   // The reason why this node wants to leave while the job continues; nullopt:
   // it does not.
@@ -186,8 +189,8 @@ struct Report {
   // the newest signals that this node caught
   std::vector<SignalNotice> signals;
   std::optional<PreemptionNotice> preemption;
-  // Whether this agent prefers to wait, instead of being refused, if another
-  // live incarnation holds its node's place.
+  // Whether this agent prefers to wait if another live incarnation holds its
+  // node's place. Otherwise it is refused.
   bool waits_for_place = false;
   Health health = Health::kHealthy;
   // The reason if `health` is kUnhealthy: one line, cut to kMaxLineBytes.
@@ -197,7 +200,8 @@ struct Report {
   // Progress of those workers of `round` that have reported any. A change of
   // progress alone does not cause a report.
   std::vector<WorkerProgress> progress;
-  // The times of those workers of `round` whose collectives are measured.
+  // The times inside and outside of collectives, for those workers of `round`
+  // that measure them.
   std::vector<RankTimes> times;
   NodeTime time;
 };

@@ -40,8 +40,9 @@ struct TimeLedger {
   Duration total() const;
 };
 
-// The time that a node lost because `round` ended early: stalled before the
-// end, then stopping, recovering, starting, initialising and recomputing.
+// The time that a node lost because `round` ended early. It starts with the
+// stall before the end, and then includes stopping, recovering, starting,
+// initialising and recomputing.
 struct RoundLoss {
   int round = 0;
   Duration lost = Duration::zero();
@@ -65,13 +66,14 @@ inline constexpr size_t kLossCauses = 5;
 // Returns a word such as "worker".
 std::string_view NameOf(LossCause cause);
 
-// A round that ended early, and the cost. Times of a job are in seconds as
-// floating-point numbers: sums over ten thousand nodes do not fit a Duration.
+// A round that ended early, and the cost. A job's times are floating-point
+// numbers of seconds, because sums over ten thousand nodes do not fit a
+// Duration.
 struct Incident {
   int round = 0;
   LossCause cause = LossCause::kUnknown;
   std::string host;   // host of the blamed node; empty: none
-  std::string why;    // a sentence
+  std::string why;    // why the round ended, a sentence
   int nodes = 0;      // number of nodes that lost time
   double lost_s = 0;  // seconds lost, the sum over these nodes
 
@@ -91,8 +93,9 @@ struct JobTime {
   std::vector<Incident> newest;  // oldest first, at most kMaxIncidents
 
   double total_s() const;
-  // The time in seconds that counts as progress: kProductive, and kRunning,
-  // because nothing more is known of workers that report no steps.
+  // The time in seconds that counts as progress: kProductive plus kRunning.
+  // kRunning counts because nothing more is known of workers that report no
+  // steps.
   double productive_s() const;
   // productive_s divided by total_s, the ETTR of arXiv 2410.21680; 0 if no time
   // was recorded.

@@ -6,7 +6,7 @@ int ExitCodeOf(const Failure& failure) {
   switch (failure.kind) {
     case FailureKind::kExitCode:
       // With this exit code, Slurm or Kubernetes would take the failure for a
-      // preemption, and start the job again and again.
+      // preemption. They would start the job again and again.
       if (failure.exit_code == kPreemptedExitCode) return 1;
       [[fallthrough]];
     case FailureKind::kStartFailed:

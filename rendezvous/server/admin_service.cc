@@ -89,7 +89,7 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   void OnDone() override {
     if (watch_.has_value()) coordinator_->Unwatch(*watch_);
     alarm_.Cancel();
-    // Release the stream's own reference, which deletes this object unless the
+    // Release the stream's own reference. This deletes the object, unless the
     // pending alarm still holds it.
     const std::shared_ptr<WatchStream> last = std::move(self_);
   }
@@ -110,13 +110,13 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   }
 
   // Schedules the next update. Requires mutex_. Uses an alarm even if an update
-  // is due now, because the calling thread may be stepping the job and must not
-  // be delayed.
+  // is due now: the calling thread may be stepping the job, and must not be
+  // delayed.
   void SetAlarm() {
     waiting_ = Waiting::kForTurn;
-    // alarm_hold_ keeps this object alive for the closure. The closure must not
-    // capture a shared_ptr, because this object owns the alarm, which owns the
-    // closure.
+    // alarm_hold_ keeps this object alive while the alarm is pending. The
+    // closure must not capture a shared_ptr: this object owns the alarm, and
+    // the alarm owns the closure, so nothing would ever be deleted.
     alarm_hold_ = self_;
     alarm_.Set(gpr_time_add(last_update_, gpr_time_from_millis(kLeastIntervalMs,
                                                                GPR_TIMESPAN)),
@@ -135,8 +135,8 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   // Requires mutex_.
   void Update() {
     absl::StatusOr<JobStatus> status = coordinator_->GetJobSummary(run_id_);
-    // The job cannot be found once it is forgotten, `keep_finished` after its
-    // end.
+    // The job is forgotten `keep_finished` after its end, and is then not
+    // found.
     if (!status.ok()) {
       End(ToGrpc(status.status()));
       return;
@@ -318,7 +318,7 @@ absl::Status CheckName(const char* field, const std::string& name) {
   return reader.status();
 }
 
-// Returns the coordinator's answer, without names of jobs that `principal` may
+// Returns the status `status`, but without names of jobs that `principal` may
 // not see: a NotFound error lists the existing jobs.
 absl::Status WithoutOthers(const absl::Status& status,
                            const Principal& principal) {
@@ -487,8 +487,8 @@ class AdminService : public AdminMethods {
     return Inquire(context, Role::kView, Inquiry::Kind::kLogs, *request);
   }
 
-  // The nodes spend processor time on stacks, and with native frames the
-  // workers stop for a moment.
+  // Requires the role kOperate: the reading of stacks takes processor time on
+  // the nodes, and that of native frames stops the workers for a moment.
   InquiryReactor* TakeStacks(grpc::CallbackServerContext* context,
                              const v1::InquiryRequest* request) override {
     return Inquire(context, Role::kOperate, Inquiry::Kind::kStacks, *request);

@@ -20,19 +20,18 @@ class JobUpdate;
 
 namespace muster::rendezvous {
 
-// Serves Admin.WatchJob: sends an update at once, and further ones with the
-// decisions since the previous update, at most ten per second, until the job
-// has finished. The returned reactor deletes itself. `coordinator` must outlive
-// it.
+// Serves Admin.WatchJob until the job has finished. Sends an update at once,
+// and later ones with the decisions since the previous update, at most ten per
+// second. The returned reactor deletes itself. `coordinator` must outlive it.
 grpc::ServerWriteReactor<v1::JobUpdate>* StartWatchStream(
     Coordinator* coordinator, const std::string& run_id,
     const DecisionCursor& after);
 
 // Returns the Admin service of proto/admin.proto, which translates messages.
-// Answers of ListJobs and GetJob may be cached for 20 times as long as it takes
-// to make one, so that making answers costs at most a twentieth of a core,
-// whatever the number of nodes and callers. All arguments must outlive the
-// service.
+// Answers of ListJobs and GetJob may be cached, for 20 times as long as it
+// takes to make one. So the making of answers costs at most a twentieth of a
+// core, whatever the number of nodes and callers. All arguments must outlive
+// the service.
 std::unique_ptr<grpc::Service> MakeAdminService(Coordinator* coordinator,
                                                 const CallerCheck* check,
                                                 ConnectionEvents* connections);

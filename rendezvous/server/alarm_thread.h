@@ -26,12 +26,12 @@ class AlarmThread {
   AlarmThread(const AlarmThread&) = delete;
   AlarmThread& operator=(const AlarmThread&) = delete;
 
-  // Calls `what` on the thread at `when` (by MonotonicNow's clock) or soon
-  // after, but never from within CallAt. `what` may set further alarms.
+  // Calls `what` on the thread at `when` (MonotonicNow's clock) or soon after.
+  // Never calls it from within CallAt. `what` may set further alarms.
   void CallAt(Instant when, std::function<void()> what);
-  // Drops the alarms that are not due, and waits until a running function has
-  // returned. Alarms that are set later are never called. The thread itself
-  // must not call Stop.
+  // Drops the alarms that are not due yet. If a function is running, waits
+  // until it has returned. Alarms that are set later are never called. The
+  // thread itself must not call Stop.
   void Stop();
 
  private:

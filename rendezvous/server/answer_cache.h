@@ -12,15 +12,15 @@
 
 namespace muster::rendezvous {
 
-// A cache of answers. Each answer is reused for a time in proportion to the
-// time that it took to make, so that any number of callers cannot make a server
-// spend more than 1 / (kReuse + 1) of a core on making answers. An answer that
-// took 30 ms is up to 0.6 s old; one that took 50 us is up to 1 ms old. Pure:
-// time and cost are arguments.
+// A cache of answers. Each answer is reused for a time that is proportional to
+// the time that it took to make. So a server spends at most 1 / (kReuse + 1) of
+// a core on making answers, whatever the number of callers. An answer that took
+// 30 ms is up to 0.6 s old; one that took 50 us is up to 1 ms old. Pure: time
+// and cost are arguments.
 template <typename Answer>
 class AnswerCache {
  public:
-  // An answer whose making took t is reused for kReuse * t.
+  // An answer that took the time t to make is reused for kReuse * t.
   static constexpr int kReuse = 20;
   // Maximum number of answers in the cache.
   static constexpr size_t kMaxAnswers = 16;

@@ -31,7 +31,7 @@ namespace {
 
 using AttachReactor = grpc::ServerBidiReactor<v1::Report, v1::Directive>;
 
-// Time limit for a new stream to deliver a report that a job accepts.
+// A new stream must deliver a report that a job accepts within this time.
 constexpr std::chrono::seconds kFirstReportTimeout(10);
 
 // Counts the attached nodes and enforces their limits. Thread-safe.
@@ -96,7 +96,7 @@ absl::Status CheckNode(const Principal& principal,
                        const std::optional<CertificateNames>& names,
                        const NodeClaim& claim) {
   absl::Status allowed = CheckAccess(principal, Role::kJoin, claim.run_id);
-  // A certificate that names jobs is valid for all nodes of these jobs.
+  // If a certificate names jobs, it is valid for all nodes of these jobs.
   const bool is_jobs = !principal.jobs.empty();
   if (!allowed.ok() || !names.has_value() || is_jobs) return allowed;
   return CheckClaim(*names, claim);
@@ -107,11 +107,11 @@ absl::Status CheckNode(const Principal& principal,
 // be called with the lock held.
 //
 // The first well-formed report attaches the stream to the coordinator. Once a
-// job has accepted a report, the stream counts as a node and takes a place. A
-// stream that is no node within kFirstReportTimeout is ended.
+// job has accepted a report, the stream counts as a node and takes a place. If
+// a stream is no node after kFirstReportTimeout, it is ended.
 class AgentStream : public AttachReactor, private DirectiveSink {
  public:
-  // `names`: as for CheckNode.
+  // `names`: the names in the client's certificate; nullopt: no check.
   AgentStream(Coordinator* coordinator, ConnectionEvents* connections,
               Places* places, Principal principal,
               std::optional<CertificateNames> names,
@@ -234,8 +234,8 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     }
   }
 
-  // Adds the address that the coordinator sees to the report's addresses:
-  // behind NAT the node's workers connect from this address.
+  // Adds the address from which the agent has connected to the report's
+  // addresses. Behind NAT the node's workers connect from this address, too.
   void AddSeenAddress(Report* report) const {
     std::vector<std::string>& known = report->addresses;
     if (!peer_ip_.empty() &&
@@ -251,7 +251,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     StartWrite(leaving_.get());
   }
 
-  // Checks that the peer may report for this node.
+  // Checks that the peer may report for the node of `report`.
   absl::Status CheckIdentity(const Report& report) const {
     return CheckNode(
         principal_, names_,
@@ -427,8 +427,8 @@ class AttachService : public v1::Coordinator::CallbackService {
   AttachReactor* Attach(grpc::CallbackServerContext* context) override {
     absl::StatusOr<Principal> principal = check_->Identify(*context);
     if (!principal.ok()) return new TurnedAway(ToGrpc(principal.status()));
-    // A certificate proves the connection valid; without one, only the first
-    // report shows that the caller is an agent.
+    // If there is a certificate, it proves that the caller is an agent.
+    // Otherwise only the first report proves it.
     if (PeerNames(*context->auth_context()).has_value()) {
       connections_->Proved(context->peer());
     }
@@ -465,8 +465,8 @@ class AttachService : public v1::Coordinator::CallbackService {
       connections_->Proved(context->peer());
       status = CheckAccess(*principal, Role::kJoin, run_id);
     }
-    // The id is a secret between the coordinator and one node, so it proves
-    // that this node answers.
+    // The id is a secret between the coordinator and one node. It proves that
+    // the answer comes from this node.
     uint64_t id = 0;
     if (status.ok() && !absl::SimpleAtoi(MetadataOf(*context, kInquiry), &id)) {
       status = absl::NotFoundError("the call names no inquiry");
@@ -500,8 +500,8 @@ class AttachService : public v1::Coordinator::CallbackService {
     connections_->Proved(context.peer());
     const absl::Status status = CheckAnnouncement(announcement);
     if (!status.ok()) return status;
-    // The nodes will be sent to the announced endpoint, so the caller must be
-    // the node at this endpoint, or come from an address of its certificate.
+    // The nodes will be sent to the announced endpoint. So the caller must be
+    // the node at this endpoint, or come from an address in its certificate.
     const absl::Status allowed =
         CheckNode(*principal, NamesOf(context),
                   {.run_id = announcement.run_id(),

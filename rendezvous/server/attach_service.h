@@ -26,9 +26,9 @@ struct NodeLimits {
 };
 
 // Returns the Coordinator service of proto/coordinator.proto, which translates
-// messages, with at most one write in flight per stream. A stream counts as a
-// node once a job has accepted one of its reports; a stream that is no node
-// within 10 s is ended with DEADLINE_EXCEEDED. All arguments must outlive the
+// messages. At most one write is in flight per stream. A stream counts as a
+// node once a job has accepted one of its reports. If this takes longer than 10
+// s, the stream is ended with DEADLINE_EXCEEDED. All arguments must outlive the
 // service.
 std::unique_ptr<grpc::Service> MakeAttachService(Coordinator* coordinator,
                                                  const CallerCheck* check,

@@ -24,8 +24,8 @@ std::string PeerIp(const std::string& peer);
 // address. Pure.
 std::string PeerKey(const std::string& peer);
 
-// Identifies callers by their TLS certificate and, if certificates come from
-// files, also by the job token. Thread-safe.
+// Identifies callers by their TLS certificate. If certificates come from files,
+// identifies them also by the job token. Thread-safe.
 class CallerCheck {
  public:
   // `bearers`: every call must carry one of these tokens; none: the connection
@@ -33,9 +33,9 @@ class CallerCheck {
   explicit CallerCheck(std::vector<std::string> bearers)
       : bearers_(std::move(bearers)) {}
 
-  // Returns the caller. A connection without TLS yields a nameless principal
-  // with all roles. Unauthenticated: the token is missing or wrong; it is
-  // compared in constant time.
+  // Returns the caller. If there is no TLS, this is a principal without a name
+  // and with all roles. Unauthenticated: the token is missing or wrong. The
+  // token is compared in constant time.
   absl::StatusOr<Principal> Identify(
       const grpc::CallbackServerContext& context) const;
 

@@ -5,16 +5,17 @@
 
 namespace muster::rendezvous {
 
-// Notifications from the gRPC services to the listener about a connection, so
-// that the listener can close connections without valid calls. `peer`: the
-// value of grpc::ServerContext::peer(). Implementations are thread-safe.
+// Notifications about a connection, from the gRPC services to the listener.
+// With them the listener can close connections on which no valid call was made.
+// `peer`: the value of grpc::ServerContext::peer(). Implementations are
+// thread-safe.
 class ConnectionEvents {
  public:
   virtual ~ConnectionEvents() = default;
   // A call on the connection was valid.
   virtual void Proved(const std::string& peer) = 0;
-  // A node's stream on the connection has joined a job (Joined), or has ended
-  // (Left). Each Joined is followed by one Left.
+  // A node's stream on the connection has joined a job. Left: the stream has
+  // ended; each Joined is followed by one Left.
   virtual void Joined(const std::string& peer) = 0;
   virtual void Left(const std::string& peer) = 0;
 };

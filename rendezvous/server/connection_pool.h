@@ -14,20 +14,20 @@ namespace muster::rendezvous {
 
 // Maximum number of a coordinator's connections in each state.
 struct ConnectionLimits {
-  // Connections that were not yet handed over to gRPC: they have not sent a
-  // complete HTTP/2 preface, or wait for a place on trial.
+  // Connections that were not yet handed over to gRPC. They have not sent a
+  // complete HTTP/2 preface, or wait until a place on trial is free.
   size_t waiting = 1024;
   // Connections on trial: gRPC serves them, but they have not made a valid call
   // yet.
   size_t on_trial = 512;
   // Connections that have made a valid call and carry no node's stream.
   size_t callers = 512;
-  // Nodes. Enforced by the Attach service, not by the pool, because the service
-  // knows when a node joins.
+  // Number of nodes. The pool does not enforce this limit; the Attach service
+  // does, because it knows when a node joins.
   int nodes = 1;
 };
 
-// Returns the limits if the coordinator's connections may use `descriptors`
+// Returns the limits for a coordinator whose connections may use `descriptors`
 // file descriptors. Pure.
 ConnectionLimits LimitsFor(int descriptors);
 
@@ -43,15 +43,15 @@ ConnectionLimits LimitsFor(int descriptors);
 //             has no token, any admin call or an accepted report
 //   node      carries the stream of at least one node
 //
-// A connection that is not a caller after kFirstMessageTimeout is closed. If
-// there are too many connections in a state, the pool closes the oldest
-// connection of the network with the most, instead of refusing the new one: an
-// honest client makes its call within milliseconds, so a flood's old
-// connections are closed and the honest one stays. On trial this applies to a
-// network with more than an eighth of the places; connections of other networks
-// are not closed for a new one before kFairTime, so that thousands of agents
-// that connect at once wait for each other instead of closing each other. Nodes
-// are never closed.
+// If a connection is not a caller after kFirstMessageTimeout, it is closed. If
+// there are too many connections in a state, the pool does not refuse the new
+// one. It closes the oldest connection of the network that has the most. An
+// honest client makes its call within milliseconds, so the old connections of a
+// flood are closed and the honest one stays. On trial this applies to a network
+// with more than an eighth of the places. A connection of another network is
+// closed for a new one only after kFairTime. So if thousands of agents connect
+// at once, they wait for each other and do not close each other. Nodes are
+// never closed.
 //
 // Pure: time is an argument, which must not decrease. O(log n) per call.
 class ConnectionPool {
@@ -69,8 +69,8 @@ class ConnectionPool {
   void Spoke(Id id);
   // Records that a call on the connection was valid.
   void Proved(Id id);
-  // Record that a node's stream on the connection has joined a job, or has
-  // ended.
+  // Records that a node's stream on the connection has joined a job. Left: that
+  // it has ended.
   void Joined(Id id);
   void Left(Id id);
   // Removes a connection that has ended from the pool.
@@ -97,7 +97,8 @@ class ConnectionPool {
   bool IsCrowded() const { return !spoken_.empty(); }
 
   size_t size() const { return connections_.size(); }
-  // The connections that gRPC serves; the caller must find out when they end.
+  // The connections on trial, which gRPC serves. The caller must find out when
+  // they end.
   const ConnectionCrowd& on_trial() const { return on_trial_; }
   const ConnectionCrowd& callers() const { return callers_; }
 
@@ -106,15 +107,15 @@ class ConnectionPool {
     std::string network;
     Instant opened;
     Instant since;  // start on trial; before the trial: `opened`
-    int nodes = 0;  // joined streams
+    int nodes = 0;  // number of streams that have joined a job
   };
 
   // Removes the connection from the lists of all states.
   void Withdraw(Id id);
   void Close(Id id, Changes* changes);
   void CloseExpired(Instant now, ConnectionCrowd* crowd, Changes* changes);
-  // Returns the connection on trial that is closed for a new one; nullopt: none
-  // may be closed.
+  // Returns the connection on trial that is to be closed for a new one;
+  // nullopt: none may be closed.
   std::optional<Id> TrialToClose(Instant now) const;
 
   const ConnectionLimits limits_;

@@ -20,8 +20,8 @@ using Id = ConnectionPool::Id;
 
 class ConnectionPoolTest : public ::testing::Test {
  protected:
-  // A pool with 6 waiting places, 16 on trial (so that the fair share of a
-  // network is 2), and 3 for callers.
+  // A pool with 6 waiting places, 16 places on trial, and 3 places for callers.
+  // With 16 places on trial, the fair share of a network is 2.
   ConnectionPool pool_{
       {.waiting = 6, .on_trial = 16, .callers = 3, .nodes = 100}};
   Instant now_{seconds(1000)};
@@ -137,7 +137,7 @@ TEST_F(ConnectionPoolTest, AFloodOnTrialClosesItsOwnConnections) {
   EXPECT_EQ(pool_.callers().size(), 1u);
 }
 
-// All places on trial are taken by connections of 8 networks, two of each.
+// 8 networks have two connections each on trial, so all 16 places are taken.
 TEST_F(ConnectionPoolTest, AgentsThatConnectAtOnceWaitForEachOther) {
   std::vector<Id> first;
   for (int i = 0; i < 16; ++i) {
@@ -211,8 +211,8 @@ TEST_F(ConnectionPoolTest, WhatHasEndedIsForgotten) {
   EXPECT_EQ(pool_.size(), 0u);
 }
 
-// A flood of 5,000 connections a second, silent or speaking, also from the
-// address of the honest clients. An honest client needs 40 ms from its
+// Simulates a flood of 5,000 connections a second, silent or speaking, also
+// from the address of the honest clients. An honest client needs 40 ms from its
 // connection to a valid call.
 TEST_F(ConnectionPoolTest, UnderAFloodHonestClientsGetThrough) {
   const ConnectionLimits limits = LimitsFor(20'000);

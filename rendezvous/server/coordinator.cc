@@ -29,14 +29,14 @@ namespace {
 // job: the error is sent in a header of limited size.
 constexpr size_t kMaxBytesOfNames = 500;
 
-// If no agent has been connected for this time, the jobs count as abandoned. It
-// is much longer than the reconnect grace, within which agents whose streams
-// broke connect again.
+// If no agent has been connected for this time, the jobs count as abandoned.
+// The time is much longer than the reconnect grace, in which agents with a
+// broken stream connect again.
 constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
 
 // Number of low bits of an epoch that number the jobs of one run of the
-// coordinator. The other bits are the run's number, with room for milliseconds
-// since 1970 until the year 2109.
+// coordinator. The other bits are the number of the run. They have room for
+// milliseconds since 1970 until the year 2109.
 constexpr int kJobBits = 22;
 
 static_assert(kJobBits == kDrawnEpochBits);
@@ -49,10 +49,10 @@ uint64_t UnixMilliseconds() {
 }
 
 // Returns why a report or an announcement with this epoch is refused; nullopt:
-// it is not. Epochs follow the clocks of coordinators, which may differ by ten
-// years. Without this limit, a single report with the highest epoch would leave
-// no epoch for any later coordinator. A clock that was never set is taken to
-// show the year 2026.
+// it is not refused. The epoch may be ahead of this clock by ten years, because
+// epochs come from the clocks of coordinators, which may differ. If a single
+// report with the highest epoch were accepted, no epoch would be left for any
+// later coordinator. If this clock was never set, the year counts as 2026.
 std::optional<std::string> FutureEpoch(uint64_t epoch) {
   constexpr uint64_t kYear = uint64_t{365} * 86'400'000;
   constexpr uint64_t kEarliest = 56 * kYear;
@@ -63,7 +63,7 @@ std::optional<std::string> FutureEpoch(uint64_t epoch) {
                       "machine's clock");
 }
 
-// The highest epoch in the report that a coordinator would act on.
+// The highest epoch in the report on which a coordinator would act.
 uint64_t HighestEpoch(const Report& report) {
   const Electorate& electorate = report.electorate;
   return std::max({report.promised_epoch, electorate.epoch,
@@ -71,8 +71,9 @@ uint64_t HighestEpoch(const Report& report) {
                    report.place.has_value() ? report.place->epoch : 0});
 }
 
-// Draws an epoch that is higher than those of earlier coordinators, if the
-// clocks agree, and different from those of simultaneous ones.
+// Creates an epoch that is higher than those of earlier coordinators, if the
+// clocks agree. Random bits make it differ from the epochs of coordinators that
+// start at the same time.
 uint64_t DrawEpoch() {
   std::random_device device;
   return UnixMilliseconds() << kJobBits | (device() & ((1u << kJobBits) - 1));
@@ -129,9 +130,9 @@ class Coordinator::Impl {
       MUSTER_CHECK(streams_.empty())
           << streams_.size() << " streams are still attached";
     }
-    // Alarms and the journal's callbacks call jobs, which call this object.
-    // Stop the alarms first, because the journal's last callbacks may set
-    // alarms, which are then dropped.
+    // Stop the alarms first. Alarms and the journal's callbacks call jobs,
+    // which call this object. The journal's last callbacks may still set
+    // alarms, and these are then dropped.
     alarms_.Stop();
     options_.journal = nullptr;
   }
@@ -339,9 +340,9 @@ class Coordinator::Impl {
       if (!options_.takeover.has_value() || run_id != options_.only_run_id) {
         return absl::NotFoundError("no such job");
       }
-      // Ignore the announcement of the coordinator to which this process's
-      // agent is connected. The end of the agent's connection shows the loss of
-      // that coordinator sooner than the end of its announcements.
+      // Ignore the announcement if this process's agent is connected to that
+      // coordinator. The end of the agent's connection shows the loss of the
+      // coordinator sooner than missing announcements do.
       if (endpoint == options_.takeover->own_endpoint ||
           FollowsOneAt(endpoint)) {
         return absl::OkStatus();
@@ -350,8 +351,8 @@ class Coordinator::Impl {
       if (found != jobs_.end()) job = found->second;
       if (backing == Backing::kMajority) successors_.emplace(epoch, endpoint);
     }
-    // If the announcement deposes the job, OnDeposed creates a standby, which
-    // learns from successors_ which coordinator has announced itself.
+    // The announcement may depose the job. OnDeposed then creates a standby,
+    // which reads from successors_ which coordinator has announced itself.
     if (job != nullptr) {
       job->OnCoordinatorTold({.epoch = epoch, .backing = backing});
     }
@@ -376,7 +377,8 @@ class Coordinator::Impl {
     }
     const std::string& own = options_.takeover->own_endpoint;
     if (standby_ == nullptr || other.endpoint == own) return absl::OkStatus();
-    // Meet elects nobody, so that Perform has nothing to pass on.
+    // Meet elects no coordinator, so the function that Perform returns sends
+    // nothing.
     Perform(standby_->Meet(MonotonicNow(), other, own))();
     return absl::OkStatus();
   }
@@ -465,7 +467,7 @@ class Coordinator::Impl {
     std::optional<StreamOwner> owner;
     // the job of `owner`; null: no report yet, or the job was refused
     std::shared_ptr<DrivenJob> job;
-    bool stands_by = false;  // standby_ has this stream's report
+    bool stands_by = false;  // whether standby_ has this stream's report
     // the newest valid report; set only with Options::takeover
     std::optional<Report> newest;
   };
@@ -484,10 +486,10 @@ class Coordinator::Impl {
     took_over_ = false;
   }
 
-  // Carries out the standby's step. Requires mutex_. Sends directives with the
-  // lock held, so that they keep their order and precede those of the job. The
-  // returned function sends what a new job decides; it must be called without
-  // the lock.
+  // Carries out the standby's step. Requires mutex_. Sends directives while the
+  // lock is held, so that they keep their order and precede those of the job.
+  // Returns a function that sends what a new job decides; call it without the
+  // lock.
   std::function<void()> Perform(const Standby::Step& step) {
     for (const Delivery& delivery : step.deliveries) {
       const auto found = streams_.find(delivery.stream);
@@ -523,7 +525,7 @@ class Coordinator::Impl {
       stream.job = job;
       replayed.emplace_back(stream.sink, report);
     }
-    // Reports with a place come first, so that the job knows the running round
+    // Reports with a place come first. The job then knows the running round
     // before it decides anything.
     std::ranges::stable_partition(
         replayed, [](const auto& one) { return one.second.place.has_value(); });
@@ -542,10 +544,11 @@ class Coordinator::Impl {
       finished_.remove(job);
       StandBy(Standby::Kind::kSuccessor);
       // The standby must know the successor before it gets the nodes' reports.
-      // Many of the nodes may have moved there on connections whose end is not
-      // known here. The others would promise a new epoch to this standby, which
-      // cannot win the election without them, and would then no longer obey the
-      // successor.
+      // Many nodes may already be connected to the successor, although the end
+      // of their connections to this process is not noticed yet. The other
+      // nodes would promise a new epoch to this standby. It cannot win the
+      // election without the nodes at the successor, and the nodes that promise
+      // would no longer obey the successor.
       if (!successors_.empty()) {
         const auto& [epoch, endpoint] = *successors_.rbegin();
         tell.push_back(
@@ -555,8 +558,8 @@ class Coordinator::Impl {
         if (stream.job != job) continue;
         stream.job = nullptr;
         stream.stands_by = true;
-        // Pass the newest report of each node to the standby now, instead of
-        // waiting for the next one.
+        // Pass the newest report of each node to the standby now; do not wait
+        // for the next one.
         if (standby_ == nullptr || !stream.newest.has_value()) continue;
         tell.push_back(
             Perform(standby_->Hear(MonotonicNow(), id, *stream.newest)));
@@ -687,7 +690,7 @@ class Coordinator::Impl {
   }
 
   // Forgets one job that has begun no round and has no agents any more. Nothing
-  // is lost: an agent that returns begins the job anew. Requires mutex_.
+  // is lost: if an agent returns, it begins the job anew. Requires mutex_.
   void ForgetAnAbandonedJob() {
     for (auto it = abandoned_.begin(); it != abandoned_.end();) {
       const std::string run_id = *it;
@@ -696,8 +699,8 @@ class Coordinator::Impl {
         it = abandoned_.erase(it);
         continue;
       }
-      // The job is still in use by a stream whose first report is on its way to
-      // it, or by a watcher.
+      // Somebody still uses the job: a watcher, or a stream whose first report
+      // is on its way to the job.
       if (found->second.use_count() > 1) {
         ++it;
         continue;
@@ -752,14 +755,14 @@ class Coordinator::Impl {
     job->Resume();
     for (const JobRecord::Member& member : kept.job.members) {
       // An empty address means that the agent ran in the earlier coordinator's
-      // process (see Attach), so it has died with that process.
+      // process (see Attach). It died with that process.
       if (member.peer.empty()) job->OnAgentDied(member.identity.node_id);
     }
   }
 
   // Returns the callbacks of a job. The caller sets `self` to the job once it
-  // exists. The callbacks hold the job weakly: otherwise the job would own
-  // itself and never be freed.
+  // exists. The callbacks hold only a weak pointer to the job. Otherwise the
+  // job would own itself and never be freed.
   DrivenJob::Observer ObserverOf(
       const std::string& run_id,
       const std::shared_ptr<std::weak_ptr<DrivenJob>>& self) {
@@ -792,7 +795,7 @@ class Coordinator::Impl {
   }
 
   // Removes a finished job. Requires mutex_. Streams that are still attached
-  // keep the job and its verdict alive, but it can no longer be found.
+  // keep the job and its verdict alive, but the job can no longer be found.
   void Forget(const std::shared_ptr<DrivenJob>& job) {
     auto found = std::find(finished_.begin(), finished_.end(), job);
     // The job is already forgotten, because too many jobs had finished.
@@ -808,7 +811,7 @@ class Coordinator::Impl {
   void Refuse(AttachedSink* sink, const Report& report, const Objection& why) {
     Directive directive;
     {
-      // Use a new epoch, so that the receiver does not drop the directive as
+      // Use a new epoch. Otherwise the receiver would drop the directive as
       // outdated.
       std::lock_guard<std::mutex> lock(mutex_);
       directive.epoch = next_epoch_++;
@@ -826,10 +829,10 @@ class Coordinator::Impl {
   mutable std::mutex mutex_;
   // With Options::takeover: not null while there is no job.
   std::unique_ptr<Standby> standby_;
-  // The coordinators with a majority whose announcements are being handled:
-  // epoch and endpoint. Several threads may run Told at the same time. The
-  // highest epoch is that of the job's newest coordinator, whichever of the
-  // announcements deposes the job here.
+  // The epoch and endpoint of each coordinator with a majority whose
+  // announcement is being handled now. Several threads may run Told at the same
+  // time. The highest epoch is that of the job's newest coordinator; it counts,
+  // whichever of the announcements deposes the job here.
   std::multiset<std::pair<uint64_t, std::string>> successors_;
   // The coordinator to which this process's agent is connected; nullopt: none,
   // or this one.
@@ -854,8 +857,8 @@ class Coordinator::Impl {
   // The finished ones among jobs_, oldest first.
   std::list<std::shared_ptr<DrivenJob>> finished_;
   std::unordered_map<WatchId, std::shared_ptr<DrivenJob>> watches_;
-  // Declared last, so that its thread ends before the members that it uses are
-  // destroyed.
+  // Declared last, so that the alarms' thread ends before the members that it
+  // uses are destroyed.
   AlarmThread alarms_;
 };
 
@@ -870,10 +873,10 @@ std::vector<JobStatus> JobsWithNodes(const Coordinator& coordinator) {
 }
 
 absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder) {
-  // Choose the number of this run. Nodes drop directives with an epoch older
-  // than the newest one that they know, so the number must exceed those of all
-  // earlier runs. A new folder, or an older copy of a folder, does not contain
-  // the number of the last run, so the number is at least the time in
+  // Choose the number of this run. It must exceed the numbers of all earlier
+  // runs, because nodes drop directives with an epoch older than the newest one
+  // that they know. A new folder, or an older copy of a folder, does not
+  // contain the number of the last run. So the number is at least the time in
   // milliseconds since 1970.
   absl::StatusOr<std::unique_ptr<Journal>> journal =
       Journal::Open(folder, static_cast<uint64_t>(UnixSeconds() * 1000));

@@ -21,22 +21,22 @@
 
 namespace muster::rendezvous {
 
-// All jobs of one process: finds or creates the job of each report, calls the
-// pure state machines for each event and deadline, and passes their directives
-// to the sinks.
+// All jobs of one process. Finds or creates the job of each report. Calls the
+// jobs' pure state machines for each event and deadline, and passes their
+// directives to the sinks.
 //
 // Thread-safe. Independent of gRPC. Owns one thread, for deadlines.
 class Coordinator {
  public:
   struct Options {
-    // How long a finished job is kept, so that late nodes get its verdict; at
+    // How long a finished job is kept, so that late nodes get its verdict. At
     // most `max_finished_jobs` finished jobs are kept.
     Duration keep_finished = std::chrono::minutes(10);
     int max_finished_jobs = 1000;
     int max_jobs = 10000;
-    // Limits for a coordinator that every host may use (without a token).
-    // Maximum number of unfinished jobs whose first report came from one IP
-    // address; nullopt: no limit.
+    // Limits for a coordinator without a token, which every host may use. This
+    // one: maximum number of unfinished jobs whose first report came from one
+    // IP address; nullopt: no limit.
     std::optional<int> max_jobs_per_peer;
     // Maximum number of unfinished jobs that were begun by one principal;
     // nullopt: no limit.
@@ -53,7 +53,8 @@ class Coordinator {
     // kept, so a restarted coordinator knows no job.
     std::unique_ptr<Journal> journal;
     // Whether this coordinator is the leader of several that share `journal`
-    // (DrivenJob::Surroundings::leads). Empty: it is the only one.
+    // (DrivenJob::Surroundings::leads). An empty function: this coordinator is
+    // the only one.
     std::function<bool()> leads;
     // The jobs of an earlier coordinator, read from `journal`.
     std::vector<KeptJob> kept;
@@ -66,9 +67,9 @@ class Coordinator {
     // Called for each decision, from any thread; for each job in the order of
     // its decisions.
     std::function<void(const std::string& run_id, const Decision&)> on_decision;
-    // Settings of the coordinator of one job, inside a `launch`, if other nodes
-    // of the job may take over from it. It starts as a Standby. `journal` must
-    // be null, and `only_run_id` is the job's run id.
+    // Settings for a coordinator inside a `launch`, if other nodes of its only
+    // job may take over from it. The coordinator starts as a Standby. `journal`
+    // must be null, and `only_run_id` must be the job's run id.
     struct Takeover {
       Standby::Kind kind = Standby::Kind::kSuccessor;
       // HOST:PORT at which others reach this coordinator (see SetOwnEndpoint).
@@ -89,9 +90,11 @@ class Coordinator {
 
   // Attaches an agent's stream. `sink` may be called until Detach returns;
   // Detach blocks until no call is running. Detach and OnReport of one stream
-  // must not run at the same time. `peer`: the IP address of the stream; empty:
-  // the agent runs in this process, and its node is lost if this process dies.
-  // `principal`: the caller's name; empty: unknown.
+  // must not run at the same time. `principal`: the caller's name; empty:
+  // unknown.
+  //
+  // `peer`: the IP address of the stream. Empty: the agent runs in this
+  // process, so its node is lost if this process dies.
   StreamId Attach(DirectiveSink* sink, std::string peer = "",
                   std::string principal = "");
   void Detach(StreamId stream);
@@ -105,11 +108,11 @@ class Coordinator {
   // Whether a job has accepted a report of the stream.
   bool HasJob(StreamId stream) const;
 
-  std::vector<JobStatus> ListJobs() const;  // without `nodes`
+  std::vector<JobStatus> ListJobs() const;  // the jobs without `nodes`
   // Returns a job's status. NotFound: no such job; the message lists the
   // existing jobs.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id) const;
-  // Like GetJob without `nodes`; the cost does not depend on the number of
+  // As GetJob, but without `nodes`. The cost does not depend on the number of
   // nodes.
   absl::StatusOr<JobStatus> GetJobSummary(const std::string& run_id) const;
   // Ends a job. NotFound: no such job. FailedPrecondition: the job is already
@@ -140,8 +143,8 @@ class Coordinator {
                        const std::shared_ptr<InquirySession>& session);
   void EndInquiry(const std::string& run_id,
                   const std::shared_ptr<InquirySession>& session);
-  // Returns the inquiry that a node of the job is asked under `id`. NotFound:
-  // no such inquiry is open.
+  // Returns the open inquiry with this `id`, which is unique to one node of the
+  // job. NotFound: no such inquiry is open.
   absl::StatusOr<std::shared_ptr<InquirySession>> FindInquiry(
       const std::string& run_id, uint64_t id) const;
 
@@ -160,39 +163,40 @@ class Coordinator {
                                 std::function<void(const Decision&)> on_change);
   void Unwatch(WatchId watch);
 
-  // Blocks until no agent is attached and either every job has finished and its
-  // nodes have the verdict, or no agent has been attached for 2 s. Returns
-  // false if that has not happened within `timeout`. A `launch` that hosts the
+  // Blocks until no agent is attached and one of two things is true: every job
+  // has finished and its nodes have the verdict, or no agent has been attached
+  // for 2 s. Returns false after `timeout`. A `launch` that hosts the
   // coordinator calls this function, because it must be the last to exit.
   bool WaitUntilDeserted(Duration timeout);
 
   // The functions below are for Options::takeover.
   //
-  // Sets the endpoint of this coordinator. Must be called before the first
-  // Attach, if the port was not known before.
+  // Sets the endpoint of this coordinator. If the port was not known at
+  // construction, call this before the first Attach.
   void SetOwnEndpoint(std::string endpoint);
   std::string own_endpoint() const;
-  // Informs this coordinator that this process's agent is connected to the
-  // coordinator `leader`, which may be this one; nullopt: to none.
+  // Tells this coordinator to which coordinator this process's agent is
+  // connected (perhaps to this one); nullopt: to none.
   void Follow(std::optional<Standby::Leader> leader);
-  // Handles the announcement of another coordinator of the job at `endpoint`.
-  // NotFound: this coordinator has no such job.
+  // Handles an announcement of another coordinator of the job, which listens at
+  // `endpoint`. NotFound: this coordinator has no such job.
   absl::Status Told(const std::string& run_id, uint64_t epoch,
                     const std::string& endpoint,
                     Backing backing = Backing::kMajority);
-  // Handles the announcement of another standby at which nodes without a
-  // coordinator have gathered. NotFound: this coordinator has no such job.
+  // Handles an announcement of another standby, to which nodes without a
+  // coordinator have connected. NotFound: this coordinator has no such job.
   absl::Status Meet(const std::string& run_id, const Standby::Assembly& other);
-  // Sets the endpoints at which nodes look for a new coordinator, HOST:PORT
-  // each, as this process's agent knows them.
+  // Sets the endpoints at which nodes look for a new coordinator, each
+  // HOST:PORT. This process's agent knows them.
   void SetStandbys(std::vector<std::string> standbys);
   // Returns the job's coordinator as far as known, which may be this one;
   // nullopt: unknown.
   std::optional<Standby::Leader> Known(const std::string& run_id) const;
-  // The announcement that this coordinator must send to others, its question to
-  // them if it lacks a majority, or the number of nodes that have gathered here
-  // while it stands by. nullopt: none of these, because no node is here, or
-  // this coordinator is the job's first coordinator.
+  // The message that this coordinator must send to other coordinators now. It
+  // is one of three: "I coordinate the job"; a question for the coordinator, if
+  // this one lacks a majority; or the number of nodes at this standby. nullopt:
+  // no message, because no node is connected, or this coordinator is the job's
+  // first one.
   struct Announcement {
     std::string run_id;
     uint64_t epoch = 0;
@@ -202,8 +206,8 @@ class Coordinator {
     std::vector<std::string> standbys;  // HOST:PORT of the receivers
   };
   std::optional<Announcement> Announcing() const;
-  // Whether the connected nodes could elect another coordinator at once, so
-  // that this process may exit although the job is unfinished.
+  // Whether this process may exit although the job is unfinished: the connected
+  // nodes could elect another coordinator at once.
   bool MayLeave() const;
   // The reason why this coordinator cannot answer for its job; nullopt: it can.
   struct Elsewhere {

@@ -118,12 +118,12 @@ class Attached {
   const StreamId stream_;
 };
 
-// Waits until the coordinator has handled the alarms that are due now or within
-// a millisecond, and the journal's callbacks for the records queued so far.
+// Waits until the coordinator has handled the alarms that are due within a
+// millisecond, and the journal's callbacks for the records queued so far.
 //
-// To do so, starts a job that no node joins in time and waits for its verdict.
-// The verdict comes last, because alarms are called in the order of their
-// times, and the journal calls back in the order of the records.
+// To do so, starts a job that no node joins in time, and waits for its verdict.
+// The verdict comes last: alarms are called in the order of their times, and
+// the journal calls back in the order of the records.
 void AwaitAlarms(Coordinator* coordinator) {
   Report report = FirstReport("alone", "node-z", 2);
   report.spec.join_timeout = milliseconds(1);
@@ -410,7 +410,7 @@ TEST(CoordinatorTest, FinishedJobsAreForgottenAfterAWhile) {
   ASSERT_TRUE(coordinator.CancelJob("job", "test").ok());
   AwaitAlarms(&coordinator);
   EXPECT_TRUE(absl::IsNotFound(coordinator.GetJob("job").status()));
-  // A new job may use the name of the forgotten one; an agent that is still
+  // A new job may use the name of the forgotten one. An agent that is still
   // attached to the old job gets the old verdict.
   Attached b(&coordinator, FirstReport("job", "node-b", 1));
   b.WaitFor(DirectiveKind::kRun);
@@ -556,7 +556,7 @@ TEST(CoordinatorTest, AnUnfinishedJobIsNotDesertedByItsNodes) {
   EXPECT_FALSE(coordinator.WaitUntilDeserted(milliseconds(1)));
 }
 
-// Node b's connection broke just before the job's end, so the coordinator waits
+// Node b's connection broke just before the job's end. So the coordinator waits
 // until b has reconnected and received the verdict.
 TEST(CoordinatorTest, WaitsForNodesThatHaveNotGotTheVerdict) {
   Coordinator coordinator({});
@@ -584,8 +584,8 @@ TEST(CoordinatorTest, WaitsForNodesThatHaveNotGotTheVerdict) {
   EXPECT_TRUE(coordinator.WaitUntilDeserted(milliseconds(1)));
 }
 
-// Sinks are detached while directives for them are in flight. No sink may be
-// called after Detach has returned.
+// Sinks are detached while directives for them are in flight. After Detach has
+// returned, the detached sink must not be called.
 TEST(CoordinatorTest, NodesComeAndGoFromManyThreads) {
   Coordinator::Options options;
   options.on_decision = [](const std::string&, const Decision&) {};
@@ -788,13 +788,14 @@ TEST_F(CoordinatorJournalTest, AFinishedJobCanBeForgottenAtOnce) {
 }
 
 // Nodes may know the epochs of a coordinator whose journal folder was lost.
+// Therefore the epochs of a new folder are not lower than the time since 1970.
 TEST_F(CoordinatorJournalTest, TheEpochsOfANewFolderAreAboveOlderOnes) {
   const auto now = static_cast<uint64_t>(UnixSeconds());
   EXPECT_GE(Options().journal->epoch(), now);
 }
 
-// Returns the report of a node with group rank `rank` of 3 in round 1, which
-// has lost the coordinator with `epoch`.
+// Returns the report of a node that has lost its coordinator, which had the
+// epoch `epoch`. The node has group rank `rank` of 3 in round 1.
 Report SurvivorReport(const std::string& host, int rank, uint64_t epoch) {
   Report report = FirstReport("job", host, 3);
   report.phase = NodePhase::kRunning;
@@ -885,14 +886,15 @@ TEST_F(FounderTest, ANewJobGivesWayToASuccessorThatAnnouncesItself) {
   a.WaitFor(DirectiveKind::kWait);
   EXPECT_EQ(coordinator_.Told("job", kDrawnEpochMask + 1, "node-c:1"),
             absl::OkStatus());
-  // The node is sent away at once, before its next report.
+  // The node is sent to the announced coordinator at once, before its next
+  // report.
   const Directive moved = a.WaitFor(DirectiveKind::kMoved);
   ASSERT_THAT(moved.standbys, SizeIs(1));
   EXPECT_EQ(moved.standbys[0], "node-c:1");
 }
 
-// The announcement of an old coordinator that arrives at the same time must not
-// be taken for that of the successor.
+// An old coordinator announces itself at the same time as the successor. Its
+// announcement must not be taken for the successor's.
 TEST(TakeoverRaceTest, NodesGoToTheSuccessorWhateverElseIsAnnounced) {
   for (int i = 0; i < 50; ++i) {
     Coordinator coordinator(
@@ -920,8 +922,8 @@ TEST(TakeoverRaceTest, NodesGoToTheSuccessorWhateverElseIsAnnounced) {
 }
 
 // This coordinator was cut off from nodes that have moved to their new
-// coordinator, so their streams may still be open here. The last reports on
-// these streams must not count as votes.
+// coordinator. Their streams may still be open here. The last reports on these
+// streams must not count as votes.
 TEST_F(FounderTest, ARunningJobGivesWayWithoutAnElection) {
   std::vector<std::unique_ptr<Attached>> nodes;
   for (const char* host : {"node-a", "node-b", "node-c"}) {
@@ -1008,7 +1010,8 @@ TEST_F(TakeoverTest, SendsNodesToTheCoordinatorOfItsOwnAgent) {
   const absl::Status asked = coordinator_.CancelJob("job", "ada");
   EXPECT_TRUE(absl::IsFailedPrecondition(asked));
   EXPECT_EQ(asked.message(), "job \"job\" is coordinated at node-a:1");
-  // The agent is connected to this very process, which is only a standby.
+  // This process's agent is connected to this process itself, which is only a
+  // standby.
   coordinator_.Follow(Standby::Leader{"node-b:1", kOldEpoch});
   EXPECT_TRUE(absl::IsUnavailable(coordinator_.WhereElse()->why));
   coordinator_.Follow(std::nullopt);

@@ -18,15 +18,16 @@ namespace muster::rendezvous {
 class DirectiveSink {
  public:
   virtual ~DirectiveSink() = default;
-  // Must be thread-safe, must not block and must not call the coordinator. Two
-  // calls may arrive in the wrong order, so the sink keeps only the newest
-  // directive, as DirectiveOrder decides.
+  // Delivers a directive. Must be thread-safe, must not block, and must not
+  // call the coordinator. Two calls may come in the wrong order, so the sink
+  // keeps only the newest directive, as DirectiveOrder decides.
   virtual void Deliver(const Directive& directive) = 0;
 };
 
 // Decides which directives of a stream are outdated. A standby's directives
-// come in order, and before those of the coordinator that the standby becomes,
-// which have the same epoch but revisions of their own. Not thread-safe.
+// come in order. If the standby becomes the coordinator, the coordinator's
+// directives follow them, with the same epoch and with revisions of their own.
+// Not thread-safe.
 class DirectiveOrder {
  public:
   // Returns whether to accept `directive`; false: the stream already had a
@@ -45,7 +46,7 @@ class DirectiveOrder {
   }
 
  private:
-  bool stands_by_ = false;  // the newest directive came from a standby
+  bool stands_by_ = false;  // whether the newest directive came from a standby
   uint64_t epoch_ = 0;      // epoch and revision of the newest directive
   uint64_t revision_ = 0;
 };
@@ -75,9 +76,8 @@ class AttachedSink {
   }
 
   // Sets the inquiries (Directive::inquiries) of all further directives. The
-  // caller delivers a directive afterwards. The inquiries of two directives
-  // therefore never come in the wrong order, although their revisions may be
-  // equal.
+  // caller delivers a directive afterwards. So newer inquiries never arrive
+  // before older ones, even if both directives have the same revision.
   void SetInquiries(std::vector<Inquiry> inquiries) {
     std::lock_guard<std::mutex> lock(mutex_);
     inquiries_ = std::move(inquiries);

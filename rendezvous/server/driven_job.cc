@@ -18,11 +18,13 @@ namespace {
 
 constexpr size_t kMaxWatchers = 100;
 
-// How long an inquiry waits for the nodes' answers: lines of output are in the
-// nodes' memory; stacks take StackTaker::kTimeForAll.
+// How long an inquiry waits for the nodes' answers. kLogsTimeout is short,
+// because the lines are in the nodes' memory. The reading of stacks takes up to
+// StackTaker::kTimeForAll.
 constexpr Duration kLogsTimeout = std::chrono::seconds(10);
 constexpr Duration kStacksTimeout = std::chrono::seconds(20);
-// How long an inquiry that follows the output waits for its end after the job.
+// How long after the end of the job an inquiry with `follow` waits for the last
+// output.
 constexpr Duration kLastOutputTimeout = std::chrono::seconds(5);
 
 uint64_t DrawInquiryId() {
@@ -71,8 +73,8 @@ void JobWatchers::Remove(uint64_t id) {
     watcher = std::move(found->second);
     watchers_.erase(found);
   }
-  // JobWatchers::Tell may still hold a copy of the pointer `watcher`, so clear
-  // the function: then Tell calls nothing.
+  // JobWatchers::Tell may still hold a copy of the pointer `watcher`. Clear the
+  // function, so that Tell calls nothing.
   std::lock_guard<std::mutex> lock(watcher->mutex);
   watcher->told = nullptr;
 }
@@ -255,8 +257,8 @@ DrivenJob::News DrivenJob::StepLocked(const JobEvent& event,
                                       const std::shared_ptr<AttachedSink>& sink,
                                       std::string* refusal) {
   // A leader whose process was suspended must not act: it would declare nodes
-  // lost that have reported to its successor meanwhile. A lost node causes no
-  // record, so the record store could not prevent this.
+  // lost that have since reported to its successor. The record store cannot
+  // prevent this, because no record is written when a node is lost.
   if (surroundings_.leads && !surroundings_.leads()) deposed_ = true;
   if (deposed_) {
     inquiries_.LoseAll("another process coordinates the job now");
@@ -520,8 +522,8 @@ void DrivenJob::SetAlarm() {
 void DrivenJob::OnAlarm(Instant when) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    // Ignore an alarm that an earlier one has replaced. If it set another
-    // alarm, the number of alarms would grow.
+    // Ignore an alarm that was replaced by an earlier one. If each replaced
+    // alarm set another one, the number of alarms would grow.
     if (alarm_ != when) return;
     alarm_.reset();
   }

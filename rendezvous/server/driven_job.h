@@ -30,8 +30,8 @@
 
 namespace muster::rendezvous {
 
-// The observers of a job's decisions. They are called in the order of Note, one
-// call at a time, whichever threads call Note and Tell. Thread-safe.
+// The observers of a job's decisions. Whichever threads call Note and Tell, the
+// observers are called one at a time and in the order of Note. Thread-safe.
 class JobWatchers {
  public:
   using Told = std::function<void(const Decision&)>;
@@ -55,12 +55,12 @@ class JobWatchers {
   // observer must not call this.
   void Remove(uint64_t id);
 
-  // Queues `decisions` for the next Tell. Cheap: call it with the job's lock
-  // held, so that the queue has the order of the decisions.
+  // Queues `decisions` for the next Tell. Cheap. Call it with the job's lock
+  // held, so that the decisions are queued in their order.
   void Note(std::vector<Decision> decisions);
-  // Passes the queued decisions to the observers. If another thread is doing
-  // so, that thread also passes the new ones, and Tell returns at once. Must be
-  // called without the job's lock.
+  // Passes the queued decisions to the observers. If another thread is already
+  // doing this, that thread also passes the new ones, and Tell returns at once.
+  // Must be called without the job's lock.
   void Tell();
 
  private:
@@ -94,11 +94,13 @@ class ChannelKeys {
   std::string key_;
 };
 
-// Runs one job's state machine (Job, which does no I/O) under a lock: passes
+// Runs one job's state machine (Job, which does no I/O) under a lock. Passes
 // the time and the agents' reports to it, and sends its directives and
-// decisions without holding the lock. With a record store, if a step changes
-// the job's record, the directives and decisions of this step and of all later
-// ones are held back until the record is durable.
+// decisions without holding the lock.
+//
+// With a record store: if a step changes the job's record, its directives and
+// decisions are held back until the record is durable, and so are those of
+// later steps.
 //
 // Thread-safe, except that OnReport and OnStreamClosed of one stream must not
 // run at the same time.
@@ -108,15 +110,15 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
     JobWatchers::Told on_decision;  // called for each decision; may be empty
     // Called once, after the step in which the job finished.
     std::function<void()> on_finished;
-    // Called once, after the step that deposed the job (JobStep::deposed) and
+    // Called once, after the step that deposed the job (JobStep::deposed), and
     // before the decisions of this step are passed on. The job handles no
     // events after that.
     std::function<void()> on_deposed;
   };
 
   // Longest time for which an operator's request waits for a record store that
-  // does not call back. A working store needs about one second, even on a disk
-  // that hangs (PendingRecords::Limits).
+  // does not call back. A working store needs about one second, even if the
+  // disk hangs (PendingRecords::Limits).
   static constexpr Duration kMaxWriteWait = std::chrono::seconds(10);
 
   // The objects that a job uses; all must outlive the job.
@@ -125,10 +127,11 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
     RecordStore* records = nullptr;  // null: no records are kept
     HostWatch* hosts = nullptr;      // null: no machine is judged
     // Whether this coordinator is the leader of several that share the records.
-    // Once this returns false, the job handles no more events. Called from any
-    // thread, with the job's lock held. Empty: the coordinator is the only one.
+    // After the first false, the job handles no more events. Called from any
+    // thread, with the job's lock held. An empty function: the coordinator is
+    // the only one.
     std::function<bool()> leads;
-    std::string own_endpoint;  // where it listens, or empty (JobState)
+    std::string own_endpoint;  // see JobState::own_endpoint
     Duration max_write_wait = kMaxWriteWait;
   };
 
@@ -147,19 +150,19 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   const std::string& run_id() const { return run_id_; }
 
-  // Handles the newest reports of streams that are new to the job, and returns
-  // a function that sends the results. The function must be called without the
-  // locks for which callers of OnReport may wait.
+  // Handles the newest reports of streams that are new to the job. Returns a
+  // function that sends the results. Call it without the locks for which
+  // callers of OnReport may wait.
   using Reports = std::vector<std::pair<std::shared_ptr<AttachedSink>, Report>>;
   std::function<void()> Begin(const Reports& reports);
 
   void OnReport(const std::shared_ptr<AttachedSink>& sink, Report report);
   void OnStreamClosed(StreamId stream);
   void OnAgentDied(const std::string& node_id);
-  // Carry out an operator's request and return "", or return the reason why the
-  // job refuses it. Both functions block until the record store has called back
-  // for the job's changed record, but at most for Surroundings::max_write_wait.
-  // Any thread.
+  // Two requests of an operator. Each returns "" once it is carried out, or the
+  // reason why the job refuses it. Each blocks until the record store has
+  // called back for the job's changed record, at most for
+  // Surroundings::max_write_wait. Any thread.
   std::string Cancel(const std::string& reason);
   std::string Drain(const std::string& node, const std::string& principal);
   // Passes a new judgement of the machines to the job now, not with the next
@@ -168,30 +171,31 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // Handles the announcement of another coordinator.
   void OnCoordinatorTold(const CoordinatorTold& told);
 
-  // Asks the nodes that an operator's inquiry concerns; `node`: a node id or
-  // host name, or empty for all nodes. Call EndInquiry afterwards.
-  // InvalidArgument: no such node or rank. FailedPrecondition: the job has no
-  // workers. ResourceExhausted: too many inquiries are open. Unavailable: this
+  // Asks the nodes that an operator's inquiry concerns. `node`: a node id or
+  // host name; empty: all nodes. Call EndInquiry afterwards. InvalidArgument:
+  // no such node or rank. FailedPrecondition: the job has no workers.
+  // ResourceExhausted: too many inquiries are open. Unavailable: this
   // coordinator does not coordinate the job any more.
   absl::Status Inquire(const std::shared_ptr<InquirySession>& session,
                        const std::string& node);
-  // Ends an inquiry; the nodes stop to answer it.
+  // Ends an inquiry: the nodes stop answering it.
   void EndInquiry(const std::shared_ptr<InquirySession>& session);
-  // Returns the inquiry that a node is asked under `id`; null: none.
+  // Returns the inquiry with this `id`, which is unique to one node; null:
+  // none.
   std::shared_ptr<InquirySession> FindInquiry(uint64_t id) const;
 
-  // The rank of this job's coordinator among the coordinators of the job.
+  // How this job's coordinator stands towards other coordinators of the job.
   struct Standing {
-    uint64_t epoch = 0;                 // the coordinator's; 0: deposed
+    uint64_t epoch = 0;                 // the coordinator's epoch; 0: deposed
     bool has_majority = false;          // result of Job::MayAnnounce
-    bool must_ask = false;              // Job::MayAsk
+    bool must_ask = false;              // result of Job::MayAsk
     std::vector<std::string> standbys;  // Job::standbys
   };
   Standing standing() const;
 
   bool finished() const;
   JobStatus Status() const;
-  JobStatus Summary() const;  // without `nodes`
+  JobStatus Summary() const;  // Status without `nodes`
   bool OwesVerdict() const;
   // Whether no agent is attached and the job has begun no round.
   bool NeverBegan() const;
@@ -222,16 +226,16 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   News NewsOf(JobStep step);
   // Assigns each delivery to its sink. Requires mutex_.
   std::vector<Addressee> Addressed(std::vector<Delivery> deliveries);
-  // Takes the contents of `news` if they must wait until a record is durable.
-  // Requires mutex_.
+  // If `news` must wait until a record is durable, moves its contents to the
+  // waiting ones. Requires mutex_.
   void Hold(News& news);
-  // Returns the results of sending each of these streams its directive with its
-  // inquiries. Requires mutex_.
+  // Returns messages that send each of these streams its directive again, with
+  // its inquiries. Requires mutex_.
   News Readdress(const std::set<StreamId>& streams);
   enum class Stream { kKnown, kNew };
-  // Asks further nodes, or ends the inquiries, after a step. `stream`: the
-  // stream of the step's event. Returns the streams whose inquiries have
-  // changed. Requires mutex_.
+  // Updates the inquiries after a step: asks further nodes, or ends the
+  // inquiries. `stream`: the stream of the step's event. Returns the streams
+  // whose inquiries have changed. Requires mutex_.
   std::set<StreamId> FollowInquiries(Stream stream);
   // Starts to write the record if it has changed and no other write is in
   // progress. Requires mutex_.
@@ -262,8 +266,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   int asked_round_ = 0;  // round of the newest look for nodes to be asked
   bool inquiries_end_ = false;  // the job is over: inquiries will soon end
   // The time of the current alarm; nullopt: none. It may be earlier than the
-  // job's next deadline, so that a report, which extends a lease, need not set
-  // a new alarm.
+  // job's next deadline: a report extends a lease, but does not set a new
+  // alarm.
   std::optional<Instant> alarm_;
   bool told_finished_ = false;
   bool deposed_ = false;
@@ -274,8 +278,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   uint64_t durable_ = 0;  // newest change that is durable
   // Results that are held back until the write in progress has ended.
   std::vector<News> in_write_;
-  // Results that are held back until the end of the next write, which starts
-  // after the write in progress.
+  // Results that are held back until the end of the next write. That write
+  // starts after the write in progress.
   std::vector<News> later_;
   std::condition_variable was_written_;
 };

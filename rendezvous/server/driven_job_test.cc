@@ -151,8 +151,8 @@ TEST(JobWatchersTest, RemovedWatcherIsNotCalled) {
     }
   });
   for (uint64_t id = 0; id < 200; ++id) {
-    // `told` is on the stack, so that a sanitizer reports a call after the
-    // observer was removed.
+    // `told` is on the stack, so that a sanitizer reports a call that comes
+    // after the observer was removed.
     int told = 0;
     ASSERT_TRUE(AddTo(watchers, id, [&told](const Decision&) { ++told; }));
     watchers.Remove(id);
@@ -265,8 +265,8 @@ class KeptJobTest : public ::testing::Test {
   FakeSink a_;
   FakeSink b_;
   StreamId streams_ = 0;
-  // Declared last, so that its thread ends before the members that it uses are
-  // destroyed.
+  // Declared last, so that the alarms' thread ends before the members that it
+  // uses are destroyed.
   AlarmThread alarms_;
 };
 
@@ -288,7 +288,7 @@ TEST_F(KeptJobTest, EachDirectiveIsDeliveredOnceItsRecordIsDurable) {
   EXPECT_THAT(b_.delivered(), ElementsAre(DirectiveKind::kRun));
 }
 
-// The death of an agent changes no record, so no record store could prevent the
+// The death of an agent changes no record. So no record store could prevent the
 // decision.
 TEST_F(KeptJobTest, ACoordinatorThatNoLongerLeadsDecidesNothing) {
   const auto job = NewJob(/*max_write_wait=*/Duration::zero());

@@ -31,7 +31,7 @@ namespace {
 
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
 
-// Number of free descriptors without which a server cannot listen.
+// Without this number of free descriptors a server cannot listen.
 constexpr int kToListen = 8;
 
 // Returns an error that explains why the coordinator cannot listen on `listen`.
@@ -61,8 +61,9 @@ absl::Status WhyNotListening(const Endpoint& listen, const absl::Status& why) {
   }
 }
 
-// Number of descriptors reserved for other uses: epoll sets, logs, pipes,
-// probes. Connections never take the last half of them.
+// Number of descriptors reserved for epoll sets, logs, pipes and probes.
+// Connections may use at most half of this reserve. If the limit is small,
+// fewer are reserved.
 constexpr int kKeptForOthers = 100;
 
 // Memory in bytes that gRPC may use for connections and messages: enough for
@@ -72,8 +73,8 @@ constexpr size_t kBasicMemory = 256 << 20;
 constexpr size_t kMemoryPerNode = 64 << 10;
 constexpr size_t kMaxNodesWithMemory = 32 << 10;
 
-// Maximum number of simultaneous streams on one connection: an agent needs one,
-// and one for each inquiry that it answers; an operator's client a few.
+// Maximum number of simultaneous streams on one connection. An agent needs one,
+// plus one for each inquiry that it answers. An operator's client needs a few.
 constexpr int kMaxStreamsPerConnection = 8 + kMaxInquiries;
 
 void Tune(grpc::ServerBuilder* builder) {
@@ -87,8 +88,8 @@ void Tune(grpc::ServerBuilder* builder) {
   // Turn off the bandwidth measurement: messages are small, and it costs a
   // quarter of a core at 10,000 streams.
   builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  // Keepalive pings find connections whose host has died. A long interval
-  // suffices, because leases detect lost nodes; the pings only free resources.
+  // Keepalive pings find connections whose host has died, to free resources.
+  // The interval may be long, because lost nodes are detected by their leases.
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   // Permit the agents' pings, one every 2 s; by default gRPC would break their
@@ -98,7 +99,7 @@ void Tune(grpc::ServerBuilder* builder) {
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
 }
 
-// The measured minimum that gRPC needs.
+// The number of threads and descriptors that gRPC needs at least, as measured.
 constexpr ResourceNeed kNeed = {.threads = 8, .descriptors = 12};
 
 std::shared_ptr<grpc::ServerCredentials> CredentialsOf(
@@ -224,7 +225,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   Listener::Options listening;
   listening.address = addresses->front();
   listening.limits = limits;
-  // If the limit of descriptors is small, reserve fewer: at most as many as the
+  // If the limit of descriptors is small, reserve fewer: at most as many as
   // connections may use.
   listening.max_descriptor =
       descriptors + std::min(kKeptForOthers, descriptors) / 2;

@@ -19,7 +19,8 @@ namespace muster::rendezvous {
 // closes the connections.
 class GrpcServer {
  public:
-  // When gRPC is set up, which takes a few milliseconds and several threads.
+  // When gRPC is set up. The set-up takes a few milliseconds and starts several
+  // threads.
   enum class SetUp {
     kAtOnce,
     kWithFirstConnection,  // for a coordinator that may never get a connection
@@ -31,13 +32,13 @@ class GrpcServer {
     // TLS files for mutual TLS, checked by CheckTlsFiles. None given: mutual
     // TLS with `tokens`.
     TlsFiles tls;
-    // With `tls`: every call must carry one of these tokens. Without `tls`: the
-    // secrets of CoordinatorIdentity. Without both, connections are unencrypted
-    // and everybody may call.
+    // If `tls` is given: tokens, one of which every call must carry. Otherwise:
+    // the secrets of CoordinatorIdentity. If both are empty, connections are
+    // unencrypted and everybody may call.
     std::vector<std::string> tokens;
     // Maximum number of attached agents; further ones are refused with
-    // RESOURCE_EXHAUSTED. nullopt: as many as the limit of open files allows;
-    // Start raises that limit as far as it may.
+    // RESOURCE_EXHAUSTED. nullopt: as many as the limit of open files allows.
+    // Start raises this limit as far as it may.
     std::optional<int> max_nodes;
     // Maximum number of attached agents of one principal; nullopt: no limit.
     std::optional<int> max_nodes_per_principal;
@@ -48,8 +49,8 @@ class GrpcServer {
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(
       Coordinator* coordinator, const Options& options);
 
-  // Binds the port. Connections wait until Serve. Used if the owner of the port
-  // must be known before a coordinator exists.
+  // Binds the port. Connections wait until Serve. Used by a caller that must
+  // know that it owns the port before it makes a coordinator.
   //
   // AlreadyExists: the port is in use. PermissionDenied: a port below 1024.
   // InvalidArgument: not an address of this host. Unavailable: the host name
@@ -72,10 +73,10 @@ class GrpcServer {
   // The maximum number of attached agents.
   int max_nodes() const;
 
-  // Answers liveness probes, once Serve has succeeded: OK, or a one-line reason
-  // why the listener counts as dead. Each call makes the listener start a
-  // connection to itself, and returns the result of earlier connections. Does
-  // not block. Any thread.
+  // For liveness probes, once Serve has succeeded. Returns OK, or a one-line
+  // reason why the listener counts as dead. Each call makes the listener
+  // connect to itself, and returns the result of earlier connections. Does not
+  // block. Any thread.
   absl::Status Check();
 
   // Stops accepting connections, waits up to `grace` for open streams to end,

@@ -1,4 +1,4 @@
-// Tests of the server with peers that misbehave.
+// Tests of the server with clients that misbehave.
 
 #include "rendezvous/server/grpc_server.h"
 

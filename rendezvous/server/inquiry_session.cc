@@ -14,7 +14,7 @@ void InquirySession::Apply(Change change) {
   on_news_();
 }
 
-// Lets the answers continue that wait for room, if there is room.
+// If there is room now, lets the answers that wait for room continue.
 void InquirySession::WakeWaiting() {
   std::vector<std::function<void()>> wake;
   {

@@ -15,11 +15,11 @@
 namespace muster::rendezvous {
 
 // One operator's inquiry, shared by the operator's stream, the nodes' answers
-// and the job. The functions have the contracts of OpenInquiry. Thread-safe;
-// calls the callbacks without holding its lock.
+// and the job. Its functions have the contracts of OpenInquiry. Thread-safe.
+// Calls the callbacks without holding its lock.
 class InquirySession {
  public:
-  // `on_news`: called when Next or IsOver may return something new; any thread,
+  // `on_news`: called when Next or IsOver may return something new. Any thread,
   // perhaps with the job's lock held. Must not call the coordinator.
   InquirySession(Inquiry question, std::function<void()> on_news)
       : question_(std::move(question)),
@@ -30,12 +30,12 @@ class InquirySession {
 
   const Inquiry& question() const { return question_; }
 
-  // --- for the operator's stream
+  // --- called by the operator's stream
   std::optional<InquiryUpdate> Next();
   bool IsOver();
   void Close();
 
-  // --- for the job
+  // --- called by the job
   void Ask(uint64_t id, const std::string& node_id, const std::string& host);
   bool IsAsked(const std::string& node_id);
   bool IsLost(const std::string& node_id);
@@ -46,9 +46,9 @@ class InquirySession {
   void LoseAll(const std::string& why);
   void AskNoMore();
 
-  // --- for a node's answer
-  // `on_room`: called once after each Take that returned kFull, when there is
-  // room or the answer is not wanted any more; any thread.
+  // --- called by a node's answer `on_room`: called once after each Take that
+  // returned kFull: there is room now, or the answer is not wanted any more.
+  // Any thread.
   bool Begin(uint64_t id, std::function<void()> on_room);
   OpenInquiry::Taken Take(uint64_t id, AnswerPart part);
 

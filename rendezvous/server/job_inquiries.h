@@ -20,13 +20,13 @@ namespace muster::rendezvous {
 
 // Checks that an inquiry about `node` (a node id or host name; empty: all
 // nodes) concerns at least one node of the job, and that all of its ranks
-// exist. InvalidArgument, FailedPrecondition (no round has begun): one
-// sentence. Pure.
+// exist. Errors, each one sentence: InvalidArgument; FailedPrecondition: no
+// round has begun. Pure.
 absl::Status CheckInquiry(const Inquiry& question, const std::string& node,
                           const std::vector<NodeSeat>& seats);
 
-// The open inquiries of one job, and under which ids each node is asked.
-// Not thread-safe; DrivenJob guards it.
+// The open inquiries of one job. Each node is asked under an id of its own. Not
+// thread-safe; DrivenJob guards it.
 class JobInquiries {
  public:
   using Session = std::shared_ptr<InquirySession>;
@@ -36,30 +36,33 @@ class JobInquiries {
       : draw_id_(std::move(draw_id)) {}
 
   bool empty() const { return open_.empty(); }
-  // Maximum number of inquiries that follow the output. The others remain for
-  // operators who look for the reason why a job hangs.
+  // Maximum number of inquiries that follow the output. The rest of
+  // kMaxInquiries is kept for operators who look for the reason why a job
+  // hangs.
   static constexpr int kMaxFollowers = 12;
 
-  // Adds an inquiry. Returns false if there are kMaxInquiries already, or for
-  // one that follows the output kMaxFollowers of its kind.
+  // Adds an inquiry. Returns false if there are already kMaxInquiries
+  // inquiries. If the inquiry follows the output, also returns false if there
+  // are kMaxFollowers such inquiries.
   bool Add(const Session& session, const std::string& node);
-  // Removes an inquiry. Returns the streams that were still asked.
+  // Removes an inquiry. Returns the streams whose nodes had not answered it
+  // completely.
   std::set<StreamId> Remove(const Session& session);
 
-  // Asks the nodes that `session` concerns and that are not asked yet. Reports
-  // those that are not connected as missing. Returns the streams whose
-  // inquiries have changed.
+  // Asks the nodes that `session` concerns and that were not asked yet. Reports
+  // nodes without a connection as missing. Returns the streams whose inquiries
+  // have changed.
   std::set<StreamId> Ask(const Session& session,
                          const std::vector<NodeSeat>& seats);
-  // Does so for all inquiries that follow the output, after the nodes or the
-  // round have changed.
+  // Calls Ask for all inquiries that follow the output. Called after the nodes
+  // or the round have changed.
   std::set<StreamId> AskFollowed(const std::vector<NodeSeat>& seats);
 
-  // The stream has closed: its answers are lost, unless they are complete.
+  // The stream has closed: its incomplete answers are lost.
   void OnClosed(StreamId stream);
-  // No further node will be asked: the job is over.
+  // Records that the job is over, so that no further node will be asked.
   void AskNoMore();
-  // Ends all inquiries, with all answers that are not complete.
+  // Ends all inquiries. Answers that are not complete are lost.
   void LoseAll(const std::string& why);
 
   // The inquiries for the directives of a stream.
@@ -75,7 +78,7 @@ class JobInquiries {
   // One node's part of an inquiry.
   struct Asked {
     StreamId stream = 0;
-    Inquiry inquiry;  // with the node's id
+    Inquiry inquiry;  // with the id for this node
     Session session;
   };
 

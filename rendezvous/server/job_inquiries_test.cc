@@ -118,8 +118,8 @@ TEST_F(JobInquiriesTest, AtMostSixteenAreOpen) {
       inquiries_.Add(std::make_shared<InquirySession>(Inquiry(), [] {}), ""));
 }
 
-// Viewers that were left behind must not keep an operator from the stacks of a
-// job that hangs.
+// Some operators have left `launch logs -f` running. This must not prevent an
+// operator from reading the stacks of a job that hangs.
 TEST_F(JobInquiriesTest, FollowersLeaveRoomForOthers) {
   for (int i = 0; i < JobInquiries::kMaxFollowers; ++i) {
     Open({.follow = Follow::kYes});

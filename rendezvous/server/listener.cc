@@ -40,21 +40,21 @@ constexpr char kSettings[] = "\0\0\0\4\0\0\0\0\0";
 constexpr int kBacklog = 4096;
 constexpr int kMaxAcceptsPerTurn = 64;
 constexpr int kMaxEvents = 128;
-// TCP_USER_TIMEOUT in milliseconds; the same as gRPC's listener uses: the
-// keepalive timeout in grpc_server.cc.
+// TCP_USER_TIMEOUT in milliseconds, equal to the keepalive timeout in
+// grpc_server.cc, as gRPC's own listener does it.
 constexpr int kUserTimeoutMs = 20'000;
 // How long to wait after accept() failed for lack of descriptors or memory.
 constexpr Duration kAcceptPause = std::chrono::milliseconds(50);
-// How long to wait while every place is taken by a connection that may not be
+// How long to wait if every place is taken by a connection that may not be
 // closed yet.
 constexpr Duration kFullPause = std::chrono::milliseconds(10);
-// Intervals at which the listener checks which of gRPC's connections have
-// ended: normally, and while a limit is reached.
+// Interval at which the listener checks which of gRPC's connections have ended.
+// The next constant: the interval while a limit is reached.
 constexpr Duration kSweepInterval = std::chrono::seconds(1);
 constexpr Duration kSweepIntervalWhenFull = std::chrono::milliseconds(10);
 
-// Values of epoll's user data that do not stand for connections. Ids of
-// connections begin after them.
+// Values of epoll's user data for descriptors that are no connections. Ids of
+// connections are greater.
 constexpr Id kListening = 0;
 constexpr Id kWake = 1;
 constexpr Id kOwnCheck = 2;
@@ -346,8 +346,8 @@ class Listener::Impl {
                          SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!fd.open()) {
         if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-        // Other errors concern only the new connection, so the listener goes on
-        // at once.
+        // Other errors concern only the new connection. The listener goes on at
+        // once.
         if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS &&
             errno != ENOMEM && errno != EINVAL && errno != EBADF) {
           continue;
@@ -367,8 +367,8 @@ class Listener::Impl {
 
   void Add(Instant now, OwnedFd fd, uint64_t cookie,
            const SocketAddress& from) {
-    // The descriptor's number was reused, so the connection that had it has
-    // ended.
+    // The kernel has reused the descriptor's number. So the connection that had
+    // this number has ended.
     const auto before = by_fd_.find(fd.get());
     if (before != by_fd_.end()) Forget(before->second);
     const Id id = next_id_++;
@@ -376,8 +376,8 @@ class Listener::Impl {
     connection.fd = fd.Release();
     connection.cookie = cookie;
     connection.peer = PeerKey(from.Uri());
-    // Two connections of the same peer socket cannot exist at once, so an older
-    // one has ended.
+    // Two connections with the same peer address and port cannot exist at once.
+    // So the older one has ended.
     const auto same_peer = by_peer_.find(connection.peer);
     if (same_peer != by_peer_.end()) Forget(same_peer->second);
     by_fd_[connection.fd] = id;
@@ -389,8 +389,8 @@ class Listener::Impl {
   }
 
   // Peeks at the first bytes of a connection that was not handed over to gRPC
-  // yet, and tells the pool if they begin a session. If they cannot begin one,
-  // or the client has closed the connection, closes it and returns false.
+  // yet. If they begin a session, tells the pool. If they cannot begin one, or
+  // if the client has closed the connection, closes it and returns false.
   bool Look(Id id, int fd) {
     char bytes[kPreface.size()];
     const ssize_t got = recv(fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
@@ -446,8 +446,9 @@ class Listener::Impl {
   }
 
   // Shuts down a connection that gRPC serves. gRPC may close the descriptor at
-  // any time, and its number may then refer to another file. Therefore this
-  // function duplicates the descriptor and checks the socket's cookie first.
+  // any time, and its number may then mean another file. Therefore this
+  // function duplicates the descriptor and compares the socket's cookie (unique
+  // number) first.
   void ShutDown(const Connection& connection) {
     const OwnedFd own(fcntl(connection.fd, F_DUPFD_CLOEXEC, 0));
     if (own.open() && Cookie(own.get()) == connection.cookie) {
@@ -515,8 +516,8 @@ class Listener::Impl {
       send(own_check_.get(), hello.data(), hello.size(), MSG_NOSIGNAL);
       return;
     }
-    // Any answer proves that the listener works, also a close by the pool: the
-    // close came from this listener.
+    // Any answer proves that the listener works. Even if the pool closes the
+    // connection, it is this listener that closes it.
     if (got >= 0 || own_check_said_) {
       check_.Answered();
       own_check_.Close();

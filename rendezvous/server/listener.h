@@ -14,22 +14,22 @@
 
 namespace muster::rendezvous {
 
-// The verdict on the first bytes that a client has sent. kGood: the HTTP/2
-// preface, or the beginning of a TLS handshake. kMore: an incomplete part of
-// one of these, so wait for more. Pure.
+// What the first bytes of a client show. kGood: the HTTP/2 preface, or the
+// beginning of a TLS handshake. kMore: an incomplete part of one of these, so
+// wait for more. kBad: neither. Pure.
 enum class FirstBytes { kGood, kMore, kBad };
 FirstBytes JudgeFirstBytes(std::string_view bytes);
 
-// Accepts a coordinator's connections on a thread of its own, and hands those
-// that begin a session over to gRPC. A ConnectionPool decides which connections
-// are handed over and which are closed. gRPC's own listener is not used,
-// because gRPC 1.51 stops accepting for ever once accept() fails for lack of
-// descriptors; this listener tries again.
+// Accepts a coordinator's connections on a thread of its own. Connections that
+// begin a session are handed over to gRPC. A ConnectionPool decides which
+// connections are handed over and which are closed. gRPC's own listener is not
+// used: if accept() fails for lack of descriptors, gRPC 1.51 stops accepting
+// for ever; this listener tries again.
 //
 // After the hand-over, a connection belongs to gRPC, which closes it without
 // notice. The listener recognises a connection by the number of its descriptor
-// and the socket's cookie (SO_COOKIE), and can still shut it down, without a
-// second descriptor for each connection.
+// and the socket's cookie (SO_COOKIE). So it can still shut the connection
+// down, without a second descriptor for each connection.
 class Listener : public ConnectionEvents {
  public:
   struct Options {
@@ -38,16 +38,16 @@ class Listener : public ConnectionEvents {
     SocketAddress address;
     ConnectionLimits limits;
     // Connections whose descriptor has this number or a higher one are closed
-    // at once: the remaining numbers are reserved for the rest of the process.
+    // at once. These numbers are reserved for the rest of the process.
     int max_descriptor = 1 << 30;
   };
   // Function that takes ownership of a connection's descriptor. Called from the
   // listener's thread.
   using HandOver = std::function<void(int fd)>;
 
-  // Binds and listens; connections wait until Start. The errors come from
-  // system calls, with errno's text and the codes of GrpcServer::Listen:
-  // AlreadyExists, PermissionDenied, InvalidArgument, Unavailable;
+  // Binds and listens. Connections wait until Start. The errors are those of
+  // system calls with errno's text, and have the codes of GrpcServer::Listen:
+  // AlreadyExists, PermissionDenied, InvalidArgument, Unavailable.
   // ResourceExhausted: no descriptor is free.
   static absl::StatusOr<std::unique_ptr<Listener>> Listen(
       const Options& options);
@@ -65,8 +65,8 @@ class Listener : public ConnectionEvents {
   void Joined(const std::string& peer) override;
   void Left(const std::string& peer) override;
 
-  // For liveness probes: makes the thread connect to this listener and begin a
-  // session, and returns the result of the latest such checks (SelfCheck::Ask).
+  // For liveness probes. Makes the thread connect to this listener and begin a
+  // session. Returns the result of the latest such checks (SelfCheck::Ask).
   // Does not block. Any thread.
   absl::Status Check();
 

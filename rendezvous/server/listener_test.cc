@@ -126,7 +126,8 @@ TEST_F(ListenerTest, HandsOverWhatSpeaksAndNothingElse) {
   ASSERT_TRUE(AwaitHandedOver(1));
   Say(slow, std::string(kPreface).substr(6));
   ASSERT_TRUE(AwaitHandedOver(2));
-  // The listener only peeked at the bytes, so gRPC can still read them.
+  // The listener only peeked at the bytes (MSG_PEEK), so gRPC can still read
+  // them.
   char bytes[sizeof(kPreface)] = {};
   EXPECT_EQ(recv(handed_over_[0].get(), bytes, sizeof(bytes), 0), 24);
   EXPECT_STREQ(bytes, kPreface);
@@ -162,7 +163,8 @@ TEST_F(ListenerTest, ShutsDownConnectionsThatItHasHandedOver) {
   EXPECT_FALSE(PollUntil(clients[0].get(), POLLIN, kAtOnce));
 }
 
-// After gRPC has closed a descriptor, its number may refer to another file.
+// gRPC closes a descriptor, and the kernel may give its number to another file.
+// The listener must not touch that file.
 TEST_F(ListenerTest, DoesNotTouchADescriptorThatIsAnotherFileNow) {
   options_.limits.callers = 4;
   Open();

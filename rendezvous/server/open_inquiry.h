@@ -16,9 +16,9 @@ namespace muster::rendezvous {
 // of their answers that the operator has not read. Pure. Not thread-safe.
 class OpenInquiry {
  public:
-  // Once this number of bytes is buffered, nodes must wait before they send
-  // another part. A node may already be sending one, so the buffer may exceed
-  // this number by one part for each node.
+  // Once so many bytes are buffered, nodes must wait before they send another
+  // part. A node may already be sending one. So the buffer may exceed the limit
+  // by one part for each node.
   static constexpr size_t kFullBytes = 256 << 10;
 
   // kAwaited: further nodes may be asked later, so the inquiry does not end
@@ -36,9 +36,9 @@ class OpenInquiry {
   void Miss(const std::string& node_id, const std::string& host,
             const std::string& why);
 
-  // The node that was asked under `id` begins to answer. Returns false if no
-  // node was asked under `id`, the answer has begun before, or the answer is
-  // not wanted any more.
+  // Records that a node begins to answer the inquiry that it was asked under
+  // `id`. Returns false if no node was asked under `id`, if the answer has
+  // begun before, or if it is not wanted any more.
   bool Begin(uint64_t id);
   enum class Taken {
     kYes,
@@ -50,9 +50,9 @@ class OpenInquiry {
   void Lose(uint64_t id, const std::string& why);
   // Ends all answers that are not complete.
   void LoseAll(const std::string& why);
-  // No further node will be asked.
+  // Records that no further node will be asked.
   void AskNoMore() { further_ = Further::kNone; }
-  // The operator reads no more.
+  // Records that the operator will read no further update.
   void Close();
 
   // The next update for the operator; nullopt: none at this time.
@@ -84,7 +84,7 @@ class OpenInquiry {
   std::map<std::string, uint64_t> newest_;  // newest id by node id
   int pending_ = 0;  // number of answers that are not complete or lost
   std::deque<InquiryUpdate> updates_;
-  size_t bytes_ = 0;  // size of updates_
+  size_t bytes_ = 0;  // bytes buffered in updates_
   bool closed_ = false;
 };
 

@@ -10,8 +10,8 @@
 namespace muster::rendezvous {
 
 // Decides when a listener connects to itself as a test, and what the results
-// mean. A check runs only if a probe has asked for it, so a listener without
-// probes makes none. Pure: time is an argument, which must not decrease.
+// mean. A check runs only if a probe has asked for it. So without probes there
+// are no checks. Pure: time is an argument, which must not decrease.
 class SelfCheck {
  public:
   // Time limit of one check.
@@ -20,8 +20,8 @@ class SelfCheck {
   static constexpr Duration kInterval = std::chrono::seconds(2);
   // Number of failed checks in a row after which the listener counts as dead.
   static constexpr int kMaxFailures = 2;
-  // The listener also counts as dead if a requested check has not ended within
-  // this time, because its thread is then stuck.
+  // If a requested check has not ended within this time, the listener also
+  // counts as dead: its thread is stuck.
   static constexpr Duration kMaxDelay = std::chrono::seconds(15);
 
   // Handles a probe: requests a check. Returns OK or a one-line reason why the
@@ -34,8 +34,8 @@ class SelfCheck {
   // Records the failure of the running check. `why` completes the sentence "the
   // listener does not answer: ".
   void Failed(const std::string& why);
-  // When the running check must be ended with Failed, or the next one started;
-  // nullopt: not before a probe asks for a check.
+  // The time for the next action: end the running check with Failed, or start
+  // the next one. nullopt: none before a probe asks for a check.
   std::optional<Instant> NextDeadline() const;
 
  private:

@@ -12,8 +12,8 @@ namespace {
 // absolute deviation.
 constexpr double kDeviationsPerMad = 1.4826;
 
-// The median; of an even number of values the lower one of the two in the
-// middle, so that of two ranks the slower one is compared with the other. 0 if
+// The median. If the number of values is even, the lower one of the two in the
+// middle. So with two ranks, the slower one is compared with the other. 0 if
 // there are no values.
 double Median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -23,13 +23,15 @@ double Median(std::vector<double> values) {
   return *middle;
 }
 
-// Whether `share` exceeds the median by this part of the two margins.
+// Whether `share` is above the median by both margins, kMinRatio and
+// kMinExcess. `part`: the fraction of each margin that suffices.
 bool IsAbove(double share, double median, double part) {
   return share >= median * (1 + part * (StragglerWatch::kMinRatio - 1)) &&
          share >= median + part * StragglerWatch::kMinExcess;
 }
 
-// In a single window, noise may hide half of a difference.
+// The fraction of the margins that suffices in a single window, because noise
+// may hide half of a difference there.
 constexpr double kPartInWindow = 0.5;
 
 }  // namespace
@@ -55,7 +57,8 @@ void StragglerWatch::Follow(const RankTimes& times, Rank& rank) {
   const double own = passed(rank.last.own, times.own);
   const double blocked = passed(rank.last.blocked, times.blocked);
   if (!rank.is_known || own < 0 || blocked < 0) {
-    // The first times of this measurement.
+    // These are the rank's first times, or the first ones after its measurement
+    // began anew.
     rank = Rank();
     rank.is_known = true;
     rank.last = times;

@@ -14,31 +14,36 @@ namespace muster::rendezvous {
 // Finds the slow ranks of one round from the times of all ranks. Pure and
 // deterministic; not thread-safe.
 //
-// All ranks of a synchronous training need the same time for a step. The part
-// of it that a rank spends outside of collectives is the rank's own work; the
-// rank with the most own work arrives last, and the others wait for it. So the
-// shares of own work in the ranks' time are compared, and neither clocks nor
-// numbers of steps need to agree.
+// Idea: all ranks of a synchronous training need the same time for a step. The
+// part that a rank spends outside of collectives is its own work. The rank with
+// the most own work arrives last, and the others wait for it. So it suffices to
+// compare each rank's share of own work. Neither clocks nor numbers of steps
+// need to agree.
 //
-// A window is the time between two evaluations in which a rank's times have
-// advanced by at least kMinWindow: one step, or several short ones. A rank is
-// slow if its share over the last kWindows windows is at least kMinRatio times
-// the median, and exceeds the median by at least kMinExcess and by kDeviations
-// standard deviations of all ranks (estimated from the median absolute
-// deviation); and if half of these two margins were exceeded, too,
-//   in kPersistentVotes of the windows: persistently;
-//   in kPassingVotes of the windows: for some time.
-// So a single long pause, noise that hits one rank after another, and ranks
-// whose work always differs a little name nobody. Of two ranks, the one with
-// the smaller share is the median. A rank that was persistently slow stays so
-// until it exceeded the margins in fewer than kPassingVotes windows.
+// Windows: a window is the time between two evaluations in which a rank's times
+// have advanced by at least kMinWindow. It contains one step, or several short
+// ones.
 //
-// If the ranks hardly wait for each other, all shares are near 1, and no rank
-// is slow. A slow network delays all ranks alike, and is not found.
+// A rank is slow if its share over the last kWindows windows passes three
+// tests. It is at least kMinRatio times the median. It exceeds the median by at
+// least kMinExcess. It exceeds the median by kDeviations standard deviations of
+// all ranks (estimated from the median absolute deviation).
 //
-// Memory: about 400 bytes for each rank. Evaluate costs O(n) for n ranks, and
-// the interval between evaluations grows with n, so that the share of a core
-// that they need stays about the same from 20,000 ranks on.
+// In addition, single windows vote: a window votes for the rank if the rank's
+// share exceeds half of the margins kMinRatio and kMinExcess. A persistently
+// slow rank needs kPersistentVotes votes; a rank that is slow for some time
+// needs kPassingVotes. So no rank is slow because of a single long pause, of
+// noise that hits one rank after another, or of work that always differs a
+// little. A rank that was persistently slow stays so until fewer than
+// kPassingVotes windows vote for it.
+//
+// With two ranks, the smaller share is the median. If the ranks hardly wait for
+// each other, all shares are near 1, and no rank is slow. A slow network delays
+// all ranks alike, and is not found.
+//
+// Memory: about 400 bytes for each rank. Evaluate costs O(n) for n ranks. The
+// interval between evaluations grows with n, so the load on a core stays about
+// the same from 20,000 ranks on.
 class StragglerWatch {
  public:
   static constexpr int kWindows = 19;
@@ -56,7 +61,8 @@ class StragglerWatch {
     int rank = 0;
     RankTimes times;
   };
-  // A rank that has become persistently slow, or has recovered.
+  // A rank that has become persistently slow, or a persistently slow rank that
+  // has recovered.
   struct Change {
     SlowRank rank;
     bool recovered = false;
@@ -74,8 +80,8 @@ class StragglerWatch {
 
   // The slow ranks, ordered by rank.
   const std::vector<SlowRank>& slow() const { return slow_; }
-  // By which part a step would become shorter if the slow ranks were as quick
-  // as the slowest of the others; from 0 to 1.
+  // The fraction by which a step would become shorter (0 to 1) if the slow
+  // ranks were as quick as the slowest of the other ranks.
   double gain() const { return gain_; }
 
  private:
@@ -95,10 +101,11 @@ class StragglerWatch {
     std::array<Window, kWindows> windows;
     int64_t count = 0;  // number of windows so far
     bool grew = false;  // whether this evaluation has added a window
-    bool slow = false;  // persistently
+    bool slow = false;  // whether the rank is persistently slow
   };
 
-  // Adds a window to the rank unless its times have advanced too little.
+  // Adds a window to the rank. Does nothing if the rank's times have advanced
+  // too little.
   static void Follow(const RankTimes& times, Rank& rank);
   static Window& Newest(Rank& rank);
   static Window Sum(const Rank& rank);

@@ -24,7 +24,7 @@ Duration FromSeconds(double s) {
 }
 
 // A synchronous training: in each step the ranks work, and wait in a collective
-// for the last one; then all transfer.
+// for the last rank; then all ranks transfer data.
 class Training {
  public:
   Training(int ranks, double transfer_s)
@@ -62,8 +62,8 @@ std::vector<double> With(int ranks, int slow, double factor) {
   return own;
 }
 
-// The number of steps until `rank` is named as persistently slow; 0: it is not
-// named within `most` steps.
+// The number of steps until `rank` is reported as persistently slow; 0: it is
+// not reported within `most` steps.
 int StepsUntilNamed(Training& training, const std::vector<double>& own,
                     int rank, int most = 100) {
   for (int step = 1; step <= most; ++step) {
@@ -117,7 +117,7 @@ TEST(StragglerWatch, TwoOfFourSlowRanksAreBothNamed) {
   ASSERT_EQ(training.watch().slow().size(), 2u);
   EXPECT_EQ(training.watch().slow()[0].rank, 1);
   EXPECT_EQ(training.watch().slow()[1].rank, 3);
-  // The gain if both slow ranks were as quick as the others.
+  // The expected gain assumes that both slow ranks are as quick as the others.
   EXPECT_NEAR(training.watch().gain(), 0.45 / 1.45, 1e-5);
 }
 
@@ -135,16 +135,17 @@ TEST(StragglerWatch, OneRankAloneIsNotJudged) {
 }
 
 TEST(StragglerWatch, ASmallDifferenceNamesNobody) {
-  // Less than kMinRatio.
+  // The slow rank's share is less than kMinRatio times the median.
   Training training(4, 0.5);
   EXPECT_EQ(StepsUntilNamed(training, With(4, 1, 1.08), 1), 0);
-  // More than kMinRatio, but less than kMinExcess of the step.
+  // The share is more than kMinRatio times the median, but exceeds the median
+  // by less than kMinExcess.
   Training short_work(4, 30);
   EXPECT_EQ(StepsUntilNamed(short_work, With(4, 1, 2), 1), 0);
 }
 
 TEST(StragglerWatch, RanksThatAlwaysDifferNameNobody) {
-  // The work of the ranks is spread evenly, so that none of them stands out.
+  // The work of the ranks differs in equal steps, so no rank stands out.
   Training training(5, 0.1);
   for (int i = 0; i < 40; ++i) training.Step({0.5, 0.6, 0.7, 0.8, 0.9});
   EXPECT_THAT(training.watch().slow(), IsEmpty());
@@ -184,7 +185,8 @@ TEST(StragglerWatch, ARankThatRecoversIsToldOnce) {
       recovered = step;
     }
   }
-  // 14 windows remain in memory, the first 2 of the 16 are free.
+  // Each normal step replaces a window in which rank 1 exceeded the margins.
+  // Rank 1 has recovered once fewer than kPassingVotes such windows are left.
   EXPECT_EQ(recovered,
             StragglerWatch::kWindows - StragglerWatch::kPassingVotes + 1);
   EXPECT_THAT(training.watch().slow(), IsEmpty());
@@ -252,9 +254,9 @@ TEST(StragglerWatch, AnyTimesAreAccepted) {
   EXPECT_THAT(watch.slow(), IsEmpty());
 }
 
-// Noise of a busy machine, drawn from a seed. Each step of each rank varies by
-// `deviation`; sometimes a rank pauses for up to many steps (a heavy tail); and
-// now and then another process takes half of one rank's processor for several
+// Noise of a busy machine, random with a seed. Each step of each rank varies by
+// `deviation`. Sometimes a rank pauses, at times for many steps (a heavy tail).
+// Now and then another process takes half of one rank's processor for several
 // steps.
 class Noise {
  public:
@@ -284,7 +286,7 @@ class Noise {
 
   std::mt19937_64 random_;
   const double deviation_;
-  std::vector<int> beside_;  // steps for which another process remains
+  std::vector<int> beside_;  // remaining steps of the other process, by rank
 };
 
 TEST(StragglerWatch, AnHourOfNoiseNamesNobody) {

@@ -42,7 +42,8 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     }
     const bool is_stale = other.node.incarnation == report.node.incarnation &&
                           other.sequence > report.sequence;
-    // An agent keeps its key for life: a stranger claims to be this node.
+    // An agent keeps its place key for life. Another key shows that a stranger
+    // claims to be this node.
     const bool is_stranger =
         other.node.incarnation == report.node.incarnation &&
         other.place_key != report.place_key;
@@ -74,7 +75,7 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     const uint64_t above = (highest & ~kDrawnEpochMask) + kDrawnEpochMask + 1;
     candidate_ = std::max(candidate_, above | (candidate_ & kDrawnEpochMask));
     epoch_ = candidate_;
-    // The next candidate is higher, in case another coordinator wins this
+    // Raise the next candidate epoch, in case another coordinator wins this
     // election.
     candidate_ += kDrawnEpochMask + 1;
     for (const auto& [id, one] : reports_) {
@@ -145,7 +146,8 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting) const {
   const JobSpec& spec = reports_.begin()->second.spec;
   const auto here = static_cast<int>(std::ranges::count_if(
       voting, [](const Report* report) { return !IsKnownSpare(*report); }));
-  // An elected coordinator may not have sent an electorate yet.
+  // A promise to an elected coordinator shows that one exists, even if it has
+  // not sent an electorate yet.
   const bool knows_elected = HighestPromise() > kDrawnEpochMask;
   if (before_any_round && !knows_elected) {
     return kind_ == Kind::kFounder && here >= spec.min_nodes;

@@ -18,43 +18,48 @@ namespace muster::rendezvous {
 // Pure; not thread-safe.
 //
 //   1. While it knows the job's coordinator, it sends nodes there (kMoved).
-//   2. Else it keeps the nodes that connect (kStandBy). They have lost their
-//      coordinator, and try elsewhere if this takes too long. If nodes gather
-//      at two standbys, one sends its nodes to the other (Meet).
-//   3. Once the connected nodes have a majority, it draws an epoch above all
-//      that they have promised, and asks them to promise this epoch.
-//   4. Once a majority has promised to obey no lower epoch, it is elected.
+//   2. Otherwise it keeps the nodes that connect (kStandBy). They have lost
+//      their coordinator. If this takes too long, they try elsewhere. If nodes
+//      gather at two standbys, one sends its nodes to the other (Meet).
+//   3. Once the connected nodes have a majority, it chooses an epoch above all
+//      epochs that they have promised. It asks them to promise this epoch, that
+//      is, to obey no coordinator with a lower one.
+//   4. Once a majority has promised this, it is elected.
 //
 // An earlier coordinator forms no world without the same majority (Job), so no
-// two coordinators can form worlds at once. The nodes have a majority if
-//   - more than half of each constituency (ConstituenciesOf) is connected; or
-//   - with Takeover::kAuto: so many nodes are connected, known spares not
-//     counted, that those elsewhere are too few (OthersAreTooFew); or
-//   - at the founder, before any round: at least min_nodes nodes are connected.
+// two coordinators can form worlds at once. The nodes have a majority if one of
+// three conditions holds:
+//   - More than half of each constituency is connected. (A constituency is a
+//     world whose nodes vote; ConstituenciesOf.)
+//   - With Takeover::kAuto: so many nodes are connected, without known spares,
+//     that the nodes elsewhere are too few (OthersAreTooFew).
+//   - At the founder, before any round: at least min_nodes nodes are connected.
 class Standby {
  public:
   enum class Kind {
     // The coordinator that the job's nodes try first. A node that has never met
-    // another coordinator begins the job here at once. A founder that was
-    // deposed, or has learned of another coordinator, becomes a kSuccessor.
+    // another coordinator begins the job at this coordinator at once. A founder
+    // that was deposed, or has learned of another coordinator, becomes a
+    // kSuccessor.
     kFounder,
     kSuccessor,
   };
-  // How long the announcement of another coordinator is valid.
+  // How long an announcement of another coordinator counts.
   static constexpr Duration kToldFor = std::chrono::seconds(3);
   // If this standby has sent a node to another standby and the node comes back,
-  // the node is not sent away again for this time, because it may be unable to
-  // reach the other standby.
+  // the node may be unable to reach the other standby. It is then not sent away
+  // again for this time.
   static constexpr Duration kStaysFor = std::chrono::seconds(10);
 
-  // `candidate`: the lowest epoch that this standby may take if elected; its
-  // low kDrawnEpochBits bits are random.
+  // `candidate`: the lowest epoch that this standby may use if it is elected.
+  // Its low kDrawnEpochBits bits are random.
   Standby(Kind kind, uint64_t candidate);
 
   struct Step {
     std::vector<Delivery> deliveries;
-    // Set once this standby is elected: the epoch with which it coordinates the
-    // job. The caller passes reports() to a Job, and stops using the Standby.
+    // Set once this standby is elected: the epoch with which this process
+    // coordinates the job. The caller passes reports() to a Job, and stops
+    // using the Standby.
     std::optional<uint64_t> elected;
   };
 
@@ -70,27 +75,30 @@ class Standby {
   // Sets the coordinator to which this process's agent is connected; nullopt:
   // the agent has lost it.
   void Follow(std::optional<Leader> leader);
-  // Handles an announcement: the coordinator at `endpoint` repeats about once a
-  // second that it coordinates the job with `epoch`. A coordinator without a
-  // majority gets only nodes that know no round, because other nodes could
-  // elect a better one.
+  // Handles an announcement. The coordinator at `endpoint` repeats about once a
+  // second that it coordinates the job with `epoch`. If it has no majority,
+  // only nodes that know no round are sent to it: the others could elect a
+  // better coordinator.
   Step Told(Instant now, uint64_t epoch, const std::string& endpoint,
             Backing backing = Backing::kMajority);
 
-  // Nodes that have lost their coordinator and gathered at one standby.
+  // Nodes that have lost their coordinator and have connected to the same
+  // standby.
   struct Assembly {
     std::string endpoint;  // endpoint of the standby, HOST:PORT
     int nodes = 0;
   };
-  // Handles the announcement of another standby, which sends one about once a
-  // second while nodes are there and it knows no coordinator. The nodes here
-  // are sent to the other standby if more nodes are there; if as many, to the
-  // standby whose endpoint is first in byte order. Nodes that were asked for a
-  // promise stay. `own_endpoint`: the endpoint of this standby.
+  // Handles an announcement of another standby. A standby sends one about once
+  // a second while it has nodes and knows no coordinator. This standby's nodes
+  // are sent to the other one if more nodes are there. If both have equally
+  // many, the standby whose endpoint is first in byte order gets the nodes.
+  // Nodes that were asked for a promise stay. `own_endpoint`: the endpoint of
+  // this standby.
   Step Meet(Instant now, const Assembly& other,
             const std::string& own_endpoint);
-  // Returns the number of connected nodes that wait for a majority; 0 if a
-  // coordinator is known, or a majority was asked for its promise.
+  // Returns the number of connected nodes that wait for a majority. Returns 0
+  // if a coordinator is known, or if a majority was already asked for its
+  // promise.
   int Assembled(Instant now) const;
 
   // Returns the job's coordinator if it is known; nullopt: unknown.
@@ -105,7 +113,8 @@ class Standby {
   uint64_t HighestPromise() const;
 
   Kind kind_;
-  // Minimum of the next drawn epoch. `epoch_`: the drawn epoch; 0: none.
+  // The lowest epoch that the next election may use. The next field: the epoch
+  // of the current election; 0: there is none.
   uint64_t candidate_;
   uint64_t epoch_ = 0;
   uint64_t revision_ = 0;
@@ -116,7 +125,8 @@ class Standby {
   };
   std::optional<Announced> announced_;
   std::map<StreamId, Report> reports_;
-  // The nodes that Meet has sent elsewhere within kStaysFor, by node id.
+  // The nodes that Meet has sent elsewhere within the last 10 s (kStaysFor).
+  // Key: node id.
   std::map<std::string, Instant> sent_;
 };
 

@@ -20,9 +20,9 @@ constexpr uint64_t kOld = 7;
 constexpr uint64_t kCandidate = (uint64_t{5} << kDrawnEpochBits) | 99;
 constexpr WorldId kWorld = {.epoch = kOld, .round = 1};
 
-// A standby and the nodes of round 1; node k has group rank k. All nodes have
-// begun the round. They promise a requested epoch only when the test calls
-// Promise.
+// A standby and the nodes of round 1. Node k has group rank k, and all nodes
+// have begun the round. A node promises a requested epoch only when the test
+// calls Promise.
 class Cluster {
  public:
   explicit Cluster(int nodes, Standby::Kind kind = Standby::Kind::kSuccessor)
@@ -170,8 +170,8 @@ TEST(StandbyTest, ANodeWithTwoStreamsVotesOnce) {
   nodes.Come(again);
   EXPECT_EQ(nodes.told(again).epoch, 0u);
   EXPECT_EQ(nodes.standby().reports().size(), 1u);
-  // Delivers an older report of the node on its first stream, which was
-  // overtaken.
+  // Delivers an older report of the node, on its first stream, after a newer
+  // one.
   nodes.Come(1);
   EXPECT_EQ(nodes.standby().reports().begin()->second.sequence, 6u);
   nodes.Come(2);
@@ -221,8 +221,8 @@ TEST(StandbyTest, DrawsAboveEveryPromise) {
 }
 
 TEST(StandbyTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
-  // Nodes 0 and 1 are a majority of round 1. But node 0 has begun round 2
-  // together with two other nodes.
+  // Nodes 0 and 1 are a majority of round 1. But node 0 has begun round 2 with
+  // two other nodes, so their votes are needed, too.
   Cluster nodes(3);
   Report& report = nodes.report(0);
   report.place =
@@ -238,8 +238,8 @@ TEST(StandbyTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
 }
 
 TEST(StandbyTest, AMajorityOfANewerWorldDoesNotReplaceOneOfTheElectorate) {
-  // Round 2 may have begun on node 0 and two other nodes; only the other two
-  // connect here.
+  // Two of the three nodes of round 2 connect to this standby. No node of the
+  // electorate's world connects.
   Cluster nodes(3);
   for (int i = 0; i < 2; ++i) {
     const int other = nodes.AddFresh();
@@ -321,7 +321,8 @@ TEST(StandbyTest, EnoughNodesReplaceNoMajorityThatHalfOfTheWorldMayDeny) {
       nodes.report(node).spec.max_nodes = 4;
       nodes.Come(node);
     }
-    // One node can be elsewhere: half of a world of two.
+    // One node can be elsewhere. This is half of a world of two nodes, but less
+    // than half of a world of three.
     EXPECT_EQ(nodes.told(1).epoch != 0, world == 3) << world;
   }
 }
@@ -341,8 +342,8 @@ TEST(StandbyTest, NodesElsewhereThatAreAsManyAsThoseHereAreNotTooFew) {
   }
 }
 
-// Returns a world of `world` nodes. Node 0 was restarted and is connected, and
-// so are the nodes 1 to `remembering`, which remember the world. The other
+// Returns a world of `world` nodes. Node 0 is connected but was restarted. The
+// nodes 1 to `remembering` are connected and remember the world. The other
 // nodes are not connected.
 Cluster WithAReturnedNode(int world, int remembering, Takeover takeover) {
   Cluster nodes(world);
@@ -388,8 +389,8 @@ TEST(StandbyTest, AReturnedNodeWhoseRankHasVotedIsNoVoter) {
   stranger.place.reset();
   stranger.electorate.rank = 0;
   nodes.Come(2);
-  // Without the check these would be 2 nodes that remember and 1 that has
-  // returned, of 4.
+  // If node 2 counted as well, there would be a majority of the 4 nodes: 2 that
+  // remember and 1 that has returned.
   EXPECT_EQ(nodes.told(2).epoch, 0u);
 }
 
@@ -413,7 +414,7 @@ TEST(StandbyTest, TheSmallerAssemblyGoesToTheLarger) {
   nodes.Meet("a:1", 1);
   nodes.Meet("z:1", 2);
   EXPECT_EQ(nodes.Assembled(), 2);
-  nodes.Meet("b:1", 2);  // as many nodes, and "b:1" sorts first
+  nodes.Meet("b:1", 2);  // equally many nodes, and "b:1" sorts first
   EXPECT_EQ(nodes.Assembled(), 0);
   for (const int node : {1, 2}) {
     EXPECT_EQ(nodes.told(node).kind, DirectiveKind::kMoved);

@@ -40,8 +40,8 @@ class StrangeServer {
 // closes. Returns false if the peer does not close within 30 s.
 bool SaysAndIsHungUpOn(int port, const std::string& bytes);
 
-// Forwards connections to a loopback port, for tests, until Cut breaks them in
-// the way in which the kernel breaks those of a killed process.
+// Forwards connections to a loopback port, for tests. Cut breaks them in the
+// same way as the kernel breaks those of a killed process.
 class TcpRelay {
  public:
   explicit TcpRelay(int to_port);

@@ -40,10 +40,10 @@ class ScriptedNode {
   // Waits until `wanted` returns true for the newest directive, and returns
   // that directive.
   Directive WaitUntil(const std::function<bool(const Directive&)>& wanted);
-  // Waits until a stream has come up `times` times in all.
+  // Waits until streams have come up `times` times in all.
   void WaitUntilConnected(int times);
-  // Waits until a stream has ended, or an attempt has failed, with `code` and a
-  // message that contains `words`. Returns the message of the newest such end.
+  // Waits until a stream has ended, or an attempt has failed, with `code` and
+  // with a message that contains `words`. Returns the newest such message.
   std::string WaitUntilDisconnected(absl::StatusCode code,
                                     const std::string& words = "");
 

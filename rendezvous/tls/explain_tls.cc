@@ -78,8 +78,8 @@ class Conversation {
     return Repeat([this] { return SSL_connect(ssl_.get()); });
   }
 
-  // Reads one byte, because the peer's refusal of a certificate becomes known
-  // only at the first read.
+  // Reads one byte. Only the first read shows whether the peer has refused a
+  // certificate.
   Outcome ReadByte() {
     char byte = 0;
     return Repeat([&] { return SSL_read(ssl_.get(), &byte, 1); });
@@ -138,7 +138,7 @@ class Conversation {
   int reason_ = 0;
 };
 
-// Whether `reason`, an OpenSSL reason code, means that the peer's answer was no
+// Whether OpenSSL's reason code `reason` means that the peer's answer was no
 // TLS record.
 bool SpeaksNoTls(int reason) {
   return reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST ||
@@ -177,7 +177,7 @@ absl::Status CheckPeer(const std::vector<Certificate>& chain,
   return absl::OkStatus();
 }
 
-// Like CheckPeer, for a process that has a token and no files.
+// As CheckPeer, but for a process that has a token and no files.
 absl::Status CheckPeerByToken(const std::vector<Certificate>& chain,
                               const std::string& who,
                               const std::string& token) {
@@ -290,7 +290,7 @@ absl::Status ExplainTls(const Endpoint& coordinator,
       Attempt(who, coordinator.host, address, shown, deadline, &closed);
   if (!closed) return why;
   // A coordinator that is shutting down also closes the connection, but not a
-  // second time; so try again.
+  // second time. So try again.
   return Attempt(who, coordinator.host, address, shown, deadline, &closed);
 }
 

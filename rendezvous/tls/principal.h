@@ -27,14 +27,13 @@ std::optional<Role> RoleOf(absl::string_view name);
 std::set<Role> AllRoles();
 
 struct Principal {
-  // The common name in the certificate, for messages. Empty: unknown, because
-  // there is no certificate, or because the certificate comes from a secret
-  // that several people share.
+  // The common name in the certificate, for messages. Empty: there is no
+  // certificate, or several people share the secret from which it comes.
   std::string name;
   std::set<Role> roles = AllRoles();
-  // The jobs for which the roles are valid: RUN_ID, or "PREFIX-*" for the run
-  // ids that begin with "PREFIX-", because the end of a Kubernetes Job's run id
-  // is known only once the Job exists. Empty: every job.
+  // The jobs for which the roles are valid; empty: every job. RUN_ID names one
+  // job, "PREFIX-*" all run ids that begin with "PREFIX-". The pattern is for
+  // Kubernetes: the end of a Job's run id is known only once the Job exists.
   std::vector<std::string> jobs;
 };
 
@@ -59,7 +58,7 @@ absl::Status CheckAccess(const Principal& principal, Role role,
 bool IsPrincipalName(absl::string_view name);
 
 // Whether `job` is a valid entry of Principal::jobs: 1 to 256 printable ASCII
-// characters, because certificates can hold no others.
+// characters. Certificates can contain no others.
 bool IsJobPattern(absl::string_view job);
 
 }  // namespace muster::rendezvous

@@ -28,9 +28,9 @@ using grpc::experimental::TlsCustomVerificationCheckRequest;
 
 constexpr unsigned kReadAgainSeconds = 5;
 
-// gRPC 1.51 has no option for the TLS version and always permits 1.2. This
-// OpenSSL configuration applies to every SSL_CTX that is created later in this
-// process; only gRPC creates any.
+// Permits TLS 1.3 only. gRPC 1.51 has no option for the TLS version and always
+// permits 1.2. This OpenSSL configuration applies to every SSL_CTX that is
+// created later in this process; only gRPC creates any.
 constexpr char kOnlyTls13[] =
     "openssl_conf = muster\n"
     "[muster]\nssl_conf = contexts\n"
@@ -70,7 +70,7 @@ Provider ProviderOf(const TokenIdentity& identity) {
 }
 
 // Checks that the coordinator's certificate was issued for the host that the
-// user named. gRPC itself would compare the IP address.
+// user named. gRPC itself would only compare the IP address.
 class CoordinatorVerifier
     : public grpc::experimental::ExternalCertificateVerifier {
  public:

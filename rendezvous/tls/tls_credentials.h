@@ -18,12 +18,12 @@ class ServerCredentials;
 
 namespace muster::rendezvous {
 
-// gRPC credentials for mutual TLS 1.3: both sides present a certificate and
+// gRPC credentials for mutual TLS 1.3. Both sides present a certificate, and
 // check the other side's certificate against the authorities that they trust.
 //
-// From files: they are read again within 5 s of a change; existing connections
-// continue. `files` must have passed CheckTlsFiles.
-// From a token: see token_identity.h.
+// From files: if they change, they are read again within 5 s; existing
+// connections continue. `files` must have passed CheckTlsFiles. From a token:
+// see token_identity.h.
 
 // The coordinator's credentials. Any certificate of the authorities is
 // accepted; PeerPrincipal and CheckClaim (tls_names.h) decide which calls a

@@ -52,8 +52,8 @@ struct FlagFile {
   }
 };
 
-// OpenSSL callback that returns no passphrase, so that an encrypted key is an
-// error instead of a question on the terminal. Sets the bool at `encrypted`.
+// OpenSSL callback that returns no passphrase and sets the bool at `encrypted`.
+// So an encrypted key is an error, and OpenSSL does not ask on the terminal.
 int NoPassphrase(char*, int, int, void* encrypted) {
   *static_cast<bool*>(encrypted) = true;
   return 0;
@@ -110,8 +110,8 @@ absl::Status CheckTlsFiles(
     for (const Certificate& one : *certificates) {
       const std::string why = WhyNotValid(one.get(), now);
       // A file of authorities may still contain an expired certificate beside
-      // its replacement, so an invalid certificate is an error only if it is
-      // the only one in the file.
+      // its replacement. So an invalid certificate is an error only if the file
+      // has no other.
       if (!why.empty() && (file == &certificate || certificates->size() == 1)) {
         return file->Wrong(absl::StrCat("(", SubjectOf(one.get()), ") ", why));
       }

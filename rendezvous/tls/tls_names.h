@@ -12,8 +12,8 @@ namespace muster::rendezvous {
 inline constexpr char kCoordinatorUri[] = "muster:coordinator";
 
 // Whether the certificate was issued for `host`, a host name or an IP address.
-// Ignores the case of host names; "*.lab" matches one label: "node7.lab", but
-// neither "lab" nor "a.node7.lab". Pure.
+// Ignores the case of host names. "*.lab" matches exactly one label before
+// ".lab": "node7.lab", but neither "lab" nor "a.node7.lab". Pure.
 bool NamesHost(const CertificateNames& names, const std::string& host);
 
 // Whether the certificate belongs to a coordinator that uses a token
@@ -29,9 +29,9 @@ struct NodeClaim {
 };
 
 // Checks that a certificate with `names` permits its owner to report for the
-// node: it was issued for the node's host name (in full, or for its first
-// label) or for its address. Not for certificates that name jobs (principal.h).
-// Pure.
+// node. It does if it was issued for the node's host name (in full, or for its
+// first label) or for its address. Do not use it for certificates that name
+// jobs (principal.h). Pure.
 //
 // PermissionDenied: a sentence with the names, the claim and what to do.
 absl::Status CheckClaim(const CertificateNames& names, const NodeClaim& claim);

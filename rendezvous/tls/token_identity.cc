@@ -31,9 +31,9 @@ namespace {
 constexpr absl::string_view kDerivedPrefix = "muster1.";
 constexpr size_t kKeyBytes = 32;  // size of an Ed25519 private key
 
-// The validity of certificates that are derived from a secret: from the year
-// 2000 to the latest time that X.509 can express, because the clocks of nodes
-// differ.
+// The validity of certificates that are derived from a secret. It reaches from
+// the year 2000 to the latest time that X.509 can express, because the clocks
+// of nodes differ.
 constexpr char kBegin[] = "20000101000000Z";
 constexpr char kNoEnd[] = "99991231235959Z";
 
@@ -88,8 +88,8 @@ PrivateKey AuthorityKey(const std::string& secret) {
   return KeyOf(DerivedBytes(secret, "certificate authority"));
 }
 
-// Returns the common name of an authority: a hash of its public key, which is
-// not secret, because every caller of the coordinator can learn it.
+// Returns the common name of an authority: a hash of its public key. The name
+// is no secret, because every caller of the coordinator can learn it.
 std::string NameOfAuthority(EVP_PKEY* key) {
   std::array<unsigned char, kKeyBytes> raw;
   size_t size = raw.size();
@@ -107,7 +107,7 @@ struct Contents {
   EVP_PKEY* key = nullptr;
   // common name of the signer
   std::string issuer;
-  // OpenSSL's NID and text of each
+  // OpenSSL's NID and the text of each extension
   std::vector<std::pair<int, std::string>> extensions;
   std::vector<std::string> uris;
   std::time_t end = 0;  // 0: kNoEnd
@@ -171,8 +171,8 @@ Certificate Sign(const Contents& contents, EVP_PKEY* authority) {
   return certificate;
 }
 
-// Returns the certificate of the authority `key`, signed by `issuer`: by
-// itself, or by the authority that it replaces.
+// Returns the certificate of the authority `key`, signed by `issuer`. `issuer`
+// is the authority itself, or the authority that it replaces.
 Certificate AuthorityCertificate(EVP_PKEY* key, EVP_PKEY* issuer) {
   return Sign({.subject = NameOfAuthority(key),
                .key = key,
@@ -183,8 +183,8 @@ Certificate AuthorityCertificate(EVP_PKEY* key, EVP_PKEY* issuer) {
 }
 
 // Returns the extensions of a certificate that is no authority. `usage`:
-// "serverAuth" for a coordinator, "clientAuth" for a caller; a certificate for
-// one use is not accepted for the other.
+// "serverAuth" for a coordinator, "clientAuth" for a caller. A certificate with
+// one usage is not accepted for the other.
 std::vector<std::pair<int, std::string>> LeafExtensions(const char* usage) {
   return {{NID_basic_constraints, "critical,CA:FALSE"},
           {NID_key_usage, "critical,digitalSignature"},
@@ -337,8 +337,8 @@ TokenIdentity CoordinatorIdentity(const std::vector<std::string>& secrets) {
   for (const PrivateKey& authority : authorities) {
     identity.authorities +=
         PemOf(AuthorityCertificate(authority.get(), authority.get()).get());
-    // With this certificate, callers that still have the replaced token trust a
-    // coordinator that uses the new token.
+    // Add a certificate with which callers that still have the replaced token
+    // trust a coordinator that uses the new token.
     if (authority != authorities[0]) {
       identity.certificate += PemOf(
           AuthorityCertificate(authorities[0].get(), authority.get()).get());

@@ -38,8 +38,8 @@ struct TokenIdentity {
 // derived token.
 absl::Status CheckCoordinatorTokens(const std::vector<std::string>& tokens);
 
-// Returns the identity of a coordinator whose callers have one of `secrets`, or
-// tokens derived from them. The first secret is in use, the others are being
+// Returns the identity of a coordinator. Its callers have one of `secrets`, or
+// tokens derived from them. The first secret is in use; the others are being
 // replaced. `secrets` must not be empty, and must have passed
 // CheckCoordinatorTokens.
 TokenIdentity CoordinatorIdentity(const std::vector<std::string>& secrets);
@@ -57,22 +57,22 @@ absl::StatusOr<std::string> ReadCallerToken(
 // The permissions of a derived token.
 struct TokenGrant {
   std::string name;               // name of the principal (IsPrincipalName)
-  std::set<Role> roles;           // not empty
+  std::set<Role> roles;           // at least one role
   std::vector<std::string> jobs;  // run ids or "PREFIX-*"; empty: all
   std::time_t expires = 0;        // 0: never
 };
 
 // Returns a token with the permissions `grant`, derived from `secret`.
 // InvalidArgument: `secret` is itself a derived token, or `grant` has a name or
-// a job that a certificate cannot hold.
+// a job that cannot stand in a certificate.
 absl::StatusOr<std::string> DeriveToken(const std::string& secret,
                                         const TokenGrant& grant);
 
-// Returns the principal that shows the token `given` itself, instead of a
-// certificate, to a coordinator with `secrets`. `now`: the time, which a
-// derived token may have passed. Unauthenticated: `given` is none of the
-// secrets, and no valid token that was derived from one of them. Secrets are
-// compared in constant time.
+// Returns the principal of a caller that sends the token `given` itself,
+// without a certificate, to a coordinator with `secrets`. `now`: the time, by
+// which a derived token may have expired. Unauthenticated: `given` is none of
+// the secrets, and no valid token that was derived from one of them. Secrets
+// are compared in constant time.
 absl::StatusOr<Principal> TokenPrincipal(
     const std::string& given, const std::vector<std::string>& secrets,
     std::time_t now);
@@ -81,8 +81,9 @@ absl::StatusOr<Principal> TokenPrincipal(
 bool IsDerivedToken(const std::string& token);
 
 // Returns the common name of the token's authority: "Muster token
-// 0123456789abcdef". It differs between secrets and reveals nothing about them.
-// Empty if `token` is a damaged derived token.
+// 0123456789abcdef". Different secrets have different names, and the name
+// reveals nothing about the secret. Empty if `token` is a damaged derived
+// token.
 std::string AuthorityName(const std::string& token);
 
 }  // namespace muster::rendezvous

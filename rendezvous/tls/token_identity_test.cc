@@ -45,8 +45,8 @@ Context ContextOf(const TokenIdentity& identity, const SSL_METHOD* method) {
   return context;
 }
 
-// The result of a handshake in memory: whether both sides accept, and what the
-// server learns about the caller.
+// The result of a TLS handshake in memory: whether both sides accept, and what
+// the server learns about the caller.
 struct Handshake {
   bool accepted = false;
   CertificateNames names;

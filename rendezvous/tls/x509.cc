@@ -61,7 +61,7 @@ std::string Text(const ASN1_STRING* string) {
 
 // Returns `text` with control characters, quotes, backslashes and invalid UTF-8
 // written as C escape sequences. The maker of a certificate chooses the names
-// in it; unescaped, such a name could send commands to a terminal or forge
+// in it. Unescaped, such a name could send commands to a terminal or forge
 // lines of a log.
 std::string Escaped(const std::string& text) {
   return absl::Utf8SafeCEscape(text);

@@ -44,9 +44,9 @@ std::string IssuerNameOf(const X509* certificate);
 // 12:00:00 UTC", or "is not valid before …"; empty if it is valid.
 std::string WhyNotValid(const X509* certificate, std::time_t now);
 
-// Returns why no certificate in `authorities` has signed `chain` (a
-// certificate, then the intermediate certificates), in OpenSSL's words; empty
-// if one has. Ignores the validity dates.
+// Checks that a certificate in `authorities` has signed `chain` (a certificate,
+// then the intermediate certificates). Returns "" if so, otherwise the reason
+// in OpenSSL's words. Ignores the validity dates.
 std::string WhyNotTrusted(const std::vector<Certificate>& chain,
                           const std::vector<Certificate>& authorities);
 

@@ -34,8 +34,9 @@ std::string CannotRead(const std::string& file, const std::string& why) {
   return absl::StrCat("cannot read the token file ", file, ": ", why);
 }
 
-// Tokens of fewer bytes than this may be guessed: an attacker who has connected
-// to the coordinator once can test guesses without further connections.
+// A token with fewer bytes than this may be guessed. An attacker who has
+// connected to the coordinator once can test guesses without further
+// connections.
 constexpr size_t kShort = 16;
 
 absl::Status Check(const std::string& token, const std::string& where) {
@@ -98,8 +99,8 @@ absl::StatusOr<std::vector<std::string>> ReadFile(
     warn(absl::StrCat("others on this machine can read the token file ", file,
                       "; chmod 600 ", file));
   }
-  // The limit includes the line ends, and one more byte to detect a token that
-  // is too long.
+  // Read one byte more than the longest valid content with its line ends. The
+  // extra byte shows that a token is too long.
   absl::StatusOr<std::string> content =
       ReadAtMost(fd.get(), kMaxTokens * (kMaxTokenBytes + 2) + 1);
   if (!content.ok()) {

@@ -10,17 +10,17 @@
 
 namespace muster::rendezvous {
 
-// The environment variable with the job token: a secret shared by the
-// coordinator and every agent. The token comes from a file or from this
-// variable, never from a command line, which all users of the machine can read.
-// A job of one node without a token makes a fresh one (launcher/local_token.h).
+// The environment variable with the job token, a secret that the coordinator
+// and every agent share. The token comes from this variable or from a file. It
+// never comes from a command line, which all users of the machine can read. A
+// job of one node without a token makes a fresh one (launcher/local_token.h).
 
 inline constexpr char kTokenVariable[] = "MUSTER_TOKEN";
 
 // Moves MUSTER_TOKEN out of the environment into this library's memory, and
-// overwrites it in the environment, so that neither child processes nor readers
-// of /proc/PID/environ see it. Programs call this at the start of main. Must be
-// called while the process has one thread.
+// overwrites it in the environment. So neither child processes nor readers of
+// /proc/PID/environ see it. Programs call this at the start of main, while the
+// process has one thread.
 void TakeTokenVariable();
 
 // Returns the value of MUSTER_TOKEN that TakeTokenVariable has moved; "" if it
@@ -30,11 +30,12 @@ const std::string& TakenToken();
 // Returns a new token: 32 random bytes as hexadecimal text.
 std::string FreshToken();
 
-// Returns the tokens in `file`. If `file` is empty, moves MUSTER_TOKEN out of
-// the environment (TakeTokenVariable) and returns its value; returns nothing if
-// neither is set. The first line of a file is the token; a second line may hold
-// the token that is being replaced. Calls `warn` with a sentence if other users
-// may read the file, or if a token is so short that it may be guessed.
+// Returns the tokens in `file`. If `file` is empty, returns the value of
+// MUSTER_TOKEN, which is then moved out of the environment (TakeTokenVariable).
+// Returns nothing if neither is set. The first line of a file is the token; a
+// second line may contain the token that is being replaced. Calls `warn` with a
+// sentence if other users may read the file, or if a token is so short that it
+// may be guessed.
 //
 // NotFound, PermissionDenied: the file cannot be read. InvalidArgument: a token
 // is empty, longer than 4 KiB, or has characters that HTTP cannot carry; or
@@ -49,7 +50,7 @@ absl::StatusOr<std::string> ReadToken(
     const std::function<void(const std::string&)>& warn);
 
 // Whether `given` equals `expected`. The duration depends only on the length of
-// `given`, so that an attacker cannot guess the token piece by piece.
+// `given`. So an attacker cannot guess the token piece by piece.
 bool IsToken(std::string_view given, std::string_view expected);
 
 }  // namespace muster::rendezvous

@@ -19,8 +19,8 @@ using ::testing::IsEmpty;
 
 class TokenTest : public ::testing::Test {
  protected:
-  // Clears the value that an earlier test's ReadToken has moved out of the
-  // environment.
+  // Clears the token that ReadToken has moved out of the environment in an
+  // earlier test.
   void SetUp() override {
     setenv(kTokenVariable, "", 1);
     TakeTokenVariable();
@@ -119,7 +119,8 @@ TEST_F(TokenTest, AFileThatNeverEndsIsNotReadToItsEnd) {
             absl::StatusCode::kInvalidArgument);
 }
 
-// The token file may be a pipe, as bash creates for <(…), with a slow writer.
+// The token file may be a pipe with a slow writer. The shell's <(…) makes such
+// a pipe.
 TEST_F(TokenTest, MayComeFromAPipe) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

@@ -38,10 +38,10 @@ inline constexpr int kMaxAnswerBytes = 256 << 20;
 // output.
 enum class TextKind { kName, kWords };
 
-// Copies the fields of an untrusted message into a plain type, checks the
-// bounds of each field, and keeps the first error, so that the caller need not
-// check a status after each field. After an error the remaining fields may or
-// may not be copied; the caller must refuse the whole message.
+// Copies the fields of an untrusted message into a plain type, and checks the
+// bounds of each field. Keeps the first error, so that the caller need not
+// check a status after each field. After an error the other fields may or may
+// not be copied; the caller must refuse the whole message.
 class BoundedReader {
  public:
   // `message`: the name of the message in errors, such as "report".
@@ -52,8 +52,8 @@ class BoundedReader {
   void Integer(const char* field, int64_t value, int64_t least, int64_t most,
                int* out);
   void Integer64(const char* field, int64_t value, int64_t least, int64_t* out);
-  // Reads an epoch; values so high that no higher epoch could follow are an
-  // error.
+  // Reads an epoch. It is an error if the value is so high that no higher epoch
+  // could follow.
   void Epoch(const char* field, uint64_t value, uint64_t* out);
   // Reads a duration of at most one year in either direction; the caller checks
   // whether the value makes sense.

@@ -20,7 +20,8 @@ void FromWire(const v1::Inquiry& wire, BoundedReader* reader, Inquiry* inquiry);
 void ToWire(const AnswerPart& part, v1::AnswerPart* wire);
 void FromWire(const v1::AnswerPart& wire, BoundedReader* reader,
               AnswerPart* part);
-// InvalidArgument names the field that is out of its bounds.
+// Reads a part of an answer. InvalidArgument names the field that is out of its
+// bounds.
 absl::Status FromWire(const v1::AnswerPart& wire, AnswerPart* part);
 
 }  // namespace muster::rendezvous

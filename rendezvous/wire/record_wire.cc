@@ -21,8 +21,8 @@ namespace {
 constexpr int kMaxMembers = kMaxNodes;
 constexpr int kMaxPastNodes = 1 << 16;
 constexpr size_t kMaxKeyBytes = 256;
-// Maximum time since a job or a round began. The sum of two such times does not
-// overflow.
+// Maximum time since a job or a round began, far above any real one. The sum of
+// two such times does not overflow.
 constexpr Duration kMaxAge = std::chrono::hours(24 * 365 * 100);
 
 template <typename Enum>

@@ -229,8 +229,8 @@ void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec) {
                &spec->shutdown_timeout);
   reader->Span("keep_alive_interval", wire.keep_alive_interval(),
                &spec->keep_alive_interval);
-  // The lease is the product of interval and misses; both are limited, so it
-  // cannot overflow.
+  // The lease is the product of interval and misses; both are limited, so the
+  // lease cannot overflow.
   reader->Integer("keep_alive_misses", wire.keep_alive_misses(), 0, 200,
                   &spec->keep_alive_misses);
   reader->Span("reconnect_grace", wire.reconnect_grace(),
@@ -497,8 +497,8 @@ void ToWire(const Report& report, v1::Report* wire) {
   wire->set_place_key(report.place_key);
   const size_t failures =
       std::min<size_t>(report.failures.size(), kMaxFailuresPerReport);
-  // If there are too many failures, keep the first ones: the cause may be among
-  // them.
+  // If there are too many failures, keep the first ones, because the cause may
+  // be among them.
   for (size_t i = 0; i < failures; ++i) {
     ToWire(report.failures[i], wire->add_failures());
   }

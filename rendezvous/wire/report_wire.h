@@ -65,8 +65,8 @@ void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec);
 void ToWire(const Report& report, v1::Report* wire);
 
 // Reads a report. InvalidArgument names the field that is out of bounds. If the
-// protocol version differs, reads nothing else and returns OK, so that the
-// receiver can refuse the report because of its version.
+// protocol version differs, reads nothing else and returns OK: the receiver
+// then refuses the report because of its version.
 absl::Status FromWire(const v1::Report& wire, Report* report);
 
 void ToWire(const NodeIdentity& node, v1::NodeIdentity* wire);

@@ -12,8 +12,8 @@ class Verdict;
 
 namespace muster::rendezvous {
 
-// Converts a failure. Cuts texts to the receiver's limits, so that a worker's
-// long output does not make the coordinator refuse its node.
+// Converts a failure. Cuts texts to the receiver's limits. Otherwise the
+// coordinator would refuse the node of a worker with long output.
 void ToWire(const Failure& failure, v1::Failure* wire);
 void FromWire(const v1::Failure& wire, BoundedReader* reader, Failure* failure);
 

@@ -21,16 +21,16 @@
 namespace muster::store {
 namespace {
 
-// Time limit of one attempt: short enough that a lost packet does not use up
-// the whole deadline, long enough for a store to which ten thousand clients
-// connect at once.
+// Time limit of one attempt to connect. It is short enough that a lost packet
+// does not use up the whole deadline. It is long enough for a store to which
+// ten thousand clients connect at once.
 constexpr Duration kAttempt = std::chrono::seconds(20);
 constexpr Duration kFirstPause = std::chrono::milliseconds(20);
 constexpr Duration kLongestPause = std::chrono::seconds(1);
 constexpr int kRefusals = 5;
 
-// Returns a random duration between half of `pause` and `pause`, so that the
-// ranks of a world do not all retry at the same moment.
+// Returns a random duration between half of `pause` and `pause`. So the ranks
+// of a world do not all retry at the same moment.
 Duration Jittered(Duration pause) {
   static thread_local std::minstd_rand generator(std::random_device{}());
   return pause / 2 + (pause / 2) * (generator() % 1024) / 1024;

@@ -17,9 +17,9 @@ namespace muster::store {
 // One connection to a store, in the modern framing of PyTorch's protocol. Not
 // thread-safe.
 //
-// After an error the connection must not be used any more. The exception is
-// DeadlineExceeded from Receive: the reply may still arrive, so the next call
-// must receive that reply first.
+// After an error the connection must not be used any more, with one exception:
+// after DeadlineExceeded from Receive, the reply may still arrive, so the next
+// call must receive that reply first.
 class StoreChannel {
  public:
   // Makes one attempt to connect and to exchange the greeting. Blocks until
@@ -62,7 +62,7 @@ class StoreChannel {
 // start later than this one, and its name may not be in DNS yet. If `deadline`
 // has passed, makes one attempt without waiting. Blocks.
 //
-// DeadlineExceeded: the message has the time spent and the last error.
+// DeadlineExceeded: the message contains the time spent and the last error.
 // FailedPrecondition: the peer is not a store; returned after five such
 // attempts in a row.
 absl::StatusOr<StoreChannel> DialStore(const std::string& host, int port,

@@ -20,17 +20,17 @@ constexpr size_t kBytesPerEntry = 128;
 // deque allocates a block of 512 bytes.
 constexpr size_t kBytesPerQueue = 768;
 
-// Limit of the bytes that one change of a key sends to all its watchers
-// together, since each of them gets the old and the new value. The watchers
-// beyond the limit are disconnected.
+// Limit of the bytes that one change of a key sends to its watchers. Each
+// watcher gets the old and the new value. The watchers beyond the limit are
+// disconnected.
 constexpr size_t kMaxToldBytes = size_t{64} << 20;
 
 size_t Cost(std::string_view key, std::string_view value) {
   return kBytesPerEntry + key.size() + value.size();
 }
 
-// Parses the number at the start of `value` as PyTorch's server does; nullopt
-// if there is none.
+// Parses the number at the start of `value` in the same way as PyTorch's
+// server; nullopt if there is none.
 std::optional<int64_t> NumberIn(const std::string& value) {
   errno = 0;
   char* end = nullptr;
@@ -164,9 +164,9 @@ void StoreCore::Wait(StoreClientId client, const StoreRequest& request,
                      StoreEffects* effects) {
   // A client waits at most once at a time: a second WAIT replaces the first.
   DropWait(client, effects);
-  // PyTorch's blocking pop is a WAIT for one queue, followed by a pop that must
-  // find an element. So a WAIT for a single queue ignores elements that are
-  // offered to other clients.
+  // In PyTorch, a blocking pop is a WAIT for one queue and then a pop, which
+  // must find an element. So if a WAIT names a single queue, elements that are
+  // offered to other clients do not count.
   const bool pops =
       request.keys.size() == 1 && Find(request.keys[0]) == There::kAsQueue;
   auto kind = StoreEffects::Kind::kReply;
@@ -275,8 +275,8 @@ void StoreCore::OfferToNext(std::string_view queue, StoreEffects* effects) {
   if (waits_.empty() || !HasSpare(queue)) return;
   const std::optional<StoreClientId> waiter = waits_.ReadyForOne(queue);
   if (!waiter) return;
-  // The memory limit needs no check here: the client's wait has ended and has
-  // freed at least as much memory as its offer needs.
+  // The memory limit needs no check here. The client's wait has ended, and has
+  // freed at least as much memory as the offer needs.
   static_assert(OfferList::kBytesPerOffer <= WaitingList::kBytesPerKey);
   offers_.Add(*waiter, queue);
   AppendInteger(kStoreStopWaiting,
@@ -363,8 +363,8 @@ void StoreCore::DropWait(StoreClientId client, StoreEffects* effects) {
   waits_.Remove(client);
   const std::optional<std::string> barrier = barriers_.Remove(client);
   if (!barrier) return;
-  // The client has given up, so its arrival at the barrier no longer counts.
-  // Otherwise its second attempt would be counted as another client's arrival.
+  // The client has given up, so its arrival at the barrier no longer counts. If
+  // it tries again, it would otherwise be counted twice.
   const auto entry = values_.find(*barrier);
   if (entry == values_.end()) return;
   const std::optional<int64_t> count = NumberIn(entry->second);
@@ -381,10 +381,10 @@ void StoreCore::Forget(StoreClientId client, StoreEffects* effects) {
 void StoreCore::Apply(StoreClientId client, const StoreRequest& request,
                       StoreEffects* effects) {
   const std::optional<std::string> offered = offers_.Take(client);
-  // Any request other than the pop of the offered element ends the client's
-  // offer, and the element is offered to another client. This precedes the
-  // handling of the request: otherwise a client that sends one WAIT after
-  // another would keep the element.
+  // The client has an offer (a reserved queue element). Any request except the
+  // pop of this element ends the offer, and the element is offered to another
+  // client. The offer ends before the request is handled. Otherwise a client
+  // that sends one WAIT after another would keep the element.
   const bool comes =
       request.command == StoreCommand::kQueuePop && request.key == offered;
   if (offered && !comes) OfferToNext(*offered, effects);

@@ -18,8 +18,8 @@ namespace muster::store {
 
 // A round's key-value store without its sockets: keys, queues, barriers and
 // waiting clients. Pure: the effects of a request depend only on the requests
-// before it. docs/STORE.md lists the differences from PyTorch's server, with
-// the reasons.
+// before it. docs/STORE.md lists the differences from PyTorch's server and the
+// reasons.
 class StoreCore {
  public:
   // `max_bytes`: limit of the memory for keys, values, queues and waits,
@@ -41,9 +41,9 @@ class StoreCore {
 
   // Whether any queue element is reserved for a client.
   bool HasOffers() const { return !offers_.empty(); }
-  // Ends all offers that already existed at the previous call, so that other
-  // waiting clients get the elements. Must be called periodically while
-  // HasOffers.
+  // Ends all offers (reserved queue elements) that existed at the previous
+  // call, so that other waiting clients get the elements. Must be called
+  // periodically while HasOffers.
   void AgeOffers(StoreEffects* effects);
 
   size_t keys() const { return values_.size(); }
@@ -86,9 +86,9 @@ class StoreCore {
   // Stores the value, then wakes the clients that wait for `key` and notifies
   // its watchers.
   void Put(std::string_view key, std::string value, StoreEffects* effects);
-  // Adds `amount` to the number stored under the request's key and returns the
-  // sum. Closes the client and returns nullopt if the value is not a number, or
-  // if the memory limit has no room for the sum and `beside` more bytes.
+  // Adds `amount` to the number stored under the request's key, and returns the
+  // sum. If the value is not a number, or if the memory limit has no room for
+  // the sum and `beside` more bytes, closes the client and returns nullopt.
   std::optional<int64_t> Increase(StoreClientId client,
                                   const StoreRequest& request, int64_t amount,
                                   size_t beside, StoreEffects* effects);
@@ -99,11 +99,11 @@ class StoreCore {
   // If the queue has an element that is not reserved, offers it to the first
   // waiting client.
   void OfferToNext(std::string_view queue, StoreEffects* effects);
-  // The number of additional bytes of memory if the key's value is replaced by
+  // How many more bytes of memory are needed if the key's value is replaced by
   // a value of `size` bytes.
   size_t Growth(std::string_view key, size_t size) const;
-  // Whether `bytes` more bytes fit into the memory limit; closes the client if
-  // not. 0 bytes always fit.
+  // Whether `bytes` more bytes fit into the memory limit. If not, closes the
+  // client. 0 bytes always fit.
   bool HasRoom(StoreClientId client, const StoreRequest& request, size_t bytes,
                StoreEffects* effects);
 
@@ -113,10 +113,10 @@ class StoreCore {
   WaitingList waits_;
   BarrierList barriers_;
   WatchList watches_;
-  // Queue elements reserved for clients whose WAIT has ended. An offer ends
-  // with the client's next request; if that request does not pop the element,
-  // the element is offered to the next waiting client. Invariant: if a queue
-  // has an unreserved element, no client waits for that queue alone.
+  // Queue elements that are reserved for clients whose WAIT has ended. An offer
+  // ends with the client's next request. If that request does not pop the
+  // element, the element is offered to the next waiting client. Invariant: if a
+  // queue has an unreserved element, no client waits for that queue alone.
   OfferList offers_;
   // Memory of the values and queues, in bytes.
   size_t stored_bytes_ = 0;

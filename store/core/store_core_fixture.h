@@ -32,9 +32,9 @@ inline std::string Byte(uint8_t byte) {
 
 class StoreCoreTest : public testing::Test {
  protected:
-  // Formats the effects for comparisons: "CLIENT<bytes" for a reply,
-  // "CLIENT<1bytes" for a reply that only one of several clients may get
-  // (kReplyToOne), "CLIENT!reason" for a close.
+  // Formats the effects for comparisons. Reply: "CLIENT<bytes". Reply that only
+  // one of several clients may get (kReplyToOne): "CLIENT<1bytes". Close:
+  // "CLIENT!reason".
   std::vector<std::string> Take() {
     std::vector<std::string> all;
     for (const auto& effect : effects_.All()) {

@@ -1,5 +1,5 @@
-// Tests StoreCore: the effects of each request, and the limits of memory and of
-// reply sizes.
+// Tests of StoreCore: the effects of each request, and the limits of memory and
+// of reply sizes.
 #include "store/core/store_core.h"
 
 #include <gmock/gmock.h>
@@ -220,14 +220,14 @@ TEST_F(StoreCoreTest, AnElementThatIsNotTakenWakesTheNext) {
   Wait(3, {"q"});
   Push("q", "x");
   EXPECT_THAT(Gone(1), ElementsAre("2<1" + Byte(0)));
-  // Client 2 got the offer but sends another request instead of a pop: the
-  // element goes to client 3.
+  // Client 2 got the offer (a reserved element), but sends a request that is no
+  // pop. So the element goes to client 3.
   EXPECT_THAT(Do(2, {.command = C::kNumKeys}),
               ElementsAre("3<1" + Byte(0), "2<" + Number(0)));
 }
 
 // A blocking pop consists of a WAIT and a pop. If another client sends a WAIT
-// between the two, that client must not get the element.
+// between them, it must not get the element.
 TEST_F(StoreCoreTest, AWaitDuringAnOfferWaits) {
   Wait(1, {"q"});
   Push("q", "x");
@@ -242,7 +242,8 @@ TEST_F(StoreCoreTest, AWaitDuringAnOfferWaits) {
   EXPECT_THAT(Gone(1), ElementsAre("3<1" + Byte(0)));
 }
 
-// Behind a relay, a client's pop arrives with another client id than its WAIT.
+// A client behind a relay may send its WAIT and its pop under different client
+// ids.
 TEST_F(StoreCoreTest, AnElementTakenByAPopIsNotOffered) {
   Wait(1, {"q"});
   Wait(2, {"q"});
@@ -313,9 +314,9 @@ TEST_F(StoreCoreTest, ANewWaitPassesTheOfferToTheNext) {
   EXPECT_THAT(Wait(1, {"q"}), ElementsAre("1<1" + Byte(0))) << "nobody waits";
 }
 
-// Client 2 waits for a queue and another key, so its WAIT is not part of a
-// blocking pop. For such a WAIT the queue exists even if its only element is
-// offered to client 1.
+// Client 2 waits for a queue and for another key, so its WAIT is not part of a
+// blocking pop. For such a WAIT the queue exists, even if its only element is
+// reserved for client 1.
 TEST_F(StoreCoreTest, AQueueAmongOtherKeysIsThereThoughItsElementIsOffered) {
   Wait(1, {"q"});
   Push("q", "x");
@@ -437,8 +438,8 @@ TEST_F(StoreLimitsTest, BytesToAllWatchersOfAKeyAreBounded) {
     core.Apply(client, {.command = C::kWatchKey, .key = "k"}, &effects_);
   }
   effects_.Clear();
-  // The limit is 64 MiB: each of the five watchers would be sent the old and
-  // the new value, 16 MiB together.
+  // The limit is 64 MiB. Each of the five watchers would be sent the old and
+  // the new value, together 16 MiB.
   core.Apply(99, set, &effects_);
   std::vector<StoreClientId> closed;
   for (const auto& effect : effects_.All()) {
@@ -494,7 +495,7 @@ TEST_F(StoreLimitsTest, IsBounded) {
 }
 
 // 200 clients wait at one barrier, then for one queue. The name of the barrier
-// or queue is stored once, but the overhead of each client must count.
+// or queue is stored only once, but the overhead of each client must count.
 TEST_F(StoreLimitsTest, BarriersAndOffersAreBoundedToo) {
   StoreCore core(4096);
   core.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);
@@ -523,8 +524,8 @@ TEST_F(StoreLimitsTest, AnOfferNeedsRoomToo) {
   core.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!the store is full")));
   EXPECT_EQ(core.bytes(), before);
-  // If the WAIT comes before the push, the memory limit is not exceeded: the
-  // offer uses the memory of the wait, which ends.
+  // If the WAIT comes before the push, the memory limit is not exceeded. The
+  // wait ends, and the offer uses its memory.
   StoreCore other(1300);
   other.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   other.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);

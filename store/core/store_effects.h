@@ -9,18 +9,19 @@
 
 namespace muster::store {
 
-// The number by which the driver identifies a client; never reused.
+// The number by which the server identifies a client; never reused.
 using StoreClientId = uint64_t;
 
 // The actions to carry out after a step of the store, in this order. All bytes
-// are in one buffer, so that a step in the steady state allocates nothing.
+// are in one buffer, which is reused, so that a step normally allocates
+// nothing.
 class StoreEffects {
  public:
   enum class Kind {
     kReply,
-    // A reply to a WAIT that ended because of one element of a queue. If
-    // several clients wait under one client id (behind a relay), only one of
-    // them may have the element.
+    // A reply to a WAIT that ended because of one element of a queue. Behind a
+    // relay, several clients may wait under one client id. Only one of them may
+    // have the element.
     kReplyToOne,
     // The client violated the protocol, and its connection must be closed. The
     // bytes of the effect are the reason.

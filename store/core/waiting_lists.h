@@ -24,8 +24,8 @@ class WaitingList {
   // nodes.
   static constexpr size_t kBytesPerKey = 160;
 
-  // Adds a wait. `keys`: the keys that do not exist yet; not empty. The client
-  // must not be waiting.
+  // Adds a wait. `keys`: the awaited keys that do not exist yet; must not be
+  // empty. The client must not be waiting.
   void Add(StoreClientId client, const std::vector<std::string_view>& keys);
 
   // Notes that `key` now exists. Removes and returns the clients whose wait
@@ -33,7 +33,7 @@ class WaitingList {
   std::vector<StoreClientId> Ready(std::string_view key);
 
   // Notes that the queue `key` has an element for one client. Removes and
-  // returns the first client whose wait ends because of this element.
+  // returns the first client whose wait ends by this.
   std::optional<StoreClientId> ReadyForOne(std::string_view key);
 
   // Ends the client's wait, if it is waiting.
@@ -67,9 +67,9 @@ class WaitingList {
   size_t bytes_ = 0;
 };
 
-// The offers of queue elements: each client that a push has woken, and the
-// queue whose element is reserved for this client. The element is reserved
-// until the client's next request, which should pop it.
+// Offers: a push into a queue has woken a waiting client, and an element is
+// reserved for this client until its next request, which should pop it. Holds
+// each such client and its queue.
 class OfferList {
  public:
   // Approximate memory of one offer, in addition to the bytes of the queue's
@@ -82,8 +82,8 @@ class OfferList {
   // Ends the client's offer and returns its queue; nullopt if it had none.
   std::optional<std::string> Take(StoreClientId client);
 
-  // Ends all offers that already existed at the previous call of TakeOld.
-  // Returns their queues, one entry for each offer.
+  // Ends all offers that existed at the previous call of TakeOld. Returns their
+  // queues, one entry for each offer.
   std::vector<std::string> TakeOld();
 
   // The number of clients to which elements of `queue` are offered.
@@ -122,7 +122,8 @@ class BarrierList {
   void Add(StoreClientId client, std::string_view key, int64_t world);
 
   // Removes and returns the clients that are released when `count` clients have
-  // arrived: smaller worlds first, then in order of arrival.
+  // arrived. Clients with a smaller world size come first, then the order of
+  // arrival counts.
   std::vector<StoreClientId> Reached(std::string_view key, int64_t count);
 
   // Removes a waiting client. Returns its barrier; nullopt if the client was
@@ -136,8 +137,8 @@ class BarrierList {
   size_t bytes() const { return bytes_; }
 
  private:
-  // World size and arrival number of a waiting client; their order is the order
-  // of release.
+  // World size and arrival number of a waiting client. Sorted in the order of
+  // release.
   using Place = std::pair<int64_t, uint64_t>;
   using Queue = std::map<Place, StoreClientId>;
   using Queues = std::map<std::string, Queue, std::less<>>;

@@ -48,8 +48,8 @@ Way WayOf(StoreCommand command) {
 }
 
 // Whether the server replies to the request at once. If so, the client sends no
-// further request before the reply. False for requests with a late reply
-// (BARRIER) or none.
+// further request before the reply. False: the reply comes late (BARRIER), or
+// there is none.
 bool AnsweredAtOnce(const StoreRequest& request) {
   if (request.command == StoreCommand::kBarrier) return false;
   if (request.command == StoreCommand::kMultiGet && request.keys.empty()) {
@@ -136,8 +136,8 @@ void RelayCore::SettleOffer(StoreClientId client, StoreEffects* effects) {
   const auto offer = offers_.find(client);
   if (offer == offers_.end()) return;
   Drop(offer->second, effects);
-  // This channel was used only for the WAIT, which is answered, so no reply is
-  // in flight on the channel.
+  // This channel was used only for the WAIT, which is answered. So no reply is
+  // in flight on it.
   idle_channels_.push_back(offer->second);
   offers_.erase(offer);
 }
@@ -176,8 +176,8 @@ void RelayCore::OnRequest(StoreClientId client, StoreFraming framing,
   MUSTER_CHECK(!Busy(client));
   const Way way = WayOf(request.command);
   // A new WAIT replaces the client's old one. The old framing has no command
-  // that cancels a wait: any request means that the client has given up its
-  // wait.
+  // that cancels a wait. There, any request shows that the client has given up
+  // its wait.
   const bool gives_up = way == Way::kWait || framing == StoreFraming::kOld;
   const bool cancels = request.command == StoreCommand::kCancelWait;
   const bool waited = (gives_up || cancels) && LeaveWait(client, effects);
@@ -196,8 +196,8 @@ void RelayCore::OnRequest(StoreClientId client, StoreFraming framing,
     AppendInteger(static_cast<uint32_t>(request.number),
                   effects->AddReply(client));
   }
-  // SettleOffer comes after the request: if the request pops the offered
-  // element, the element must still be reserved for this client.
+  // Call SettleOffer after the request is forwarded. If the request pops the
+  // offered element, the element must still be reserved for this client.
   SettleOffer(client, effects);
 }
 
@@ -209,8 +209,8 @@ void RelayCore::OnGone(StoreClientId client, StoreEffects* effects) {
     own_channels_.erase(own);
   }
   SettleOffer(client, effects);
-  // If a shared read of this client is still pending, ReadsReplied skips the
-  // client, because it is no longer busy.
+  // A shared read of this client may still be pending. ReadsReplied skips the
+  // client, because it is no longer in busy_.
   busy_.erase(client);
 }
 
@@ -218,9 +218,9 @@ void RelayCore::WaitsReplied(WaitsByRequest::iterator waits,
                              const RelayFrame& frame, StoreEffects* effects) {
   std::deque<StoreClientId>& clients = waits->second.clients;
   if (frame.kind == RelayFrameKind::kMessageForOne) {
-    // The offer to the first client keeps this channel. For the other clients
-    // the relay sends the WAIT again on another channel, so that the next
-    // element does not depend on the first client.
+    // The offer to the first client keeps this channel. The relay sends the
+    // WAIT of the other clients again on another channel, so that they need not
+    // wait for the first client.
     const StoreClientId first = clients.front();
     clients.pop_front();
     waiting_.erase(first);
@@ -248,7 +248,8 @@ void RelayCore::ReadsReplied(ReadsByRequest::iterator reads,
   std::vector<StoreClientId> left;
   size_t sent = 0;
   for (const StoreClientId client : reads->second.asked) {
-    // Skip a client that is not busy: it has disconnected since its request.
+    // If the client is not busy, skip it: it has disconnected since its
+    // request.
     if (!Busy(client)) continue;
     if (sent > 0 && sent + frame.bytes.size() > limits_.fan_out_bytes) {
       left.push_back(client);
@@ -276,9 +277,9 @@ void RelayCore::Refused(const Use& use, const RelayFrame& frame,
                         StoreEffects* effects) {
   if (use.client) {
     effects->AddClose(*use.client, frame.bytes);
-    // The server has refused the client, which is about to be disconnected. The
-    // relay may have forwarded a further request of the client meanwhile, which
-    // reopened the channel at the server. So the relay drops the channel.
+    // The server has refused the client, which is about to be disconnected.
+    // Meanwhile the relay may have forwarded a further request of the client,
+    // which reopened the channel at the server. So drop the channel.
     own_channels_.erase(*use.client);
     Drop(frame.channel, effects);
   }
@@ -305,8 +306,8 @@ void RelayCore::Refused(const Use& use, const RelayFrame& frame,
 
 void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
   const auto found = uses_.find(frame.channel);
-  // The relay has dropped this channel, but the server sent the frame before
-  // the relay's kGone arrived there.
+  // The relay has dropped this channel. The server sent the frame before it
+  // received the relay's kGone.
   if (found == uses_.end()) return;
   const Use use = found->second;
   if (frame.kind == RelayFrameKind::kGone) {

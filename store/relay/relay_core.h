@@ -21,21 +21,21 @@ namespace muster::store {
 // A relay without its sockets: decides which frames go upstream for the
 // requests of the local clients, and which clients get the answers. Pure.
 //
-// Each client has its own channel upstream for all requests that change the
-// store or that depend on the client. Equal waits share one channel, and so do
-// equal reads:
-// - A pending wait can be joined by later clients.
-// - A pending read cannot, because it may have been answered before the later
-//   client asked. Clients that arrive meanwhile share the next read.
+// Each client has its own channel upstream, for requests that change the store
+// or that depend on the client. Equal waits share one channel, and so do equal
+// reads:
+// - Later clients can join a pending wait.
+// - Later clients cannot join a pending read, because it may already have been
+// answered when they asked. They share the next read.
 class RelayCore {
  public:
   struct Limits {
     // Limit of the memory for shared waits and reads that are pending, in
     // bytes.
     size_t held_bytes;
-    // Limit of one shared reply's size times the number of clients that get it,
-    // in bytes. Further clients get the reply to the next read. At least one
-    // client is always served.
+    // Limit, in bytes, of the size of one shared reply times the number of
+    // clients that get it. Further clients get the reply to the next read. At
+    // least one client is always served.
     size_t fan_out_bytes;
   };
 
@@ -51,8 +51,8 @@ class RelayCore {
   // Handles a frame from upstream.
   void OnFrame(const RelayFrame& frame, StoreEffects* effects);
 
-  // Whether the client's last request, other than a wait or barrier, is
-  // unanswered. The client's next request must then wait, because otherwise
+  // Whether the client's last request is unanswered, if that request is no wait
+  // and no barrier. The client's next request must then wait, because otherwise
   // replies could overtake each other.
   bool Busy(StoreClientId client) const { return busy_.contains(client); }
 
@@ -67,7 +67,7 @@ class RelayCore {
     std::deque<StoreClientId> clients;
   };
   // The clients of one shared read. The clients in `asked` get the reply to the
-  // pending read; those in `next` asked later and get the reply to the
+  // pending read. The clients in `next` asked later, and get the reply to the
   // following read.
   struct Reads {
     uint32_t channel = 0;
@@ -83,7 +83,7 @@ class RelayCore {
     std::optional<StoreClientId> client;
     std::optional<WaitsByRequest::iterator> waits;
     std::optional<ReadsByRequest::iterator> reads;
-    // The client that was offered a queue's element through this channel.
+    // The client to which a queue's element was offered through this channel.
     std::optional<StoreClientId> offered;
   };
 
@@ -95,9 +95,9 @@ class RelayCore {
                 StoreEffects* effects);
   void PassOn(StoreClientId client, const StoreRequest& request,
               StoreEffects* effects);
-  // Called after each request of a client and at the client's end. If an
-  // element was offered to the client and the client has not popped it, tells
-  // the server to offer the element to others.
+  // Called after each request of a client, and at the client's end. If the
+  // client has not popped an element that was offered to it, tells the server
+  // to offer the element to others.
   void SettleOffer(StoreClientId client, StoreEffects* effects);
 
   void End(WaitsByRequest::iterator waits);
@@ -105,17 +105,17 @@ class RelayCore {
                     StoreEffects* effects);
   void ReadsReplied(ReadsByRequest::iterator reads, const RelayFrame& frame,
                     StoreEffects* effects);
-  // Ends the use of a channel that the server refused (for a violation of the
-  // protocol), and closes the channel's clients.
+  // Ends the use of a channel that the server refused because of a protocol
+  // violation. Closes the channel's clients.
   void Refused(const Use& use, const RelayFrame& frame, StoreEffects* effects);
 
-  // Whether the limit of shared requests has room for `bytes` more bytes;
-  // closes the client if not.
+  // Whether `bytes` more bytes fit into the limit of shared requests. If not,
+  // closes the client.
   bool MayHold(StoreClientId client, size_t bytes, StoreEffects* effects);
   uint32_t TakeChannel(Use use);
   // Keeps the channel for reuse. No request may be pending on the channel.
   void Rest(uint32_t channel);
-  // Tells the server to forget the channel. Does not free the channel's number,
+  // Tells the server to forget the channel. The channel's number stays in use,
   // since a reply may be in flight.
   void Drop(uint32_t channel, StoreEffects* effects);
   void SendUpstream(uint32_t channel, std::string_view request,
@@ -129,8 +129,9 @@ class RelayCore {
   uint32_t next_channel_ = 1;
   WaitsByRequest waits_;
   ReadsByRequest reads_;
-  // Three maps, keyed by client: the shared WAIT that the client takes part in;
-  // the channel of the client's offer; the client's own channel.
+  // Three maps, each keyed by client. First: the shared WAIT in which the
+  // client takes part. Second: the channel of the client's offer. Third: the
+  // client's own channel.
   std::map<StoreClientId, WaitsByRequest::iterator> waiting_;
   std::map<StoreClientId, uint32_t> offers_;
   std::map<StoreClientId, uint32_t> own_channels_;

@@ -24,8 +24,8 @@ const std::string kOne(1, '\1');
 
 class RelayCoreTest : public testing::Test {
  protected:
-  // Formats the effects: for upstream "CHANNEL COMMAND key..." or "CHANNEL
-  // gone", for a client "CLIENT<bytes" or "CLIENT!reason".
+  // Formats the effects. Upstream: "CHANNEL COMMAND key..." or "CHANNEL gone".
+  // To a client: "CLIENT<bytes" or "CLIENT!reason".
   std::vector<std::string> Take() {
     std::vector<std::string> all;
     for (const auto& effect : effects_.All()) {
@@ -122,7 +122,7 @@ TEST_F(RelayCoreTest, ReadsThatComeMeanwhileGoTogetherAsTheNext) {
   EXPECT_THAT(Get(1, "k"), ElementsAre("1 GET k"));
   EXPECT_THAT(Get(2, "k"), IsEmpty());
   EXPECT_THAT(Get(3, "k"), IsEmpty());
-  // Clients 2 and 3 asked after the pending read was sent, so they do not get
+  // Clients 2 and 3 asked after the pending read was sent. So they do not get
   // its reply "old", but the reply to the next read.
   EXPECT_THAT(Reply(1, "old"), ElementsAre("1<old", "1 GET k"));
   EXPECT_TRUE(core_.Busy(2));

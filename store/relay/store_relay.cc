@@ -30,8 +30,8 @@ namespace muster::store {
 namespace {
 
 // Shortest and longest pause between two attempts to connect to the store. The
-// store opens its port when its node begins the round, which may be a moment
-// after this relay starts.
+// store opens its port when its node begins the round, perhaps a moment after
+// this relay starts.
 constexpr Duration kFirstRetryPause = std::chrono::milliseconds(2);
 constexpr Duration kLongestRetryPause = std::chrono::milliseconds(50);
 
@@ -79,8 +79,8 @@ absl::StatusOr<StreamSocket> Reach(const SocketAddress& address,
   if (!fd.ok()) return fd.status();
   StreamSocket socket{*std::move(fd), nullptr};
   if (tls.has_value()) {
-    // TLS must not buffer decrypted data here, because the hub's epoll would
-    // not report data that TLS has already read from the socket.
+    // Do not let TLS buffer decrypted data here. The hub's epoll does not
+    // report data that TLS has already read from the socket.
     socket.tls = std::make_unique<TlsStream>(
         *tls, TlsStream::Side::kClient, socket.fd.get(),
         TlsStream::Options{.buffering = TlsStream::Buffering::kNone});
@@ -174,8 +174,8 @@ absl::StatusOr<StreamSocket> ReachUpstream(const std::string& host, int port,
 class StoreRelay::Running {
  public:
   Running(StoreHubOptions options, std::string upstream, int port)
-      // One shared read's replies may take a quarter of the buffer limit.
-      // Requests wait once half of the limit is used, so the sum stays below
+      // The replies of one shared read may take a quarter of the buffer limit.
+      // Requests wait once half of the limit is used. So the sum stays below
       // the limit.
       : service_(options.max_buffer_bytes / 4),
         hub_(std::move(options), &service_),

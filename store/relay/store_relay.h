@@ -46,29 +46,31 @@ struct StoreRelayOptions {
   Instant deadline;
   // The TLS key of the connection to the StoreServer; nullopt: clear text.
   std::optional<TlsContext> tls;
-  // Numeric address on which the relay listens, as in StoreServerOptions.
+  // Numeric address on which the relay listens, with the meaning of
+  // StoreServerOptions::address.
   std::string address;
   int port = 0;
   OwnedFd listener;
-  // Client addresses from which connections are accepted, as in
-  // StoreServerOptions.
+  // Client addresses from which connections are accepted, with the meaning of
+  // StoreServerOptions::clients.
   AddressSet clients = AddressSet::Loopback();
   // Limit of all buffers in bytes. Must exceed twice the largest reply, because
-  // a buffer doubles when it grows.
+  // a buffer doubles its size when it grows.
   size_t max_buffer_bytes = size_t{1} << 30;
-  // Time for which clients that do not read may delay the others, as in
-  // StoreServerOptions. It is shorter here: while the relay waits for its
+  // Time for which clients that do not read may delay the others. It must be
+  // shorter than StoreServerOptions::timeout: while the relay waits for its
   // clients to read, the server waits for the relay.
   Duration timeout = std::chrono::seconds(3);
-  // Receives messages for the user, as in StoreServerOptions.
+  // Receives messages for the user, with the rules of
+  // StoreServerOptions::on_notice.
   std::function<void(const std::string&)> on_notice;
 };
 
-// A node's relay of the round's store. Its workers use it like the StoreServer,
-// and it holds one connection to the server. Equal waits and equal reads of
-// several workers are sent once; all other requests are forwarded in order. A
-// waiting worker does not block the others. If the upstream connection is lost,
-// all connections are closed, as if the store itself had closed.
+// A node's relay of the round's store. The node's workers use it like the
+// StoreServer, and it holds one connection to the server. Equal waits and equal
+// reads of several workers are sent once. All other requests are forwarded in
+// order. A waiting worker does not block the others. If the upstream connection
+// is lost, all connections are closed, as if the store itself had closed.
 //
 // Thread-safe. Runs one thread, like StoreServer.
 class StoreRelay {

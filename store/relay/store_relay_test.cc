@@ -143,7 +143,8 @@ TEST_F(StoreRelayTest, PipelinedRequestsAreAnsweredInOrder) {
   }
 }
 
-// All replies together exceed the limit of the relay's buffers.
+// Many clients read the value at once. All replies together exceed the limit of
+// the relay's buffers.
 TEST_F(StoreRelayTest, ManyReadersOfALargeValueAreAllServed) {
   StoreRelayOptions options = To(server_->port());
   options.max_buffer_bytes = 4 * kMaxStoreValueBytes;
@@ -254,8 +255,8 @@ class EncryptedRelayTest : public testing::Test {
   EncryptedRelayTest() {
     StoreServerOptions options;
     options.tls = Tls('k');
-    // With no clear-text addresses the server treats connections from this host
-    // like those from other hosts: they must be encrypted.
+    // The list of addresses that may use clear text is empty. So even
+    // connections from this host must be encrypted.
     options.clear_text_clients = AddressSet();
     options.on_notice = [this](const std::string& sentence) {
       const std::lock_guard<std::mutex> lock(mutex_);

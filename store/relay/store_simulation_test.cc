@@ -1,6 +1,6 @@
-// Simulates a store, two relays and their clients. From a seed, clients act at
-// random within the protocol, and all messages in flight are delivered in
-// random order.
+// Tests of a simulated store, two relays and their clients. A seed determines
+// everything: clients act at random within the protocol, and messages in flight
+// are delivered in random order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,8 +30,8 @@ constexpr size_t kMuchRoom = size_t{1} << 30;
 constexpr size_t kLittleRoom = 2500;
 constexpr std::array<std::string_view, 2> kQueues = {"q", "r"};
 
-// kStand: some elements may be reserved for clients that have not popped yet.
-// kAreOver: no element is reserved.
+// kStand: some elements may be reserved for clients that have not popped them
+// yet. kAreOver: no element is reserved.
 enum class Offers { kStand, kAreOver };
 
 class StoreSimulation {
@@ -48,8 +48,8 @@ class StoreSimulation {
       if (testing::Test::HasFailure()) return;
       if (Below(400) == 0) ComeToRest();
       if (clients_.size() < kClients) clients_.push_back(NewClient());
-      // Under kFinds no offer expires: a client must always find the element
-      // that was offered to it, however late its pop arrives.
+      // If told_ is kFinds, no offer expires: a client must always find the
+      // element that was offered to it, however late its pop arrives.
       if (told_ == Told::kMayFindNothing && Below(150) == 0) {
         store_.AgeOffers();
       }
@@ -92,8 +92,8 @@ class StoreSimulation {
     }
   }
 
-  // Removes the disconnected clients of which the simulated store has no state
-  // any more.
+  // Removes the disconnected clients for which the simulated store keeps no
+  // state any more.
   void ForgetThoseWhoLeft() {
     std::erase_if(clients_, [this](const auto& client) {
       return client->gone() && !store_.Knows(client->id());
@@ -132,9 +132,9 @@ class StoreSimulation {
     CheckNoPopWaitsWhileAnElementIsThere(Offers::kAreOver);
   }
 
-  // Checks that no client waits for a queue that has an unreserved element.
-  // Under kStand, one element counts as reserved for each client that may hold
-  // an offer.
+  // Checks that no client waits for a queue that has an unreserved element. If
+  // offers may exist (kStand), one element counts as reserved for each client
+  // that may hold one.
   void CheckNoPopWaitsWhileAnElementIsThere(Offers offers) {
     for (const std::string_view queue : kQueues) {
       int64_t spare = store_.LengthOf(queue);
@@ -148,8 +148,8 @@ class StoreSimulation {
     }
   }
 
-  // Disconnects all clients. Afterwards neither the store nor the relays may
-  // hold any of their state.
+  // Disconnects all clients. After that, neither the store nor the relays may
+  // hold any state of the clients.
   void EndAll() {
     for (const auto& client : clients_) {
       client->Leave(Below(2) == 0 ? Unread::kArrives : Unread::kIsLost);
@@ -216,7 +216,7 @@ RandomClient::Tally Simulate(uint32_t first_seed, Told told,
     StoreSimulation(seed, told, max_store_bytes, &tally).Run(kSteps);
   }
   if (testing::Test::HasFailure()) return tally;
-  // Over all seeds, each of these events must have occurred often.
+  // Summed over all seeds, each of these events must have occurred often.
   EXPECT_GT(tally.found, 1000);
   EXPECT_GT(tally.canceled, 100);
   return tally;

@@ -4,8 +4,8 @@ namespace muster::store {
 namespace {
 
 // All clients together must read at least 1/kLeastReadPart of the budget within
-// `timeout`. Otherwise a client that reads one byte now and then could make all
-// others wait for ever.
+// `timeout`. Otherwise one client could make all others wait for ever, by
+// reading one byte now and then.
 constexpr size_t kLeastReadPart = 2048;
 
 }  // namespace
@@ -40,8 +40,8 @@ bool BufferBudget::IsOverdue(Instant now) {
 bool BufferBudget::FillsBefore(const BufferShare& one,
                                const BufferShare& other) const {
   // Unread replies shrink as clients read, but an incomplete request may never
-  // be complete. So if incomplete requests hold at least half of all bytes, the
-  // connection with the largest request is closed.
+  // become complete. So if at least half of all bytes belong to incomplete
+  // requests, close the connection with the largest request.
   if (outgoing_ <= bytes_ / 2) {
     return one.bytes - one.outgoing > other.bytes - other.outgoing;
   }

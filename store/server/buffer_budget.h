@@ -12,27 +12,27 @@ namespace muster::store {
 // The buffers of one connection as counted by a BufferBudget; only the budget
 // changes this struct.
 struct BufferShare {
-  // Memory of the connection's buffers, and the part of that memory for replies
-  // that the client has not read; both in bytes.
+  // Memory of the connection's buffers. The next field: the part of it that
+  // holds replies that the client has not read. Both in bytes.
   size_t bytes = 0;
   size_t outgoing = 0;
-  // Number (BufferBudget::wait_) of the last period of waiting requests in
-  // which the client read data; 0: none.
+  // The newest period of waiting requests in which the client read data, as its
+  // number (BufferBudget::wait_); 0: none.
   uint64_t read_in = 0;
 };
 
-// The limit of the memory for the buffers of all connections; decides when
-// requests must wait and which connections are closed. Pure: the caller passes
+// The limit of the memory for the buffers of all connections. Decides when
+// requests must wait, and which connections are closed. Pure: the caller passes
 // changes and the time.
 //
 // - If unread replies exceed half of the limit, requests wait, because their
-//   replies would add to the unread ones. Clients that read make room again, so
-//   no client that reads is closed.
-// - If almost nothing is read during `timeout` while requests wait, the
-//   clients that do not read are closed.
+// replies would add to the unread ones. Clients that read make room again, so
+// no client that reads is closed.
+// - If requests wait and almost nothing is read during `timeout`, the clients
+// that do not read are closed.
 // - If all buffers exceed the limit, a connection is closed at once. Most of
-//   the memory then holds incomplete requests, because replies are limited by
-//   the wait.
+// the memory then holds incomplete requests, because the waiting limits the
+// replies.
 class BufferBudget {
  public:
   BufferBudget(size_t max_bytes, Duration timeout);
@@ -54,8 +54,8 @@ class BufferBudget {
   // Must be called periodically while RequestsWait.
   bool IsOverdue(Instant now);
 
-  // Whether `one` is closed before `other`: FillsBefore is the order if the
-  // budget is full, BlocksBefore if IsOverdue.
+  // Whether `one` must be closed before `other`. FillsBefore: the order if the
+  // budget is full. BlocksBefore: the order if IsOverdue.
   bool FillsBefore(const BufferShare& one, const BufferShare& other) const;
   bool BlocksBefore(const BufferShare& one, const BufferShare& other) const;
 
@@ -64,9 +64,9 @@ class BufferBudget {
   const Duration timeout_;
   size_t bytes_ = 0;
   size_t outgoing_ = 0;
-  // Three values of the current wait, which is a period in which RequestsWait:
-  // its start, or a later time at which enough had been read; its number, from
-  // 1; the bytes read since `wait_began_`.
+  // Three values of the current wait, a period in which RequestsWait is true.
+  // First: its start, or a later time at which enough had been read. Second:
+  // its number, from 1. Third: the bytes read since the first.
   std::optional<Instant> wait_began_;
   uint64_t wait_ = 1;
   size_t read_ = 0;

@@ -71,8 +71,8 @@ TEST_F(BufferBudgetTest, AClientThatReadsPreventsOverdue) {
     ASSERT_FALSE(budget_.IsOverdue(kBegin + i * (kOverdueAfter - Duration(1))));
     budget_.CountRead(b_, 1000);
   }
-  // From here on the clients read nothing. Their earlier reads must not delay
-  // the end of the wait.
+  // From here on the clients read nothing. What they read before must not delay
+  // the time at which the wait is overdue.
   const Instant last = kBegin + 10 * (kOverdueAfter - Duration(1));
   EXPECT_FALSE(budget_.IsOverdue(last));
   EXPECT_TRUE(budget_.IsOverdue(last + kOverdueAfter));
@@ -90,8 +90,8 @@ TEST_F(BufferBudgetTest, AByteNowAndThenIsNoReading) {
 TEST_F(BufferBudgetTest, EveryWaitIsLookedAtByItself) {
   Send(a_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
-  // All replies are read, so the requests no longer wait. The next wait, which
-  // b_ causes, is overdue only after the full kOverdueAfter.
+  // All replies are read, so requests no longer wait. The next wait, which b_
+  // causes, must be overdue only after the full kOverdueAfter.
   Send(a_, 0);
   Send(b_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin + kOverdueAfter));
@@ -113,8 +113,8 @@ TEST_F(BufferBudgetTest, AClientThatDoesNotReadBlocksBeforeOneThatReads) {
   const BufferShare idle;
   EXPECT_TRUE(budget_.BlocksBefore(a_, idle));
   EXPECT_FALSE(budget_.BlocksBefore(idle, a_));
-  // a_ has read only in an earlier wait, which does not protect it in this
-  // wait.
+  // a_ has read data only in an earlier wait. This does not protect its
+  // connection in this wait.
   Send(b_, 0);
   Send(c_, 0);
   Send(c_, kHalf - 1);
@@ -129,9 +129,9 @@ TEST_F(BufferBudgetTest, HalfARequestFillsBeforeAnAnswer) {
   ASSERT_TRUE(budget_.IsFull());
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));
   EXPECT_FALSE(budget_.FillsBefore(a_, b_));
-  // The reply to a_ is now larger than the incomplete request of b_. But the
-  // incomplete requests of b_ and c_ together are as large as the reply, so b_
-  // is still closed first.
+  // The reply to a_ is now larger than the incomplete request of b_. But
+  // together the incomplete requests of b_ and c_ are as large as the reply. So
+  // b_ is still closed first.
   budget_.Charge(a_, kHalf + 200, kHalf + 200);
   budget_.Charge(c_, 400, 0);
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));

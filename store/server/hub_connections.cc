@@ -15,9 +15,9 @@
 namespace muster::store {
 namespace {
 
-// Limit of a connection's unread data; beyond it the connection is closed. Data
-// of watches and of a relay's channels needs this limit, because it is not a
-// reply to a request that could be held back.
+// Limit of a connection's unread data, beyond which the connection is closed.
+// It is needed for the data of watches and of a relay's channels: such data is
+// no reply to a request that could be held back.
 constexpr size_t kMaxUnread = size_t{1} << 20 | kMaxStoreReplyBytes * 2;
 
 }  // namespace
@@ -47,15 +47,15 @@ void HubConnections::Watch(StoreConnection& connection) {
   const uint32_t wanted = (connection.stalled ? 0u : EPOLLIN) |
                           (connection.out.empty() ? 0u : EPOLLOUT);
   if (wanted == connection.watched || connection.ending) return;
-  // A scheduled connection is about to send its new data. Watch is called again
-  // after that, and then decides whether epoll watches for writability.
+  // The connection is scheduled: it is about to send its new data. After that,
+  // Watch is called again and decides whether epoll watches for writability.
   if (connection.scheduled) return;
   connection.watched = wanted;
   events_->Change(connection.socket.fd.get(), connection.id, wanted);
 }
 
 void HubConnections::Charge(StoreConnection& connection) {
-  // The budget does not include the upstream connection, whose buffers have a
+  // Do not charge the upstream connection to the budget: its buffers have a
   // limit of their own.
   if (connection.role == Role::kUpstream) return;
   budget_->Charge(connection.share, connection.Memory(),
@@ -93,8 +93,8 @@ std::vector<StoreConnection*> HubConnections::SendScheduled() {
     StoreConnection* const connection = TakeScheduled();
     if (connection == nullptr) continue;
     connections.push_back(connection);
-    // The threads of the SendCrew cannot encrypt, so the caller of this
-    // function sends to encrypted connections itself.
+    // The threads of the SendCrew cannot encrypt. The caller of this function
+    // itself sends to encrypted connections.
     if (connection->socket.tls != nullptr) continue;
     sent_to.push_back(connection);
     jobs.push_back(
@@ -132,7 +132,8 @@ void HubConnections::End(StoreConnection& connection) {
   if (connection.ending) return;
   connection.ending = true;
   ending_.push_back(connection.id);
-  // Frees the buffers now, except `in` while the service handles its bytes.
+  // Free the buffers now. But while the service handles bytes in `in`, leave
+  // `in` to Remove.
   connection.out = ByteQueue();
   if (!connection.processed) connection.in = ByteQueue();
   budget_->Charge(connection.share, 0, 0);

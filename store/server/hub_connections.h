@@ -20,16 +20,18 @@ namespace muster::store {
 inline constexpr StoreClientId kUpstreamClient = 0;
 
 // The open connections of a hub with their sockets and buffers. Sends data,
-// registers sockets in epoll, accounts for buffers and closes connections; does
-// not parse the data. A connection is closed in two steps, so that a reference
-// to it stays valid while an event is handled: End frees its buffers, and
-// Remove, later, its socket. Single-threaded.
+// registers sockets in epoll, accounts for buffers and closes connections. Does
+// not parse the data. Single-threaded.
+//
+// A connection is closed in two steps, so that a reference to it stays valid
+// while an event is handled: End frees its buffers; Remove, later, closes its
+// socket.
 class HubConnections {
  public:
   using Role = StoreConnection::Role;
 
-  // The pointers must outlive this object. `events` must be open before the
-  // first Add. `helpers`: number of threads that help to send.
+  // All pointed-to objects must outlive this object. `events` must be open
+  // before the first Add. `helpers`: number of threads that help to send.
   HubConnections(HubEvents* events, BufferBudget* budget,
                  BoundedNotices* notices, size_t helpers)
       : events_(events), budget_(budget), notices_(notices), crew_(helpers) {}
@@ -63,8 +65,7 @@ class HubConnections {
   // that connection is removed or ending. Requires scheduled() > 0.
   StoreConnection* TakeScheduled();
   // Makes one send call for each scheduled connection, on several threads.
-  // Returns those connections: each may have unsent data left, which Send
-  // sends.
+  // Returns these connections. Each may have unsent data left; pass it to Send.
   std::vector<StoreConnection*> SendScheduled();
   // Sends as much as the kernel accepts; ends the connection on an error.
   void Send(StoreConnection& connection);
@@ -88,11 +89,11 @@ class HubConnections {
   // Closes all connections.
   void Clear();
 
-  // The error for which the upstream connection was refused or lost; OK: none.
+  // The error with which the upstream connection was refused or lost; OK: none.
   const absl::Status& failure() const { return failure_; }
-  // Returns failure(), or OK if there were clients and all of them had
-  // disconnected before the upstream was lost: the store of a round closes
-  // after its workers.
+  // Returns failure(). But returns OK if there were clients, and all of them
+  // had disconnected before the upstream was lost: a round's store closes after
+  // its workers have exited.
   absl::Status Result() const;
 
  private:

@@ -19,8 +19,8 @@ namespace muster::store {
 namespace {
 
 // Time for which this thread polls for the next event before it sleeps.
-// Requests often follow one another, and waking up costs this thread and the
-// client more than handling the request.
+// Requests often follow one another. A wake-up costs this thread and the client
+// more than the handling of a request.
 constexpr Duration kLinger = std::chrono::microseconds(50);
 
 }  // namespace
@@ -79,7 +79,7 @@ absl::Status HubThread::Start(const std::string& name,
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  // The new thread inherits this mask, in which all signals are blocked.
+  // The new thread inherits the signal mask, in which all signals are blocked.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   absl::Status status;
   try {

@@ -29,8 +29,8 @@ class HubEvents {
   // The id of the event caused by Stop.
   static constexpr uint64_t kStopId = 2;
 
-  // Must be called once, before all others. ResourceExhausted: no descriptors
-  // are left.
+  // Must be called once, before all other methods. ResourceExhausted: no
+  // descriptors are left.
   absl::Status Open();
 
   // Registers a socket; its events have `id`. Returns false on failure.

@@ -18,7 +18,7 @@
 namespace muster::store {
 namespace {
 
-// The length of the backlog; the kernel limits it to net.core.somaxconn.
+// The length of the backlog. The kernel reduces it to net.core.somaxconn.
 constexpr int kBacklog = 1 << 20;
 // Keep-alive detects a silent host after about two minutes.
 constexpr int kKeepAliveIdleSeconds = 60;
@@ -42,8 +42,8 @@ absl::Status Set(int fd, int level, int option, int value) {
   return ErrnoStatus("the store's socket option");
 }
 
-// Sets socket options that, on Linux, accepted connections inherit from the
-// listening socket. This saves system calls for each connection.
+// Sets socket options on the listening socket. On Linux, accepted connections
+// inherit them, which saves system calls for each connection.
 absl::Status SetInherited(int fd) {
   absl::Status set = Set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   set.Update(Set(fd, SOL_SOCKET, SO_KEEPALIVE, 1));
@@ -154,7 +154,7 @@ StoreAcceptor::Accepted StoreAcceptor::Accept(size_t connections,
         accept4(listener_.get(), reinterpret_cast<sockaddr*>(&peer.storage),
                 &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     const bool failed = !accepted.socket.open();
-    // Only this one connection failed, so the next one is accepted.
+    // Only this connection failed. Accept the next one.
     if (failed && (errno == EINTR || errno == ECONNABORTED)) continue;
     if (failed && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
                    errno == ENOMEM)) {
@@ -179,7 +179,7 @@ void StoreAcceptor::Resume(size_t connections) {
 
 void StoreAcceptor::SetEvents(uint32_t events) {
   epoll_event event{.events = events, .data = {.u64 = id_}};
-  // The caller's error message needs the current errno.
+  // Keep the current errno for the caller's error message.
   const int error = errno;
   epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_.get(), &event);
   errno = error;

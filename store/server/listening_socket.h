@@ -22,8 +22,8 @@ namespace muster::store {
 //   ResourceExhausted  no descriptor is left
 absl::StatusOr<OwnedFd> ListenOn(const std::string& address, int port);
 
-// Returns `given`, with the options of ListenOn set, if it is open; otherwise
-// the result of ListenOn.
+// If `given` is open, sets the options of ListenOn on it and returns it.
+// Otherwise returns the result of ListenOn.
 //   InvalidArgument  `given` is not a listening stream socket
 //   and the errors of ListenOn
 absl::StatusOr<OwnedFd> ListenerFor(OwnedFd given, const std::string& address,
@@ -36,10 +36,10 @@ inline constexpr int kDescriptorsForOthers = 512;
 // Returns the port to which the socket is bound.
 absl::StatusOr<int> LocalPort(const OwnedFd& socket);
 
-// Accepts connections from a listening socket while there is room. Without free
-// descriptors, epoll would report the listener as readable all the time, so its
-// events are disabled until there may be room again. Meanwhile new connections
-// wait in the kernel's backlog.
+// Accepts connections from a listening socket while there is room. If no
+// descriptor is free, epoll would report the listener as readable all the time.
+// So its events are disabled until there may be room again. Meanwhile new
+// connections wait in the kernel's backlog.
 class StoreAcceptor {
  public:
   StoreAcceptor(OwnedFd listener, size_t max_connections)
@@ -53,13 +53,12 @@ class StoreAcceptor {
     SocketAddress peer;
   };
   // Returns a new non-blocking connection. The returned socket is not open if
-  // no connection is pending, or if there is no room for more than the existing
-  // `connections`. In the latter case `why_paused` is set to the reason.
+  // no connection is pending, or if there is no room beside the existing
+  // `connections`. In the second case `why_paused` is set to the reason.
   Accepted Accept(size_t connections, std::string* why_paused);
 
   bool paused() const { return paused_; }
-  // Starts to accept again if there is room for more than the existing
-  // `connections`.
+  // Starts to accept again, if there is room beside the existing `connections`.
   void Resume(size_t connections);
 
   void Close() { listener_.Close(); }

@@ -13,8 +13,9 @@ class MemoryWatermark {
   static constexpr size_t kLeast = size_t{32} << 20;
 
   // Sets the memory in use to `bytes`. Returns whether freed memory is to be
-  // returned to the system now: the use has fallen by kLeast or more, and to
-  // half of its maximum or less, since Falls last returned true.
+  // returned to the system now. It is if, since Falls last returned true, the
+  // memory in use has fallen by kLeast or more, and to half of its maximum or
+  // less.
   bool Falls(size_t bytes);
 
  private:

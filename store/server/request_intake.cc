@@ -10,8 +10,8 @@
 namespace muster::store {
 namespace {
 
-// Limit of a connection's unread bytes: beyond it, requests wait whose replies
-// would add to the unread bytes.
+// Limit of a connection's unread bytes. Beyond it, requests wait if their
+// replies would add to the unread bytes.
 constexpr size_t kHighWater = size_t{1} << 20;
 
 }  // namespace
@@ -91,8 +91,9 @@ absl::StatusOr<size_t> RequestIntake::TakeFrame(
       ParseRelayFrame(bytes, kMaxStoreRequestBytes, &frame);
   if (!length.ok() || *length == 0) return length;
   if (frame.kind == RelayFrameKind::kGone) {
-    // This side may have closed the channel already, if its own message and
-    // this frame were in flight at the same time. End then has no effect.
+    // This side may have closed the channel already: its kGone and the relay's
+    // kGone were then in flight at the same time. In this case End has no
+    // effect.
     channels_->End(connection, frame.channel, gone);
     return length;
   }

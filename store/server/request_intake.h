@@ -19,18 +19,18 @@ namespace muster::store {
 // connection whose requests wait is stalled: nothing is read from it. Pure.
 class RequestGate {
  public:
-  // The pointers must outlive this object.
+  // `budget` and `service` must outlive this object.
   RequestGate(const BufferBudget* budget, const StoreService* service)
       : budget_(budget), service_(service) {}
 
-  // Whether the connection's next request must wait: because the client has too
-  // many unread replies, because the service cannot handle its next request
-  // yet, or because the upstream's buffer is full. `upstream` may be null. The
-  // next reply to the client, or TakeUpstreamRoom, ends the wait.
+  // Whether the connection's next request must wait. It must if the client has
+  // too many unread replies, if the service cannot handle its next request yet,
+  // or if the upstream's buffer is full. `upstream` may be null. The next reply
+  // to the client, or TakeUpstreamRoom, ends the wait.
   bool MustStall(const StoreConnection& connection,
                  const StoreConnection* upstream);
-  // Returns true if connections may have been stalled because of the upstream's
-  // buffer and that buffer has room again. The caller then resumes them.
+  // Returns true if the upstream's buffer was full, so that connections may be
+  // stalled, and now has room again. The caller then resumes them.
   bool TakeUpstreamRoom(const StoreConnection& upstream);
 
   // Whether new requests must wait: the buffer budget is spent, or other
@@ -58,8 +58,8 @@ class RequestGate {
   bool upstream_was_full_ = false;
 };
 
-// Splits the bytes received by a hub into requests of clients, and passes the
-// requests to the service.
+// Splits the bytes that a hub receives into requests of clients, and passes
+// these to the service.
 class RequestIntake {
  public:
   // Whether a client's connection may become a relay's connection, with many
@@ -71,9 +71,9 @@ class RequestIntake {
       : relays_(relays), service_(service), channels_(channels) {}
 
   // Handles one request, frame or piece of upstream data at the front of
-  // `bytes`. Returns its length, 0 if it is incomplete, or an error for which
-  // the connection must be closed. Appends to `gone` the clients that a relay
-  // has reported as disconnected.
+  // `bytes`. Returns its length; 0: it is incomplete. After an error the
+  // connection must be closed. Appends to `gone` the clients that a relay has
+  // reported as disconnected.
   absl::StatusOr<size_t> TakeOne(StoreConnection& connection,
                                  std::string_view bytes, StoreEffects* effects,
                                  std::vector<StoreClientId>* gone);

@@ -10,10 +10,10 @@ namespace {
 
 using Role = StoreConnection::Role;
 
-// More unread bytes than RequestGate allows for a connection.
+// More bytes than RequestGate allows a connection to leave unread.
 const std::string kMuch((size_t{1} << 20) + 1, 'x');
 
-// A service whose MayGoOn returns the value that the test sets.
+// A service in which the test sets what MayGoOn returns.
 class TurnService : public StoreService {
  public:
   void OnRequest(StoreClientId, StoreFraming, const StoreRequest&,
@@ -73,8 +73,8 @@ TEST_F(RequestGateTest, AFullUpstreamStallsClientsUntilItHasRoom) {
   EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
   upstream_.out.Consume(kMuch.size());
   EXPECT_TRUE(gate_.TakeUpstreamRoom(upstream_));
-  // Returns true only once: the first call has made the caller resume the
-  // clients.
+  // TakeUpstreamRoom returns true only once, because the caller then resumes
+  // all clients.
   EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
 }
 

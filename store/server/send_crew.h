@@ -16,10 +16,10 @@
 
 namespace muster::store {
 
-// Threads that share the send() calls of a hub's thread: when a thousand
-// clients are released at once, nearly all the time is spent in the kernel's
-// send(). These threads only call send(). The hub owns the buffers, sends its
-// share, and waits until the helpers have finished.
+// Threads that share the send() calls of a hub's thread. If a thousand clients
+// are released at once, nearly all the time is spent in the kernel's send().
+// These threads only call send(). The hub owns the buffers, sends its share,
+// and waits until the helpers have finished.
 //
 // Not thread-safe.
 class SendCrew {
@@ -60,8 +60,9 @@ class SendCrew {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_: the jobs that a helper may take; the number of the
-  // current batch; the number of helpers at work; whether the threads must end.
+  // Four fields guarded by mutex_: the jobs that a helper may take; the number
+  // of the current batch; the number of helpers at work; whether the threads
+  // must end.
   std::span<Job> jobs_;
   uint64_t batch_ = 0;
   size_t active_ = 0;

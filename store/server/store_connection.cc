@@ -24,8 +24,8 @@ std::string PeerName(const OwnedFd& socket) {
                   NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
     return "a client that is gone";
   }
-  // A socket that accepts IPv4 and IPv6 reports an IPv4 client by its
-  // IPv4-mapped address.
+  // A socket for both IPv4 and IPv6 shows an IPv4 client with an IPv4-mapped
+  // address. Remove the prefix.
   return absl::StrCat(absl::StripPrefix(host, "::ffff:"), " port ", port);
 }
 

@@ -20,9 +20,9 @@
 
 namespace muster::store {
 
-// A buffer of bytes: appended at the end, consumed from the front, with
-// amortised O(1) moves per byte. An empty buffer whose contents were small
-// holds no heap memory.
+// A buffer of bytes, appended at the end and consumed from the front. Each byte
+// is moved O(1) times (amortised). An empty buffer holds no heap memory if its
+// contents were small.
 class ByteQueue {
  public:
   // The bytes that are not consumed yet. Valid until the next change.
@@ -68,7 +68,7 @@ struct StoreConnection {
   enum class Role {
     kClient,
     kRelay,  // to a relay; its bytes are frames of many clients
-    // The connection from a relay to the server that gets the forwarded
+    // The connection from a relay to the server, to which the relay forwards
     // requests.
     kUpstream,
   };
@@ -97,8 +97,9 @@ struct StoreConnection {
   bool scheduled = false;
   // Whether the service is handling bytes of this connection right now.
   bool processed = false;
-  // Whether reading from the socket and handling of `in` are paused, because
-  // too many bytes sent to the client or to the upstream are unread.
+  // Whether reading from the socket and the handling of `in` are paused. The
+  // reason: too many bytes that were sent to the client or to the upstream are
+  // unread.
   bool stalled = false;
   // Whether the connection is in the hub's FIFO of connections that wait for
   // the buffer budget.
@@ -155,9 +156,9 @@ class ChannelTable {
   uint64_t next_ = 0;
 };
 
-// A hub's connections by id. The lower bits of an id are the descriptor, so
-// that a look-up needs no hashing; above them is a serial number, so that an id
-// is never reused with its descriptor. No id is below 2^24.
+// A hub's connections by id. The low bits of an id are the descriptor, so a
+// look-up needs no hashing. The high bits are a serial number, so an id is
+// never reused with its descriptor. No id is below 2^24.
 class ConnectionTable {
  public:
   StoreConnection& Add(StreamSocket socket, StoreConnection::Role role);

@@ -34,11 +34,11 @@ static_assert(HubEvents::kStopId != kListenerId);
 constexpr size_t kReadBytes = size_t{256} << 10;
 constexpr int kAcceptsPerEvent = 256;
 // Interval of two periodic checks. While accepting is paused: whether it can
-// resume, since other threads may have freed descriptors. While requests wait:
+// resume, since another thread may have freed descriptors. While requests wait:
 // whether clients read.
 constexpr std::chrono::milliseconds kTick(100);
-// Minimum number of scheduled connections for which the threads of the SendCrew
-// help to send. A smaller number is sent before those threads have woken up.
+// If fewer connections than this are scheduled, the threads of the SendCrew do
+// not help: the data is sent before they have woken up.
 constexpr size_t kCrewBatch = 64;
 
 }  // namespace
@@ -76,8 +76,8 @@ void StoreHub::Stop() { events_.Stop(); }
 absl::Status StoreHub::Run() {
   while (!events_.stopped() && connections_.failure().ok()) {
     const std::span<const epoll_event> events = events_.Wait(LongestPause());
-    // This is checked in each turn of the loop, not only after a time-out of
-    // Wait: under load, Wait may always return events.
+    // Check the time in each turn of the loop. A check only after a time-out of
+    // Wait would not suffice: under load, Wait may always return events.
     if (acceptor_.paused() && events_.now() >= next_accept_) {
       acceptor_.Resume(connections_.size());
     }
@@ -108,7 +108,7 @@ std::optional<std::chrono::milliseconds> StoreHub::LongestPause() const {
 }
 
 void StoreHub::TickService() {
-  // While requests wait, the pop of an offered element may be among them, so
+  // While requests wait, the pop of an offered element may be among them. So
   // offers must not expire.
   const bool wanted = service_->WantsTicks() && !gate_.RequestsWait();
   if (!wanted || !ticks_.Take(MonotonicNow())) return;
@@ -118,7 +118,7 @@ void StoreHub::TickService() {
 }
 
 void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
-  // Run checks itself whether Stop was called.
+  // Nothing to do here: Run itself checks whether Stop was called.
   if (id == HubEvents::kStopId) return;
   if (id == kListenerId) {
     Accept();
@@ -167,8 +167,8 @@ void StoreHub::Accept() {
 }
 
 void StoreHub::NoteStranger(const SocketAddress& peer) {
-  // A socket that accepts IPv4 and IPv6 reports an IPv4 client by its
-  // IPv4-mapped address.
+  // A socket for both IPv4 and IPv6 shows an IPv4 client with an IPv4-mapped
+  // address. Remove the prefix.
   const std::string sentence =
       strangers_.Refused(std::string(absl::StripPrefix(peer.Ip(), "::ffff:")));
   if (!sentence.empty()) Notice(sentence);
@@ -184,8 +184,8 @@ void StoreHub::OnReadable(StoreConnection& connection) {
 }
 
 void StoreHub::Encrypt(StoreConnection& connection) {
-  // TLS must not buffer decrypted data here, because epoll does not report data
-  // that TLS has already read from the socket.
+  // Do not let TLS buffer decrypted data here: epoll does not report data that
+  // TLS has already read from the socket.
   connection.socket.tls = std::make_unique<TlsStream>(
       *options_.tls, TlsStream::Side::kServer, connection.socket.fd.get(),
       TlsStream::Options{.buffering = TlsStream::Buffering::kNone});
@@ -272,7 +272,7 @@ void StoreHub::ResumeNext() {
   connection->queued = false;
   if (gate_.MustStall(*connection, connections_.upstream())) return;
   ProcessHeld(*connection);
-  // The rest of an incomplete request is read now. Otherwise requests of other
+  // Read the rest of an incomplete request now. Otherwise requests of other
   // connections would always be handled before it.
   if (!connection->stalled && !connection->ending) Read(*connection);
 }
@@ -302,8 +302,8 @@ size_t StoreHub::Process(StoreConnection& connection, std::string_view bytes) {
     if (*length == 0) break;
     used += *length;
     Deliver();
-    // If the frame reported that a relay's client has disconnected, the service
-    // is notified before the relay's next frame is handled.
+    // The frame may have reported that a relay's client has disconnected.
+    // Notify the service before the relay's next frame is handled.
     TellGone();
   }
   connection.processed = false;
@@ -383,8 +383,8 @@ void StoreHub::Settle() {
     } else if (connections_.scheduled() >= kCrewBatch) {
       for (StoreConnection* connection : connections_.SendScheduled()) {
         // This connection may have been closed while an earlier connection of
-        // the batch was handled. If not, its remaining data is sent and it is
-        // resumed.
+        // the batch was handled. If it is still open, send its remaining data
+        // and resume it.
         if (!connection->ending) Send(*connection);
       }
     } else if (connections_.scheduled() > 0) {

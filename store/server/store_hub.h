@@ -42,32 +42,34 @@ struct StoreHubOptions {
   // Client addresses from which connections are accepted. A connection from any
   // other address is closed before anything is read from it.
   AddressSet clients = AddressSet::Loopback();
-  // TLS settings, as in StoreServerOptions.
+  // TLS settings, with the meaning of StoreServerOptions::tls.
   std::optional<TlsContext> tls;
   AddressSet clear_text_clients = AddressSet::Loopback();
   size_t max_connections = 0;
-  // Limit of all buffers in bytes, and the time for which clients that do not
-  // read may delay others. See BufferBudget.
+  // Limit of all buffers in bytes. The next field: the time for which clients
+  // that do not read may delay others. See BufferBudget.
   size_t max_buffer_bytes = 0;
   Duration timeout = std::chrono::seconds(5);
   // Interval of calls of StoreService::OnTick.
   std::chrono::milliseconds tick = std::chrono::seconds(1);
-  // Receives messages for the user, as StoreServerOptions::on_notice.
+  // Receives messages for the user, with the rules of
+  // StoreServerOptions::on_notice.
   std::function<void(const std::string&)> on_notice;
 };
 
 // The sockets of a store: accepts connections from the addresses of its
 // clients, reads, passes whole requests to the service and sends its replies.
-// Runs on one thread; when many clients are sent data at once, other threads
-// help to send. All buffers are bounded:
-// - A connection that does not read its replies is not read from.
+// Runs on one thread. If many clients are sent data at once, other threads help
+// to send. All buffers are bounded:
+//
+// - If a connection does not read its replies, it is not read from.
 // - While the unread replies of all connections exceed a limit, no connection
-//   is read from; they resume one by one in FIFO order as room becomes free.
-//   Clients that delay the others by not reading are closed.
+// is read from. As room becomes free, connections resume one by one in FIFO
+// order. Clients that delay the others by not reading are closed.
 // - If all buffers together are too large, the connection with the largest ones
-//   is closed.
-// - Beyond max_connections, or without free descriptors, new connections wait
-//   in the kernel's backlog until others end.
+// is closed.
+// - Beyond max_connections, or if no descriptor is free, new connections wait
+// in the kernel's backlog until others end.
 class StoreHub {
  public:
   StoreHub(StoreHubOptions options, StoreService* service);
@@ -79,8 +81,8 @@ class StoreHub {
   absl::Status Prepare();
 
   // Serves until Stop is called or the upstream is lost. The loss is returned
-  // as an error, unless there were clients and all of them have left. All
-  // sockets are closed on return.
+  // as an error, unless there were clients and all of them have left. On return
+  // all sockets are closed.
   absl::Status Run();
 
   // Makes Run return. Any thread.
@@ -96,12 +98,12 @@ class StoreHub {
   std::optional<std::chrono::milliseconds> LongestPause() const;
   void HandleEvent(uint64_t id, uint32_t events);
   void Accept();
-  // Gives a notice that a connection from `peer` was refused, unless enough
-  // such notices were given.
+  // Gives a notice that a connection from `peer` was refused. StrangerLog
+  // limits the number of these notices.
   void NoteStranger(const SocketAddress& peer);
   void TickService();
-  // Called after each event: closes connections, notifies the service, and
-  // sends data, until nothing is left to do.
+  // Called after each event. Closes connections, notifies the service and sends
+  // data, until nothing is left to do.
   void Settle();
 
   // Reads from a connection that has data. If requests must wait, adds the
@@ -120,14 +122,14 @@ class StoreHub {
   // Continues a stalled connection. The connection may be stalled again at
   // once.
   void Resume(StoreConnection& connection);
-  // Resumes the first connection that waits for the buffer budget.
+  // Resumes the first of the connections that wait for the buffer budget.
   void ResumeNext();
 
   // Carries out the effects of the service's last step.
   void Deliver();
   void DeliverToChannel(const StoreEffects::Effect& effect);
-  // Sends as much as the kernel accepts, then resumes connections that waited
-  // until this connection had less unread data.
+  // Sends as much as the kernel accepts. Then resumes connections that were
+  // stalled because this connection had too much unread data.
   void Send(StoreConnection& connection);
   // Notifies the service of the disconnected clients in gone_, and clears
   // gone_.

@@ -22,10 +22,10 @@
 namespace muster::store {
 namespace {
 
-// A service for tests. Answers PING. Sends upstream the value of each SET, and
-// "gone" for each client that disconnected. Sends upstream data to the client
-// of the last SET. After ADD of n, sends "tick" upstream at each of the next n
-// ticks.
+// A service for tests. Answers PING. Upstream it sends the value of each SET,
+// and "gone" for each client that disconnects. Upstream data goes to the client
+// of the last SET. After ADD of n, it sends "tick" upstream at each of the next
+// n ticks.
 class PingService : public StoreService {
  public:
   void OnRequest(StoreClientId client, StoreFraming,
@@ -61,8 +61,8 @@ class PingService : public StoreService {
   int64_t ticks_left_ = 0;
 };
 
-// Half of a WAIT for 100,000 empty keys: its memory in the parser, which is
-// larger than its bytes on the wire, must count.
+// Half of a WAIT for 100,000 empty keys takes more memory in the parser than on
+// the wire. The memory of the parser must count.
 TEST(StoreConnectionTest, MemoryIncludesTheParser) {
   std::string bytes;
   AppendRequest({.command = StoreCommand::kWait,
@@ -115,8 +115,8 @@ class Serving {
   HubThread thread_;
 };
 
-// The hub must read from an upstream that does not read. Otherwise both sides
-// would wait for each other.
+// The hub must read from an upstream even if the upstream does not read.
+// Otherwise both sides would wait for each other.
 TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   constexpr size_t kBytes = size_t{8} << 20;
   int ends[2];
@@ -143,7 +143,7 @@ TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
 }
 
 // The end of the upstream connection is no failure if there were clients and
-// all have disconnected: after a round its store closes once the workers have
+// all have disconnected. After a round, its store closes once the workers have
 // exited.
 TEST(StoreHubTest, AnUpstreamsEndIsAFailureForClientsThatAreThereOrMayCome) {
   enum class Clients { kNone, kOne, kOneThatLeft };

@@ -1,4 +1,4 @@
-// Tests a server whose clients request more data than it may buffer.
+// Tests of a server whose clients request more data than it may buffer.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST_F(StoreOverloadTest, AClientThatDoesNotReadIsClosedAndTheOthersGoOn) {
   Start(std::chrono::milliseconds(100));
   auto deaf = std::make_unique<ManyClients>(server_->port(), 6);
   deaf->SendByAll(kGetLarge);
-  // Each ADD waits while too many replies are unread, and is answered once some
+  // Each ADD waits while too many replies are unread. It is answered once some
   // of the clients that do not read are closed.
   for (int i = 2; Notices().empty(); ++i) {
     ASSERT_EQ(setter_->Add("n", 1), i);
@@ -89,8 +89,8 @@ TEST_F(StoreOverloadTest, AClientThatDoesNotReadIsClosedAndTheOthersGoOn) {
   EXPECT_EQ(setter_->Get("large"), value_);
 }
 
-// Requests that were received only in part, or not at all, before the overload
-// are handled after the overload.
+// When the overload began, some requests had been received only in part, or not
+// at all. They are handled after the overload.
 TEST_F(StoreOverloadTest, RequestsThatWaitAreNotLost) {
   Start(std::chrono::milliseconds(100));
   RawClient half(server_->port());

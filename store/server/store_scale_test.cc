@@ -1,6 +1,6 @@
-// Tests as many connections as the process may have descriptors, up to 20,000:
-// all wait for one key and are released. Connections beyond the limit are
-// served when others end. The server runs in its own process.
+// Tests of as many connections as the process may have descriptors, up to
+// 20,000. All wait for one key and are released. Connections beyond the limit
+// are served when others end. The server runs in its own process.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -106,8 +106,9 @@ TEST(StoreScaleTest, AsManyConnectionsAsThereAreDescriptors) {
   const size_t waiters = left;
   while (left > 0) {
     const size_t count = std::min(left, kAtOnce);
-    // Each group of clients connects from its own loopback address, because the
-    // kernel is slow to find a free port if few are left.
+    // Each group of clients connects from its own loopback address. With one
+    // address, few ports would be left, and the kernel would be slow to find a
+    // free one.
     crowds.push_back(std::make_unique<ManyClients>(
         server.port(), count, kSilent,
         RawClient::kLoopback + static_cast<uint32_t>(crowds.size())));

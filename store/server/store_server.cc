@@ -25,8 +25,8 @@ class CoreService : public StoreService {
   void OnRequest(StoreClientId client, StoreFraming framing,
                  const StoreRequest& request, StoreEffects* effects) override {
     // A client of the old framing cannot cancel a wait. If it sends a request
-    // while it waits, its wait has timed out on the client's side. The client
-    // would take a late reply to the wait for the reply to its request.
+    // while it waits, its wait has timed out on its own side. A late reply to
+    // the wait would look like the reply to the new request.
     if (framing == StoreFraming::kOld) core_->DropWait(client, effects);
     core_->Apply(client, request, effects);
   }
@@ -80,8 +80,8 @@ class StoreServer::Running {
  private:
   void Serve() {
     const absl::Status served = hub_.Run();
-    // Waiting clients are reported only if the round is broken. After a round
-    // without a failure (reason_ is empty) the count may be wrong: it includes
+    // Report waiting clients only if the round is broken (reason_ is not
+    // empty). After a successful round the count may be wrong: it includes
     // workers that have exited but whose connections have not been read to the
     // end.
     const size_t waiting = reason_.empty() ? 0 : service_.waiting();

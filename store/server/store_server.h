@@ -25,40 +25,39 @@ struct StoreServerOptions {
   // A bound and listening stream socket to use instead of `address` and `port`.
   OwnedFd listener;
   // Client addresses from which connections are accepted. A connection from any
-  // other address is closed before anything is read from it. It is counted, and
-  // a notice names each such address once.
+  // other address is closed before anything is read from it. Refused
+  // connections are counted, and a notice names each refused address once.
   AddressSet clients = AddressSet::Loopback();
   // The TLS key; nullopt: no encryption. With a key, a connection is encrypted
-  // if its first byte is that of a TLS handshake, and refused if its peer does
-  // not have the key. A connection from an address that is not in
+  // if its first byte is that of a TLS handshake. It is refused if its peer
+  // does not have the key. A connection from an address outside of
   // `clear_text_clients` must be encrypted.
   std::optional<TlsContext> tls;
   AddressSet clear_text_clients = AddressSet::Loopback();
   // Limit of the memory for keys, values, queues and waits, in bytes. A request
-  // that exceeds it closes its connection; the others continue.
+  // that exceeds the limit closes its connection; other connections stay open.
   size_t max_store_bytes = size_t{1} << 30;
   // Limit of all bytes that were received but not handled, or sent but not
   // read. Beyond it, the connection with the largest buffers is closed. If
-  // unread replies exceed half of the limit, new requests wait until clients
-  // have read.
+  // unread replies exceed half of it, new requests wait until clients have
+  // read.
   size_t max_buffer_bytes = size_t{2} << 30;
   // Time for which clients that do not read their replies may delay the
-  // requests of others; then these clients are closed.
+  // requests of others. After that, these clients are closed.
   Duration timeout = std::chrono::seconds(5);
   // Minimum time for which a queue element is reserved for the client whose
-  // WAIT it ended, while other clients wait for an element. Normally the pop
-  // arrives one round trip after the WAIT has ended; the limit is for clients
-  // that never pop.
+  // WAIT it ended, if other clients wait for an element. Normally the pop comes
+  // one round trip after the end of the WAIT. The limit is for clients that
+  // never pop.
   std::chrono::milliseconds offer_timeout = std::chrono::seconds(1);
-  // Receives messages for the user, such as why a connection was closed; a
-  // bounded number of them. Called on the server's thread; must not call the
-  // server.
+  // Receives messages for the user, such as why a connection was closed. Their
+  // number is bounded. Called on the server's thread; must not call the server.
   std::function<void(const std::string&)> on_notice;
 };
 
-// A round's key-value store in PyTorch's TCPStore protocol, with both old and
-// new framing, as described in docs/STORE.md. Runs one thread, which blocks all
-// signals and never causes SIGPIPE, so it can run in any process.
+// A round's key-value store in PyTorch's TCPStore protocol, in its old and new
+// framing, as described in docs/STORE.md. Runs one thread, which blocks all
+// signals and never causes SIGPIPE. So it can run in any process.
 //
 // Thread-safe.
 class StoreServer {
@@ -80,11 +79,11 @@ class StoreServer {
   // The port on which the server listens.
   int port() const;
 
-  // Ends the round: stops listening, closes every connection, which releases
-  // all waiting clients, and returns the memory of keys and buffers to the
-  // system. If clients were waiting and `reason` is not empty, as for a broken
-  // round, passes `reason` to on_notice. The port is free on return.
-  // Idempotent.
+  // Ends the round: stops listening, closes every connection (which releases
+  // all waiting clients), and returns the memory of keys and buffers to the
+  // system. `reason`: why the round is broken; empty: it is not. If it is
+  // broken and clients were waiting, passes `reason` to on_notice. The port is
+  // free on return. Idempotent.
   void Close(const std::string& reason);
 
  private:

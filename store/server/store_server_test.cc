@@ -99,7 +99,7 @@ TEST_F(StoreServerTest, SetReleasesAWaitingClient) {
   EXPECT_TRUE(a.Released());
 }
 
-// There are enough clients for the helper threads to send too. 30 of the
+// There are so many clients that the helper threads send, too. 30 of the
 // clients have disconnected before the release.
 TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   Start();
@@ -249,8 +249,9 @@ TEST_F(StoreServerTest, ClosingReleasesAllWaitingClients) {
   server_->Close("again");
 }
 
-// After a successful round, a worker may seem to wait because the server has
-// not read yet that it exited. Close gives no notice then.
+// After a successful round, a worker that has exited may seem to wait, because
+// the server has not read the end of its connection yet. Close gives no notice
+// then.
 TEST_F(StoreServerTest, AnEndWithoutAReasonIsNoNews) {
   Start();
   RawClient waiter(port());
@@ -261,8 +262,8 @@ TEST_F(StoreServerTest, AnEndWithoutAReasonIsNoNews) {
   EXPECT_THAT(notices_.All(), testing::IsEmpty());
 }
 
-// The server soon stops reading from a client that sends requests but reads no
-// replies. Once the client reads, it gets all replies.
+// A client sends requests but reads no replies. The server soon stops reading
+// from it. Once the client reads, it gets all replies.
 TEST_F(StoreServerTest, AClientThatDoesNotReadIsNotReadFrom) {
   Start();
   RawClient greedy(port());
@@ -332,7 +333,7 @@ std::string AnswerFrom(const std::string& own, int port) {
   AppendRequest({.command = C::kValidate, .number = kStoreMagic}, &bytes);
   AppendRequest({.command = C::kSet, .key = "by", .value = own}, &bytes);
   AppendRequest({.command = C::kListKeys}, &bytes);
-  // The server may have closed the connection already.
+  // Ignore an error of send: the server may have closed the connection already.
   (void)send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
   shutdown(fd.get(), SHUT_WR);
   std::string answer;
@@ -372,8 +373,8 @@ size_t ResidentBytes() {
   return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Sets keys with values of 200 KiB, which the allocator takes from its heap,
-// until the values have `bytes` bytes together.
+// Sets keys until their values have `bytes` bytes together. Each value has 200
+// KiB, a size for which the allocator uses its heap.
 int FillStore(RawClient& client, size_t bytes) {
   const std::string value(size_t{200} << 10, 'v');
   int keys = 0;
@@ -494,8 +495,8 @@ TEST_F(StoreServerTest, EachChannelOfARelayIsAClient) {
   other.Send({.command = C::kBarrier, .key = "b", .number = 1});
   EXPECT_TRUE(other.Released());
   EXPECT_EQ(other.Get("b"), "1");
-  // The expected frame has kind 1 (kMessageForOne): only one client may have
-  // the element.
+  // The expected frame has kind 1 (kMessageForOne): only one of the relay's
+  // clients may have the element.
   other.Send({.command = C::kQueuePush, .key = "q", .value = "e"});
   EXPECT_EQ(relay.Next(), "2 1 " + zero);
 }

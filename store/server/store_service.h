@@ -24,7 +24,7 @@ class StoreService {
                          StoreEffects* effects) = 0;
 
   // Whether the client's next request may be handled now. If not, the request
-  // stays unread until a reply is sent to the client.
+  // is read only after a reply was sent to the client.
   virtual bool MayGoOn(StoreClientId client) const = 0;
 
   // Called when the client's connection has ended.
@@ -36,7 +36,7 @@ class StoreService {
   // Whether OnTick must be called even if no client sends anything.
   virtual bool WantsTicks() const = 0;
   // Called once per period of the hub's timer while WantsTicks. The first call
-  // may come at any time within a period.
+  // may come at any time in a period.
   virtual void OnTick(StoreEffects* effects) = 0;
 
   // Handles unconsumed bytes of the upstream connection; returns the number of

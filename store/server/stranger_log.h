@@ -8,21 +8,22 @@
 
 namespace muster::store {
 
-// Counts the connections that a store refuses because of the peer's address,
-// and limits the number of messages about them. Pure.
+// Counts the connections that a store refuses because of the peer's address.
+// Limits the number of messages about them. Pure.
 class StrangerLog {
  public:
   // The maximum number of refused addresses that are named in messages.
   static constexpr size_t kMaxNamed = 8;
 
   // Counts a refused connection from `address`. Returns a message for the user
-  // for the first connection from each of kMaxNamed addresses, and one for all
-  // further addresses; otherwise an empty string.
+  // for the first connection from each of the first kMaxNamed addresses, and
+  // one more message for all further addresses. Otherwise returns an empty
+  // string.
   std::string Refused(const std::string& address);
 
   uint64_t connections() const { return connections_; }
   // Returns a message with the number of refused connections, if Refused has
-  // returned fewer messages than that; otherwise an empty string.
+  // not reported each of them; otherwise an empty string.
   std::string Summary() const;
 
  private:

@@ -21,9 +21,9 @@ class RawClient {
   enum class Greeting { kSent, kNone };
   static constexpr uint32_t kLoopback = 0x7f000001;
 
-  // Connects; with kSent, also sends VALIDATE and PING and checks the reply.
-  // `address`, in host byte order: a loopback address, for tests with more
-  // clients than one address has ports.
+  // Connects. With kSent, also sends VALIDATE and PING, and checks the reply.
+  // `address`: a loopback address in host byte order. Tests with very many
+  // clients use several addresses, because one address has too few ports.
   explicit RawClient(int port, Greeting greeting = Greeting::kSent,
                      uint32_t address = kLoopback);
 
@@ -72,8 +72,8 @@ class ManyClients {
   // Whether any client has data to read now.
   bool HasInput();
   // Reads from all clients until each has received as many bytes as `expected`
-  // has or was disconnected, or until no data has arrived for 30 s. Returns how
-  // many clients received exactly `expected`.
+  // has, or was disconnected. Stops after 30 s without data. Returns how many
+  // clients received exactly `expected`.
   size_t CountReceivers(std::string_view expected);
 
  private:

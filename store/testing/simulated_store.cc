@@ -14,8 +14,8 @@
 namespace muster::store {
 namespace {
 
-// A plain remainder instead of a distribution of the standard library, so that
-// a seed gives the same sequence on every platform.
+// Returns a plain remainder. With a distribution of the standard library, a
+// seed would not give the same sequence on every platform.
 size_t Below(size_t bound, std::mt19937* random) { return (*random)() % bound; }
 
 }  // namespace
@@ -57,16 +57,16 @@ void RandomClient::Act(std::mt19937* random) {
   const bool may_end = state_ == State::kIdle || state_ == State::kWaits ||
                        state_ == State::kTold;
   if (may_end && Below(24, random) == 0) {
-    // At random, the client's requests in flight still arrive at the store, or
-    // are lost with the connection.
+    // The client disconnects. Choose at random whether its requests in flight
+    // still arrive at the store or are lost.
     return Leave(Below(2, random) == 0 ? SimulatedStore::Unread::kArrives
                                        : SimulatedStore::Unread::kIsLost);
   }
   if (GoOn()) return;
   if (state_ == State::kIdle) return Begin(random);
   if (state_ != State::kWaits || Below(24, random) != 0) return;
-  // The client gives up its wait: with CANCEL_WAIT, or, in the old framing,
-  // which has no such command, by another request.
+  // The client gives up its wait with CANCEL_WAIT. The old framing has no such
+  // command; there, another request gives up the wait.
   if (framing_ == StoreFraming::kModern) {
     GiveUpBy(State::kCancels, StoreCommand::kCancelWait, "");
   } else {
@@ -253,7 +253,8 @@ bool SimulatedStore::DeliverRequest(StoreClientId client) {
     return true;
   }
   AtServer([&](StoreEffects* effects) {
-    // As in StoreServer, any request of an old client ends its wait.
+    // As in StoreServer, any request of a client with the old framing ends the
+    // client's wait.
     if (framing == StoreFraming::kOld) store_.DropWait(client, effects);
     store_.Apply(client, request, effects);
   });

@@ -21,11 +21,11 @@
 namespace muster::store {
 
 // A round's store, relays and clients without sockets. Uses the real StoreCore
-// and RelayCore. Requests, frames and replies between them are in flight until
-// the test delivers them, in any order.
+// and RelayCore. Requests, frames and replies are in flight until the test
+// delivers them, in any order.
 class SimulatedStore {
  public:
-  // The fate of requests in flight when their client disconnects.
+  // What happens to requests in flight when their client disconnects.
   enum class Unread { kArrives, kIsLost };
   // One piece of data that a client reads.
   struct Input {
@@ -45,8 +45,8 @@ class SimulatedStore {
   // Whether the simulation still has any state of a disconnected client.
   bool Knows(StoreClientId client) const { return clients_.contains(client); }
 
-  // Each Deliver function delivers messages in flight at one place and returns
-  // false if there were none.
+  // Each Deliver function delivers messages that are in flight at one place.
+  // Returns false if there were none.
   //
   // Delivers the client's next request or its disconnection.
   bool DeliverRequest(StoreClientId client);
@@ -56,8 +56,8 @@ class SimulatedStore {
   // Delivers the server's next frame to a relay.
   bool DeliverToRelay(size_t relay);
 
-  // Simulates one tick of the server. A tick withdraws the queue elements that
-  // were offered to a relay and not taken in time.
+  // Simulates one tick of the server. If a queue element was offered to a relay
+  // and not taken in time, the tick withdraws it.
   void AgeOffers();
 
   // Length of the queue, including offered elements.
@@ -73,8 +73,8 @@ class SimulatedStore {
   struct Client {
     std::optional<size_t> relay;
     StoreFraming framing;
-    // Whether the client's end and the server's end of the connection are open.
-    // One may close before the other notices.
+    // Whether the client's end of the connection is open. The next field: the
+    // server's end. One may close before the other notices.
     bool connected = true;
     bool served = true;
     std::deque<std::string> requests;
@@ -112,17 +112,17 @@ class SimulatedStore {
   StoreClientId next_client_ = 1;
 };
 
-// A client of a SimulatedStore that sends random requests of the kinds that
-// PyTorch sends, and fails the test if a request is not answered exactly once.
-// It uses the queues "q" and "r" and the key "k".
+// A client of a SimulatedStore. It sends random requests of the kinds that
+// PyTorch sends, and uses the queues "q" and "r" and the key "k". Fails the
+// test if a request is not answered exactly once.
 class RandomClient {
  public:
-  // Whether a client that was offered an element always finds it. With
-  // kMayFindNothing, other clients may take the element: by a pop without a
-  // wait, or after the offer has expired.
+  // What a client is told when an element is offered to it. kFinds: it always
+  // finds the element. kMayFindNothing: other clients may take the element, by
+  // a pop without a wait or after the offer has expired.
   enum class Told { kFinds, kMayFindNothing };
-  // Counts over all clients of a simulation, to check which cases were
-  // exercised.
+  // Counts of cases over all clients of a simulation, to check that each case
+  // occurred.
   struct Tally {
     size_t found = 0;
     size_t found_nothing = 0;
@@ -155,15 +155,15 @@ class RandomClient {
   }
   // Whether the client waits for `key` only.
   bool WaitsFor(std::string_view key) const;
-  // Whether an element may be reserved for the client: its last request was a
-  // wait for `queue`, and the wait has ended.
+  // Whether an element may be reserved for the client. This is so if its last
+  // request was a wait for `queue`, and the wait has ended.
   bool MayHold(std::string_view queue) const;
 
  private:
   enum class State { kIdle, kWaits, kTold, kPops, kCancels, kAsks, kGone };
 
   void Send(StoreCommand command, std::string_view key);
-  // Gives up the wait by sending `command`. The wait may have ended already.
+  // Sends `command` to give up the wait. The wait may have ended already.
   void GiveUpBy(State state, StoreCommand command, std::string_view key);
   void Begin(std::mt19937* random);
   void Wait(std::vector<std::string_view> keys);

@@ -11,10 +11,10 @@
 
 namespace muster::store {
 
-// Muster's extension of the protocol. After VALIDATE, a relay sends RELAY with
-// this version, the server answers with the same number, and then both sides
-// send frames. Each frame belongs to a channel. Each channel is a separate
-// client, so the wait of one does not block the others.
+// Version of Muster's extension of the protocol. After VALIDATE, a relay sends
+// RELAY with this version, and the server answers with the same number. Then
+// both sides send frames. Each frame belongs to a channel. Each channel is a
+// separate client, so the wait of one does not block the others.
 inline constexpr uint32_t kRelayVersion = 1;
 
 // The maximum number of channels of one connection.
@@ -24,12 +24,12 @@ enum class RelayFrameKind : uint8_t {
   // To the server: one whole request in the modern framing. To the relay: the
   // reply, or a part of a later notification (WATCH_KEY).
   kMessage = 0,
-  // To the relay: like kMessage, for a WAIT that ended because of one element
-  // of a queue. If several clients wait on this channel, only one may have the
+  // To the relay: as kMessage, for a WAIT that ended because of one element of
+  // a queue. If several clients wait on this channel, only one may have the
   // element.
   kMessageForOne = 1,
   // The channel's client has disconnected, and the channel's number can be
-  // reused. If sent by the server: the client violated the protocol, and the
+  // reused. From the server: the client has violated the protocol, and the
   // bytes are the reason.
   kGone = 2,
 };

@@ -13,19 +13,19 @@
 
 namespace muster::store {
 
-// A reply of the store. Servers write replies with little_endian.h, since each
-// consists only of integers and strings.
+// A reply of the store. A reply consists only of integers and strings, so
+// servers write it with little_endian.h.
 struct StoreReply {
-  // The nonce of PING, the byte or number of other replies; for QUEUE_POP the
-  // queue's length before the pop; for LIST_KEYS the number of keys.
+  // PING: the nonce. QUEUE_POP: the queue's length before the pop. LIST_KEYS:
+  // the number of keys. Others: the byte or number of the reply.
   int64_t number = 0;
-  // The value of GET and COMPARE_SET; the values of MULTI_GET in the order of
-  // its keys; the element of QUEUE_POP, if any; the keys of LIST_KEYS.
+  // GET and COMPARE_SET: the value. MULTI_GET: the values in the order of its
+  // keys. QUEUE_POP: the element, if any. LIST_KEYS: the keys.
   std::vector<std::string> strings;
 };
 
-// Parses the reply to one request on the client's side from bytes that arrive
-// in arbitrary pieces. Create a new parser for each request that has a reply.
+// Parses the reply to one request, on the client's side, from bytes that arrive
+// in arbitrary pieces. Make a new parser for each request that has a reply.
 class ReplyParser {
  public:
   // `keys`: the number of requested keys; used for MULTI_GET only.

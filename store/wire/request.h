@@ -32,8 +32,8 @@ enum class StoreCommand : uint8_t {
   kQueueLen = 16,
   kListKeys = 17,
   kBarrier = 18,
-  // WATCH_KEY of the old framing, command 7 there. Never sent in the modern
-  // framing.
+  // WATCH_KEY of the old framing, where its number is 7. Never sent in the
+  // modern framing.
   kWatchKey = 64,
   // Muster's extension: from then on the connection carries frames of many
   // clients (relay_frames.h).
@@ -55,7 +55,7 @@ struct ArgumentShape {
   // are values.
   size_t strings = 0;
   // If not 0: a u64 count of items follows, then this many strings for each
-  // item. An item is a key, or a key and its value.
+  // item. An item is a key, or a key and its value; so this is 1 or 2.
   size_t strings_per_item = 0;
   // Size in bytes of the little-endian number at the end: 0, 4 or 8.
   size_t number_bytes = 0;
@@ -76,7 +76,8 @@ enum class ReplyShape {
 
 ReplyShape ReplyOf(StoreCommand command);
 
-// Returns the command of a byte in this framing; nullopt if there is none.
+// Returns the command whose number is `byte` in `framing`; nullopt if there is
+// none.
 std::optional<StoreCommand> CommandFromByte(StoreFraming framing, uint8_t byte);
 
 // Returns the command's name in PyTorch, such as "SET", for messages.
@@ -90,7 +91,8 @@ inline constexpr uint8_t kStoreReady = 0;     // reply to CHECK: all keys exist
 inline constexpr uint8_t kStoreNotReady = 1;  // reply to CHECK: not all exist
 inline constexpr uint8_t kStoreStopWaiting = 0;   // reply to WAIT and BARRIER
 inline constexpr uint8_t kStoreWaitCanceled = 1;  // reply to CANCEL_WAIT
-// The changes of a key that WATCH_KEY reports; the key and both values follow.
+// The changes of a key that WATCH_KEY reports. After this byte come the key and
+// both values.
 inline constexpr uint8_t kStoreKeyUpdated = 0;  // the key's value changed
 inline constexpr uint8_t kStoreKeyCreated = 1;  // the key was created
 inline constexpr uint8_t kStoreKeyDeleted = 2;  // the key was deleted
@@ -102,12 +104,12 @@ inline constexpr size_t kMaxStoreKeys = size_t{128} << 10;
 inline constexpr size_t kMaxStoreKeyBytes = size_t{8} << 10;
 inline constexpr size_t kMaxStoreValueBytes = size_t{8} << 20;
 
-// Limit of one request's total size. PyTorch has none, so that one MULTI_SET
-// can request a terabyte of buffer.
+// Limit of one request's total size. PyTorch has no such limit, so one
+// MULTI_SET can make its server allocate a terabyte.
 inline constexpr size_t kMaxStoreRequestBytes = size_t{64} << 20;
 
-// Limit of one reply's total size: a MULTI_GET may name one large key many
-// times.
+// Limit of one reply's total size. It is needed because a MULTI_GET may name
+// one large key many times.
 inline constexpr size_t kMaxStoreReplyBytes = size_t{256} << 20;
 
 // One request to the store. The command determines which fields are used. The
@@ -126,15 +128,15 @@ struct StoreRequest {
   std::vector<std::string_view> keys;
   // Used by MULTI_SET: as many as `keys`.
   std::vector<std::string_view> values;
-  // For ADD the amount, for BARRIER the world size, for PING the nonce, for
-  // VALIDATE the magic number, for RELAY the version of the frames.
+  // ADD: the amount. BARRIER: the world size. PING: the nonce. VALIDATE: the
+  // magic number. RELAY: the version of the frames.
   int64_t number = 0;
 };
 
-// Appends the request's bytes in the modern framing. A client starts every
-// connection with VALIDATE with kStoreMagic and a PING, whose reply shows that
-// a store answers. The caller must respect the limits above: beyond them the
-// server closes the connection.
+// Appends the request's bytes in the modern framing. The request must not
+// exceed the limits kMaxStore…, beyond which the server closes the connection.
+// A client starts every connection with VALIDATE (with kStoreMagic) and a PING,
+// whose reply shows that a store answers.
 void AppendRequest(const StoreRequest& request, std::string* out);
 
 }  // namespace muster::store

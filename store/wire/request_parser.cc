@@ -10,8 +10,8 @@ namespace {
 // Size in bytes of a VALIDATE request: the command's byte and a number of 4
 // bytes.
 constexpr size_t kOpeningBytes = 5;
-// Capacity, in strings, of the buffer that is kept between requests. The memory
-// of larger requests, which are rare, is freed.
+// Number of strings for which the buffer is kept between requests. After a
+// larger request, which is rare, its memory is freed.
 constexpr size_t kUsualStrings = 64;
 
 }  // namespace
@@ -32,7 +32,7 @@ absl::StatusOr<bool> RequestParser::TakeCommand(std::string_view buffer) {
   const auto byte = static_cast<uint8_t>(buffer[0]);
   if (framing_ == StoreFraming::kUnknown) {
     // Byte 0 is VALIDATE in the modern framing and SET in the old one. The next
-    // four bytes decide: VALIDATE's magic number is not a valid length of a
+    // four bytes decide: VALIDATE's magic number there is no valid length of a
     // key.
     if (byte == 0 && !Has(buffer, kOpeningBytes)) return false;
     const bool magic =

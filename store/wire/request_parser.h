@@ -11,10 +11,10 @@
 
 namespace muster::store {
 
-// Splits the bytes of one connection, which arrive in arbitrary pieces, into
-// requests: PyTorch's client flushes every 1,440 bytes, and a malicious one may
-// send single bytes. No byte is parsed twice, so the work is linear. Allocates
-// no memory for announced data that has not arrived.
+// Splits the bytes of one connection into requests. The bytes arrive in
+// arbitrary pieces: PyTorch's client flushes every 1,440 bytes, and a malicious
+// one may send single bytes. No byte is parsed twice, so the work is linear.
+// Allocates no memory for data that was announced but has not arrived.
 class RequestParser {
  public:
   RequestParser() = default;
@@ -69,7 +69,8 @@ class RequestParser {
   size_t wanted_ = 1;
   size_t strings_wanted_ = 0;
   bool validated_ = false;
-  // Kept for the next request; shrunk after an unusually large one.
+  // Buffer whose memory is kept for the next request. It is freed after an
+  // unusually large request.
   std::vector<Span> spans_;
 };
 

@@ -163,8 +163,8 @@ TEST(RequestParserTest, ValidateComesOnceAndFirst) {
   EXPECT_THAT(Error(Greeting()), HasSubstr("VALIDATE comes once"));
   RequestParser old;
   StoreRequest request;
-  // The SET is of the old framing: its key is far too long, but its length is
-  // not VALIDATE's magic number.
+  // The bytes are a SET in the old framing, because the length of its key is
+  // not VALIDATE's magic number. The length is far too large.
   EXPECT_FALSE(old.Parse(std::string("\0\1\1\1\1\0\0\0\0", 9), &request).ok());
 }
 
@@ -233,8 +233,8 @@ TEST(RequestParserTest, LooksAtNoByteTwice) {
   RequestParser parser(StoreFraming::kModern);
   StoreRequest request;
   size_t parses = 0;
-  // 14 MB, one byte at a time. If each parse started from the beginning, this
-  // would take hours.
+  // Parse 14 MB that arrive one byte at a time. If each parse started from the
+  // beginning, the test would take hours.
   for (size_t end = 1; end < bytes.size(); ++end) {
     if (end < parser.wanted()) continue;
     ++parses;

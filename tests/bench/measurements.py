@@ -114,8 +114,8 @@ def _worker_killed(bench, command, count):
       job.start(command + [bench.stamp, 'hold'])
     for round_number in range(1, count + 1):
       stamps = job.wait_stamps(4 * round_number, _LIMIT_S)
-      # Each start of the four workers adds four stamps: kill the worker of the
-      # highest rank of the newest start.
+      # Each start of the four workers adds four stamps. Kill the worker with
+      # the highest rank of the newest start.
       victim = max(stamps[-4:], key=lambda stamp: stamp.rank)
       before = time.monotonic()
       os.kill(victim.pid, signal.SIGKILL)
@@ -131,7 +131,8 @@ def _agent_killed(bench, make_command, count, limit):
   for _ in range(count):
     with bench.job() as job:
       command = make_command() + [bench.stamp, 'hold']
-      # Start the node that hosts the rendezvous first; another node is killed.
+      # Start the node that hosts the rendezvous first. Another node is killed
+      # later.
       job.start(command)
       _wait_listening(command)
       for _ in range(2):
@@ -184,8 +185,8 @@ def _cell(table, row, column):
 
 
 def _c10d_rendezvous(nodes, count):
-  # PyPI's PyTorch, which tests/bench/setup installs: Debian's dies of SIGSEGV
-  # with this number of threads on some processors.
+  # Use PyTorch from PyPI, which tests/bench/setup installs: with so many
+  # threads, Debian's PyTorch dies of SIGSEGV on some processors.
   command = [interpreters.PATHS[interpreters.NEW], os.path.join(_PEERS, 'c10d_rendezvous.py'),
              str(nodes)]
   return [float(subprocess.run(command, check=True, text=True,

@@ -38,21 +38,23 @@ import kernel_events
 _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _GPT = os.path.realpath('models/trainer/gpt')
-# Names the job, the node and the start of each process, as JOB/NODE/START.
+# The environment variable that marks each process with its job, node and start,
+# as JOB/NODE/START.
 _MARK = 'MUSTER_CHAOS_NODE'
-# Number of steps between checkpoints, and number of new steps after which a job
-# counts as recovered.
+# Number of steps between checkpoints. Also the number of new steps after which
+# a job counts as recovered.
 _CHECKPOINT_EVERY = 20
 _RECOVERED_STEPS = 40
 # Maximum number of nodes of a job.
 _MOST_NODES = 4
 # Minimum number of nodes for a takeover: a majority must be left.
 _LEAST_HOSTED = 3
-# Far more steps than a job runs: the driver stops a job after its last fault.
+# Number of steps of a job, far more than it can run. The driver stops the job
+# after its last fault.
 _STEPS = 1_000_000
-# A job's log may stay without a new line for _PATIENCE_S seconds, or for
-# _PATIENCE_IN_STARTS times the duration of the job's start if that is longer,
-# as on a busy machine.
+# How long a job's log may stay without a new line: _PATIENCE_S seconds, or
+# _PATIENCE_IN_STARTS times the duration of the job's start if that is longer
+# (on a busy machine).
 _PATIENCE_S = 10.0
 _PATIENCE_IN_STARTS = 15
 # The lease of a node, in seconds.
@@ -114,8 +116,8 @@ class Processes:
 
   def __init__(self, job):
     self._mark = job + '/'
-    # Mark by session of a launch, a daemon or a guardian. Only root can read
-    # the environment of these processes.
+    # By session id: the mark of the launch, daemon or guardian that leads the
+    # session. Only root can read the environment of these processes.
     self.sessions = {}
 
   def all(self):
@@ -253,7 +255,7 @@ class _Task:
   due: float  # on the monotonic clock
   number: int  # tasks of the same time are called in this order
   function: Callable[[], None] = dataclasses.field(compare=False)
-  # of the process whose end is awaited; None: no process, or it has ended
+  # pidfd of the process whose end is awaited; None: no process, or it has ended
   pidfd: Optional[int] = dataclasses.field(default=None, compare=False)
 
 
@@ -365,8 +367,8 @@ class Job:
     ports = [free_port.free_port() for _ in range(daemons)]
     self._endpoints = ','.join(f'{network.address}:{port}' for port in ports)
     if plan.state == faults.HOSTED:
-      # Every node listens on the port of the job's endpoint, which is an
-      # address of the first node.
+      # The job's endpoint has an address of the first node and this port. Every
+      # node listens on this port.
       self._port = free_port.free_port()
       self._endpoints = ','.join(
           f'{host.address}:{self._port}' for host in self._hosts[:plan.nodes])
@@ -463,17 +465,18 @@ class Job:
       if fault is not planned[0]:
         last += fault.gap_s
       self._failures += fault.rounds
-      # A stopped daemon, a full disk or an agent that is stopped for a short
-      # time does not block the workers.
+      # Some faults do not block the workers: a stopped daemon, a full disk, an
+      # agent that is stopped for a short time.
       if any(other.pauses_workers for other in planned):
         group.bound_s += fault.silence_s(self._failures)
       self._agenda.at(last, lambda fault=fault: self._do(fault))
     if (self._plan.state == faults.HOSTED and
         any(fault.ends_node or fault.outlives_lease for fault in planned)):
-      # A node that takes over after the loss of several nodes may have to wait
+      # If several nodes were lost, the node that takes over may have to wait
       # until their leases have ended.
       group.bound_s += _LEASE_S
-    # number of steps at which the job counts as recovered; empty: not known yet
+    # the step numbers at which the job counts as recovered; empty: not known
+    # yet
     enough = []
 
     def recovered():
@@ -592,8 +595,8 @@ class Job:
     address = socket.inet_aton(self._hosts[node].address)[::-1].hex().upper()
     with open(f'/proc/{self._nodes[node].process.pid}/net/tcp',
               encoding='ascii') as table:
-      # The words of a line: number, own address, peer's address, state (01:
-      # established), …
+      # The words of a line of /proc/PID/net/tcp are: number, own address,
+      # peer's address, state (01: established), …
       return sum(words[1] == f'{address}:{self._port:04X}' and words[3] == '01'
                  for words in map(str.split, table))
 
@@ -674,9 +677,9 @@ class Job:
     pids = [pid]
     if fault.target == faults.NODE:
       pids = self._of_node(target)
-      # Stop all processes, the agent first, before the first one is killed. So
-      # no process reacts to the death of another one, as if the whole machine
-      # had failed.
+      # Stop all processes, the agent first, before any is killed. So no process
+      # can react to the death of another one. A machine that fails behaves in
+      # this way.
       for one in (pid, *pids):
         _send(one, signal.SIGSTOP)
       random.Random(fault.order).shuffle(pids)
@@ -692,8 +695,8 @@ class Job:
     def start_again():
       if target.mark != mark:
         return
-      # After the death of its guardian an agent ends by itself. After the death
-      # of an agent the guardian ends the workers.
+      # If the guardian has died, the agent ends by itself. If the agent has
+      # died, the guardian ends the workers.
       left = self._processes.left(mark)
       if target.running:
         left[target.process.pid] = mark

@@ -10,8 +10,8 @@ import faults
 # The resolution of the event log's times, in seconds.
 _CLOCK_S = 0.002
 
-# The cause of a round's end, if it names a worker that failed because its peer
-# was killed.
+# Matches the reason of a round's end if it names a worker that failed only
+# because its peer was killed.
 _VICTIM = r'\brank \d+ on \S+ exit code 1\b'
 
 
@@ -20,13 +20,13 @@ class Group:
   """A group of faults and what the job did until the next group."""
   faults: List[faults.Fault]
   begin: float  # Unix time of the first fault
-  # rank -> (round, pid), before the faults and after the recovery.
+  # By rank: (round, pid), before the faults and after the recovery.
   before: Dict[int, Tuple[int, int]] = dataclasses.field(default_factory=dict)
   after: Dict[int, Tuple[int, int]] = dataclasses.field(default_factory=dict)
-  # restarts of the job's budget, before and after
+  # number of used restarts, before the faults and after the recovery
   used_before: int = 0
   used_after: int = 0
-  # ranks of the workers that were killed themselves
+  # ranks of the workers that a fault killed directly
   killed_ranks: List[int] = dataclasses.field(default_factory=list)
   steps: List[int] = dataclasses.field(default_factory=list)  # in log order
   silence_s: float = 0.0  # longest time without a new line of the log
@@ -103,7 +103,7 @@ def _rounds(group):
   if not 0 <= after - before <= allowed:
     yield (f'round {before} before and round {after} after {group}, which '
            f'explains {allowed} new rounds')
-  # Only failures of workers spend restarts, not losses of nodes.
+  # Only failures of workers spend restarts. Losses of nodes do not.
   payable = allowed if _may_name_victim(group) else 0
   if not 0 <= group.used_after - group.used_before <= payable:
     yield (f'{group.used_before} restarts were used before and '
@@ -133,7 +133,8 @@ def _causes(story):
     ending = [fault for fault in (group.faults if group else [])
               if fault.rounds]
     on_node = [fault for fault in ending if f'node{fault.node}' == node]
-    # To a coordinator that is cut off, the other nodes are lost.
+    # If the node of the coordinator is cut off, the coordinator declares the
+    # other nodes lost.
     harming = [fault for fault in ending if fault in on_node or not node or
                fault.at_host and fault.outlives_lease]
     what = f'the event log says "{reason}" ({kind}, {node}) after {group}'

@@ -13,18 +13,19 @@ import socket
 WORKER, NODE, AGENT, GUARDIAN, DAEMON, JOURNAL, ETCD = (
     'worker', 'node', 'agent', 'guardian', 'daemon', 'journal', 'etcd')
 KILL, STOP, FILL, CUT = ACTS = ('kill', 'stop', 'fill', 'cut')
-# Where the coordinator keeps its state. NONE: nowhere; FOLDER: in a folder;
-# SHARED: two daemons share an etcd; HOSTED: nowhere, and the coordinator runs
-# inside the process of a node.
+# Where the coordinator keeps its state. NONE: nowhere. FOLDER: in a folder.
+# SHARED: in etcd, which two daemons share. HOSTED: nowhere; the coordinator
+# runs inside the process of a node.
 NONE, FOLDER, SHARED, HOSTED = STATES = 'none', 'folder', 'etcd', 'hosted'
 
-# A fault is drawn from this list with equal probability for each entry, so that
-# a fault with two entries is twice as likely.
+# The possible faults. Each entry has the same probability, so a fault with two
+# entries is twice as likely.
 _KINDS = ((KILL, WORKER), (KILL, WORKER), (KILL, NODE), (KILL, AGENT),
           (KILL, GUARDIAN), (KILL, DAEMON), (KILL, DAEMON), (STOP, WORKER),
           (STOP, AGENT), (STOP, GUARDIAN), (STOP, NODE), (STOP, DAEMON),
           (FILL, JOURNAL), (STOP, ETCD), (CUT, NODE), (CUT, NODE))
-# Targets that exist only with these kinds of state.
+# The kinds of state with which a target exists. A target that is not listed
+# always exists.
 _ONLY = {JOURNAL: (FOLDER,), ETCD: (SHARED,), DAEMON: (NONE, FOLDER, SHARED)}
 _PARTS_OF_NODE = (WORKER, NODE, AGENT, GUARDIAN)
 # The probability that a node's fault acts on the node that coordinates the job.
@@ -36,19 +37,20 @@ _GAP_S = (0.01, 1.5)
 # Seconds until a killed node or daemon is started again.
 _DOWN_S = (0.01, 2.0)
 _SHORTEST_STOP_S = 0.1
-# Maximum time, in seconds, for which a stopped agent certainly keeps its lease
-# of 10 s: its last report may be up to 2 s older than the stop.
+# If an agent is stopped for at most this time, in seconds, it certainly keeps
+# its lease of 10 s. (Its last report may be up to 2 s older than the stop.)
 HARMLESS_STOP_S = 5.0
-# Maximum time, in seconds, for which a node that is cut off keeps its lease.
-# TCP doubles the interval between retransmissions, so after the cut the next
-# one may take as long again.
+# If a node is cut off for at most this time, in seconds, it keeps its lease.
+# TCP doubles the interval between retransmissions. So after the cut, the next
+# retransmission may take as long again.
 HARMLESS_CUT_S = 3.0
-# Maximum time, in seconds, for which a guardian may be stopped: its agent kills
-# it after 10 s (GuardianWatch).
+# A guardian may be stopped for at most this time, in seconds. After 10 s its
+# agent kills it (GuardianWatch).
 HARMLESS_GUARDIAN_STOP_S = 8.0
 _SHORTEST_CUT_S = 0.5
-# Maximum delay before the round after successive failures, in seconds
-# (RestartBackoff::kMaxDelay), and the number of failures that cause no delay.
+# Maximum delay, in seconds, of a round that follows several failures
+# (RestartBackoff::kMaxDelay). The next constant: the number of failures that
+# cause no delay.
 _MAX_BACKOFF_S = 30.0
 _FREE_FAILURES = 2
 
@@ -58,12 +60,12 @@ class Fault:
   """One fault. A schedule is drawn before the job starts."""
   act: str
   target: str
-  # index of the target's node, or of the daemon (modulo the number of them)
+  # index of the node or daemon on which the fault acts (modulo their number)
   node: int = 0
   worker: int = 0  # local rank of the target
   gap_s: float = 0.0  # seconds since the previous fault of the group
-  # Seconds until a stopped process continues, or a killed node or daemon is
-  # started again, or the disk has room again, or the network is healed.
+  # Seconds until the fault ends: a stopped process continues, a killed node or
+  # daemon is started again, the disk has room again, or the network is healed.
   lasts_s: float = 0.0
   order: int = 0  # seed of the order in which a node's processes are killed
   # Whether the fault acts on the node that coordinates the job at that time,
@@ -173,8 +175,8 @@ def schedule(seed, faults, nodes, workers, state, longest_stop_s, acts=ACTS):
         order=rng.randrange(1 << 30),
         at_host=(state == HOSTED and target in _PARTS_OF_NODE and
                  rng.random() < _AT_HOST))
-    # A daemon is not killed while its disk is full: as documented, records that
-    # the daemon could not write would be lost.
+    # Do not kill a daemon while its disk is full. Records that the daemon could
+    # not write would be lost, as documented.
     with_fill = groups and any(
         {fault.target, other.target} == {DAEMON, JOURNAL}
         for other in groups[-1])

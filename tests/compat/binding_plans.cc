@@ -1,4 +1,4 @@
-// Prints to which CPUs Muster would bind workers on synthetic machines.
+// Prints to which CPUs Muster would bind workers on simulated machines.
 // numa_oracle.py compares the result with PyTorch's.
 #include <cstdlib>
 #include <iostream>

@@ -70,8 +70,8 @@ class Compatibility(unittest.TestCase):
   def run_job(self, commands):
     """Runs one command for each node. Returns the joined output and the exit
     codes."""
-    # All nodes write to one file, not to pipes: a full pipe would block a node
-    # while another node is waited for.
+    # All nodes write to one file. With pipes, a full pipe would block a node
+    # while the test waits for another node.
     with tempfile.TemporaryFile('w+') as output:
       nodes = [self.start(command, output) for command in commands]
       codes = [node.wait(_LIMIT_S) for node in nodes]
@@ -97,7 +97,7 @@ class Compatibility(unittest.TestCase):
     self.assertEqual(ours, theirs)
 
   def test_two_nodes_give_the_losses_of_one(self):
-    # Each rank's data depends on its rank only, so the losses must not depend
+    # Each rank's data depends only on its rank. So the losses must not depend
     # on the number of nodes.
     with_port = ['--nnodes', '2', '--nproc_per_node', '1', '--rdzv-id', 'two',
                  '--rdzv-endpoint', '127.0.0.1:%d' % free_port.free_port()]

@@ -58,7 +58,8 @@ class Flight(unittest.TestCase):
             PYTHON_EXEC=interpreters.PATHS[interpreters.NEW],
             TORCH_FR_BUFFER_SIZE='100'),
         stdin=subprocess.DEVNULL, timeout=_LIMIT_S, check=True)
-    # A second later those that wait are stuck.
+    # Set the files' times a minute later than the dumps. An operation that is
+    # still pending in a dump then counts as stuck.
     for rank in range(3):
       self.write_later('nccl_trace_rank_%d' % rank)
     done = _inspect(self.folder)
@@ -68,7 +69,8 @@ class Flight(unittest.TestCase):
     self.assertIn('rank 1 is behind: it did not call all_reduce #3 of 8 '
                   'float32 (32 bytes) in group default_pg, where ranks 0, '
                   '2 wait', text)
-    # The same dumps as Python pickles them itself.
+    # Replace the dumps of PyTorch by dumps with the same contents, written by
+    # Python's pickle module. The result must be the same.
     for rank in range(3):
       name = 'nccl_trace_rank_%d' % rank
       with open(os.path.join(self.folder, name), 'rb') as file:
@@ -76,7 +78,8 @@ class Flight(unittest.TestCase):
       self.write(name, pickle.dumps(value, 4))
       self.write_later(name)
     self.assertEqual(_inspect(self.folder).stdout, done.stdout)
-    # A dump that is cut off does not hide what the others say.
+    # An empty dump of one rank must not hide the result from the dumps of the
+    # other ranks.
     self.write('nccl_trace_rank_2', b'')
     done = _inspect(self.folder)
     self.assertIn('left out: ' + self.folder + '/nccl_trace_rank_2: is empty',

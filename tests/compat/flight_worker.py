@@ -29,7 +29,7 @@ while sum(not entry['retired'] for entry in
   threading.Event().wait(0.01)
 with open(os.path.join(sys.argv[1], 'nccl_trace_rank_%d' % rank), 'wb') as file:
   file.write(_dump_fr_trace())
-# The store is a barrier that involves no collective.
+# Use the store as the barrier, because it involves no collective.
 store = dist.distributed_c10d._get_default_store()
 store.set('dumped by %d' % rank, '')
 store.wait(['dumped by %d' % other for other in range(3)])

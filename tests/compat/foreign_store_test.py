@@ -43,8 +43,8 @@ class ForeignStore(unittest.TestCase):
   def check_all(self, version, *options):
     code, output, heard = self.run_client(version, *options)
     self.assertEqual(code, 0, output)
-    # Fewer passed cases mean that the test filter does not match the contract's
-    # cases any more.
+    # A lower number shows that the client's test filter no longer matches the
+    # store's contract tests.
     self.assertGreater(int(re.search(r'PASSED  \] (\d+)', output)[1]), 10)
     self.assertEqual(heard, 'hello back')
 

@@ -17,9 +17,9 @@ import xml_main
 _OURS = os.path.realpath('tests/compat/gpt_gradients')
 _ORACLE = os.path.join(_HERE, 'gpt_oracle.py')
 _LIMIT_S = 120
-# Number of successive roundings in the longest operation: one for each term of
-# the longest product (four times the width of 32), and some for elementwise
-# operations.
+# Number of successive roundings in the longest operation. There is one for each
+# term of the longest product (four times the width of 32), and there are some
+# for elementwise operations.
 _OPERATIONS = 128 + 16
 _LOSS = 'the loss'
 # The kernels to compare. Kernels that this processor does not support are
@@ -58,7 +58,8 @@ class Gpt(unittest.TestCase):
       limit = rounding.bound(_OPERATIONS, rounding.condition(
           exact[name], [each[name] for each in disturbed],
           oracles.DISTURBANCE))
-      # If the gradients were near zero, every comparison would pass.
+      # The gradients must not be near zero. Otherwise every comparison would
+      # pass.
       self.assertGreater(max(map(abs, numbers)), 20 * limit, name)
       for processor, found in ours.items():
         self.assertEqual(list(found), list(theirs), processor)

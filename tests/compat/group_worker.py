@@ -34,7 +34,7 @@ def world(rank, size):
 
 
 def groups(rank, size):
-  # Groups that overlap, and one group for each single rank. Each group must
+  # Make groups that overlap, and a group of each single rank. Each group must
   # have its own keys in the store.
   pair = dist.new_group([0, 1], timeout=_LATE)
   rest = dist.new_group(list(range(1, size)), timeout=_LATE)

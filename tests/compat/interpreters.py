@@ -4,8 +4,8 @@
 import os
 import subprocess
 
-# Each test runs with both versions of PyTorch. If a version is not installed,
-# the test is skipped with this reason.
+# The two versions of PyTorch with which each test runs. If a version is not
+# installed, the test with it is skipped (why_not).
 OLD, NEW = '1.13', '2.x'
 
 

@@ -105,8 +105,8 @@ class Launchers(unittest.TestCase):
         'mpirun')
 
   def test_the_variables_of_srun(self):
-    # The variables that Slurm 22.05 sets for a step of two tasks on two nodes;
-    # both node names are this machine.
+    # The variables that Slurm 22.05 sets for a step with two tasks on two
+    # nodes. Both node names resolve to this machine.
     step = {'SLURM_JOB_ID': '71', 'SLURM_STEP_ID': '0',
             'SLURM_STEP_NUM_TASKS': '2', 'SLURM_STEP_NUM_NODES': '2',
             'SLURM_STEP_TASKS_PER_NODE': '1(x2)', 'SLURM_LOCALID': '0',

@@ -20,7 +20,7 @@ import launched
 import xml_main
 
 _PAGE = os.path.realpath('docs/MIGRATING.md')
-# This code prints [[option strings], takes a value] for each flag of an
+# Code that prints [[option strings], takes a value] for each flag of an
 # argparse parser.
 _LIST = '''
 import argparse, json
@@ -33,8 +33,8 @@ _TORCHRUN = ('from torch.distributed.run import get_args_parser' +
              _LIST % 'get_args_parser()')
 _ACCELERATE = ('from accelerate.commands.launch import launch_command_parser' +
                _LIST % 'launch_command_parser()')
-# DeepSpeed creates its argparse parser inside of parse_args, so this code
-# records the parser there.
+# Code that records DeepSpeed's argparse parser. DeepSpeed creates the parser
+# inside of parse_args, so it must be recorded there.
 _DEEPSPEED = '''
 import argparse
 from deepspeed.launcher import runner

@@ -19,7 +19,7 @@ _MPIRUN = ['mpirun', '--allow-run-as-root', '--oversubscribe', '-n', '3',
 _LAUNCH = [launched.LAUNCH, '--standalone', '--nproc-per-node', '3',
            '--framework-env', 'mpi', launched.ENVIRONMENT_WORKER]
 # Prefix of the variables with a process's rank and its world's size. Open MPI's
-# other variables tell its library how to reach mpirun.
+# other variables tell its library how to reach mpirun; they are not compared.
 _PLACE = 'OMPI_COMM_WORLD_'
 
 

@@ -21,8 +21,8 @@ _CASES += [' '.join(map(str, ('sgd',) + case)) for case in itertools.product(
 _CASES += ['sgd 0.1 0 0 0', 'sgd 0.1 0 0 0.1']
 
 
-# Number of successive roundings in a step of AdamW: from a gradient through the
-# second moment, the root and the denominator to the weight.
+# Number of successive roundings in a step of AdamW, on the way from a gradient
+# to the weight: second moment, root, denominator, update.
 _OPERATIONS = 16
 
 
@@ -31,8 +31,8 @@ class Optimizers(unittest.TestCase):
   def compare(self, version):
     found = oracles.compared(self, version, 'optimizer_steps',
                              'optimizer_oracle.py', _CASES)
-    # Also run a deliberate defect, which the check must find: a learning rate
-    # that is 10 % too large.
+    # Also run with a deliberate defect, a learning rate that is 10 % too large.
+    # The check must find it.
     wrong = [case.split() for case in _CASES]
     for words in wrong:
       words[1] = str(1.1 * float(words[1]))

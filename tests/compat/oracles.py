@@ -12,8 +12,8 @@ import rounding
 
 _HERE = os.path.dirname(os.path.realpath(__file__))
 _LIMIT_S = 120
-# The same value as in precision.py, which only a Python with PyTorch can
-# import.
+# The relative change of a disturbed value. Must equal DISTURBANCE in
+# precision.py, which only a Python with PyTorch can import.
 DISTURBANCE = 2.0**-30
 # The arguments for precision.py that select float64 with the disturbances 1 and
 # 2.

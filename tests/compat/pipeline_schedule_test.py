@@ -17,10 +17,10 @@ _OURS = os.path.realpath('tests/compat/pipeline_schedule')
 _ORACLE = os.path.join(_HERE, 'pipeline_schedule_oracle.py')
 _LIMIT_S = 120
 
-# (ranks, stages for each rank, micro-batches). The last ones are the sizes of
-# PyTorch's own tests, except the largest, which would take a minute. (PyTorch
-# also has 1F1B with one stage for each rank, but 2.15 omits the last rank's
-# first forward.)
+# Each case: (ranks, stages for each rank, micro-batches). The last cases have
+# the sizes of PyTorch's own tests, except the largest, which would take a
+# minute. 1F1B with one stage for each rank is not compared: PyTorch 2.15 omits
+# the last rank's first forward.
 _SIZES = [(p, v, m) for p, v, m in itertools.product(
     (1, 2, 3, 4), (1, 2, 3), (1, 2, 3, 4, 6, 8, 12))
           if m % max(1, m // p) == 0] + [(4, 2, 8), (4, 3, 12),

@@ -34,7 +34,8 @@ class Cpu:
 @dataclasses.dataclass
 class Device:
   address: str
-  # as in the file numa_node; -1: the firmware does not report the node
+  # NUMA node, as in the sysfs file numa_node; -1: the firmware does not report
+  # it
   node: int
   pci_class: int
   name: str = ''  # name of its network interface or InfiniBand device
@@ -149,7 +150,8 @@ class Machine:
       self._write(f'{base}/node{node}/distance', ' '.join(
           '10' if node == other else '20' for other in nodes))
 
-  # Writes one PCI device, which gets a bus and a root bus of its own.
+  # Writes the sysfs files of one PCI device. The device gets a bus and a root
+  # bus of its own.
   def _plant_device(self, device):
     host = 'pci' + device.address.rsplit(':', 1)[0]
     own = f'sys/devices/{host}/{device.address}'

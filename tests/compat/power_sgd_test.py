@@ -15,7 +15,8 @@ import xml_main
 
 # Each case: number of ranks, rank of the approximation, number of steps, then
 # rows and columns of each matrix. No two matrices of a case have the same
-# shape: PyTorch would process them as one batch, which is not tested here.
+# shape. PyTorch would process such matrices as one batch, which is not tested
+# here.
 _CASES = ['1 1 8 12 20', '2 1 8 12 20 30 9', '2 2 8 12 40 33 17',
           '3 3 8 24 31 40 20']
 

@@ -30,8 +30,8 @@ def main():
                         int(os.environ['MASTER_PORT']), None, False, _LATE)
   stale = [key for key in ('k0', 'k1', 'met0')
            if restart and not absent(store, key)]
-  # Connect again: a client of the old protocol cannot be used after a wait that
-  # timed out.
+  # Connect again: in the old protocol, a client cannot be used after its wait
+  # has timed out.
   store = dist.TCPStore(os.environ['MASTER_ADDR'],
                         int(os.environ['MASTER_PORT']), None, False, _LATE)
   if store.add('looked', 1) == size:

@@ -31,7 +31,8 @@ uses a bound plants one, and finds it outside.
 import math
 
 UNIT_ROUNDOFF = {'float32': 2.0**-24, 'float64': 2.0**-53}
-# A sum of independent roundings may be this many standard deviations large.
+# The largest error allowed for a sum of independent roundings, in standard
+# deviations.
 _DEVIATIONS = 8
 
 

@@ -38,8 +38,8 @@ def read(path):
   with safetensors.safe_open(path, framework='pt') as file:
     for key, value in sorted((file.metadata() or {}).items()):
       print('metadata', key, value)
-    # The safetensors library has types for some narrow numbers that PyTorch
-    # lacks.
+    # Some narrow number types exist in the safetensors library but not in
+    # PyTorch.
     for name in file.keys():
       if not name.startswith(('F4', 'F6')):
         file.get_tensor(name)

@@ -19,9 +19,9 @@ import xml_main
 _OURS = os.path.realpath('tests/compat/safetensors_files')
 _ORACLE = os.path.join(_HERE, 'safetensors_oracle.py')
 _LIMIT_S = 240
-# Number of successive roundings in the longest operation: one for each term of
-# the longest product (four times the width of 32), and some for elementwise
-# operations.
+# Number of successive roundings in the longest operation. There is one for each
+# term of the longest product (four times the width of 32), and there are some
+# for elementwise operations.
 _OPERATIONS = 128 + 16
 
 
@@ -87,8 +87,9 @@ class Safetensors(unittest.TestCase):
     back = float(self.output(
         _OURS, 'loss', os.path.join(self.path, 'again', 'model.safetensors')))
     self.assertEqual(ours, back)
-    # As a deliberate defect, use the loss ln 31 = 3.434 of a model that
-    # predicts 31 tokens with equal probability. The comparison must reject it.
+    # Also compare with a deliberate defect: the loss ln 31 = 3.434 of a model
+    # that predicts 31 tokens with equal probability. The comparison must reject
+    # it.
     rounding.check_planted(self, 'the loss', [3.434], [ours], 1000 * limit)
 
 

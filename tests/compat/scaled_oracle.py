@@ -35,7 +35,8 @@ def run(word, rate, initial, interval, clip):
     scaler.step(optimizer)
     scaler.update()
     for tensor in [weights, *optimizer.state[weights].values()]:
-      # Skip Adam's step counter, which is a tensor without dimensions.
+      # Leave Adam's step counter undisturbed: it is a tensor without
+      # dimensions.
       if torch.is_tensor(tensor) and tensor.dim():
         precision.disturb(tensor)
   return weights.tolist() + [scaler.get_scale(), norm]

@@ -1,5 +1,5 @@
-// Reads lines RATE INITIAL INTERVAL CLIP, runs STEPS AdamW steps over COUNT
-// weights with a loss scale and clipping, and prints the weights, the final
+// Reads lines RATE INITIAL INTERVAL CLIP. For each, runs STEPS AdamW steps over
+// COUNT weights with a loss scale and clipping. Prints the weights, the final
 // scale, and the norm of the last step that was not skipped. Gradients are
 // those of scaled_oracle.py; some of them are infinite.
 

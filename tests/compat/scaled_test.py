@@ -19,8 +19,9 @@ _CASES = [' '.join(map(str, case)) for case in itertools.product(
     (1e-3, 0.1), (65536, 4), (1, 3, 2000), (0, 1, 1000))]
 
 
-# Number of successive roundings in a step: those of AdamW (optimizer_test.py)
-# and of clipping. The norm sums as many squares as there are weights.
+# Number of successive roundings in a step: those of AdamW (optimizer_test.py),
+# and those of clipping. The norm of clipping is a sum of as many squares as
+# there are weights.
 _OPERATIONS = 16 + 4
 _NORM_OPERATIONS = 50 + 4
 # The positions of weights, loss scale and norm in an output line.
@@ -34,15 +35,15 @@ class LossScale(unittest.TestCase):
   def test_as_pytorch_2_x(self):
     found = oracles.compared(self, interpreters.NEW, 'scaled_steps',
                              'scaled_oracle.py', _CASES)
-    # Also run a deliberate defect, which the check must find: a learning rate
-    # that is 10 % too large.
+    # Also run with a deliberate defect, a learning rate that is 10 % too large.
+    # The check must find it.
     wrong = [case.split() for case in _CASES]
     for words in wrong:
       words[0] = str(1.1 * float(words[0]))
     planted = oracles.our_lines('scaled_steps', map(' '.join, wrong))
     for each, line in zip(found, planted):
-      # The loss scale is a power of two, which rounding does not change, so
-      # both must be equal.
+      # The loss scale is a power of two, which rounding does not change. So
+      # Muster's and PyTorch's scales must be equal.
       self.assertEqual(each.ours[_SCALE], each.theirs[_SCALE], each.case)
       norm_limit = rounding.bound(_NORM_OPERATIONS, each.condition(_NORM))
       rounding.check(self, each.case, each.ours[_NORM], each.theirs[_NORM],

@@ -46,7 +46,8 @@ def raises(call, *arguments):
   """Whether the call raises an error, however long it takes."""
   try:
     call(*arguments)
-  # the version of PyTorch decides: RuntimeError or DistStoreError
+  # The type of the error depends on the version of PyTorch: RuntimeError or
+  # DistStoreError.
   except Exception:
     return True
   return False
@@ -103,8 +104,8 @@ def case_get_waits_for_the_key(clients):
 
 
 def case_get_times_out_and_the_store_goes_on(clients):
-  # In the old protocol a wait cannot be cancelled: the client closes its
-  # connection at the time-out. The store must continue.
+  # In the old protocol a wait cannot be cancelled. At the time-out the client
+  # closes its connection, and the store must continue.
   store = clients.connect()
   store.set_timeout(_SOON)
   assert raises(store.get, clients.name + 'never')
@@ -194,8 +195,8 @@ def case_prefixes_do_not_meet(clients):
 
 
 def case_workers_are_waited_for(clients):
-  # A PyTorch client with world_size counts itself in a key under "init/", and
-  # waits until that many clients are connected.
+  # If a PyTorch client has a world_size, it counts itself in a key under
+  # "init/". Then it waits until that many clients are connected.
   joined = []
   def join():
     joined.append(clients.dist.TCPStore(

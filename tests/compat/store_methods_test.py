@@ -20,7 +20,8 @@ _METHODS = os.path.join(_HERE, 'store_methods.py')
 _LIMIT_S = 120
 
 
-# The client connects to the store itself or to a node's relay.
+# The two places to which the client connects: the store itself, or a node's
+# relay.
 _DOORS = ('server', 'relay')
 
 
@@ -34,7 +35,7 @@ class StoreMethods(unittest.TestCase):
     if interpreters.why_not(version):
       self.skipTest(interpreters.why_not(version))
     if (version, door) not in self.outcomes:
-      # Mark the run as done before it starts, so that a failed run is not
+      # Mark the run as done before it starts. Otherwise a failed run would be
       # repeated for each case.
       self.outcomes[version, door] = {}
       self.outcomes[version, door] = self.run_all(version, door)

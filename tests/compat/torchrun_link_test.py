@@ -20,10 +20,10 @@ _MODULE = ['-m', 'torch.distributed.run']
 # Variables that differ between any two runs of torchrun itself.
 _EACH_RUNS_OWN = {'MASTER_PORT', 'TORCHELASTIC_RUN_ID',
                   'TORCHELASTIC_ERROR_FILE'}
-# Variables that the shell script that starts this Python sets.
+# Variables that are set by the shell script that starts this Python.
 _PYTHONS = {'LD_LIBRARY_PATH', 'OLDPWD', 'PWD', 'SHLVL', '_'}
-# Variables that differ on purpose: Muster sets MASTER_ADDR to an address,
-# torchrun to a name that must be resolved.
+# Variables that differ on purpose. MASTER_ADDR: Muster sets an address,
+# torchrun a name that must be resolved.
 _ON_PURPOSE = {'MASTER_ADDR'}
 
 
@@ -32,7 +32,8 @@ def _of_launchers(environment):
   values."""
   return {name: value for name, value in environment.items()
           if name not in _EACH_RUNS_OWN | _PYTHONS | _ON_PURPOSE
-          # Exported functions of the calling shell, which sh removes.
+          # Exported functions of the calling shell are omitted, because sh
+          # removes them.
           and not name.startswith(('MUSTER_', 'BASH_FUNC_'))}
 
 
@@ -79,8 +80,8 @@ class TorchrunLink(unittest.TestCase):
              if mine.get(name) != value}, {}, 'torchrun alone')
         self.assertEqual(set(mine), set(theirs))
       self.assertEqual(found[1], real[1])
-      # Check for a subset: `launch` also writes log files for streams that go
-      # to the console.
+      # Check only for a subset: for streams that go to the console, `launch`
+      # also writes log files.
       self.assertLessEqual(set(real[2]), set(found[2]))
 
   def test_a_script(self):

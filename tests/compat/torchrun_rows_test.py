@@ -29,7 +29,7 @@ with timer.expires(after=0.5, scope='too late'):
   threading.Event().wait()
 print('not reached')
 '''
-# A worker that ignores SIGUSR1, so that only the timeout ends it.
+# A worker that ignores SIGUSR1. Only the time-out ends it.
 _DEAF = ('trap "echo got USR1" USR1; echo up; tail -f /dev/null & '
          'while :; do wait; done')
 
@@ -87,9 +87,9 @@ class TorchrunRows(unittest.TestCase):
         said = job.stdout.readline()
         self.assertIn('up', said)
         job.send_signal(signal.SIGUSR1)
-        # Without TORCH_ELASTIC_SHUTDOWN_TIMEOUT=1 Muster would wait for 30 s.
-        # So if the job ends within 25 s, the variable had an effect. torchrun
-        # may take longer on a busy machine.
+        # TORCH_ELASTIC_SHUTDOWN_TIMEOUT=1 must take effect. Without it, Muster
+        # would wait for 30 s; so the job must end within 25 s. torchrun may
+        # take longer on a busy machine.
         said, _ = job.communicate(
             timeout=launched.LIMIT_S if launcher is _REAL else 25)
       self.assertIn('got USR1', said)

@@ -32,8 +32,8 @@ _MAX_STREAMS = 16
 _STATUS = '<img src=x onerror="document.title=3">'  # of each worker
 _PAUSE = threading.Event()  # never set
 
-# A worker that reports a step of its own, and ends with the code in the file
-# `end` if it is rank 1, else when it is stopped.
+# A worker that reports step 70 + rank until it is stopped. Rank 1 ends once the
+# file `end` exists, with the exit code in this file.
 _WORKER = r'''
 import os, socket, sys, threading
 rank = int(os.environ['RANK'])
@@ -232,7 +232,7 @@ class Dashboard(unittest.TestCase):
         [[str(node['group_rank']), node['node_id'], node['address'],
           node['phase'], node['health']] for node in status['nodes']])
     self.assertEqual([row[1] for row in rows], ['0–1', '2–3'])
-    # The arrow keys go through the ranks.
+    # The arrow keys move the selection from rank to rank.
     said = [one for node in status['nodes'] for one in node['progress']]
     browser.press(Keys.HOME)
     for rank, one in enumerate(said):
@@ -349,7 +349,7 @@ class Dashboard(unittest.TestCase):
     self.nodes(endpoint, 'a-job', count=1)
     until('the job is there',
           lambda: '"a-job"' in self.ask(url, '/api/jobs')[1])
-    # A name that another site made resolve to this host.
+    # Requests are refused if another site made its name resolve to this host.
     for path in ('/', '/api/jobs', '/api/events'):
       status, answer = self.ask(url, path, host='evil.example')
       self.assertIn('421', status)
@@ -358,7 +358,8 @@ class Dashboard(unittest.TestCase):
     with self.assertRaises((OSError, AssertionError)):
       status, _ = self.ask(url, '/api/jobs', headers='X: y\r\n' * 20_000)
       self.assertIn('200', status)
-    # Streams that nobody reads take all places for streams, and no others.
+    # Some clients of streams read nothing, and use up all places for streams.
+    # Other requests must still get an answer.
     streams = []
     for _ in range(_MAX_STREAMS):
       client = self.connect(url)

@@ -16,8 +16,8 @@ import ssh_hosts
 import xml_main
 
 _LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
-# Exit codes if all checks ran: no finding, warnings, errors. The state of the
-# test's machine decides which one.
+# Exit codes of `launch doctor` if all checks ran: 0 without findings, 3 with
+# warnings, 4 with errors. Which of them it is depends on the test's machine.
 _SOUND = (0, 3, 4)
 
 
@@ -54,9 +54,9 @@ class OverSsh(unittest.TestCase):
     self.assertEqual(found['expected'], 3)
     self.assertEqual([node['node'] for node in found['nodes']],
                      ['127.0.0.1', '127.0.0.2', '127.0.0.3'], front.text())
-    # The coordinator requires a job token, which was created for this job. Only
-    # workers with the token get an answer, so each address shows that the token
-    # was passed on.
+    # The coordinator requires a job token, which was created for this job. It
+    # answers only workers that have the token. So each address shows that the
+    # token was passed on.
     self.assertEqual([node['addresses']['seen'] for node in found['nodes']],
                      ['127.0.0.1'] * 3)
     between = [one['id'] for one in found['between']['findings']]

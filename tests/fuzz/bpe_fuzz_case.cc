@@ -1,8 +1,10 @@
 // Fuzzes the tokenizer. The first byte of `input` selects the case: a text, or
 // edits (edited_bytes.h) of a valid vocab.json, merges.txt, stored vocabulary
-// or token file. Aborts if a result is wrong: if the tokens of a text are not
-// decoded to this text, if pieces do not add up to the text, if a vocabulary
-// changes when stored, or if a token is not in its vocabulary.
+// or token file.
+//
+// Aborts if a result is wrong: the tokens of a text are not decoded to this
+// text, pieces do not add up to the text, a vocabulary changes when it is
+// stored, or a token is not in its vocabulary.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -67,8 +69,7 @@ void CheckPieces(std::string_view text) {
     next += piece.size();
   }
   MUSTER_CHECK(next == text.data() + text.size());
-  // WholePieces must return the length of a prefix that ends at the end of a
-  // piece.
+  // WholePieces must return a length at which a piece of the text ends.
   const size_t whole = models::WholePieces(text, text.size() / 2);
   MUSTER_CHECK(whole <= text.size());
   size_t end = 0;

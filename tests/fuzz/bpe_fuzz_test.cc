@@ -15,7 +15,8 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-// Draws an input from few byte values, so that some inputs are nearly valid.
+// Draws a random input from few byte values, so that some inputs are nearly
+// valid.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kBytes =
       "\0\0\0\1\2\xff\xc4\xa0\xe3\x80\x80 \n'sthelowr0129\"\\{}:,#"sv;

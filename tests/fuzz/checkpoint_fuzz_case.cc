@@ -1,8 +1,8 @@
-// Fuzzes the readers of checkpoint files. Edits (edited_bytes.h) a valid
-// safetensors header, a checkpoint's manifest (whose checksum is corrected
-// afterwards), or a rank's list of slices. Aborts if an accepted input changes
-// when it is written again, or if its tensors overlap or leave gaps in their
-// range.
+// Fuzzes the readers of checkpoint files. Edits (edited_bytes.h) one of three
+// valid inputs: a safetensors header, a checkpoint's manifest (its checksum is
+// corrected afterwards), or a rank's list of slices. Aborts if an accepted
+// input changes when it is written again, or if its tensors overlap or leave
+// gaps.
 
 #include <cstddef>
 #include <cstdint>
@@ -69,8 +69,8 @@ void ReadHeader(std::string_view text) {
   MUSTER_CHECK(*again == *header);
 }
 
-// Applies the edits to a valid manifest without its first line, which contains
-// the checksum. Then corrects the checksum and parses the manifest.
+// Applies the edits to a valid manifest, except to its first line, which
+// contains the checksum. Then corrects the checksum and parses the manifest.
 void ReadManifestWith(std::string_view edits) {
   const std::string sound = WriteManifest(SoundManifest());
   const std::string rest =

@@ -1,8 +1,8 @@
 // Fuzzes the reader of configuration files. Applies the edits in `input`
-// (EditedBytes) to a valid file in one of three formats, selected by the first
-// byte. An error message must be one line that names the file. An accepted file
-// must not yield more settings than its text contains, and no name that is
-// harmful in an environment.
+// (EditedBytes) to a valid file. The first byte selects one of three formats.
+// An error message must be one line that names the file. An accepted file must
+// not yield more settings than its text contains, and no name that is harmful
+// in an environment.
 
 #include <iterator>
 #include <string>

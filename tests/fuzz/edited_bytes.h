@@ -9,10 +9,11 @@
 namespace muster {
 
 // Applies the edits in `input` to the valid bytes `sound`, one after another,
-// and returns the result. Each edit consists of two bytes for the position, one
-// for the number of bytes to remove, one for the number of bytes to insert, and
-// the inserted bytes. The result is nearly valid, so a fuzzer gets past the
+// and returns the result. The result is nearly valid, so a fuzzer gets past the
 // parser's first checks.
+//
+// An edit consists of two bytes for the position, one for the number of bytes
+// to remove, one for the number of bytes to insert, and the inserted bytes.
 std::string EditedBytes(std::string_view sound, std::string_view input);
 
 // Limits of the edits that DrawnEdits draws at random.
@@ -22,8 +23,8 @@ struct EditBounds {
   int removed = 5;    // number of bytes that an edit removes: 0 to removed - 1
 };
 
-// Draws random edits that insert one of `pieces` each, and returns them as an
-// input of EditedBytes. The same seed gives the same edits.
+// Returns random edits, as an input of EditedBytes. Each edit inserts one of
+// `pieces`. The same seed gives the same edits.
 std::string DrawnEdits(uint64_t seed, std::span<const std::string_view> pieces,
                        const EditBounds& bounds);
 

@@ -1,11 +1,12 @@
 // Fuzzes the parsers of bytes that arrive at a trainer: frames of other ranks
 // over TCP, texts of other ranks in the store, and replies of a store. The
 // first byte selects the kind. The rest is the bytes themselves, or edits
-// (edited_bytes.h) of valid ones, which arrive in pieces. Aborts if accepted
-// input changes when it is written and read again, if the sizes of the pieces
-// change the result of a reply, or if a receive operation completes that was
-// not begun. AddressSanitizer finds frames that are written outside of their
-// buffers.
+// (edited_bytes.h) of valid ones. The bytes arrive in pieces.
+//
+// Aborts if accepted input changes when it is written and read again, if the
+// result of a reply depends on the sizes of the pieces, or if a receive
+// operation completes that was not begun. AddressSanitizer finds writes outside
+// of a buffer.
 
 #include <sys/socket.h>
 
@@ -92,7 +93,7 @@ void CheckHeaders(std::string_view bytes) {
 }
 
 // The receive operations of a rank: two collectives and two messages. Each has
-// a buffer of exactly its size, so that AddressSanitizer finds bytes outside of
+// a buffer of exactly its size, so AddressSanitizer finds an access outside of
 // it.
 class Receives {
  public:
@@ -113,8 +114,9 @@ class Receives {
     return Read();
   }
 
-  // Begins collective 1 or 2 (`which` 0 or 1) or the receive of a message,
-  // unless an earlier operation is incomplete. Returns false on an error.
+  // Begins collective 1 or 2 (`which` is 0 or 1), or else the receive of a
+  // message. Does nothing if an earlier operation is incomplete. Returns false
+  // on an error.
   bool Begin(size_t which) {
     for (const auto& [ticket, buffer] : posted_) {
       // the earlier operation is incomplete
@@ -166,8 +168,8 @@ class Receives {
 };
 
 // Lets a peer's frames arrive in pieces. The first bytes of `input` select the
-// sizes of the pieces and the receive operations that the rank begins in
-// between.
+// sizes of the pieces. They also select the receive operations that the rank
+// begins in between.
 void FuzzFrames(std::string_view input) {
   constexpr size_t kTurns = 8;
   if (input.size() < kTurns) return;

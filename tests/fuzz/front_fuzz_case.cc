@@ -75,7 +75,7 @@ class Front {
     Apply();
   }
 
-  // Simulates that a service reports an event of a connection that gRPC has
+  // Simulates an event that a service reports for a connection that gRPC has
   // got. `what`: 0: the client is authenticated, 1: a node joins, 2: a node
   // leaves.
   void Call(ConnectionPool::Id id, int what) {
@@ -117,8 +117,8 @@ class Front {
     const ConnectionPool::Changes changes = pool_.Apply(now_);
     for (const ConnectionPool::Id id : changes.hand_over) {
       const auto found = connections_.find(id);
-      // A connection that gRPC has got may still be closed later, to make room
-      // for others.
+      // A connection that gRPC has got may be closed later, to make room for
+      // others.
       MUSTER_CHECK(found != connections_.end() && found->second.has_spoken &&
                    !found->second.handed_over);
       found->second.handed_over = true;
@@ -209,8 +209,8 @@ int ProbePort() {
 // server's whole answer.
 std::string Ask(std::string_view request, size_t cut) {
   const OwnedFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  // Close by a reset: the connection leaves no state TIME_WAIT behind, so that
-  // the ports suffice for millions of requests.
+  // Close with a reset. The connection then leaves no state TIME_WAIT, so the
+  // ports suffice for millions of requests.
   const linger at_once = {.l_onoff = 1, .l_linger = 0};
   setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
   const timeval deadline = {.tv_sec = 9, .tv_usec = 0};

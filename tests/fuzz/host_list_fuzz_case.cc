@@ -1,6 +1,7 @@
 // Fuzzes the parser of Slurm's host lists with edits (edited_bytes.h) of a
-// valid list. Aborts if an accepted list exceeds the limits for names, or
-// differs from the list of its names written one by one.
+// valid list. An accepted list must keep within the limits for names. It must
+// equal the list that results if its names are written one by one. Aborts
+// otherwise.
 
 #include <iterator>
 #include <string>

@@ -1,14 +1,15 @@
 // Fuzzes the record of a job, which a coordinator writes to its journal and a
 // restarted coordinator reads. The first byte of the input selects the job's
-// phase and the steps of the continued job; the other bytes are a record, or
+// phase and the steps of the continued job. The other bytes are a record, or
 // edits (edited_bytes.h) of a record in which every field is set.
 //
-// FromBytes reads the record. If FromBytes refuses the record, the message must
-// be one line. Otherwise ToBytes and FromBytes must reproduce the record, and a
-// job is continued from the record, as by a restarted coordinator. FromBytes
-// must accept the record of the continued job. The job then makes a few steps:
-// in some of them time passes, in others the nodes of the record report again.
-// Job aborts if a step breaks an invariant.
+// FromBytes reads the record. If FromBytes refuses it, the message must be one
+// line. Otherwise ToBytes and FromBytes must reproduce the record, and a job is
+// continued from it, as by a restarted coordinator. FromBytes must accept the
+// record of the continued job.
+//
+// The job then makes a few steps. In some of them time passes, in others the
+// nodes of the record report again. Job aborts if a step breaks an invariant.
 
 #include <algorithm>
 #include <chrono>

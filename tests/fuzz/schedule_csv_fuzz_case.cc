@@ -1,7 +1,7 @@
 // Fuzzes the parser of pipeline schedules in CSV with edits (edited_bytes.h) of
-// a valid schedule, either of computations only or lowered (with messages).
-// Aborts if an accepted schedule is invalid or changes when it is written
-// again.
+// a valid schedule. The schedule has only computations, or also messages
+// (lowered). Aborts if an accepted schedule is invalid or changes when it is
+// written again.
 
 #include <cstddef>
 #include <string>
@@ -16,8 +16,8 @@ namespace muster {
 namespace {
 
 // Valid schedules of two ranks and two micro-batches: 1F1B, one with a split
-// backward pass, and one with messages. From the empty text, edits can build
-// any schedule.
+// backward pass, and one with messages. Also the empty text, from which edits
+// can build any schedule.
 constexpr std::string_view kSound[] = {
     "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n",
     "0F0,0F1,,0I0,0W0,0B1\n1F0,1I0,1F1,1I1,1W0,1W1\n",

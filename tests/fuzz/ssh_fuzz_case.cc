@@ -1,7 +1,8 @@
 // Fuzzes all parsers of a start over ssh: host files and filters,
 // .deepspeed_env, --ssh-args, and the messages of both sides. They get `input`
-// itself, and valid inputs with the edits in `input` (EditedBytes). Accepted
-// input must be valid, and must be the same after it is written and read again.
+// itself, and valid texts to which the edits in `input` were applied
+// (EditedBytes). Accepted input must be valid, and must stay the same when it
+// is written and read again.
 
 #include <string>
 #include <string_view>

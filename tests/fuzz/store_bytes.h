@@ -7,10 +7,10 @@
 
 namespace muster {
 
-// Generates random bytes similar to those that clients send to a store: mostly
-// whole requests with few different keys, in either framing; some truncated
-// requests, some absurd lengths, some noise. The same seed gives the same
-// bytes.
+// Generates random bytes that resemble what clients send to a store. Most are
+// whole requests with few different keys, in either framing. Some requests are
+// truncated, some lengths are absurd, and some bytes are noise. The same seed
+// gives the same bytes.
 class StoreBytes {
  public:
   explicit StoreBytes(uint64_t seed) : random_(seed) {}

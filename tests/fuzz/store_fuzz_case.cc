@@ -1,7 +1,7 @@
-// Fuzzes a store core, directly and through a relay core, with four clients
-// that send pieces of `input`, which also determines their order and sizes.
-// Aborts if an invariant is broken: memory is bounded and freed, disconnected
-// clients get no replies, and each reply answers a request of its client.
+// Fuzzes a store core, directly and through a relay core. Four clients send
+// pieces of `input`, which also determines their order and sizes. Aborts if an
+// invariant is broken: memory is bounded and freed, disconnected clients get no
+// replies, and each reply answers a request of its client.
 
 #include <algorithm>
 #include <array>
@@ -23,8 +23,8 @@ namespace muster {
 namespace {
 
 constexpr size_t kMaxStoreBytes = 1 << 16;
-// Bytes by which the store may exceed its memory limit while it refuses a
-// request.
+// Number of bytes by which the store may exceed its memory limit until it has
+// refused a request.
 constexpr size_t kSlack = 1 << 12;
 constexpr size_t kMaxHeldBytes = 1 << 14;
 constexpr store::StoreClientId kUpstream = 0;
@@ -201,7 +201,7 @@ void RunFuzzCase(std::string_view input) {
   }
   store::StoreRequest request;
   while (input.size() >= 2) {
-    // Two bytes of the input describe a turn. The first one selects the client;
+    // A turn takes two bytes of the input. The first one selects the client;
     // every 64th value disconnects it. The second one is the number of bytes
     // that the client sends.
     const auto turn = static_cast<uint8_t>(input[0]);

@@ -1,7 +1,7 @@
 // Runs the fuzz target with pseudo-random inputs from fixed seeds, so that
 // every test run has the same inputs. Also attacks a real server and a real
-// relay with several clients at once that send such inputs, and with more
-// incomplete requests than they may buffer.
+// relay. Several clients send such inputs at once, and more incomplete requests
+// than the server may buffer.
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -36,7 +36,8 @@ std::string FuzzInput(uint64_t seed) {
     std::string& unsent = pending[client];
     unsent += bytes.Request();
     const size_t size = std::min<size_t>(bytes.Below(256), unsent.size());
-    // The value 63 disconnects the client, on average in one of 500 turns.
+    // The value 63 disconnects the client. On average this happens in one of
+    // 500 turns.
     const uint64_t round = bytes.Below(500) == 0 ? 63 : bytes.Below(63);
     input.push_back(static_cast<char>(round * 4 + client));
     input.push_back(static_cast<char>(size));
@@ -60,9 +61,9 @@ size_t BytesInUse() {
   return info.uordblks + info.hblkhd;
 }
 
-// Attacks the store on `port`: clients on eight connections send random bytes,
+// Attacks the store on `port`. Clients on eight connections send random bytes,
 // never read, and are disconnected at random. Meanwhile the store must serve an
-// honest client, and a slow one.
+// honest client and a slow one.
 void Assail(int port, uint64_t seed) {
   StoreBytes bytes(seed);
   store::RawClient honest(port);
@@ -102,10 +103,10 @@ void Assail(int port, uint64_t seed) {
 
 constexpr size_t kBudget = size_t{8} << 20;
 
-// Attacks the store on `port`: clients send half a request each and stay
-// connected, in total seven times as many bytes as the server may buffer. The
-// server must close enough of these connections and serve an honest client
-// meanwhile.
+// Attacks the store on `port`. Clients send half a request each and stay
+// connected. Together they send seven times as many bytes as the server may
+// buffer. The server must close enough of these connections, and must serve an
+// honest client meanwhile.
 void SendHalves(int port) {
   constexpr size_t kHalf = size_t{1} << 20;
   constexpr int kClients = 7 * kBudget / kHalf;

@@ -1,10 +1,12 @@
 // Fuzzes the readers of tokens, certificates and keys. The first byte of the
 // input selects the kind: a derived token, a certificate in DER or PEM form, a
-// private key, or a token file; the rest is the bytes themselves or edits
-// (edited_bytes.h) of a valid one. Aborts if a changed certificate of a derived
-// token is trusted and permits something else, if an accepted token does not
-// yield a certificate and its key, if a text about a certificate has control
-// characters, or if a principal may do more than its roles and jobs.
+// private key, or a token file. The rest is the bytes themselves, or edits
+// (edited_bytes.h) of a valid one.
+//
+// Aborts in four cases: a changed certificate of a derived token is trusted and
+// permits something else; an accepted token does not yield a certificate and
+// its key; a text about a certificate has control characters; a principal may
+// do more than its roles and jobs permit.
 
 #include <openssl/bio.h>
 #include <openssl/pem.h>
@@ -91,7 +93,7 @@ void CheckPrincipal(const Principal& principal) {
     }
   }
   if (principal.jobs.empty()) return;
-  // "*" alone is not a valid pattern: it would match every job.
+  // "*" alone must not be a valid pattern, because it would match every job.
   for (const std::string& job : principal.jobs) {
     if (IncludesJob({.jobs = {job}}, "run-1")) {
       MUSTER_CHECK(job == "run-1" || job == "run-*") << job;

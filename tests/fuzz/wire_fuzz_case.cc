@@ -7,7 +7,7 @@
 // Reports are also passed to a job with two honest nodes. In between, streams
 // end, operators drain and cancel, and time passes. Aborts if the job then
 // sends a directive that a node would refuse, or a status that operators would
-// refuse or that moves the cursor of a terminal.
+// refuse. Also aborts if a status could move the cursor of a terminal.
 
 #include <algorithm>
 #include <cstddef>

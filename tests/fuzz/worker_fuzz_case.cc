@@ -3,10 +3,11 @@
 // the kind: progress datagrams, error files, output lines, stacks, messages
 // between agent and guardian, reports of a doctor's nodes, texts of the kernel,
 // or flight records. The rest is the bytes themselves, or edits
-// (edited_bytes.h) of valid ones. Aborts if a result is out of its bounds, if a
-// text for people has control characters, if a stream's lines depend on the
-// pieces in which the stream arrives, or if accepted input changes when it is
-// written and read again.
+// (edited_bytes.h) of valid ones.
+//
+// Aborts in four cases: a result is out of its bounds; a text for people has
+// control characters; a stream's lines depend on the pieces in which the stream
+// arrives; accepted input changes when it is written and read again.
 
 #include <algorithm>
 #include <chrono>
@@ -296,8 +297,9 @@ const std::string& SoundRing() {
 }
 
 void FuzzFlightRing(std::string_view input) {
-  // ParseFlight reads a file as a ring only if the file has exactly the size of
-  // a RingImage. Edits may insert or remove bytes, so the size is restored.
+  // Resize the edited bytes to the size of a RingImage, because edits may
+  // insert or remove bytes. ParseFlight reads a file as a ring only if it has
+  // exactly this size.
   std::string bytes = EditedBytes(SoundRing(), input);
   bytes.resize(sizeof(RingImage));
   auto log = ParseFlight(bytes);

@@ -13,7 +13,7 @@
 namespace muster {
 
 // GPU memory for the conformance suite of transports. Copies use CUDA's default
-// stream, so Read waits for the operations that were enqueued before it.
+// stream. So Read waits for the operations that were enqueued before it.
 class DeviceMemory final : public ConformanceMemory {
  public:
   // Opens device 0 of this process and makes it current on the calling thread.

@@ -12,9 +12,8 @@
 
 namespace muster {
 
-// The model GPT-2 124M in bfloat16 on a GPU, with a batch of `batch` full
-// windows of random tokens drawn from `seed`. The device must outlive this
-// object.
+// The model GPT-2 124M in bfloat16 on a GPU. Its batch has `batch` full windows
+// of random tokens, drawn with `seed`. The device must outlive this object.
 struct Gpt124m {
   std::unique_ptr<models::cuda::CudaGptWeights<models::cuda::Bfloat16>> weights;
   // AdamW with a weight decay of 0.1

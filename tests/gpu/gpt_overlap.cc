@@ -82,9 +82,9 @@ class Training {
   CudaStepTimeline& timeline_;
 };
 
-// Checks in a step's timeline that the streams waited for each other: the
-// reduction of each bucket began after the kernels that filled the bucket, and
-// ended before the wait for the bucket ended.
+// Checks in a step's timeline that the streams waited for each other. The
+// reduction of each bucket must begin after the kernels that filled the bucket,
+// and must end before the wait for the bucket ends.
 absl::Status CheckOrder(const std::vector<TimelineSpan>& step) {
   // Tolerance in nanoseconds: CUDA events have a resolution of half a
   // microsecond.
@@ -138,8 +138,8 @@ absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file) {
                                 .name = "nccl"},
                                TransportChoice::kNccl);
   if (!group.ok()) return group.status();
-  // A second process group, on the CPU, gathers the ranks' timelines, which are
-  // in host memory.
+  // Use a second process group, on the CPU: it gathers the ranks' timelines,
+  // which are in host memory.
   const auto hosts = NewWorld(**session);
   if (!hosts.ok()) return hosts.status();
 

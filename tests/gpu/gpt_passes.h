@@ -9,10 +9,10 @@
 namespace muster {
 
 // Compares the loss and every gradient of small GPTs on this machine's GPU with
-// those on the CPU: in float32 and bfloat16, with and without activation
+// those on the CPU, in float32 and bfloat16, with and without activation
 // checkpointing. Also checks that a second run on the GPU gives the same bits.
-// Prints what was compared. Returns Internal with the tensor that differs, and
-// by how much.
+// Prints what was compared. Internal: names the tensor that differs, and by how
+// much.
 absl::Status CheckGptGradients();
 
 // Trains GPT-2 124M in bfloat16 on random tokens, `batch` sequences of 1024.
@@ -20,10 +20,10 @@ absl::Status CheckGptGradients();
 // the MFU relative to `peak_tflops`.
 absl::Status MeasureGptSteps(int64_t batch, int steps, double peak_tflops);
 
-// Runs the same training as one rank of the session's ranks, over NCCL. Rank 0
+// Runs the training of MeasureGptSteps as one rank of a job, over NCCL. Rank 0
 // writes a trace of the last `steps` steps of all ranks to `file`, and prints
-// how much of the communication was hidden behind computation. Returns
-// FailedPrecondition if a bucket was reduced before it was full, or after the
+// how much of the communication was hidden behind computation.
+// FailedPrecondition: a bucket was reduced before it was full, or after the
 // wait for it had ended.
 absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file);
 

@@ -111,7 +111,7 @@ class NcclRunTest(unittest.TestCase):
   def test_all_of_it_over_stand_ins(self):
     libraries = self.folder()
     os.symlink(_FAKE, os.path.join(libraries, 'libcuda.so.1'))
-    # Without an NVIDIA device file the agent creates no NCCL id, so the ranks
+    # Without an NVIDIA device file the agent creates no NCCL id. So the ranks
     # must get the id through the store.
     code, said = _call([self.packed()],
                        {'LD_LIBRARY_PATH': libraries, 'GPU_MOST_RANKS': '1',

@@ -166,8 +166,8 @@ absl::Status CheckMeshGroups(const NcclRank& rank) {
 }
 
 absl::Status CheckReform(const NcclRank& rank) {
-  // Ignore the agent's SIGTERM: the survivors must find out about the failure
-  // by themselves.
+  // Ignore the agent's SIGTERM, because the survivors must find out about the
+  // failure by themselves.
   signal(SIGTERM, SIG_IGN);
   auto world = rank.World();
   if (!world.ok()) return world.status();

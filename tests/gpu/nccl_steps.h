@@ -18,27 +18,27 @@ struct NcclRank {
   NcclOptions options;
 
   GroupPlace PlaceIn(const std::string& group) const;
-  // Creates the NCCL transport of the world, with the NCCL id of the agent if
+  // Creates the NCCL transport of the world. Uses the NCCL id of the agent, if
   // it has provided one. Prints where the id comes from.
   absl::StatusOr<std::unique_ptr<Transport>> World() const;
 };
 
-// Checks every collective, type, reduction, size and buffer placement of the
-// conformance suite against the reference. Also checks messages, batches, and
-// memory that the transport allocates.
+// Compares the results of collectives with the reference: every collective,
+// type, reduction, size and buffer placement of the conformance suite. Also
+// checks messages, batches, and memory that the transport allocates.
 absl::Status CheckCollectives(const NcclRank& rank);
 
-// Checks groups that are split from the world by even and odd ranks, with the
-// ranks in reverse order.
+// Checks the groups of the even and of the odd ranks, which are split from the
+// world. In them the ranks are in reverse order.
 absl::Status CheckSplit(const NcclRank& rank);
 
-// Checks a process group over NCCL, created as a training program does, and a
-// mesh of its ranks (with two columns if the number of ranks is even).
+// Checks a process group over NCCL, created as a training program does it. Also
+// checks a mesh of its ranks, with two columns if the number of ranks is even.
 absl::Status CheckMeshGroups(const NcclRank& rank);
 
 // Kills the last rank while the others wait for it in a barrier. In the job's
-// next round, all ranks must find each other again. Returns the error of the
-// first round, which ends that round.
+// next round, all ranks must find each other again. Returns the error that ends
+// the first round.
 absl::Status CheckReform(const NcclRank& rank);
 
 // Measures all_reduce of float32 for sizes from 4 KiB to `max_bytes`, and

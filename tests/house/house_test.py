@@ -17,7 +17,8 @@ import xml_main
 
 _GUARDED = '#ifndef %s\n#define %s\n%s\n#endif  // %s\n'
 
-# Each example: (rule, path, text that violates the rule, text that does not).
+# Each example: (rule, path, text that violates the rule, text that complies
+# with it).
 _EXAMPLES = (
     (rules.pure_code, 'rendezvous/job/a.cc',
      'auto t = std::chrono::steady_clock::now();', '// now() is an argument\n'),

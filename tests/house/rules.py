@@ -49,17 +49,18 @@ PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'trainer_sdk/safetensors/safetensors_header',
                 'trainer_sdk/zero/shard_partition')
 
-# Folders whose code must be in the namespace muster::FOLDER. Code of base and
-# trainer_sdk, which trainers link, is in muster itself, as are tests of several
+# Folders whose code must be in the namespace muster::FOLDER. Other code is in
+# muster itself: base and trainer_sdk, which trainers link, and tests of several
 # folders.
 NAMESPACES = ('rendezvous', 'store', 'nccl', 'agent', 'launcher', 'models')
 
-# Folders whose code is linked into trainers. It must not use gRPC or Protocol
-# Buffers: a trainer may contain another copy, which would conflict.
+# Folders whose code is linked into trainers. The code must not use gRPC or
+# Protocol Buffers, because a trainer may contain another copy of these, which
+# would conflict.
 SMALL_FOLDERS = ('base/', 'nccl/', 'store/', 'trainer_sdk/')
 
-# Calls that code in pure folders must not make, because they wait, do I/O, or
-# return results that depend on more than their arguments.
+# Calls that code in pure folders must not make. They wait, do I/O, or return
+# results that depend on more than their arguments.
 _PURE_BANS = (
     (r'::now\(', 'reads a clock'),
     (r'\b(clock_gettime|gettimeofday|time)\(', 'reads a clock'),
@@ -108,8 +109,7 @@ BOOL_ALLOWED = {
     'rendezvous/wire/bounded_reader.h': 'the bool is what the message holds',
 }
 
-# Headers with functions that only code outside of the project calls, with the
-# caller.
+# Headers with functions that no code of the project calls, and who calls them.
 CALLED_BY_OTHERS = {
     'models/kernels/aligned_floats.h': 'std::vector calls its allocator',
 }
@@ -144,8 +144,8 @@ MUTEX_ALLOWED = {
 }
 
 _BOOL_PARAMETER = re.compile(r'[(,]\s*(?:const\s+)?bool\s*(?:\w+\s*)?[,)=]')
-# Patterns that spell forbidden names are written in two halves, so that this
-# file does not violate its own rules.
+# Patterns with a forbidden name are written in two halves, so that this file
+# does not violate its own rules.
 _SCOPE = re.compile(
     r'namespace\s+(?P<namespace>[\w:]+)\s*{|'
     r'\b(?:enum\s+class|enum|class|struct|union)\s+(?:\[\[\w+\]\]\s*)?'
@@ -323,8 +323,8 @@ def built(source, texts):
     folder, last = os.path.split(folder)
     name = os.path.join(last, name)
   build = texts.get(os.path.join(folder, 'BUILD'), '')
-  # A BUILD file may list names without this ending, and append it in a loop:
-  # `name + "_test.cc"`.
+  # A BUILD file may list file names without an ending and append the ending in
+  # a loop: `name + "_test.cc"`.
   endings = [''] + re.findall(r'\w \+ "([^"\n]+)"', build)
   for literal in re.findall(r'"([^"\n]+)"', build):
     if any(literal + ending == name for ending in endings):
@@ -399,7 +399,8 @@ def _defined_types(code):
     namespace, kind = match.group('namespace'), match.group('type')
     if kind and all(scope is not None for scope in scopes):
       yield '::'.join(scopes + [kind])
-    # A type inside of a type or a function cannot collide with another one.
+    # None marks a type or a function. A type inside of it cannot collide with
+    # types elsewhere, so it is not yielded.
     scopes.append(namespace if namespace else None)
 
 
@@ -423,8 +424,8 @@ def only_for_tests(sources, tests, documented):
     if source.path.endswith('.h'):
       headers.append((source.path, code))
     for line in code.split('\n'):
-      # A name at the beginning of an unindented line is being defined, not
-      # called.
+      # If a name stands at the beginning of an unindented line, it is being
+      # defined, not called.
       defined = re.match(r'\w.*?(\w+)\(', line)
       for word in re.findall(r'\b[A-Za-z_]\w+\b', line):
         calls[word] += not (defined and word == defined.group(1))

@@ -71,7 +71,7 @@ absl::Status Groups(Session& session, std::vector<float>& gradient, void* data,
 
   std::shared_ptr<muster::Work> work =
       (*world)->Start(muster::Broadcast(data, data, count, dtype, /*root=*/0));
-  // ... code that does not need the result ...
+  // Code that does not need the result runs here.
   status.Update(work->Wait());
   return status;
 }
@@ -114,9 +114,9 @@ absl::Status Train(ProcessGroup& world, CheckpointWriter& writer,
                            AdamWRule({.weight_decay = 0.1}));
   if (!model.ok()) return model.status();
 
-  // In each step:
+  // Begin, Finish and Step are called in each step.
   absl::Status status = (*model)->Begin();
-  // ... the backward pass; optionally, once a gradient is complete: ...
+  // The backward pass runs here. Optional: mark each gradient once complete.
   status.Update((*model)->MarkReady(1));
   status.Update((*model)->Finish());
   status.Update((*model)->Step({.step = step, .learning_rate = 1e-3}));
@@ -136,13 +136,13 @@ absl::Status OnADevice(ProcessGroup& world, Device& device,
                             .state = DataParallelOptions::State::kSharded});
   if (!model.ok()) return model.status();
 
-  // In each step; the passes are enqueued on the stream kCompute:
+  // In each step, the passes are enqueued on the stream kCompute.
   absl::Status status = (*model)->Begin();
-  // ... enqueue the backward pass; once a gradient is enqueued: ...
+  // Enqueue the backward pass here; mark each gradient once it is enqueued.
   status.Update((*model)->MarkReady(0));
   status.Update((*model)->Finish());
   status.Update((*model)->Step({.step = step, .learning_rate = 1e-3}));
-  // Before weights or losses are copied from the device:
+  // Confirm must succeed before weights or losses are copied from the device.
   status.Update((*model)->reducer().Confirm());
   return status;
 }
@@ -163,7 +163,7 @@ absl::Status Gradients(ProcessGroup& world, Model& model) {
   for (int pass = 0; pass < 3; ++pass) {
     status.Update((*reducer)->Begin(pass < 2 ? GradientSync::kAccumulate
                                              : GradientSync::kReduce));
-    // ... the backward pass; for each gradient that is complete: ...
+    // The backward pass runs here; mark each gradient once it is complete.
     status.Update((*reducer)->MarkReady(0));
     status.Update((*reducer)->Finish());
   }
@@ -176,11 +176,11 @@ absl::Status Optimize(ProcessGroup& group, Reducer& reducer,
   ReplicatedOptimizer optimizer(
       rule, tensors, [&](int tensor) { return reducer.average(tensor); });
 
-  // Or ZeRO-1. It needs a Reducer that was created with ForSharding(options).
+  // Alternative: ZeRO-1, with a Reducer created with ForSharding(options).
   auto sharded = ShardedOptimizer::Create(group, reducer, rule, tensors);
   if (!sharded.ok()) return sharded.status();
 
-  // With either optimizer, in each step after reducer.Finish():
+  // Either optimizer is called in each step, after reducer.Finish().
   const LearningRateSchedule rate{
       .peak = 6e-4, .floor = 6e-5, .warmup = 100, .decay_until = 10'000};
   const auto squares = (*sharded)->SumOfSquares();
@@ -217,7 +217,7 @@ absl::Status Pictures() {
 
 absl::Status Pipeline(ProcessGroup& world, const PipelineSchedule& schedule,
                       PipelineStage& stage) {
-  // World ranks 0 and 1 are one pipeline's first stage, for different data.
+  // World ranks 0 and 1 are the first stages of two pipelines.
   const auto mesh = DeviceMesh::Create(world, {{"pp", 4}, {"dp", 2}});
   if (!mesh.ok()) return mesh.status();
   auto pipeline =
@@ -228,8 +228,9 @@ absl::Status Pipeline(ProcessGroup& world, const PipelineSchedule& schedule,
 }
 
 std::unique_ptr<PipelineStage> NewStage() {
-  // Half of a model: 16 rows of 8 numbers in, 16 of 32 out. The values that the
-  // backward pass of a micro-batch needs are kept by `pass.activation_slot`.
+  // The first half of a model: its input is 16 rows of 8 numbers, its output 16
+  // of 32. The values that a micro-batch's backward pass needs are kept under
+  // `pass.activation_slot`.
   class FirstStage : public PipelineStage {
    public:
     StreamShape InputShape() const override { return {}; }  // has no input
@@ -246,8 +247,8 @@ std::unique_ptr<PipelineStage> NewStage() {
       kept_[pass.activation_slot].assign(out, out + 16 * 32);
       return absl::OkStatus();
     }
-    // Called on the last stage only, right after its Forward. Multiplies the
-    // gradient of the loss, not the loss, with `factor`.
+    // Called only on the last stage, right after its Forward. Multiply the
+    // gradient of the loss by `factor`, but not the loss itself.
     absl::StatusOr<double> Loss(const PipelinePass&, double) override {
       return absl::InternalError("not the last stage");
     }
@@ -258,9 +259,9 @@ std::unique_ptr<PipelineStage> NewStage() {
       status.Update(BackwardWeight(pass));
       return status;
     }
-    // Schedules that split the backward pass (zb1p) call its two parts: first
-    // the one that writes `input_gradient` (here null: no input), later
-    // the one that adds to the gradients of the weights.
+    // Some schedules (zb1p) split the backward pass and call its two parts. The
+    // first one writes `input_gradient` (null here: this stage has no input).
+    // The later one adds to the gradients of the weights.
     absl::Status BackwardInput(const PipelinePass&, const void*,
                                void*) override {
       return absl::OkStatus();
@@ -287,13 +288,13 @@ absl::Status Checkpoints(ProcessGroup& world, Model& model,
   if (newest.ok()) {
     status = ReadTogether(world, **newest, slices);
     status.Update(optimizer.OnStateLoaded());
-    step = (*newest)->step();  // (*newest)->state() is the string.
+    step = (*newest)->step();  // state() returns the string given to Save.
   } else if (absl::IsNotFound(status)) {
     status = absl::OkStatus();  // There is no checkpoint yet.
   }
   if (!status.ok()) return status;
 
-  // Once: a group that only the writer's thread uses, not the training.
+  // Create the writer once, with a group that only the writer's thread uses.
   const auto group = world.Split(0, world.rank(), "checkpoints");
   if (!group.ok()) return group.status();
   const auto writer = CheckpointWriter::Create(
@@ -315,7 +316,7 @@ absl::Status HookState(ProcessGroup& world, CommHook& hook,
   std::vector<CheckpointSlice> saved = hook.State();
   saved.insert(saved.end(), weights.begin(), weights.end());
 
-  // The destinations of a read, on any number of ranks.
+  // The tensors into which a checkpoint is read, on any number of ranks.
   std::vector<CheckpointSlice> read = weights;
   const auto state = hook.StateIn(reader.tensors());
   if (state.ok()) read.insert(read.end(), state->begin(), state->end());

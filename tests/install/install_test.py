@@ -233,8 +233,8 @@ class Libraries(unittest.TestCase):
                      [])
 
   def test_the_static_one_defines_our_namespace_only(self):
-    # Only strong symbols must be in the namespace: weak ones (templates, inline
-    # functions) may belong to any library.
+    # All strong symbols must be in the namespace. Weak symbols (templates,
+    # inline functions) may belong to any library.
     names = self.symbols('--defined-only', '--extern-only', self.lib + '.a')
     strong = re.findall(r'(?m)^[0-9a-f]+ [TDBRC] (.*)$', names)
     self.assertGreater(len(strong), 100)
@@ -372,7 +372,7 @@ class OutsideProgram(unittest.TestCase):
     self.run_on_two_ranks('./static', LD_LIBRARY_PATH=self.prefix + '/lib')
 
   def test_the_static_library_names_all_that_it_needs(self):
-    # Link the whole library, also the parts that worker.o does not use: the
+    # Link the whole library, even the parts that worker.o does not use. The
     # flags must name everything that any part needs.
     self.compile(['worker.o', '-o', 'whole', '-Wl,--whole-archive',
                   self.prefix + '/lib/libmuster_trainer_sdk.a',
@@ -423,7 +423,7 @@ class OutsideProgram(unittest.TestCase):
       # This block shows test code, which is not part of the installed SDK.
       if block.startswith('INSTANTIATE_TEST_SUITE_P'):
         continue
-      # Another test compiles this program.
+      # Skip this program: another test compiles it.
       if block == gpu_worker:
         found_gpu_worker = True
         continue

@@ -8,9 +8,9 @@ import re
 _ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir,
                      os.pardir)
 
-# One library of NOTICE. `found`: patterns of the archives, namespaces or shared
-# objects that show that a program contains it. `programs`: the names of these
-# programs.
+# One library of NOTICE. `found`: patterns of archives, namespaces or shared
+# objects; a match shows that a program contains the library. `programs`: the
+# names of these programs.
 Row = collections.namedtuple('Row', 'library licence found package programs')
 
 

@@ -36,7 +36,7 @@ _PROGRAMS = {
 _OPTIONAL = ('libmuster_cuda.so',)
 # The folders in which g++ looks for static libraries on Debian.
 _ARCHIVES = ('/usr/lib/x86_64-linux-gnu/', '/usr/lib/gcc/x86_64-linux-gnu/*/')
-# Libraries that are part of the C library, and (the next line) an entry of ldd
+# Libraries that are part of the C library. The next constant: an entry of ldd
 # that is no file.
 _C_LIBRARY = {'dl', 'm', 'pthread', 'rt'}
 _NO_LIBRARY = {'linux-vdso.so.1'}
@@ -84,8 +84,8 @@ def linked_by_build_files():
       found.update(re.sub('^-l:?', '', option) for option in linkopts
                    if option.startswith('-l'))
 
-  # Execute bazel/BUILD with a cc_library of this test, because its lists of
-  # libraries are computed.
+  # The lists of libraries in bazel/BUILD are computed. So execute the file,
+  # with a cc_library that this test defines.
   with open(os.path.join(_ROOT, 'bazel', 'BUILD'), encoding='utf-8') as file:
     exec(file.read(),  # pylint: disable=exec-used
          collections.defaultdict(lambda: lambda *_, **__: None,
@@ -172,7 +172,7 @@ class Contained(unittest.TestCase):
                               said('dpkg-query', '-S', *paths)))
     ours = {row.package for table in ('Contained', 'Loaded')
             for row in notice.rows(table)}
-    # Packages that need no row of their own in NOTICE: gloo's headers belong to
+    # Some packages need no row of their own in NOTICE: gloo's headers belong to
     # the plugin's library; gRPC has two packages; the C library, the kernel's
     # headers and GoogleTest are not in the programs.
     self.assertEqual(packages - ours - {

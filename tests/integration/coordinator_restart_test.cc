@@ -1,5 +1,5 @@
-// Jobs must continue while their coordinator is killed and started again, with
-// its saved state (--state-dir) or without it.
+// Tests that jobs continue while their coordinator is killed and started again,
+// with its saved state (--state-dir) or without it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ class CoordinatorRestart : public ::testing::Test {
 
   std::vector<std::string> State() const { return {"--state-dir=" + folder_}; }
 
-  // Runs a job of two nodes, restarts the daemon twice, and calls
+  // Runs a job of two nodes and restarts the daemon twice. Calls
   // `check_continued` after each restart with the number of restarts so far.
   // Checks that the same workers run from the job's start to its end.
   static void WorkersRunOn(LocalCluster& cluster,
@@ -53,10 +53,10 @@ class CoordinatorRestart : public ::testing::Test {
     }
   }
 
-  // Runs a job of two nodes with --max-restarts=1, and kills a worker in round
-  // 1 and another one in round 2. `in_round_1` is called after the first kill,
-  // `in_round_2` before the second one. Checks that the job fails, without a
-  // round 3.
+  // Runs a job of two nodes with --max-restarts=1. Kills a worker in round 1
+  // and another one in round 2. `in_round_1`: called after the first kill.
+  // `in_round_2`: called before the second one. Checks that the job fails
+  // without a round 3.
   static void TheBudgetIsSpentOnce(LocalCluster& cluster,
                                    const std::function<void()>& in_round_1,
                                    const std::function<void()>& in_round_2) {
@@ -113,8 +113,8 @@ TEST_F(CoordinatorRestart, ADrainedNodeStaysAwayAndACancelHolds) {
   EXPECT_EQ(a->ExitCode(), 128 + SIGTERM) << a->Output();
 }
 
-// Starts a daemon without --state-dir that writes its decisions to an event
-// log, and a process that prints this log.
+// Starts a daemon without --state-dir, which writes its decisions to an event
+// log. Also starts a process that prints this log.
 class CoordinatorRestartWithoutState : public CoordinatorRestart {
  protected:
   std::string Events() const { return folder_ + "/events.jsonl"; }

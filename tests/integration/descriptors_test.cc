@@ -1,4 +1,4 @@
-// Tests of programs that are started with some of their descriptors 0, 1 and 2
+// Tests of programs that start while some of their descriptors 0, 1 and 2 are
 // closed.
 
 #include <gmock/gmock.h>
@@ -38,7 +38,7 @@ std::string Link(const std::string& path) {
   return std::string(target, size > 0 ? static_cast<size_t>(size) : 0);
 }
 
-// Returns the path of the file that the program has opened as descriptor `fd`.
+// Returns the path of the file that the program has open as descriptor `fd`.
 // Waits until the shell has executed the program and `fd` is open. Returns ""
 // after kEventTimeout.
 std::string OpenOn(const Subprocess& program, int fd) {

@@ -1,6 +1,7 @@
-// A worker of three ranks. Rank 1 is killed during an all_reduce of all ranks.
-// No rank can complete this all_reduce: rank 0, whose values the others need,
-// is stopped in it before rank 1 begins.
+// A worker for a job of three ranks, in which rank 1 is killed during an
+// all_reduce of all ranks. No rank can complete the all_reduce before that: the
+// others need rank 0's values, and rank 0 is stopped in it before rank 1
+// begins.
 
 #include <signal.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Workers that stop reporting progress, and the status of workers that report
-// it.
+// Tests of workers that stop reporting progress. Also tests the status of
+// workers that report it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ std::unique_ptr<Subprocess> Hanging(
   return std::make_unique<Subprocess>(argv, std::move(environment));
 }
 
-// Returns an environment in which only the stack tools in `folder` are found: a
+// Returns an environment in which only the stack tools in `folder` are found. A
 // real debugger may time out on a busy machine.
 std::map<std::string, std::string> OnlyToolsIn(const std::string& folder) {
   return {{"PATH", folder}, {"PYTHON_EXEC", "/usr/bin/python3"}};
@@ -83,8 +83,8 @@ TEST(Hang, IsTheVerdictsCauseWithItsStack) {
   EXPECT_THAT(output, HasSubstr("last step 7"));
   EXPECT_THAT(output, HasSubstr("stack        | Python, main thread:\n"));
   EXPECT_THAT(output, HasSubstr("|   load_the_batch (spied)\n"));
-  // Rank 1 is named as the cause, although rank 2 has been silent for longer:
-  // rank 2 never reported.
+  // Rank 1 is named as the cause. Rank 2 has been silent for longer, but never
+  // reported, so its silence does not count.
   EXPECT_THAT(launch->Lines(" hung: silent for "), Not(IsEmpty()));
   EXPECT_THAT(output, HasSubstr("stopped by us"));
   // The log folder has a generated run id as its name.
@@ -97,8 +97,8 @@ TEST(Hang, IsTheVerdictsCauseWithItsStack) {
   EXPECT_THAT(Contents(round + "2/stack.txt"), HasSubstr("=== kernel\n"));
 }
 
-// A stack tool that kills the inspected worker must not change the cause: the
-// worker hung.
+// A stack tool kills the worker that it inspects. The cause must still be that
+// the worker hung.
 TEST(Hang, IsTheCauseEvenIfTheStackToolKillsTheWorker) {
   std::string tools = ::testing::TempDir() + "/hang_killer-XXXXXX";
   ASSERT_NE(mkdtemp(tools.data()), nullptr);
@@ -131,8 +131,8 @@ TEST(Hang, IsShownByTheInstalledTools) {
 }
 
 // All workers stop reporting within milliseconds, because they wait for a
-// worker that a signal has stopped. This one must be named. Each rank is
-// stopped once, in a job of its own.
+// worker that a signal has stopped. The stopped worker must be named. The test
+// runs one job per rank, in which this rank is stopped.
 TEST(Hang, OfMutuallyWaitingWorkersTheStoppedOneIsNamed) {
   std::vector<std::unique_ptr<Subprocess>> launches;
   for (int rank = 0; rank < 3; ++rank) {

@@ -1,5 +1,5 @@
-// Runs `launch inspect` on the files of a round that a killed worker has
-// broken.
+// Tests of `launch inspect` with the files of a round that ended because a
+// worker was killed.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

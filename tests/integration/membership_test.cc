@@ -89,7 +89,7 @@ TEST(Membership, SurvivorsContinueWithoutAKilledAgent) {
 }
 
 // A worker fails because another node has died, but the coordinator receives
-// the failure's report first. The job has no restart left and needs none: the
+// the failure first. The job has no restart left. It needs none, because the
 // loss of a node spends none.
 TEST(Membership, AFailureReportedBeforeTheLossThatCausedItUsesNoRestart) {
   LocalCluster cluster;

@@ -1,4 +1,5 @@
-// Tests of the possible outcomes of a job with one node, and of their messages.
+// Tests of the possible outcomes of a job with one node, and of the messages
+// about them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,9 +53,8 @@ TEST(Outcome, LeftoverProcessesAreNamedAlsoWithQuiet) {
 }
 
 // Rank 1 has raised an exception under @record and does not exit; the time in
-// its error file is five seconds ago. Then rank 0 loses its connection to rank
-// 1 and is the first to exit. The exception of rank 1 must be named as the
-// cause.
+// its error file is five seconds ago. Rank 0 then loses its connection to rank
+// 1 and exits first. The exception of rank 1 must be named as the cause.
 TEST(Outcome, TheFirstRecordedExceptionIsTheCause) {
   const std::string script = R"sh(
 record() {

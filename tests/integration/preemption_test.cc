@@ -191,8 +191,8 @@ TEST_F(Preemption, AHookThatTimesOutIsNamed) {
   ASSERT_TRUE(launch->Printed("up rank=0"));
   launch->Signal(SIGUSR1);
   EXPECT_EQ(launch->ExitCode(), kPreempted);
-  // The agent's deadline and that of the --on-preempt command are reached at
-  // the same time, so either message may be printed.
+  // The agent's deadline and that of the --on-preempt command end at the same
+  // time. So either message may be printed.
   EXPECT_THAT(launch->Output(),
               AnyOf(HasSubstr("--on-preempt was ended before it was done: its "
                               "time is over"),

@@ -37,8 +37,8 @@ class Meeting:
   """A meeting of three ranks: each waits until the others have arrived."""
 
   def __init__(self, folder):
-    # The path of a socket may have at most 107 bytes, and some test folders
-    # have longer names, so a relative path is used.
+    # Use a relative path. The path of a socket may have at most 107 bytes, and
+    # some test folders have longer names.
     os.chdir(folder)
     path = 'meeting'
     if RANK == 0:
@@ -72,8 +72,8 @@ def main():
   if sys.argv[1] == 'together':
     meeting = Meeting(sys.argv[2])
     meeting.wait()
-    # The first report with a step: from here on silence counts as a hang. So
-    # all ranks must have arrived.
+    # After a rank's first report with a step, silence counts as a hang. So all
+    # ranks meet before any of them sends this report.
     agent.send(b'STEP=6\n')
     print('together rank=%d pid=%d .' % (RANK, os.getpid()), flush=True)
     report_together(meeting)

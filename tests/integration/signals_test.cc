@@ -26,15 +26,15 @@ TEST(Signals, CtrlCAtOneNodeStopsAllNodes) {
   EXPECT_THAT(b->Lines("] caught"), SizeIs(1));
 }
 
-// If SIGHUP and SIGQUIT are ignored when `launch` starts, as under nohup or in
-// a background job of sh, they must stay ignored.
+// If SIGHUP and SIGQUIT are ignored when `launch` starts, they must stay
+// ignored. This happens under nohup, or in a background job of sh.
 TEST(Signals, ASignalIgnoredAtTheStartStaysIgnored) {
   Subprocess launch({"sh", "-c", "trap '' HUP QUIT; exec \"$@\"", "sh", kLaunch,
                      "--standalone", "--signals-to-forward=SIGUSR1", kWorker,
                      "catch", "USR1"});
   ASSERT_TRUE(launch.Printed("ready rank="));
-  // The kernel delivers the lowest signal number first. So if SIGHUP and
-  // SIGQUIT were not ignored, `launch` would handle them before SIGUSR1.
+  // The kernel delivers the lowest signal number first. If SIGHUP and SIGQUIT
+  // were not ignored, `launch` would handle them before SIGUSR1.
   launch.Signal(SIGHUP);
   launch.Signal(SIGQUIT);
   launch.Signal(SIGUSR1);
@@ -47,8 +47,8 @@ TEST(Signals, AnIgnoredSignalIsIgnoredByTheWorkersToo) {
                      "--standalone", "grep", "SigIgn", "/proc/self/status"});
   EXPECT_EQ(launch.ExitCode(), 0) << launch.Output();
   // The lowest bits of SigIgn show that only SIGHUP is ignored. Bits 31 and 32
-  // may also be set: the program that runs the tests may ignore these signals
-  // of the C library.
+  // may also be set: they are signals of the C library, which the program that
+  // runs the tests may ignore.
   EXPECT_THAT(launch.Output(), HasSubstr("0000001\n"));
 }
 

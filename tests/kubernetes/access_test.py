@@ -124,8 +124,8 @@ class Certificates(unittest.TestCase):
           pod = pod_of(owner)
           mount, = [m for m in pod['containers'][0]['volumeMounts']
                     if m['name'] == 'tls']
-          # The mount must have no subPath, which would show the first
-          # certificate for ever.
+          # The mount must not have a subPath. With one, the pod would see the
+          # first certificate for ever.
           self.assertEqual(set(mount), {'name', 'mountPath', 'readOnly'})
           self.assertIs(mount['readOnly'], True)
           self.assertEqual(tls_volume(owner)['defaultMode'], 0o440)

@@ -59,7 +59,7 @@ EVERYTHING = {
     mode: dict(_COMMON, mode=mode, **(
         {'coordinator': {'state': _STATE}} if mode == 'elastic' else {}))
     for mode in MODES}
-# Each kind of job is rendered with default values and with everything.
+# Each kind of job is rendered with default values and with EVERYTHING.
 CASES = {mode + suffix: values for mode in MODES
          for suffix, values in [('', {'mode': mode}),
                                 ('-everything', EVERYTHING[mode])]}

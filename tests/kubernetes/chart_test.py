@@ -223,7 +223,7 @@ class Chart(unittest.TestCase):
           'accessModes': ['ReadWriteOnce'],
           'resources': {'requests': {'storage': '1Gi'}}, **more})
     mounted = ['trainer-rendezvousd']
-    # storageClassName must be absent: an empty name does not select the
+    # The claim must have no storageClassName: an empty name does not select the
     # cluster's default.
     self.assertEqual(self.state_of(enabled=True), ([claim()], mounted, True))
     self.assertEqual(
@@ -392,7 +392,7 @@ class Chart(unittest.TestCase):
         self.assertEqual(done.error, '')
         return done.text
       with self.subTest(mode):
-        # kubectl follows the logs of ended pods too, so it makes more requests
+        # kubectl follows the logs of ended pods, too. So it makes more requests
         # than there are pods.
         self.assertIn('--max-log-requests=1000', notes())
         self.assertIn('MUSTER_COORDINATOR=localhost:29400 launch status',
@@ -443,7 +443,7 @@ class Chart(unittest.TestCase):
   def test_a_run_has_an_id_of_its_own_that_its_pods_keep(self):
     pods_of = [self.rendered(mode='elastic', **values)[0]
                for values in ({}, {'nodes': 3}, {'run': 2})]
-    # A change of the number of pods must not cause Kubernetes to replace a pod.
+    # A change of the number of pods must not make Kubernetes replace a pod.
     self.assertEqual(pods_of[0], pods_of[1])
     ids = [variable['value'] for pod in pods_of
            for variable in pod['containers'][0]['env']
@@ -465,8 +465,8 @@ class Chart(unittest.TestCase):
             'limits': {'memory': '9Gi', 'rdma/hca': 1}}),
         ({'cpu': '16', 'memory': '9Gi', 'nvidia.com/gpu': 1, 'rdma/hca': '1'},
          {'memory': '9Gi', 'nvidia.com/gpu': 1, 'rdma/hca': '1'}, '3Gi'))
-    # A resource with only a request or only a limit gets both, with the same
-    # value.
+    # If a resource has only a request or only a limit, it gets both, with the
+    # same value.
     self.assertEqual(
         asked(resources={'requests': {'memory': '7Gi'},
                          'limits': {'cpu': '1'}})[:2],

@@ -101,8 +101,8 @@ class Containerfile(unittest.TestCase):
                               'indexed-job', 'job.yaml'))
     container = job['spec']['template']['spec']['containers'][0]
     self.assertEqual(values['args'], container['args'][-1:])
-    # The script's path is relative to the image's working directory, so the
-    # manifest must not override that.
+    # The script's path is relative to the image's working directory. So the
+    # manifest must not set another one.
     self.assertNotIn('workingDir', container)
     self.assertEqual(self.trainer, [
         ('ARG', 'MUSTER=muster'), ('FROM', '${MUSTER}'),

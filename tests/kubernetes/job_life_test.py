@@ -59,7 +59,7 @@ class JobLife(pod_case.PodCase):
         self.succeeded = True
 
   def test_a_new_job_waits_for_the_end_of_the_old_ones_pod_0(self):
-    # The Job is deleted and created again, as by kubectl delete and apply: the
+    # The Job is deleted and created again, as by kubectl delete and apply. The
     # name of pod 0 still resolves to the old pod.
     old = self.job(nodes=2, SLOW_CHECKPOINT='1')
     old.await_work('of 2 works')
@@ -89,8 +89,8 @@ class JobLife(pod_case.PodCase):
     job.running[1].wait_for('this node takes its place when that has ended')
     self.say('checkpoint')
     self.assertEqual(job.await_terminating(), [75])
-    # The replacement of pod 1 must end with exit code 75, as pod 0 does: it
-    # learns that the job was preempted.
+    # The replacement of pod 1 learns that the job was preempted. So it must end
+    # with exit code 75, as pod 0 does.
     self.assertEqual(job.await_end(0, 1), [75, 75])
     job.make_what_is_due()
     job.await_work('of 2 works')
@@ -125,8 +125,8 @@ class JobLife(pod_case.PodCase):
         stopped.stop_agent()
         passed = job.killed_as_silent(victim, pod_spec)
         self.assertIsNotNone(passed)
-        # With the pod's terminationGracePeriodSeconds it would take four
-        # minutes.
+        # If the pod's terminationGracePeriodSeconds applied, the kill would
+        # take four minutes.
         self.assertLessEqual(passed, 90.0)
         self.assertEqual(stopped.exit_code(), 128 + signal.SIGKILL)
         made, _ = job.make_what_is_due()

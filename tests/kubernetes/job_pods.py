@@ -39,8 +39,8 @@ class JobPods:
     pod = self._start(index)
     self.running[index] = pod
     # A headless Service with publishNotReadyAddresses resolves a pod's name
-    # from its address on until its end, so for a while a name has two
-    # addresses.
+    # from the moment the pod has an address until it ends. So for a while one
+    # name has two addresses.
     self._cluster.add_name(self._name(index), pod)
     return pod
 

@@ -85,8 +85,8 @@ class PersistentVolume:
       if (root.st_gid == group and
           root.st_mode & _GROUP_MODE[True] == _GROUP_MODE[True]):
         return
-    # The root folder is changed last. After an interruption its mode is still
-    # the old one, so that OnRootMismatch repeats all changes.
+    # Change the root folder last. If the work is interrupted, the root folder
+    # still has the old mode, and OnRootMismatch then repeats all changes.
     for folder, _, files in os.walk(self._folder, topdown=False):
       for path in [os.path.join(folder, file) for file in files] + [folder]:
         os.chown(path, -1, group)

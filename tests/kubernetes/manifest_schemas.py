@@ -29,7 +29,7 @@ class Schemas:
       custom.update(_load(name)['definitions'])
     self.versions = list(kubernetes['versions'])
     # The plain manifests use backoffLimitPerIndex, which works from Kubernetes
-    # 1.29 on. For older clusters there are overlays.
+    # 1.29 on. Older clusters use overlays.
     self.new_versions = [v for v in self.versions
                          if tuple(map(int, v.split('.'))) >= (1, 29)]
     self.old_versions = [v for v in self.versions
@@ -84,7 +84,8 @@ def _twice(root, schema, thing, path):
       keys = schema.get('x-kubernetes-list-map-keys')
       if not keys or not isinstance(value, dict):
         continue
-      # Of the keys of such lists only `protocol` has a default value.
+      # Some keys identify a list's elements. Of these keys, only `protocol` has
+      # a default value.
       own = tuple(value.get(key, 'TCP' if key == 'protocol' else None)
                   for key in keys)
       if own in seen:

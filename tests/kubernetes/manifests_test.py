@@ -183,8 +183,8 @@ class Consistency(unittest.TestCase):
                      for r in job_spec(thing)['podFailurePolicy']['rules']
                      if 'onExitCodes' in r}
           self.assertEqual(actions[2,], 'FailJob')
-          # Without FailJobSet, maxRestarts would start the Job with its wrong
-          # command line again.
+          # Without FailJobSet, a Job with a wrong command line would be started
+          # again, up to maxRestarts times.
           self.assertEqual(
               [(r['action'], r['onJobFailureReasons'])
                for r in thing['spec']['failurePolicy']['rules']],
@@ -257,8 +257,8 @@ class State(unittest.TestCase):
         self.assertEqual(deployment['spec']['strategy'], {'type': 'Recreate'})
 
   def test_rendezvousd_makes_its_folder_in_a_volume_that_it_may_write(self):
-    # fsGroupChangePolicy must be set: pod_life_test shows how the kubelet would
-    # change the modes of files otherwise.
+    # fsGroupChangePolicy must be set. Otherwise the kubelet would change the
+    # modes of files, as pod_life_test shows.
     for name, _, deployment, folder in self.cases():
       with self.subTest(name):
         pod = pod_of(deployment)
@@ -324,8 +324,8 @@ class SharedState(unittest.TestCase):
         service, = [one for one in chosen['Service']
                     if not one['metadata']['name'].endswith('-metrics')]
         self.assertEqual(service['spec']['clusterIP'], 'None')
-        # A Service without a virtual address translates no port, so the ports
-        # must be equal.
+        # A Service without a virtual address does not translate ports. So both
+        # ports must be equal.
         port, = service['spec']['ports']
         listens, = [p['containerPort'] for p in
                     pod_of(deployment)['containers'][0]['ports']
@@ -344,12 +344,13 @@ class SharedState(unittest.TestCase):
             'rollingUpdate': {'maxSurge': 1, 'maxUnavailable': 0}})
         budget, = chosen['PodDisruptionBudget']
         self.assertEqual(budget['spec']['maxUnavailable'], 1)
-        # A budget counts ready pods. If the standbys were not ready, the leader
-        # could never be evicted, and an update would never end.
+        # A PodDisruptionBudget counts ready pods. If the standbys were not
+        # ready, the leader could never be evicted. An update would then never
+        # end.
         probe = pod_of(deployment)['containers'][0]['readinessProbe']
         self.assertEqual(probe['httpGet']['path'], '/livez')
-        # A pod that etcd refuses ends after its first read of etcd, so it must
-        # not count as available before.
+        # If etcd refuses a pod, the pod ends after its first read of etcd. So
+        # it must not count as available before that.
         seconds = re.search(
             r'kFirstReadTimeout = std::chrono::seconds\((\d+)\)',
             read(os.path.join(ROOT, 'rendezvous', 'etcd',
@@ -371,8 +372,8 @@ class SharedState(unittest.TestCase):
         pod = pod_of(deployment)
         container = pod['containers'][0]
         mount, = [m for m in container['volumeMounts'] if m['name'] == 'etcd']
-        # The mount must have no subPath, which would show the first certificate
-        # for ever.
+        # The mount must not have a subPath. With one, the pod would see the
+        # first certificate for ever.
         self.assertEqual(set(mount), {'name', 'mountPath', 'readOnly'})
         self.assertIs(mount['readOnly'], True)
         secret, = [v['secret'] for v in pod['volumes'] if v['name'] == 'etcd']

@@ -21,8 +21,8 @@ KUSTOMIZE = os.path.join(HERE, '..', '..', 'deploy', 'kubernetes', 'kustomize')
 SOURCES = os.path.join(KUSTOMIZE, 'overlays')
 BUILT = os.path.join(HERE, 'rendered', 'overlays')
 _OLDEST_MINOR = 21
-# Google's kubectl asks the cluster for its version before any command and waits
-# 5 s for the answer; port 0 refuses the connection at once.
+# Google's kubectl asks the cluster for its version before any command, and
+# waits 5 s for the answer. At port 0 the connection is refused at once.
 _NO_CLUSTER = '--server=http://127.0.0.1:0'
 _PATIENCE = 60.0  # seconds, for one command of kubectl
 

@@ -90,7 +90,7 @@ class PodLife(pod_case.PodCase):
       pod.wait_for('of 4 works')
     ranks = [int(pod.log().split('] rank ')[1].split()[0]) for pod in started]
     self.assertEqual(sorted(ranks), [0, 1, 2, 3])
-    # Pods 0 and 2 are in rack 0, pods 1 and 3 in rack 1: each rack must get two
+    # Pods 0 and 2 are in rack 0, pods 1 and 3 in rack 1. Each rack must get two
     # adjacent ranks.
     self.assertEqual({ranks[0] // 2, ranks[2] // 2}, {ranks[0] // 2})
     self.finish(started)
@@ -147,8 +147,8 @@ class PodLife(pod_case.PodCase):
     daemon.kill()
     for agent in agents:
       agent.wait_for('the workers run on')
-    # Count each agent's rounds: two agents may have started a round without the
-    # third.
+    # Count the rounds of each agent, because two agents may have started a
+    # round without the third.
     before = [agent.log().count('of 3 works') for agent in agents]
     daemon = self.coordinator_pod()
     pods.wait_until('the next one is ready',
@@ -188,8 +188,8 @@ class PodLife(pod_case.PodCase):
       self.assertIn('goes on with 1 job of', daemon.log())
       pods.wait_until('all agents are connected again', lambda:
                       self.connected(daemon))
-    # Only the daemon's user can open the folder, whose group is inherited from
-    # the parent folder.
+    # Only the daemon's user can open the folder. The folder's group is
+    # inherited from the parent folder.
     self.assertEqual(daemons.modes(), {0o2700, 0o600})
     self.finish(agents)
     for agent in agents:
@@ -282,7 +282,7 @@ class PodLife(pod_case.PodCase):
       agent.wait_for('of 2 works')
     self.say('finish')
     self.assertEqual([agent.exit_code() for agent in agents], [0, 0])
-    # The StatefulSet starts an ended container again: that agent must learn
+    # The StatefulSet starts an ended container again. The new agent must learn
     # that the job is over.
     again = self.agent_pod(0)
     self.assertEqual(again.exit_code(), 1)
@@ -324,8 +324,8 @@ class PodLife(pod_case.PodCase):
     self.succeeded = True
 
   def test_single_node_runs_on_any_loopback_address(self):
-    # With one node no address of another node is looked up. When lo comes up,
-    # the kernel adds 127.0.0.1 and ::1.
+    # With one node, no other node's address is looked up. When lo comes up, the
+    # kernel adds 127.0.0.1 and ::1.
     for addresses, master in [
         ('', '127.0.0.1'), ('ip addr del 127.0.0.1/8 dev lo;', '::1'),
         ('ip addr flush dev lo; ip addr add 10.1.2.3/32 dev lo;', '10.1.2.3')]:

@@ -42,8 +42,8 @@ def wait_for_word(*words):
   returns it."""
   pipes = {}
   for word in words:
-    # A worker only polls for the word and does not read it, so that the other
-    # workers see it too.
+    # A worker only polls for the word and does not read it. So the other
+    # workers see it, too.
     pipe = os.open('/srv/share/' + word, os.O_RDONLY | os.O_NONBLOCK)
     pipes[pipe] = word
   poll = select.poll()
@@ -56,8 +56,8 @@ def wait_for_word(*words):
       os.read(ready, 4096)
 
 
-# A signal that arrives just before poll() must wake it, so each signal makes a
-# descriptor readable.
+# Each signal makes a descriptor readable. So a signal that arrives just before
+# poll() still wakes it.
 signalled, wakeup = os.pipe()
 for end in (signalled, wakeup):
   os.set_blocking(end, False)

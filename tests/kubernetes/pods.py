@@ -33,7 +33,7 @@ _USER = 10001  # the same user id as in the manifests
 
 _news = threading.Condition()  # notified when a pod has printed a line
 
-# The first process of a pod runs this script before it executes the program: it
+# The script that a pod's first process runs before it executes the program. It
 # reports its start, waits for its network interface, and then sets up its
 # container (mounts, root folder, user).
 _SETUP = r'''
@@ -79,7 +79,8 @@ def wait_until(what, condition):
 class Cluster:
   """The simulated cluster: a network bridge, a DNS, and the pods."""
 
-  # number of addresses given by all clusters so far: each pod gets a new one
+  # number of addresses that all clusters have given so far; each pod gets a new
+  # address
   _addresses = 0
   _bridge = None  # the bridge that all clusters share
 
@@ -245,8 +246,8 @@ class Pod:
     try:
       code = self._process.wait(PATIENCE)
       self._reader.join(PATIENCE)
-      # The exit code of unshare, which waits for process 1, is wrong if process
-      # 1 was killed.
+      # unshare waits for process 1. If process 1 was killed, unshare's exit
+      # code is wrong.
       return 128 + signal.SIGKILL if self._killed else code
     except subprocess.TimeoutExpired:
       raise AssertionError('%s did not end within %g s' % (

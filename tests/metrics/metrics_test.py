@@ -153,7 +153,7 @@ class Metrics(unittest.TestCase):
                             'muster_worker_step{local_rank="0"} 7',
                             'muster_worker_loss{local_rank="1"} 2.5')
       self.assertIn(f'muster_node_info{{{job},', page)
-      # The probes are there as well.
+      # The metrics port also answers the probes.
       self.assertEqual(fetch(f'http://127.0.0.1:{port}/readyz')[1], 'ok\n')
     query = self.prometheus(metrics.group(2),
                             *[f'127.0.0.1:{port}' for port in ports])

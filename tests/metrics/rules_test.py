@@ -20,8 +20,8 @@ import xml_main
 
 _RUNS = ('muster_job_phase{job="a",phase="running"}', '1x120')
 
-# Alert, series (name and promtool's notation, one value a minute), the minute
-# at which the alert is looked at, and whether it fires then.
+# Each case: alert; series (name, and values in promtool's notation, one a
+# minute); the minute at which the alert is checked; whether it fires then.
 _CASES = (
     ('MusterJobFailed', [('muster_job_exit_code{job="a"}', '1x10')], 1, True),
     ('MusterJobFailed', [('muster_job_exit_code{job="a"}', '0x10')], 1, False),
@@ -157,7 +157,8 @@ class Rules(unittest.TestCase):
     for alert, series, minute, fires in _CASES:
       with self.subTest(alert=alert, series=series):
         # Without a list of expected alerts, promtool demands that none fires.
-        # One with wrong labels shows which alert fires.
+        # If an expected alert has wrong labels, promtool prints the actual
+        # alert.
         code, said = self._run({
             'rule_files': [os.path.realpath(generate.ALERTS_FILE)],
             'evaluation_interval': '1m',

@@ -13,15 +13,15 @@ import re
 import shutil
 import subprocess
 
-# Without optimisation, because most of the time is spent on compiling.
+# Compile without optimisation: most of the time is spent on compiling.
 _FLAGS = ['-std=c++20', '-O0', '-w', '-I.']
 # If the linker gold is installed, use it: it links twice as fast as bfd.
 _LINKER = ['-fuse-ld=gold'] if shutil.which('ld.gold') else []
 _GTEST = ['-l:libgmock_main.a', '-l:libgmock.a', '-l:libgtest.a']
 
-# A test program: the units that it tests (sources and their tests), other
-# sources, libraries. Small programs link and run fast; a mutant runs only the
-# programs that contain its file.
+# A test program. `units`: the code that it tests (sources and their tests). The
+# other fields: further sources, and libraries. Small programs link and run
+# fast. For a mutant, only the programs that contain its file run.
 _Suite = collections.namedtuple('_Suite', 'name units linked libraries')
 
 _PROTOCOL = ('rendezvous/protocol/job_spec.cc',

@@ -6,7 +6,7 @@ _JOB = 'rendezvous/job'
 _PROTOCOL = 'rendezvous/protocol'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- a new coordinator with the record of the one before
+    # --- a new coordinator with the record of the previous one
     ('a restored node is lost as if its stream had broken', _JOB,
      'Job::ForgiveSilence', 'do broken is_restored', without('is_restored')),
     ('the budget is forgotten', _JOB, 'StateOf', 'do restarts_used', DROP),

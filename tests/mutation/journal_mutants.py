@@ -53,7 +53,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'PendingRecords::NoteTrouble', 'if trouble_', TRUE),
     ('the reason is that of the first failure', _JOURNAL,
      'PendingRecords::NoteTrouble', 'do why move', DROP),
-    # --- the threads
+    # --- the threads of the journal
     ('nobody looks at a hung disk', _JOURNAL, 'Journal::State::Call',
      'do Look', DROP),
     ('a full disk is not tried again', _JOURNAL, 'Journal::State::Call',

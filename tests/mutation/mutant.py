@@ -7,14 +7,15 @@ import re
 import syntax
 
 # The kinds of changes to a statement. DROP: the statement is removed. TRUE,
-# FALSE: its condition, or the value that it returns or assigns, becomes this
+# FALSE: a condition, or a value that is returned or assigned, becomes this
 # constant.
 DROP = 'DROP'  # the statement is removed
-# its condition, or the value that it returns or assigns, becomes true
+# the condition, or the value that is returned or assigned, becomes true
 TRUE = 'TRUE'
 FALSE = 'FALSE'
 
-# Removes from a condition the operand of && or || that contains all of `words`.
+# Changes a condition with && or ||: removes the operand that contains all of
+# `words`.
 Without = collections.namedtuple('Without', 'words')
 # Replaces the tokens `old`, which occur once in the statement, by `new`.
 Swap = collections.namedtuple('Swap', 'old new')

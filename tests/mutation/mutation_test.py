@@ -31,7 +31,7 @@ def todays(all_mutants):
           if zlib.crc32(mutant.name.encode()) % _DAYS == _DAY]
 
 
-# For each of today's mutants, by its name: its change, and the programs that
+# By name of each mutant that is tested today: its change, and the programs that
 # noticed it.
 _CHANGES = {}
 _KILLERS = {}

@@ -18,11 +18,11 @@ _CLOSING = {'(': ')', '[': ']', '{': '}'}
 Token = collections.namedtuple('Token', 'text start end')
 
 # A statement of a function. `kind`: its keyword (if, for, while, switch,
-# return), `do` for any other statement, `body` for a whole function, `declare`
-# for a declaration outside of functions. The spans are offsets into the source:
-# `whole` includes the statements that the keyword controls, `head` does not,
-# `value` is the condition, the returned or the assigned expression (None: there
-# is none).
+# return), or `do` for any other statement, `body` for a whole function,
+# `declare` for a declaration outside of functions. The spans are offsets into
+# the source. `whole`: the statement with the statements that its keyword
+# controls. `head`: without them. `value`: the condition, or the expression that
+# is returned or assigned (None: there is none).
 Statement = collections.namedtuple(
     'Statement', 'function kind whole head value')
 

@@ -1,5 +1,5 @@
-// Runs `launch doctor --nodes` on hosts in network namespaces. Two of them
-// cannot reach each other, as if a firewall were between them.
+// Tests of `launch doctor --nodes` on hosts in network namespaces. Two of the
+// hosts cannot reach each other, as if a firewall were between them.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,10 +54,10 @@ class DoctorNodes : public testing::Test {
     hosts_ = *std::move(hosts);
   }
 
-  // Runs `launch doctor --nodes` on every host and returns the exit codes. Rank
-  // 0 is host 2, which all hosts can reach. `form`: the flag for the output
-  // format. `local_addr`: value of --local-addr for host 0; empty: no such
-  // flag.
+  // Runs `launch doctor --nodes` on every host, and returns the exit codes.
+  // Rank 0 is host 2, which all hosts can reach. `form`: the flag that selects
+  // the output format. `local_addr`: the value of --local-addr for host 0;
+  // empty: no such flag.
   std::array<int, kHosts> Run(const char* form = "--quiet",
                               const std::string& local_addr = "") {
     std::array<pid_t, kHosts> pids = {};

@@ -108,8 +108,9 @@ absl::StatusOr<std::unique_ptr<Hosts>> Hosts::Make(int count) {
     s = tunnel.status();
     if (s.ok()) tunnels.push_back(*std::move(tunnel));
   }
-  // Returns the thread to its former network namespace. EPERM is harmless:
-  // unshare has failed before, so the thread has not left the namespace.
+  // Returns the thread to its former network namespace. EPERM does no harm: it
+  // means that unshare has failed before, so the thread has not left the
+  // namespace.
   (void)setns(home.get(), CLONE_NEWNET);
   if (!s.ok()) return s;
   return std::unique_ptr<Hosts>(

@@ -15,13 +15,13 @@
 namespace muster {
 
 // The state of the simulated network between the hosts: delay, loss and cuts.
-// In memory that is shared with the process that forwards the packets; may
-// change at any time.
+// May change at any time. It is in memory that is shared with the process that
+// forwards the packets.
 struct Weather;
 
 // Hosts simulated on this machine: network namespaces, each with one interface
-// and address. A child process forwards the packets between them, so that a
-// test can delay, lose or cut off packets without support of the kernel. The
+// and one address. A child process forwards the packets between them. So a test
+// can delay, lose or cut off packets without support of the kernel. The
 // destructor removes everything.
 //
 // Should be created in a process without other threads.
@@ -42,8 +42,8 @@ class Hosts {
 
   // Delays packets by `delay` from now on.
   void Delay(Duration delay);
-  // From now on loses this number of every thousand packets on average, at
-  // random with a fixed seed.
+  // From now on, loses packets at random, with a fixed seed: on average
+  // `of_a_thousand` of every thousand.
   void Lose(int of_a_thousand);
   // From now on drops all packets between hosts 0 and 1.
   void Cut();

@@ -1,5 +1,5 @@
-// Collectives between ranks on different simulated hosts, over a network that
-// is slow, lossy or cut. Each rank is a process.
+// Tests of collectives between ranks on different simulated hosts. The network
+// between the hosts is slow, lossy or cut. Each rank is a process.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -45,14 +45,14 @@ using std::chrono::seconds;
 
 constexpr Duration kTestTimeout = seconds(60);
 constexpr Duration kOperation = milliseconds(800);
-// Time by which an operation may exceed its time limit: it finds out which
-// ranks are silent, and the store may not answer.
+// How long an operation may still take after its time limit. In this time it
+// finds out which ranks are silent, and the store may not answer.
 constexpr Duration kAllowed = seconds(15);
 
 enum class Kind { kTcp, kGloo, kHierarchical };
 
-// kOwn: the store runs on a separate host that every rank can always reach.
-// kFirst: it runs on the host of rank 0, from which the cut separates other
+// Where the store runs. kOwn: on a separate host that every rank can always
+// reach. kFirst: on the host of rank 0, from which the cut separates other
 // ranks.
 enum class StoreHost { kOwn, kFirst };
 constexpr int kStoreHost = 2;
@@ -64,8 +64,8 @@ struct World {
   Kind kind = Kind::kTcp;
   std::vector<int> host_of;  // host of each rank
   StoreHost store = StoreHost::kOwn;
-  // Several worlds with the same transport share the conformance cases: world
-  // number `share`, from 0 to `shares` - 1, runs its part of them.
+  // The conformance cases are divided among several worlds with the same
+  // transport. World number `share` (0 to `shares` - 1) runs one part.
   int share = 0;
   int shares = 1;
 };
@@ -119,8 +119,8 @@ class Namespaces : public testing::TestWithParam<World> {
 
   using Body = std::function<absl::Status(Transport&, const GroupPlace&)>;
 
-  // Starts one process for each rank, which enters the rank's host, creates the
-  // transport of the test's world and runs `body`.
+  // Starts one process for each rank. It enters the rank's host, creates the
+  // transport of the test's world, and runs `body`.
   std::unique_ptr<ForkedRanks> Start(const Body& body,
                                      const std::string& group = "group") {
     return std::make_unique<ForkedRanks>(
@@ -172,8 +172,8 @@ class Namespaces : public testing::TestWithParam<World> {
     waitpid(server_, nullptr, 0);
   }
 
-  // Repeats `collective` until it fails, and returns the error. Begins with
-  // sequence number 2, because the caller may use number 1.
+  // Repeats `collective` until it fails, and returns the error. Sequence
+  // numbers begin with 2, because the caller may use 1.
   static absl::Status UntilItFails(Transport& transport,
                                    const GroupPlace& place,
                                    Operation collective) {
@@ -205,8 +205,8 @@ class Namespaces : public testing::TestWithParam<World> {
   const std::shared_ptr<ForkedStore> store_ = std::make_shared<ForkedStore>();
 };
 
-// Runs this world's share of the conformance cases: each kind, type, reduction
-// and length once.
+// Runs the conformance cases of this world; other worlds run the other cases.
+// Together they run each collective, type, reduction and length once.
 absl::Status RunItsCases(const World& world, Transport& transport,
                          const GroupPlace& place) {
   ConformanceMemory memory;
@@ -236,9 +236,9 @@ TEST_P(Namespaces, CollectivesAreCorrectOverASlowLossyWire) {
   }
 }
 
-// Whether the error of `rank` names a rank on the other host: either a rank
-// that did not answer, with its host or process, or the rank that found out
-// about the failure.
+// Whether the error of `rank` names a rank on the other host. It may name a
+// rank that did not answer, with its host or process, or the rank that found
+// out about the failure.
 bool NamesOneBeyondTheWire(const World& world, int rank,
                            const absl::Status& told) {
   const std::string message(told.message());
@@ -273,8 +273,8 @@ TEST_P(Namespaces, NoRankHangsWhenTheWireIsCut) {
   }
 }
 
-// Makes the kernel kill this process after `moment` (less than a second), at
-// whatever point of the program: SIGALRM has no handler.
+// Makes the kernel kill this process after `moment` (less than a second),
+// wherever the program is then. SIGALRM kills it, because it has no handler.
 void DieAfter(std::chrono::microseconds moment) {
   itimerval alarm{};
   // A time of 0 would set no alarm.
@@ -282,8 +282,8 @@ void DieAfter(std::chrono::microseconds moment) {
   setitimer(ITIMER_REAL, &alarm, nullptr);
 }
 
-// Draws a random collective with a small count of elements (pieces of 16 KB,
-// each sent at once) or a large one.
+// Draws a random collective. Its count of elements is either small (pieces of
+// 16 KB, each sent at once) or large.
 Operation DrawCollective(std::mt19937& draw, int size) {
   constexpr OperationKind kKinds[] = {
       OperationKind::kAllReduce, OperationKind::kReduceScatter,
@@ -310,8 +310,9 @@ TEST_P(Namespaces, ARankThatDiesAtAnyTimeIsNamedByAllOthers) {
                               " dies after ", moment.count(), " us"));
     const auto ranks = Start(
         [&](Transport& transport, const GroupPlace& place) -> absl::Status {
-          // All ranks must be connected before a rank dies. With Gloo this is
-          // not needed: its error names the rank to which it is connecting.
+          // Wait until all ranks are connected before a rank dies. This is not
+          // needed for Gloo, whose error names the rank to which it is
+          // connecting.
           if (GetParam().kind != Kind::kGloo) {
             const OperationContext first{1, MonotonicNow() + kTestTimeout};
             absl::Status met = transport.Execute(Barrier(), first);

@@ -52,7 +52,8 @@ def nodes(port, mine, count, ready, times):
 def main(count):
   ready, times = multiprocessing.Barrier(count), multiprocessing.Queue()
   port = multiprocessing.Queue()
-  # Processes first: a process with the server's threads must not fork.
+  # Start the processes before the server: after the server's threads run, this
+  # process must not fork.
   processes = [
       multiprocessing.Process(
           target=nodes, daemon=True,

@@ -54,9 +54,9 @@ class Bridge:
     """`name`: name of the bridge's interface, which must be new in this network
     namespace."""
     self.name, self.address = name, address
-    # A bridge without a MAC address of its own uses that of a port, and changes
-    # it when ports are added or removed. The ARP entries of other hosts would
-    # then be wrong for up to 45 s.
+    # Give the bridge a MAC address of its own. Otherwise it uses that of a
+    # port, and changes it when ports are added or removed. The ARP entries of
+    # other hosts would then be wrong for up to 45 s.
     _run('ip', 'link', 'add', name, 'address', '02:00:00:00:00:01', 'type',
          'bridge')
     _run('ip', 'addr', 'add', address + '/24', 'dev', name)

@@ -244,8 +244,8 @@ void Conversation::Step(const std::string& node,
       to_agents_.emplace_back(node, agent::HealthChecked{check->check, why});
     } else if (std::holds_alternative<agent::EndAnnouncement>(action) ||
                std::holds_alternative<agent::DropCheck>(action)) {
-      // In the scenarios an announcement and a health check take no time, so
-      // there is nothing to end.
+      // Nothing to do. In the scenarios an announcement and a health check take
+      // no time, so they have already ended.
     } else if (std::holds_alternative<agent::CloseStore>(action)) {
       Write(absl::StrCat(node, " releases who waits in the round's store"));
     } else {
@@ -261,7 +261,7 @@ void Conversation::Step(const std::string& node,
   }
 }
 
-// Stops all workers of `node` at once: in the scenarios every worker dies of
+// Stops all workers of `node` at once. In the scenarios every worker dies of
 // the first signal.
 void Conversation::StopWorkers(const std::string& node, int signal) {
   Agent& agent = agents_.at(node);

@@ -12,8 +12,9 @@
 
 namespace muster {
 
-// One job and its agents (the real pure cores), connected by a simulated
-// network without loss or delay. Records their messages as a transcript.
+// One job and its agents: the real state machines, without I/O. A simulated
+// network without loss or delay connects them. Records their messages as a
+// transcript.
 class Conversation {
  public:
   explicit Conversation(const rendezvous::JobSpec& spec);

@@ -1,6 +1,6 @@
-// Compares the transcripts of whole conversations between agents and
-// coordinator with the files in golden/, which are reviewed as diffs. After an
-// intended change, MUSTER_WRITE_GOLDEN=<folder> writes new files.
+// Tests of whole conversations between agents and coordinator: their
+// transcripts must equal the files in golden/, which are reviewed as diffs.
+// After an intended change, MUSTER_WRITE_GOLDEN=<folder> writes new files.
 
 #include <gtest/gtest.h>
 

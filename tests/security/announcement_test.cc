@@ -1,5 +1,6 @@
-// With certificates from files, only the node itself announces its coordinator:
-// an announcement sends the job's nodes to the announced endpoint.
+// Tests that, with certificates from files, a node can announce a coordinator
+// only at its own endpoint. An announcement sends the job's nodes to the
+// announced endpoint.
 
 #include <gmock/gmock.h>
 #include <grpcpp/channel.h>

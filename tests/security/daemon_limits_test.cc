@@ -1,5 +1,5 @@
-// A hostile client of a real rendezvousd without a token: jobs without end, and
-// jobs that wait for ever.
+// Tests of a real rendezvousd without a token against a hostile client, which
+// begins any number of jobs, or jobs that wait for ever.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,8 +33,8 @@ class DaemonLimits : public ::testing::Test {
     port_ = std::atoi(line.substr(line.find(serving) + serving.size()).c_str());
   }
 
-  // Returns the answer to the first node of a new job, whose connection then
-  // ends.
+  // Reports as the first node of a new job, returns the daemon's answer, and
+  // closes the connection.
   v1::Directive Begin(const Report& report) {
     HostileStream stream(OpenChannel(*NumericAddress("127.0.0.1", port_),
                                      ClientCredentials({}, "", "127.0.0.1")));

@@ -1,6 +1,6 @@
-// Reports that a stranger may send to a coordinator without a token: absurd
-// numbers, and several nodes on one stream. The coordinator must refuse each
-// one, and the job of the honest nodes must not be disturbed.
+// Tests of reports that a stranger may send to a coordinator without a token:
+// absurd numbers, and several nodes on one stream. The coordinator must refuse
+// each of them, and the job of the honest nodes must not be disturbed.
 
 #include <gmock/gmock.h>
 #include <grpcpp/channel.h>
@@ -81,7 +81,7 @@ class HostileReports : public ::testing::Test {
 };
 
 TEST_F(HostileReports, AnEpochOfTheFarFutureDeposesNobody) {
-  // The highest epoch that a message can hold.
+  // The highest epoch that a message may contain (BoundedReader::Epoch).
   constexpr uint64_t kHighest = ~uint64_t{0} - (uint64_t{1} << 40);
   auto a = Join("a");
   auto b = Join("b");
@@ -129,7 +129,7 @@ TEST_F(HostileReports, ARoundThatNobodyBeganEndsNoJob) {
   TheJobGoesOn(a.get(), b.get());
 }
 
-// A report of a node with 65,536 workers is refused: without such a limit the
+// A report of a node with 65,536 workers is refused. Without such a limit, the
 // number of ranks of a job could overflow an int.
 TEST_F(HostileReports, ANodeWithMoreWorkersThanAMachineHasIsRefused) {
   auto a = Join("a");
@@ -163,8 +163,8 @@ TEST_F(HostileReports, OneStreamJoinsAsOneNode) {
   auto a = Join("a");
   a->WaitFor(DirectiveKind::kWait);
   HostileStream stranger(Channel());
-  // The job "job" would refuse nodes of another world size as spares. So the
-  // stranger asks for a job of its own, which has room for all its nodes.
+  // The job "job" would refuse nodes of another world size. So the stranger
+  // asks for a job of its own, which has room for all its nodes.
   for (int i = 0; i < 2000; ++i) {
     Report report = FirstReport("crowd", "node-" + std::to_string(i), 100'000);
     report.sequence = 1;

@@ -166,7 +166,7 @@ class HungDisk(unittest.TestCase):
     self.assert_named(text, self.logs)
 
   def test_coordinator_on_that_node_loses_no_node(self):
-    # The lease is 2 s.
+    # The lease of a node is 2 s: five keep-alives at intervals of 0.4 s.
     lease = 'keep_alive_interval=0.4,keep_alive_max_attempt=5'
     flags = ('--nnodes=2', f'--rdzv-endpoint=localhost:{free_port.free_port()}',
              '--rdzv-id=hung')

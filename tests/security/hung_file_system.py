@@ -66,7 +66,7 @@ class HungFileSystem:
     self._wake_read, self._wake_write = os.pipe()
     self._thread = threading.Thread(target=self._serve, daemon=True)
     self._thread.start()
-    # Close a file once before the file system can hang: so the kernel learns
+    # Close a file once before the file system can hang. The kernel then learns
     # that FLUSH is not supported, and later does not wait for it.
     path = os.path.join(folder, 'first')
     with open(path, 'wb'):
@@ -228,6 +228,6 @@ class HungFileSystem:
       return listing
     if opcode in (_RELEASE, _RELEASEDIR):
       return b''
-    # FLUSH is not supported: otherwise the end of a process would wait until it
-    # is answered for each of its files.
+    # FLUSH is not supported. Otherwise a process that exits would wait for an
+    # answer to FLUSH for each of its open files.
     raise OSError(errno.ENOSYS, '')

@@ -223,8 +223,8 @@ class Connections(ListenerTest):
           one.recv(1)
         self.assert_a_job_runs(port, token=token)
 
-  # Attack: more streams on one connection than the coordinator has announced.
-  # gRPC closes the connection, and others are served.
+  # Attack: more streams on one connection than the coordinator allows. gRPC
+  # must close the connection, and the coordinator must serve other clients.
   def test_a_connection_has_at_most_8_streams(self):
     _, port, _ = self.daemon()
     connection = self.dial(port, http2.HELLO, http2.SETTINGS_ACK)
@@ -274,7 +274,8 @@ class Probes(ListenerTest):
     except OSError as error:
       return 0, str(error)
 
-  # Attack: slow requests to the probes.
+  # Attack: many slow requests to the probe server. Probes must still be
+  # answered.
   def test_slow_connections_do_not_starve_probes(self):
     _, _, probes = self.daemon('--probe-listen=127.0.0.1:0')
     slow = [self.dial(probes, b'GET /livez HTT') for _ in range(70)]

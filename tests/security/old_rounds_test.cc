@@ -1,5 +1,5 @@
-// A real `launch` whose coordinator restarts its job a hundred times without a
-// pause: the log folders of old rounds are removed.
+// Tests that the log folders of old rounds are removed. The coordinator of a
+// real `launch` restarts its job a hundred times without a pause.
 
 #include <gmock/gmock.h>
 #include <grpcpp/security/server_credentials.h>

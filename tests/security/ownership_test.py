@@ -161,8 +161,8 @@ class JobOfOneNode(Ownership):
       job.wait(timeout=_PATIENCE_S)
 
 
-# A worker that reads all that it can of its ancestors in /proc, the guardian
-# and the agent.
+# A worker that reads all that it can of its ancestors, the guardian and the
+# agent, in /proc.
 _SPY = r'''
 import os, sys
 pid = os.getppid()
@@ -186,8 +186,8 @@ sys.stdout.flush()
 class Token(Ownership):
 
   def test_environ_of_a_process_is_cleared(self):
-    # Root may read the environment of every process, but the token must not be
-    # in it.
+    # Root may read the environment of every process. Even so, the token must
+    # not be in it.
     with self.running(_LAUNCH, '--standalone', *_WAITING,
                       MUSTER_TOKEN=_SECRET) as job:
       self.line(job, 'at=')
@@ -265,8 +265,8 @@ class TakenFolder(Ownership):
     self.assertEqual(os.listdir(elsewhere), [])
 
 
-# A worker that waits in the first round until it is killed, and prints a line
-# in the second one.
+# A worker that waits in the first round until it is killed. In the second round
+# it prints a line.
 _TWICE = ('--no-python', 'sh', '-c', 'if [ $TORCHELASTIC_RESTART_COUNT = 0 ]; '
           'then echo worker=$$; exec sleep 600; fi; echo redirected')
 
@@ -285,7 +285,7 @@ class LogFolder(Ownership):
     with self.running(_LAUNCH, '--standalone', f'--log-dir={logs}', '--tee=3',
                       '--max-restarts=1', *_TWICE) as job:
       worker = int(self.line(job, r'worker=(\d+)').group(1))
-      # The owner of the folder may change it at any time.
+      # The owner of the log folder may replace the folder of a run at any time.
       run = os.path.realpath(os.path.join(logs, 'latest'))
       os.rename(run, run + '.away')
       rank = os.path.join(run, 'attempt_1', '0')

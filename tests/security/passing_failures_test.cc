@@ -1,6 +1,6 @@
-// Temporary failures to start a worker: its program is being written, a file
-// server loses the program for a moment, or the user has too many processes.
-// The guardian retries until the worker starts.
+// Tests of temporary failures to start a worker. Its program is being written,
+// or a file server loses the program for a moment, or the user has too many
+// processes. The guardian retries until the worker starts.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@
 namespace muster::agent {
 namespace {
 
-// Time for which the tests wait that the guardian reports no failure.
+// How long the tests wait to see that the guardian reports no failure.
 constexpr std::chrono::milliseconds kQuiet(100);
 
 bool SaysSomething(Guardian& guardian) {
@@ -104,10 +104,10 @@ TEST_F(PassingFailures, AWorkerThatIsTriedAgainEndsBySignals) {
 // A user id other than root's: the kernel limits the number of its processes.
 constexpr uid_t kUser = 54321;
 
-// Tests a guardian that may not fork at first. The guardian must start the
-// worker once it may fork; before, a signal must end the worker that waits.
-// Exits with 0 if both hold, otherwise with a number that tells the failed
-// step.
+// Tests a guardian that may not fork at first. Before it may fork, a signal
+// must end the worker that waits for its start. Once it may fork, it must start
+// the worker. Exits with 0 if both hold, otherwise with the number of the
+// failed step.
 [[noreturn]] void StartWithoutAFreeProcess() {
   if (setuid(kUser) != 0) _exit(10);
   auto guardian = *Guardian::Fork();

@@ -20,8 +20,8 @@ _LAUNCH = os.path.realpath('launcher/launch')
 _AGENT = os.path.realpath('launcher/agent')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _PATIENCE_S = 60
-# A user id without other processes, so that the limit counts only those of this
-# test.
+# A user id without other processes. So the limit counts only the processes of
+# this test.
 _USER = 64871
 
 

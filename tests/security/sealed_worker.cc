@@ -1,7 +1,7 @@
-// A worker for sealed_workers_test. The ranks exchange a text through the store
-// and numbers through a process group over TCP; the test looks for both on the
-// wire. Prints whether both are correct, and the number of open pipes apart
-// from its stdin, stdout and stderr.
+// A worker for sealed_workers_test. The ranks exchange a text through the
+// store, and numbers through a process group over TCP. The test looks for both
+// on the wire. The worker prints whether both are correct, and the number of
+// open pipes except stdin, stdout and stderr.
 
 #include <sys/stat.h>
 
@@ -21,9 +21,9 @@ namespace muster {
 namespace {
 
 constexpr int64_t kNumbers = 100'000;
-// The number that rank 0 contributes. Its bytes are the text "numbers!", for
-// which the test looks. The other ranks contribute zeroes, so that the sum has
-// the same bytes.
+// The number that rank 0 contributes to a sum. Its bytes are the text
+// "numbers!", for which the test looks. The other ranks contribute zeroes, so
+// the sum has the same bytes.
 constexpr int64_t kMarker = 0x2173'7265'626d'756e;
 
 int PipesBesideOutput() {

@@ -1,5 +1,6 @@
-// Tests of --encrypt=workers between hosts: an eavesdropper reads no data, and
-// the store refuses a program without the key on a member's host.
+// Tests of --encrypt=workers between hosts. An eavesdropper must read no data.
+// On a member's host, the store must refuse a program that does not have the
+// key.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -79,7 +80,7 @@ class Wiretap {
       const ssize_t count =
           recvfrom(socket_.get(), packet.data(), packet.size(), MSG_DONTWAIT,
                    reinterpret_cast<sockaddr*>(&link), &length);
-      // Skip the loopback interface: a worker and its node's relay use clear
+      // Skip the loopback interface. A worker and its node's relay use clear
       // text there.
       if (count > 0 && link.sll_hatype == ARPHRD_LOOPBACK) continue;
       if (count > 0) {

@@ -1,4 +1,5 @@
-// Limits the cost of operators' requests for the status of a large job.
+// Tests that the coordinator spends little time on operators' requests for the
+// status of a large job.
 
 #include <gtest/gtest.h>
 
@@ -50,10 +51,9 @@ class StatusCostTest : public ::testing::Test {
   std::unique_ptr<GrpcServer> server_;
 };
 
-// The coordinator computes a new status only after 20 times the time that the
-// last computation took. Each request takes about as long as one computation,
-// so successive requests get few different answers. The job's age shows which
-// answers differ.
+// The coordinator reuses a status for 20 times the time that its computation
+// took. Each request takes about as long as a computation, so successive
+// requests get few different answers. The job's age shows which answers differ.
 TEST_F(StatusCostTest, QuestionsAboutALargeJobShareAnswers) {
   AdminClient::Options options;
   options.endpoints = {server_->address()};

@@ -1,6 +1,6 @@
-// Attacks on the store of a real job: clients on hosts or addresses that the
-// job does not have, keys that are set before their round, and more keys than
-// the job's memory limit allows.
+// Tests of attacks on the store of a real job. Clients use hosts or addresses
+// that the job does not have, keys are set before their round, and keys need
+// more memory than the job's limit allows.
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -118,7 +118,8 @@ class Client {
 };
 
 // Connects to the store at host:port from address `from`, sets the key "forged"
-// and lists the keys. Returns the store's answer; empty: the store refused.
+// and lists the keys. Returns the store's answer; empty: the store has refused
+// the client.
 std::string AnswerTo(const std::string& host, int port,
                      const std::string& from = "") {
   Client client(host, port, from);
@@ -205,7 +206,8 @@ TEST(StoreOfOneNode, RefusesAnotherAddressAndListensOnLoopbackAlone) {
   const std::string line = LineOf(*job, 0);
   const int port = PortIn(line);
   EXPECT_EQ(Field(line, "host"), "127.0.0.1");
-  // Only root may read the descriptors of a process that holds a token.
+  // Only root may read the descriptors of `launch`, because the process holds a
+  // token.
   const bool may_look = geteuid() == 0;
   const std::vector<std::string> listens =
       may_look ? ListeningAddresses(job->pid()) : std::vector<std::string>();
@@ -250,11 +252,11 @@ TEST(StoreOfOneNode, MemoryIsBoundedByTheJobAndReturned) {
   for (int i = 0; i < keys; ++i) {
     EXPECT_TRUE(cleaner.Delete(absl::StrCat("/k", i)));
   }
-  // The store handles requests in order, so after this one it has freed the
-  // memory.
+  // The store handles requests in order, so once Settle returns, it has freed
+  // the memory.
   EXPECT_TRUE(cleaner.Settle());
-  // The allocator does not return all freed memory to the system, so less than
-  // half of the values may remain.
+  // The allocator does not return all freed memory to the system. So require
+  // only that less than half of the values remains.
   EXPECT_LT(ResidentMiB(job->pid()) + static_cast<size_t>(keys) / 2, full);
   LetGo("127.0.0.1", port, 0);
   EXPECT_EQ(job->ExitCode(), 0) << job->Output();

@@ -1,6 +1,6 @@
-// The attacked job's worker in store_test. Prints the address of its round's
-// store and whether the key "forged" exists, which no worker sets. Then waits
-// for the key "go", and exits with the number in its value.
+// The worker of the attacked job in store_test. Prints the address of its
+// round's store. Also prints whether the key "forged" exists, which no worker
+// sets. Then waits for the key "go", and exits with the number in its value.
 
 #include <chrono>
 #include <cstdio>

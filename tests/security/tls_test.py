@@ -73,8 +73,8 @@ class Program:
   """A program whose output a thread collects."""
 
   def __init__(self, test, *command):
-    # Its stdin is a pipe that stays open, because openssl ends at the end of
-    # its input.
+    # The stdin of openssl is a pipe that stays open, because openssl exits at
+    # the end of its input.
     self.process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True)
@@ -302,8 +302,8 @@ class Tls(unittest.TestCase):
           self.assertIn(reason, ' '.join(ended.stdout.split()))
 
   def test_renewed_files_are_used_without_losing_a_stream(self):
-    # The server's files are links, so that all of them can be replaced at once,
-    # as Kubernetes does for a Secret.
+    # The server's files are links. So all of them can be replaced at once, as
+    # Kubernetes does it for a Secret.
     self.lab.sign('first', _HERE_TOO)
     self.other.sign('second', _HERE_TOO)
     self.bundle()

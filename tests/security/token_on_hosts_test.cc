@@ -1,5 +1,5 @@
-// Mutual TLS by a token between hosts in network namespaces. One of the hosts
-// runs a false coordinator.
+// Tests of mutual TLS with a token between hosts in network namespaces. One of
+// the hosts runs a false coordinator.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST_F(TokenOnHosts, JobOfThreeHostsRunsAndAStrangerStaysOut) {
   }
 }
 
-// A man in the middle has made a certificate for the coordinator's address, and
+// A man in the middle has made a certificate for the coordinator's address. He
 // records all that a node sends to him.
 TEST_F(TokenOnHosts, ManInTheMiddleIsRefusedAndLearnsNothing) {
   const std::string certificate = testing::TempDir() + "false.pem";

@@ -43,8 +43,8 @@ class Program:
     environment.pop('MUSTER_TOKEN', None)
     if token:
       environment['MUSTER_TOKEN'] = token
-    # Its stdin is a pipe that stays open, because openssl ends at the end of
-    # its input.
+    # The stdin of openssl is a pipe that stays open, because openssl exits at
+    # the end of its input.
     self.process = subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -237,8 +237,8 @@ class Token(unittest.TestCase):
                   node.text())
 
   def test_holder_of_a_derived_token_cannot_pose_as_the_coordinator(self):
-    # The certificate of the derived token's holder is signed by the same
-    # authority.
+    # The certificate in the derived token is signed by the same authority as
+    # the coordinator's certificate.
     derived = make_token('--name=mallory', secret=self.secret)
     certificate, key = self.unpack(derived)
     server = Program(self, '', 'openssl', 's_server', '-accept', '127.0.0.1:0',

@@ -15,8 +15,9 @@
 
 namespace muster::simulation {
 
-// Identifies one agent process: its slot (the node's number in the simulation),
-// and its incarnation, since a slot may have several agents in turn.
+// The name of one agent process. A slot (the node's number in the simulation)
+// may have several agents one after another, so the name also has the
+// incarnation.
 struct AgentName {
   int slot = 0;
   uint64_t incarnation = 0;
@@ -33,20 +34,20 @@ struct CoordinatorStepped {
   // slot of the node that hosts the coordinator; -1: it runs outside of the
   // nodes
   int host = -1;
-  // The value of Stage::memories for the coordinator's epoch. It is the same
-  // for all coordinators that have continued one state.
+  // The first epoch in the series of coordinators that have continued one state
+  // (Stage::memories).
   uint64_t epoch = 0;
   rendezvous::JobStatus status;  // the job's status after the step
   std::vector<rendezvous::Decision> decisions;
   std::vector<Sent> sent;
   std::optional<Instant> next_deadline;
-  // the state after the step has been written to the journal
+  // whether the state after the step has been written to the journal
   bool is_recorded = false;
 };
 
-// Checks one invariant of a simulation. All events are reported to every
-// checker in the order in which they happen; a checker overrides the methods of
-// the events that it needs.
+// Checks one invariant of a simulation. Every checker gets all events in the
+// order in which they happen. It overrides the methods of the events that it
+// needs.
 class Checker {
  public:
   Checker(const Plan& plan, std::string name)
@@ -57,8 +58,8 @@ class Checker {
 
   // --- events of the coordinator
   virtual void OnCoordinatorStarted(uint64_t /*epoch*/) {}
-  // The coordinator has crashed and lost all its state except for a journal, if
-  // it has one.
+  // The coordinator has crashed and lost all its state. Only its journal
+  // remains, if it has one.
   virtual void OnCoordinatorCrashed() {}
   // A new coordinator has read the journal of the coordinator that crashed, and
   // continues its job.
@@ -68,12 +69,11 @@ class Checker {
   virtual void OnStreamClosed(AgentName /*of*/,
                               rendezvous::StreamId /*stream*/) {}
   virtual void OnStep(const CoordinatorStepped& /*step*/) {}
-  // Another coordinator than the one that this checker observes has made a
-  // step.
+  // A coordinator that this checker does not observe has made a step.
   virtual void OnOtherStep(const CoordinatorStepped& /*step*/) {}
   virtual void OnCoordinatorPaused() {}
-  // The suspended coordinator process runs again; it handles next the events
-  // that arrived during the suspension.
+  // The suspended coordinator process runs again. It will handle next the
+  // events that arrived during the suspension.
   virtual void OnCoordinatorResumed() {}
   // --- events of agents
   virtual void OnAgentStarted(AgentName /*agent*/) {}

@@ -15,8 +15,8 @@ namespace muster::simulation {
 inline constexpr AgentName kZero = {.slot = 0, .incarnation = 1'000'001};
 inline constexpr AgentName kOne = {.slot = 1, .incarnation = 2'000'001};
 
-// Builds the events of a job with two nodes, n0 and n1, each with one worker,
-// and passes them to the checker under test.
+// Builds the events of a job with two nodes, n0 and n1, and passes them to the
+// checker under test. Each node has one worker.
 class CheckersTest : public ::testing::Test {
  protected:
   CheckersTest() {

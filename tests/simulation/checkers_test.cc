@@ -312,8 +312,9 @@ TEST_F(CheckersTest, ReportsSuccessWithoutAllMembers) {
 TEST_F(CheckersTest, AcceptsAVerdictForAMemberOfTheOldRound) {
   Use(NewVerdictChecker);
   checker_->OnStep(Begin(1));
-  // One step of the coordinator forwards a signal to n0, which is still in
-  // round 1, lets n0 leave, and starts round 2 with n1 alone.
+  // One step of the coordinator does three things: it forwards a signal to n0,
+  // which is still in round 1; it lets n0 leave; it starts round 2 with n1
+  // alone.
   CoordinatorStepped step = Begin(2);
   step.sent = {Run(kZero, 1, 0), Run(kOne, 2, 0)};
   checker_->OnStep(step);

@@ -16,9 +16,9 @@ using std::chrono::seconds;
 constexpr Duration kFaultyTime = seconds(60);
 constexpr Duration kTick = milliseconds(500);
 
-// Maximum time until nodes without a coordinator, or with two coordinators, all
-// have the same one again. If too few of the nodes that know the job are left,
-// they give up, and the job begins anew.
+// Maximum time until all nodes have the same coordinator again. Before, they
+// have none, or two. If too few of the nodes that know the job are left, they
+// give up, and the job begins anew.
 Duration TakeoverBound(const Plan& plan) {
   return plan.link_timeout + 2 * plan.coordinator_timeout +
          plan.spec.join_timeout + seconds(30);
@@ -150,8 +150,8 @@ bool Cluster::Finished() const {
 }
 
 // Only the coordinator of node 0 may begin the job, and only while no living
-// node knows a round of the job. In a real cluster a restarted coordinator
-// would have to ask the nodes; the simulation assumes that it knows.
+// node knows a round of it. In a real cluster, a restarted coordinator would
+// have to ask the nodes. The simulation tells it.
 bool Cluster::MayFound(int host) const {
   return host == 0 &&
          std::none_of(nodes_.begin(), nodes_.end(),
@@ -160,9 +160,8 @@ bool Cluster::MayFound(int host) const {
 
 bool Cluster::LacksFounder() const {
   if (!stage_.plan.takeover) return false;
-  // A coordinator that begins the job would be useless while nodes have
-  // promised to obey an elected coordinator: these nodes depose it until they
-  // give up.
+  // While nodes have promised to obey an elected coordinator, a coordinator
+  // that begins the job is useless: these nodes depose it, until they give up.
   const bool would_yield =
       std::any_of(nodes_.begin(), nodes_.end(),
                   [](const auto& node) { return node->has_met_elected(); });
@@ -176,8 +175,8 @@ void Cluster::Tick() {
   stage_.queue.In(kTick, [this] { Tick(); });
 }
 
-// Starts agents until the job has as many as it needs, as an operator or an
-// autoscaler does in a real cluster.
+// Starts agents until the job has as many as it needs. In a real cluster, an
+// operator or an autoscaler does this.
 void Cluster::ReplaceTheMissing() {
   if (Finished()) return;
   if (LacksFounder()) {
@@ -188,7 +187,7 @@ void Cluster::ReplaceTheMissing() {
   for (const auto& node : nodes_) {
     alive += node->alive() && !WaitsForPlace(*node) ? 1 : 0;
   }
-  // Try the slots in turn: the agent of one slot may be refused while a rival
+  // Try the slots in turn. The agent of one slot may be refused, while a rival
   // agent with the same node rank is running.
   for (size_t tried = 0; tried < nodes_.size(); ++tried) {
     if (alive >= stage_.plan.spec.min_nodes) return;
@@ -320,10 +319,10 @@ std::string Cluster::Run() {
   stage_.queue.RunUntil(stage_.queue.now() + plan.max_straggle + seconds(2),
                         [this] { return !stage_.failure.empty(); });
   const rendezvous::JobSpec& spec = plan.spec;
-  // The limit covers the slowest recovery: a lost node is detected, its round
-  // is stopped, and both happen again for a node that joins late; a duplicate
-  // node is detected after one lease. If a round also fails in between, the
-  // longest back-off follows.
+  // The limit covers the slowest recovery. A lost node is detected and its
+  // round is stopped, and both happen again for a node that joins late. A
+  // duplicate node is detected after one lease. If a round also fails in
+  // between, the longest back-off follows.
   const Duration bound =
       3 * (spec.lease() + spec.shutdown_timeout + seconds(5)) + spec.last_call +
       spec.wait_for_replacement + 2 * spec.scale_up_cool_down +

@@ -40,11 +40,11 @@ class Cluster {
   void Tick();
   // Why the cluster has not settled yet; empty if it has.
   std::string Unsettled() const;
-  // Whether the coordinator that node `host` hosts may begin the job. Only that
-  // of node 0 may, and only while no node knows a round of the job.
+  // Whether the coordinator in node `host` may begin the job. Only that of node
+  // 0 may, and only while no node knows a round of the job.
   bool MayFound(int host) const;
-  // Whether an operator must start the agent of slot 0. Nodes look there first
-  // for a coordinator.
+  // Whether an operator must start the agent of slot 0. Nodes look for a
+  // coordinator there first.
   bool LacksFounder() const;
   // Whether `node` waits until another node with the same node rank has ended.
   bool WaitsForPlace(const SimNode& node) const;
@@ -52,8 +52,9 @@ class Cluster {
                          const rendezvous::JobStatus& status) const;
   bool Finished() const;
   void ReplaceTheMissing();
-  // Advances simulated time until `settled` returns an empty string, at most
-  // for `bound`. Then the simulation fails with `what` and the last string.
+  // Advances simulated time until `settled` returns an empty string. If that
+  // takes longer than `bound`, the simulation fails with `what` and the last
+  // string.
   void Await(const char* what, Duration bound,
              const std::function<std::string()>& settled);
   std::string Succeeded() const;
@@ -64,8 +65,8 @@ class Cluster {
   std::vector<std::unique_ptr<SimCoordinator>> coordinators_;
   std::vector<std::unique_ptr<SimNode>> nodes_;
   FaultInjector faults_;
-  // Checkers that tell whether a waiting node must be admitted, by the
-  // coordinator's host.
+  // Checkers that show whether a waiting node must be admitted. Key: the slot
+  // of the coordinator.
   std::map<int, const RoomWatch*> rooms_;
   size_t next_started_ = 0;
 };

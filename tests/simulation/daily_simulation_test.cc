@@ -1,5 +1,5 @@
-// Simulates whole clusters with new seeds every day (UTC). The first seed of 22
-// November 2026 is 20261122000000.
+// Tests whole simulated clusters with new seeds every day (UTC). The first seed
+// of 22 November 2026 is 20261122000000.
 
 #include <gtest/gtest.h>
 

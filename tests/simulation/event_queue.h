@@ -10,8 +10,9 @@
 
 namespace muster::simulation {
 
-// Simulated time. Events that are due at the same time happen in the order in
-// which they were scheduled, so that a seed always gives the same trace.
+// Simulated time. If several events are due at the same time, they happen in
+// the order in which they were scheduled. So a seed always gives the same
+// trace.
 class EventQueue {
  public:
   Instant now() const { return now_; }

@@ -47,8 +47,8 @@ void FaultInjector::TroubleNetwork(SimNode& node) {
     stage_->Note(absl::StrCat("the stream of n", slot, " breaks"));
     ++stage_->census["stream broken"];
     network_->Break(node.stream());
-    // These times are fixed, not random: an additional draw would change all
-    // later draws of the seed.
+    // These times are fixed. If they were drawn at random, the additional draw
+    // would change all later draws of the seed.
     for (Duration after : {kImpostorComes, 3 * kImpostorComes}) {
       stage_->queue.In(after, [this, slot] {
         SimCoordinator* newest = NewestOf(*coordinators_);
@@ -111,8 +111,8 @@ void FaultInjector::Kill(SimNode& node, Network::Death how) {
   }
   const bool had_workers = node.workers()->alive();
   node.Kill(how);
-  // Connections to the killed workers break before any agent knows the reason,
-  // so other workers may crash first.
+  // Connections to the killed workers break before any agent knows the reason.
+  // So other workers may crash first.
   if (had_workers) Spread(*node.workers());
 }
 
@@ -240,9 +240,8 @@ void FaultInjector::ClogSome() {
 }
 
 // Restarts the coordinator. If it has a journal, half of the restarts happen in
-// the middle of a change of its record. Without a journal it is not restarted
-// once the job has ended, since the agents still need the verdict from its
-// memory.
+// the middle of a change of its record. If it has no journal and the job has
+// ended, does nothing: the agents still need the verdict in its memory.
 void FaultInjector::RestartCoordinator() {
   if (stage_->plan.takeover) {
     SimNode* node = CoordinatingNode();

@@ -25,8 +25,8 @@ class FaultInjector {
   void Begin();
   // Undoes the faults that can be undone; no further faults happen.
   void Heal();
-  // A worker crashed: lets other workers of its round crash as a consequence,
-  // with the plan's probability.
+  // Called when a worker has crashed. With the plan's probability, other
+  // workers of its round crash as a consequence.
   void Spread(const WorkerModel& crashed);
 
  private:
@@ -38,9 +38,9 @@ class FaultInjector {
   void RestartCoordinator();
   // --- for plans with takeovers, in which nodes host the coordinators
   void TroubleTakeover();
-  // Returns the node whose process hosts the newest coordinator; null if there
-  // is none, or if its job has ended. This node must not be killed then: no
-  // other one knows the verdict.
+  // Returns the node whose process hosts the newest coordinator. Null: there is
+  // none, or its job has ended. A node with an ended job must not be killed,
+  // because no other one knows the verdict.
   SimNode* CoordinatingNode() const;
   void Kill(SimNode& node, Network::Death how);
   void Pause(SimNode& node, Duration duration);

@@ -110,9 +110,10 @@ void Network::Dial(AgentName agent, int host) {
   });
 }
 
-// Checks again and again whether the agent's end of a connection still gets
-// answers, and closes this end after Plan::link_timeout without one. The
-// coordinator's end closes much later, unless the reset reaches it.
+// Checks periodically whether the agent's end of a connection still gets
+// answers. If it gets none for Plan::link_timeout, closes this end. The
+// coordinator's end closes much later, unless a reset of the connection reaches
+// it.
 void Network::KeepAlive(rendezvous::StreamId stream) {
   stage_->queue.In(kKeepAliveTick, [this, stream] {
     Connection* connection = Find(stream);
@@ -238,7 +239,7 @@ void Network::Break(rendezvous::StreamId stream) {
   const int slot = connection->agent.slot;
   stage_->Watch([&](Checker& c) { c.OnTrouble(slot); });
   CloseAgentEnd(stream, Delay(slot));
-  // With a half-open connection the coordinator does not learn of the break: it
+  // With a half-open connection the coordinator does not learn of the break. It
   // sends messages that do not arrive, until its keep-alive fails.
   const bool half_open = stage_->random.Chance(stage_->plan.half_open);
   CloseCoordinatorEnd(stream, half_open ? seconds(20) : Delay(slot));

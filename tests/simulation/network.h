@@ -14,17 +14,17 @@ namespace muster::simulation {
 // Host number of a coordinator whose process runs outside of the nodes.
 inline constexpr int kOutside = -1;
 
-// The streams between agents and coordinators, with all their faults. Faults
-// are worse than those of gRPC, which does not lose, repeat or reorder messages
-// within a stream: both sides are level-triggered and must not depend on these
-// guarantees.
+// The streams between agents and coordinators, with all their faults. The
+// faults are worse than those of gRPC, which does not lose, repeat or reorder
+// messages within a stream. Both sides are level-triggered and must not depend
+// on these guarantees.
 class Network {
  public:
   enum class Process { kUp, kSuspended, kDown, kWithoutPower };
   struct Ends {
-    // Returns the state of the process of the coordinator in slot `host`, or of
-    // the one outside if `host` is kOutside. `host` means the same in the other
-    // functions.
+    // Returns the state of a coordinator's process. `host`: the slot of the
+    // process, or kOutside: the coordinator outside of the nodes. `host` means
+    // the same in the other functions.
     std::function<Process(int host)> coordinator;
     std::function<void(int host, rendezvous::StreamId, AgentName)> attached;
     std::function<void(int host, rendezvous::StreamId,
@@ -57,14 +57,14 @@ class Network {
   };
   void AgentDied(rendezvous::StreamId stream, Death how);
   void CoordinatorDied(int host, Death how);
-  // Delivers a message from the coordinator in slot `from` to the coordinator
-  // in slot `to` by calling `arrive` later, unless the message is lost.
+  // Sends a message from the coordinator in slot `from` to the coordinator in
+  // slot `to`. Calls `arrive` later, unless the message is lost.
   void Tell(int from, int to, std::function<void()> arrive);
 
   enum class Direction { kUp, kDown };
   // Drops messages of a slot for `duration`: those that it sends to the
-  // coordinator (kUp), or those that it receives (kDown). With coordinators in
-  // the nodes' processes, messages to or from every other slot are dropped.
+  // coordinator (kUp), or those that it receives (kDown). If coordinators run
+  // in the nodes' processes, messages to or from every other slot are dropped.
   void Cut(int slot, Direction direction, Duration duration);
   // For `duration`, drops all messages from slot `from` to slot `to`.
   void CutPair(int from, int to, Duration duration);

@@ -10,8 +10,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Draws the level of a fault: a number from 1 to `most` with a probability of
-// `likely` per mille, else 0 (no such fault).
+// Draws the level of a fault. With a probability of `likely` per mille it is a
+// number from 1 to `most`; otherwise 0, which means no such fault.
 int Level(Random& random, int likely, int most) {
   const bool on = random.Chance(likely);
   const int level = random.Between(1, most);
@@ -45,7 +45,7 @@ rendezvous::JobSpec DrawSpec(Random& random) {
   return spec;
 }
 
-// Makes the draws for takeovers independent of all other draws, so that seeds
+// Makes the draws for takeovers independent of all other draws. So seeds
 // without a takeover keep their results. The value was chosen so that no seed
 // of Simulation.SeedsThatOnceFailedPass has a takeover.
 constexpr uint64_t kTakeoverSalt = 0x74616b656f7ce754;
@@ -82,8 +82,8 @@ Plan DrawPlan(Random& random, uint64_t seed) {
   if (plan.node_ranks) plan.slots = plan.spec.max_nodes;
   plan.rival = plan.node_ranks && random.Chance(300);
   if (plan.rival) ++plan.slots;
-  // This option is derived from another one: an additional draw would change
-  // all later draws of every seed.
+  // Derive this option from another one. An additional draw would change all
+  // later draws of every seed.
   plan.patient = plan.spec.max_restarts % 2 == 0;
   plan.journal = seed % 4 == 3;
   plan.coordinator_timeout = random.Between(seconds(4), seconds(40));

@@ -11,18 +11,18 @@
 
 namespace muster::simulation {
 
-// The scenario of one seed: the job, its nodes, and the level of each fault. A
-// level of 0 disables a fault. Most seeds disable most faults, so that each
-// fault is tested alone as well as together with others.
+// The scenario of one seed: the job, its nodes, and the level of each fault (0:
+// no such fault). Most seeds disable most faults. So each fault is tested alone
+// as well as with others.
 struct Plan {
   rendezvous::JobSpec spec;
   // number of slots, each of which runs at most one agent; includes spares
   int slots = 1;
   int workers = 1;          // number of workers on each node
   bool node_ranks = false;  // slot k has --node-rank=k
-  // The agents of slot 0 and of the last slot have the same node rank.
+  // Whether the agents of slot 0 and of the last slot have the same node rank.
   bool rival = false;
-  // A node whose node rank is in use waits until it is free
+  // Whether a node waits if its node rank is in use, until it is free
   // (Report::waits_for_place).
   bool patient = false;
   // Whether the coordinator writes a record of its job to a journal, which the
@@ -85,13 +85,13 @@ struct Plan {
   int orphan = 0;
   // probability (per mille): taking the worker's stack fails
   int stack_lost = 0;
-  // Interval at which workers report progress, if `hang` is positive. A worker
-  // that is silent for longer than hang_timeout hangs.
+  // Interval at which workers report progress, if `hang` is positive. If a
+  // worker is silent for longer than hang_timeout, it counts as hanging.
   Duration report_every = Duration::zero();
   Duration hang_timeout = Duration::zero();
 
   // Signal that workers get at a preemption: 15 (SIGTERM), 0 (none), or 12
-  // (SIGUSR2), after which workers soon end successfully.
+  // (SIGUSR2). After SIGUSR2, workers soon end successfully.
   int preempt_signal = 15;
 
   // --- health checks and announcements of nodes; probabilities per mille
@@ -104,10 +104,9 @@ struct Plan {
   // end
   int slow_hook = 0;
 
-  // --- takeover
-  // Whether coordinators run in the agents' processes: one of them coordinates
-  // the job, the others are standbys. If false, the only coordinator runs in a
-  // process outside of the nodes.
+  // --- takeover Whether coordinators run in the agents' processes; one of them
+  // then coordinates the job, and the others are standbys. If false, there is
+  // one coordinator, in a process outside of the nodes.
   bool takeover = false;
   // Faults of the whole cluster, probabilities per mille, drawn five times per
   // simulated second. The process that coordinates the job is killed or
@@ -119,7 +118,7 @@ struct Plan {
   // Time without an answer after which an agent closes its connection.
   Duration link_timeout = Duration::zero();
   // Maximum error of the clock that a coordinator reads when it becomes a
-  // standby; drawn anew each time.
+  // standby. The error is drawn anew each time.
   Duration max_skew = Duration::zero();
 
   std::string Describe() const;

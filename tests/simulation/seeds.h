@@ -7,9 +7,9 @@
 
 namespace muster::simulation {
 
-// Simulates a cluster for each seed, up to the first seed with a broken
-// invariant. Returns that seed, the invariant, the end of the trace and the
-// command that repeats the simulation; empty if every invariant held.
+// Simulates a cluster for each seed, until an invariant is broken. Returns the
+// seed, the invariant, the end of the trace and the command that repeats the
+// simulation. Empty: every invariant held.
 std::string FirstFailure(const std::vector<uint64_t>& seeds);
 
 // Returns the `count` seeds that begin with `first`.

@@ -19,8 +19,9 @@ using rendezvous::Standby;
 // First stream number of strangers. The network never assigns so high a number.
 constexpr rendezvous::StreamId kFirstImpostor = uint64_t{1} << 40;
 
-// A coordinator whose agent has ended checks every kLook whether its process
-// may end, and ends it after kAbandoned without a stream.
+// If a coordinator's agent has ended, the coordinator checks at each interval
+// kLook whether its process may end. The process ends after kAbandoned without
+// a stream.
 constexpr Duration kLook = std::chrono::milliseconds(100);
 constexpr Duration kAbandoned = std::chrono::seconds(2);
 constexpr int kTimesCounted = 3;  // see Judge
@@ -369,7 +370,7 @@ void SimCoordinator::StandBy(Standby::Kind kind) {
 }
 
 void SimCoordinator::Begin() {
-  // If the coordinator has outlived the slot's last agent, its process ends
+  // The coordinator may have outlived the slot's last agent. Its process ends
   // before the new one starts.
   if (up_) Die(Network::Death::kProcess);
   agent_left_ = false;
@@ -442,8 +443,8 @@ void SimCoordinator::Told(uint64_t epoch, const std::string& endpoint) {
   Post([this, epoch, endpoint] {
     if (followed_.has_value() && followed_->endpoint == endpoint) return;
     if (job_ != nullptr) Step(rendezvous::CoordinatorTold{epoch});
-    // The announcement may have deposed the job, which a standby then replaces.
-    // This standby must get the announcement too.
+    // The announcement may have deposed the job. A standby then replaces the
+    // job, and must get the announcement, too.
     if (standby_ != nullptr) {
       Perform(standby_->Told(stage_->queue.now(), epoch, endpoint));
     }
@@ -487,9 +488,8 @@ void SimCoordinator::TakeOver(uint64_t epoch) {
   ++stage_->census[stage_->newest_epoch == 0 ? "founded" : "elected"];
   StartJob(reports.begin()->second);
   const uint64_t life = life_;
-  // Replay first the reports of nodes that run a round, so that the job knows
-  // this round before it decides anything, as in
-  // rendezvous/server/coordinator.cc.
+  // Replay the reports of nodes that run a round first. The job then knows this
+  // round before it decides anything, as in rendezvous/server/coordinator.cc.
   std::vector<std::pair<rendezvous::StreamId, rendezvous::Report>> replayed(
       reports.begin(), reports.end());
   std::stable_partition(replayed.begin(), replayed.end(), [](const auto& one) {

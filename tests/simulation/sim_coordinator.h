@@ -17,11 +17,13 @@
 
 namespace muster::simulation {
 
-// Simulates one coordinator with the real Job. Outside of the nodes, the first
-// report creates the Job, and a crash of the coordinator deletes it with all
-// its state, except for the record if the plan has a journal. Inside of a
-// node's process (Plan::takeover) the coordinator is a standby until nodes
-// elect it, and again after it is deposed. It ends with the process.
+// Simulates one coordinator with the real Job.
+//
+// Outside of the nodes: the first report creates the Job. A crash deletes the
+// Job with all its state, except for the record if the plan has a journal.
+// Inside of a node's process (Plan::takeover): the coordinator is a standby
+// until nodes elect it, and again after it is deposed. It ends with the
+// process.
 class SimCoordinator {
  public:
   // Sends messages from the coordinator in slot `from` to the coordinator at
@@ -38,7 +40,7 @@ class SimCoordinator {
   };
   // `host`: the slot whose process hosts this coordinator, or kOutside.
   // `may_found`: returns whether the coordinator in a slot may begin the job
-  // with nodes that know no round of it.
+  // anew, with nodes that know no round of it.
   SimCoordinator(Stage* stage, Network* network, int host, Exchange exchange,
                  std::function<bool(int host)> may_found)
       : stage_(stage),
@@ -64,9 +66,9 @@ class SimCoordinator {
   // stranger gets the node's place.
   void Impersonate(int slot);
   void Crash();
-  // Makes the coordinator crash at the next change of its record: before the
-  // record is written, or after it is written but before nodes are notified.
-  // Calls `crashed` then.
+  // Makes the coordinator crash at the next change of its record. kBeforeWrite:
+  // before the record is written. kAfterWrite: after it is written, but before
+  // nodes are notified. Calls `crashed` then.
   enum class Moment { kBeforeWrite, kAfterWrite };
   void CrashAtChange(Moment moment, std::function<void()> crashed);
   void Restart();

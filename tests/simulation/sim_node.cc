@@ -165,7 +165,7 @@ void SimNode::Reconnect(const agent::Reconnect& reconnect) {
 }
 
 // Tells the coordinator in the same process which coordinator the agent has
-// after `step`. A coordinator must know of a newer one.
+// after `step`: a coordinator must learn of a newer one.
 void SimNode::Follow(const agent::LifecycleEvent& event,
                      const agent::LifecycleStep& step) {
   using rendezvous::DirectiveKind;
@@ -227,8 +227,8 @@ void SimNode::Resume() {
   std::deque<agent::LifecycleEvent> inbox;
   inbox.swap(inbox_);
   const uint64_t resumed = incarnation_;
-  // Handle the workers' reports that arrived during the suspension before all
-  // other events, as agent.cc does.
+  // Handle the workers' reports that arrived during the suspension first,
+  // before all other events, as agent.cc does.
   agent::WorkersReported reported;
   for (const agent::LifecycleEvent& event : inbox) {
     if (const auto* one = std::get_if<agent::WorkersReported>(&event)) {

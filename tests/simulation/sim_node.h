@@ -83,15 +83,16 @@ class SimNode {
   uint64_t starts_ = 0;
   uint64_t incarnation_ = 0;
   std::unique_ptr<agent::Lifecycle> lifecycle_;
-  // The workers of all agents of this slot so far. Those of ended agents are
-  // kept, since scheduled events may refer to them.
+  // The workers of all agents that this slot has had. Workers of ended agents
+  // are kept, because scheduled events may refer to them.
   std::vector<std::unique_ptr<WorkerModel>> models_;
   WorkerModel* workers_ = nullptr;
   rendezvous::StreamId stream_ = 0;
   bool dialling_ = false;
   SimCoordinator* const own_;
-  // The hosts of the current attempt to reach a coordinator. `tried_` of them
-  // have failed. `answered_` is the host that answered last.
+  // The hosts of the current attempt to reach a coordinator. The next fields:
+  // how many of them have failed (`tried_`), and the host that answered last
+  // (`answered_`).
   std::vector<int> attempt_;
   size_t tried_ = 0;
   int answered_ = 0;
@@ -99,8 +100,7 @@ class SimNode {
   uint64_t redials_ = 0;       // number of requests to reconnect so far
   // `coming_up_`: streams whose LinkUp event the agent has not handled yet,
   // with their hosts. `talking_on_`: the stream whose LinkUp the agent handled
-  // last; its reports are sent on this stream, since they answer the stream's
-  // directives.
+  // last. The agent's reports are sent on it, since they answer its directives.
   struct Up {
     rendezvous::StreamId stream = 0;
     int host = kOutside;

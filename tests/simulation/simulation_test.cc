@@ -1,4 +1,4 @@
-// Simulates whole clusters, always with the same seeds.
+// Tests whole simulated clusters, always with the same seeds.
 
 #include <gtest/gtest.h>
 
@@ -27,8 +27,8 @@ TEST_P(SimulationTest, EveryInvariantHolds) {
 
 INSTANTIATE_TEST_SUITE_P(Blocks, SimulationTest, ::testing::Range(0, kBlocks));
 
-// Seeds that once revealed a defect of a pure core or of a checker, grouped by
-// the situation in which it occurred.
+// Seeds that once revealed a defect of a pure core or of a checker. They are
+// grouped by the event that led to it.
 TEST(Simulation, SeedsThatOnceFailedPass) {
   EXPECT_EQ(FirstFailure({
                 // Seeds with this event: a worker hangs while its node stops
@@ -68,9 +68,9 @@ TEST(Simulation, SeedsThatOnceFailedPass) {
                 // was sent to it.
                 7000401256,
                 7000558980,
-                // Seeds with this event: two agents claim the same node, and a
-                // report of the second one arrives late, on a stream that it
-                // has replaced.
+                // Seeds with this event: two agents claim the same node. A
+                // report of the second one arrives late, on a stream that a
+                // newer stream has replaced.
                 7000624637,
                 // Seeds with this event: a second Ctrl-C arrives just before
                 // the end of the grace period.

@@ -29,20 +29,22 @@ struct Stage {
   // Reports an event to every checker, and keeps the first breach of an
   // invariant.
   void Watch(const std::function<void(Checker&)>& tell);
-  // Reports an event of the coordinator in the process of slot `host` to its
-  // own checkers and those of the whole simulation, but not to the checkers of
-  // other coordinators.
+  // Reports an event of the coordinator in slot `host` to the checkers of this
+  // coordinator, and to those of the whole simulation. The checkers of other
+  // coordinators do not get it.
   void WatchCoordinator(int host, const std::function<void(Checker&)>& tell);
-  // Reports a step of the coordinator in the process of slot `host`: as its own
-  // step to its checkers, as OnOtherStep to those of other coordinators.
+  // Reports a step of the coordinator in slot `host`. The checkers of this
+  // coordinator get it as its own step, those of other coordinators as
+  // OnOtherStep.
   void WatchStep(int host, const CoordinatorStepped& step);
   // Called when the coordinator with this epoch has ended its job.
   void NoteVerdict(uint64_t epoch, const rendezvous::Verdict& by);
   // Called when nodes that know of an earlier coordinator have elected another
   // one.
   void NoteTakeover();
-  // Whether the job has ended: a coordinator has given a final verdict, or the
-  // newest coordinator another verdict while no other coordinator runs the job.
+  // Whether the job has ended. It has if a coordinator has given a final
+  // verdict. It also has if the newest coordinator has given another verdict,
+  // and no other coordinator runs the job.
   bool IsOver() const;
   void Fail(const std::string& why) {
     if (failure.empty()) failure = why;
@@ -60,24 +62,24 @@ struct Stage {
   std::string failure;
   // how often each kind of event has occurred
   std::map<std::string, int> census;
-  // For the epoch of each coordinator: the first epoch in the series of
-  // coordinators that have continued one state from a journal. A coordinator
-  // without a record begins a new series.
+  // Key: a coordinator's epoch. Value: the first epoch in its series. A series
+  // is the coordinators that have continued one state from a journal. A
+  // coordinator without a record begins a new series.
   std::map<uint64_t, uint64_t> memories;
-  // `newest_epoch`: epoch of the newest coordinator. `ended_epoch`: epoch of
-  // the newest coordinator that has ended the job, with `verdict`.
+  // Epoch of the newest coordinator. The next field: epoch of the newest
+  // coordinator that has ended the job, with `verdict`.
   uint64_t newest_epoch = 0;
   // epochs of coordinators that are running the job
   std::set<uint64_t> coordinating;
   uint64_t ended_epoch = 0;
   std::optional<rendezvous::Verdict> verdict;
-  // Whether `verdict` ends the job for all nodes. A time-out is not final: a
-  // coordinator that has lost the other nodes may time out alone. Nor is a
-  // cancel or a preemption by such a coordinator: it ends only its own nodes,
-  // and the others may elect another coordinator.
+  // Whether `verdict` ends the job for all nodes. A time-out does not, because
+  // a coordinator that has lost the other nodes may time out alone. A cancel or
+  // a preemption by such a coordinator does not either: it ends only its own
+  // nodes, and the others may elect another coordinator.
   bool verdict_is_final = false;
   bool healed = false;  // phase 2 or 3 of Cluster: no more faults
-  // phase 3 of Cluster: workers succeed as soon as they run
+  // whether workers succeed as soon as they run (phase 3 of Cluster)
   bool finishing = false;
 
  private:

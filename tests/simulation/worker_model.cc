@@ -130,7 +130,7 @@ void WorkerModel::HangOne() {
 }
 
 // Simulates that the agent looks at the state of its workers' processes. All of
-// them sleep, even those that are not hanging but wait for one that is.
+// them sleep: those that hang, and those that wait for one that hangs.
 void WorkerModel::Look(const agent::LookAtWorkers& order) {
   stage_->queue.In(Duration::zero(),
                    [this, generation = generation_, round = order.round] {
@@ -245,8 +245,8 @@ void WorkerModel::Deliver(const agent::SignalWorkers& order) {
   }
 }
 
-// Report to the checkers first, then to the agent: the agent may start the next
-// round at once.
+// Report to the checkers first, then to the agent, because the agent may start
+// the next round at once.
 void WorkerModel::Tell(const agent::WorkerDown& event) {
   NoteIfGone();
   tell_(event);

@@ -248,8 +248,8 @@ class SlurmCluster:
         'KillWait=3',
         'InactiveLimit=0',
         'MpiDefault=none',
-        # Heterogeneous jobs are started by the backfill scheduler only, so it
-        # runs often.
+        # Let the backfill scheduler run often, because only it starts
+        # heterogeneous jobs.
         'SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,'
         'bf_interval=1,sched_interval=1',
         'AccountingStorageType=accounting_storage/none',
@@ -260,8 +260,8 @@ class SlurmCluster:
         'PreemptMode=OFF',
         '']))
     self._write('gres.conf', '\n'.join(gres) + '\n')
-    # Nodes with adjacent names are on different switches, so that name order is
-    # not network order.
+    # Nodes with adjacent names are on different switches. So the order of names
+    # is not the order in the network.
     self._write('topology.conf', '\n'.join([
         'SwitchName=leaf1 Nodes=' + ','.join(self.names[0::2]),
         'SwitchName=leaf2 Nodes=' + ','.join(self.names[1::2]),
@@ -313,7 +313,7 @@ class SlurmCluster:
     The job starts two seconds from now: nodes refuse a job that starts again
     within the second in which its old credential was revoked.
     """
-    # Slurm gives each task of an array, such as "5_1", a job number of its own,
+    # For each task of an array, such as "5_1", Slurm has a separate job number,
     # by which its processes are found.
     number = job.facts()['JobId']
     poll(lambda: job.state() == 'PENDING' and not processes_of(number),

@@ -114,8 +114,8 @@ class SlurmTest(unittest.TestCase):
           self.assertEqual({w['of'] for w in said}, {str(2 * nodes)})
           self.assertEqual({w['run'] for w in said}, {job.id + '.0'})
           self.assertEqual(len({w['node'] for w in said}), nodes)
-          # Agents may ask before the coordinator listens. They must not
-          # complain about that.
+          # Agents may try to connect before the coordinator listens. They must
+          # print no message about these attempts.
           self.assertNotIn('no coordinator at', job.output())
           if nodes > 1:
             self.assertEqual({w['at'] for w in said},
@@ -216,8 +216,8 @@ class SlurmTest(unittest.TestCase):
         lost = workers(job)[2]['node']
         self.slurm.run('scontrol', 'update', 'nodename=' + lost, 'state=down',
                        'reason=test')
-        # Wait until the two workers of round 2 have printed: the last output of
-        # a step may be lost with a node, a race in srun.
+        # Wait until the two workers of round 2 have printed. If a node is lost,
+        # the last output of a step may be lost, too, because of a race in srun.
         job.wait_for('up rank', 5)
         with open(go, 'wb'):
           pass
@@ -226,7 +226,8 @@ class SlurmTest(unittest.TestCase):
             {w['node'] for w in workers(job) if w['round'] == '2'},
             {w['node'] for w in workers(job) if w['node'] != lost},
             job.output())
-        # One verdict is printed, even if the lost node was the one that prints.
+        # One verdict is printed, even if the lost node was the one that would
+        # have printed it.
         self.assertEqual(job.output().count('SUCCEEDED'), 1, job.output())
         said = of_rounds(job)
         self.assertEqual(len(said), len(set(said)), job.output())
@@ -236,8 +237,8 @@ class SlurmTest(unittest.TestCase):
             ['round 1: 3 nodes, 3 workers',
              'round 1 is broken (...); stopping the workers',
              'round 2: 2 nodes, 2 workers'], job.output())
-        # srun counts the lost node as failed in its exit code; launch --slurm
-        # does not.
+        # srun's exit code counts the lost node as failed; that of launch
+        # --slurm does not.
         if code:
           self.assertIn(f'code={code} .', job.output())
         self.slurm.bring_up(lost)
@@ -258,7 +259,7 @@ class SlurmTest(unittest.TestCase):
   def test_status_finds_the_jobs_launch(self):
     go, ask = (os.path.join(self.folder, name) for name in ('go-st', 'ask'))
     os.mkfifo(ask)
-    # This job's first step is another program than `launch`.
+    # The first step of this job runs another program than `launch`.
     job = self.slurm.sbatch(
         'srun --nodes=1 --ntasks=1 true\n'
         f'{_SRUN} --nproc-per-node=1 {_WORKER} until {go} &\n'
@@ -286,8 +287,8 @@ class SlurmTest(unittest.TestCase):
         f'exec {_LAUNCH} --slurm --nproc-per-node=1 {_WORKER} until {go}\n',
         '--nodes=2')
     job.wait_for('up rank', 2)
-    # Through a step on the coordinator's host: the test's own machine has
-    # another token folder than a node would have.
+    # `launch status` asks through a job step on the coordinator's host, because
+    # this machine and a node have different token folders.
     shown = self.slurm.run(_LAUNCH, 'status', '--slurm-job', job.id,
                            env={'MUSTER_TOKEN': ''})
     self.assertTrue(glob.glob('/dev/shm/muster_*/tokens/*'))
@@ -359,8 +360,8 @@ class SlurmTest(unittest.TestCase):
         f'{_SRUN} --requeue {_WORKER} preempted\n', '--nodes=2',
         '--nodelist=n[2-3]', '--open-mode=append')
     job.wait_for('ready rank', 2)
-    # SIGCONT alone, which a resumed job gets, must not count as the notice of a
-    # preemption; SIGCONT followed by SIGTERM must.
+    # SIGCONT alone, which a resumed job gets, is no notice of a preemption.
+    # SIGCONT followed by SIGTERM is one.
     self.slurm.run('scancel', '--signal=CONT', job.id)
     urgent = self.slurm.sbatch('true\n', '--partition=urgent', '--exclusive',
                                '--nodes=2', '--nodelist=n[2-3]')
@@ -436,8 +437,8 @@ class SlurmTest(unittest.TestCase):
         slurm_cluster.poll(
             lambda: not slurm_cluster.processes_of(job.id),
             lambda: f'left: {slurm_cluster.processes_of(job.id)}')
-        # Slurm itself signals the job's steps, so `launch` must not complain
-        # that it could not.
+        # Slurm itself signals the job's steps, so `launch` must not print that
+        # it did not reach them.
         self.assertNotIn('did not reach', job.output())
 
   def test_ctrl_c_at_launch_slurm_stops_with_grace(self):

@@ -130,8 +130,8 @@ class Hosts:
         lines += common
     for number, address in enumerate(self.addresses, start=1):
       lines += ['Host h%d' % number, '  HostName ' + address]
-    # ssh tries the keys of all matching sections, so the host "refusing", which
-    # has an unknown key only, must not match this one.
+    # ssh tries the keys of all matching sections. The host "refusing" has only
+    # an unknown key, so it must not match this section.
     lines += ['Host * !refusing'] + common
     lines += ['  UserKnownHostsFile ' + self.path('known_hosts'), '']
     return '\n'.join(lines)

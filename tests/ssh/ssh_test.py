@@ -19,7 +19,7 @@ import xml_main
 
 class Ssh(over_ssh.OverSsh):
 
-  # --- output of the workers
+  # --- Tests of the workers' output
 
   def test_no_line_is_missing(self):
     count = 150000
@@ -48,7 +48,7 @@ class Ssh(over_ssh.OverSsh):
     for rank in (0, 1):
       self.assertEqual(text.count(':%d] ' % rank), count + 1)
 
-  # --- ranks, folders, streams
+  # --- Tests of ranks, working folders and streams
 
   def test_single_host(self):
     front = self.finish(['127.0.0.1'], [], ['succeed'])
@@ -110,7 +110,7 @@ class Ssh(over_ssh.OverSsh):
     one.signal(signal.SIGTERM)
     self.assertEqual(one.end(), 143, one.text())
 
-  # --- environment and secrets
+  # --- Tests of the environment and of secrets
 
   def test_environment(self):
     self.write(self.home, '.deepspeed_env',
@@ -247,7 +247,7 @@ class Ssh(over_ssh.OverSsh):
     front.signal(signal.SIGINT)
     self.assertEqual(front.end(), 130, front.text())
 
-  # --- the end of a job
+  # --- Tests of the end of a job
 
   def test_a_failed_worker_gives_the_exit_code_and_one_verdict(self):
     front = self.finish(['127.0.0.1', '127.0.0.2'], [], ['fail', '1'], code=7)
@@ -287,8 +287,8 @@ class Ssh(over_ssh.OverSsh):
   def test_hosts_beyond_the_most_are_spares_whoever_comes_first(self):
     for host in ('1', '2'):
       os.mkfifo(os.path.join(self.work, host))
-    # A replacement for ssh that connects to the first two hosts of the file
-    # only after the fourth one.
+    # A replacement for ssh. It connects to the fourth host of the file first,
+    # and only then to the first two.
     slow = self.write(self.folder, 'ordered_ssh', (
         '#!/bin/sh\nexport %s\ncd %s\ncase "$*" in\n'
         '  *127.0.0.1\\ *) read -r _ <1 ;;\n'
@@ -304,7 +304,7 @@ class Ssh(over_ssh.OverSsh):
                      ['rank=0 MUSTER_NODE_ID=127.0.0.1',
                       'rank=1 MUSTER_NODE_ID=127.0.0.2'], front.text())
 
-  # --- hosts that cannot take part
+  # --- Tests with hosts that cannot take part
 
   def test_every_host_that_fails_is_named_in_sshs_words(self):
     front = self.finish(['127.0.0.1', 'closed', 'refusing', 'unknown',
@@ -365,7 +365,7 @@ class Ssh(over_ssh.OverSsh):
     self.assertTrue(front.lines('no-such-program'), front.text())
     self.assertEqual(front.lines('127.0.0.2: '), [], front.text())
 
-  # --- the tree of processes
+  # --- Tests of the tree of ssh processes (--ssh-fan-out)
 
   def ssh_children(self, pid):
     children = []
@@ -398,7 +398,7 @@ class Ssh(over_ssh.OverSsh):
     self.assertEqual(len(front.lines(' of=4 ')), 4, front.text())
     self.assertTrue(front.lines('closed: '), front.text())
 
-  # --- errors in the command line
+  # --- Tests of errors in the command line
 
   def test_usage(self):
     for hosts, flags, words in (

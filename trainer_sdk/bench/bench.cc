@@ -32,7 +32,7 @@ struct BenchCase {
   int root = 0;
   int rank = 0;
   int size = 1;
-  int64_t count = 0;  // number of elements of the shorter buffer
+  int64_t count = 0;  // number of elements in the operation's shorter buffer
 
   // Number of elements of the longer of the operation's two buffers.
   int64_t longest() const;
@@ -40,11 +40,11 @@ struct BenchCase {
 
 // The input values of a rank repeat after this number of elements, so that the
 // expected results need to be computed for one period only. It is a prime, so
-// that no two pieces into which a transport cuts a buffer are equal.
+// that the pieces into which a transport cuts a buffer have different contents.
 constexpr int64_t kPeriod = 1021;
 
-// The byte with which an output buffer is filled before the operation, so that
-// elements which the operation does not write are found.
+// An output buffer is filled with this byte before the operation. So elements
+// that the operation does not write are found.
 constexpr int kPoison = 0xA5;
 
 // The input value of `rank` at position `index`. It depends on rank, position
@@ -94,9 +94,9 @@ double Reduced(const BenchCase& test, int64_t index) {
   return result;
 }
 
-// Source of one part of the output: a rank's input from position `begin` on,
-// or, if `reduced`, the reduction of all ranks' inputs. A part has `count`
-// elements.
+// The expected content of one part of the output: `count` elements from
+// position `begin` on. They come from the input of `rank` or, if `reduced`,
+// from the reduction of all ranks' inputs.
 struct Source {
   bool reduced = false;
   int rank = 0;
@@ -123,7 +123,8 @@ Source SourceOf(const BenchCase& test, int part) {
   }
 }
 
-// The number of parts of `count` elements in this rank's output.
+// The number of parts of the output on this rank. Each part has `count`
+// elements.
 int PartsOfOutput(const BenchCase& test) {
   switch (test.kind) {
     case OperationKind::kAllGather:
@@ -346,9 +347,10 @@ class Bench {
   }
 
   // Runs the operation for a while before measuring. The kernel may run new
-  // processes on one core for some milliseconds until it distributes them, and
-  // the measurement would include that delay. All ranks must repeat the
-  // operation equally often, so they agree on the elapsed time.
+  // processes on one core for some milliseconds before it distributes them over
+  // all cores; without this warm-up, the measurement would include that delay.
+  // All ranks must repeat the operation equally often, so they agree on the
+  // elapsed time.
   absl::Status Settle() {
     constexpr double kSettlingSeconds = 0.1;
     constexpr int kBetweenLooks = 10;

@@ -15,7 +15,7 @@ namespace muster {
 // ordinary memory.
 enum class BenchMemory { kTransports, kPlain };
 
-// The options of `launch bench`; their letters are those of nccl-tests.
+// The options of `launch bench`; the one-letter names are those of nccl-tests.
 struct BenchOptions {
   // The measured operation. kBatch stands for the benchmark "sendrecv".
   OperationKind kind = OperationKind::kAllReduce;

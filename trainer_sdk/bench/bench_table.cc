@@ -69,7 +69,7 @@ std::string BenchHead() {
                 "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw",
                 "#wrong", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)",
                 "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "");
-  // The header without blanks at the ends of its lines.
+  // The table's header, without blanks at the ends of its lines.
   std::string head;
   for (const char* c = text; *c != 0; c++) {
     if (*c == '\n') {

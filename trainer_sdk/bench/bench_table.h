@@ -35,8 +35,8 @@ struct BenchRow {
 // (algbw) to get its bus bandwidth (busbw).
 double BusFactor(OperationKind kind, int ranks);
 
-// The head and the lines of the result table, in the format of nccl-tests, so
-// that programs which parse that format work. Pure.
+// The header and the rows of the result table. They have the format of
+// nccl-tests, so that programs that parse this format work. Pure.
 std::string BenchHead();
 std::string BenchLine(const BenchRow& row);
 

@@ -72,8 +72,8 @@ TEST(BenchTest, EveryOperationIsMeasuredAndRight) {
 using Execution = std::function<absl::Status(Transport& right, const Operation&,
                                              const OperationContext&)>;
 
-// The reference transport with a defect: on rank 1, `execution` performs the
-// int32 all_reduces.
+// Makes the reference transport with a defect: on rank 1, `execution` replaces
+// the transport's own int32 all_reduce.
 TransportFactory Defective(const Execution& execution) {
   class Wrong final : public Transport {
    public:

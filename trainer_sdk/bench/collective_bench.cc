@@ -1,6 +1,6 @@
-// `muster-bench`: the worker program of `launch bench`. Under launch, torchrun,
-// mpirun or srun it measures a collective in their world; without a launcher,
-// in a world of one.
+// `muster-bench`: the worker program of `launch bench`. Started by launch,
+// torchrun, mpirun or srun, it measures a collective among all processes that
+// the launcher started. Started without a launcher, it is the only rank.
 #include <cstdio>
 #include <memory>
 #include <string>

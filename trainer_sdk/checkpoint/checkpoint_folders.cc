@@ -164,8 +164,9 @@ std::optional<StepFolder> StepFolderOf(std::string_view name) {
   if (read.ec == std::errc() && read.ptr != end && *read.ptr == '.') {
     read = std::from_chars(read.ptr + 1, end, folder.attempt);
   }
-  // Only the exact name that NameOf gives to a folder is accepted. "step-7" has
-  // too few digits; in "step-00000007.1" the first attempt has a suffix.
+  // Only the exact name that NameOf gives to a folder is accepted. "step-7"
+  // (too few digits) and "step-00000007.1" (the first attempt has no suffix)
+  // are rejected.
   if (read.ec != std::errc() || read.ptr != end || folder.step < 0 ||
       folder.attempt < 1 || NameOf(folder) != name) {
     return std::nullopt;

@@ -101,8 +101,8 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
 absl::StatusOr<std::vector<std::string>> ClearLeftovers(
     FileSystem& files, const std::string& directory);
 
-// The name of the file that rank 0 creates so that the other ranks can check
-// that they see the same directory.
+// The name of a file that rank 0 creates in the directory. The other ranks look
+// for the file to check that they see the same directory.
 std::string MarkerName(const std::string& nonce);
 
 }  // namespace muster

@@ -82,8 +82,8 @@ TEST_F(FoldersTest, FolderThatCannotBeRemovedIsReturnedAndRetried) {
                                  HasSubstr("/d/.writing-step-00000002-a")));
   EXPECT_THAT(Names(), ElementsAre(".removing-step-00000001",
                                    ".writing-step-00000002-a"));
-  // Later saves succeed although folders of unfinished saves cannot be removed,
-  // even saves of the same steps.
+  // A save succeeds even if the folders of earlier, unfinished saves cannot be
+  // removed. One of these earlier saves has the same step as the new save.
   for (const int64_t step : {1, 2, 3}) {
     const auto made = Make(disk_, step);
     ASSERT_TRUE(made.ok()) << made.status();
@@ -100,8 +100,8 @@ TEST_F(FoldersTest, FolderThatCannotBeRemovedIsReturnedAndRetried) {
 
 TEST_F(FoldersTest, TheNewestIsNeverRemoved) {
   for (const int64_t step : {5, 9, 7}) ASSERT_TRUE(Make(disk_, step).ok());
-  // The checkpoint that the caller names as the newest, here that of step 5, is
-  // kept although the other checkpoints have higher steps.
+  // The caller names the checkpoint of step 5 as the newest. It is kept
+  // although the other checkpoints have higher steps.
   PruneCheckpoints(disk_, "/d", "step-00000005", 1, whole_);
   EXPECT_THAT(Names(), ElementsAre("step-00000005"));
 }

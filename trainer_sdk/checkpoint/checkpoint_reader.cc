@@ -288,7 +288,8 @@ RankMessage VerifyCheckpoint(FileSystem& files, const std::string& folder,
 }
 
 // OK if every rank found the checkpoint intact and all ranks saw the same
-// manifest; otherwise the error of the first rank that failed or differs.
+// manifest. Otherwise the error of the first rank that failed, or that saw
+// another manifest than rank 0.
 absl::Status Finding(const std::vector<RankMessage>& messages) {
   if (absl::Status failure = FirstFailureOf(messages); !failure.ok()) {
     return failure;
@@ -323,8 +324,9 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewestTogether(
     if (!verdicts.ok()) return verdicts.status();
     absl::Status status = Finding(*verdicts);
     if (status.ok()) {
-      // Each rank reads the whole state, which is small. Then the ranks
-      // exchange whether they could read it.
+      // Each rank reads the state string, which is small. The ranks then
+      // exchange their results, so that all of them open this checkpoint or
+      // none does.
       auto reader =
           CheckpointOpening::Make(files, folder, *std::move(manifest), skipped);
       const auto opened = Exchange(group, {reader.status(), ""}, call);

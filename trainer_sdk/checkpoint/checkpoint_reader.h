@@ -91,9 +91,9 @@ class CheckpointOpening {
       std::vector<SkippedCheckpoint> skipped);
 
   // Whether `status` shows that the checkpoint itself is damaged, so that an
-  // older one may be opened instead. Missing permissions or file descriptors
-  // are no such error: opening an older checkpoint then would silently lose
-  // work.
+  // older one may be opened instead. Missing permissions or file descriptors do
+  // not show that. If an older checkpoint were opened then, work would silently
+  // be lost.
   static bool IsBroken(const absl::Status& status);
 
   // The error to return if no checkpoint in the directory is intact.
@@ -115,7 +115,7 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewestTogether(
 // Reads each rank's slices, and checks that the ranks together read every
 // element of the checkpoint. Collective. Errors are those of
 // CheckpointReader::Read, on every rank, with the number of the rank that
-// failed. FailedPrecondition: no rank's slices contain some elements.
+// failed. FailedPrecondition: some elements are in no rank's slices.
 absl::Status ReadTogether(ProcessGroup& group, const CheckpointReader& reader,
                           const std::vector<CheckpointSlice>& slices,
                           CallOptions call = {});

@@ -56,8 +56,9 @@ WithoutSigxfsz::WithoutSigxfsz() {
 }
 
 WithoutSigxfsz::~WithoutSigxfsz() {
-  // If a write exceeded the limit, SIGXFSZ is pending for this thread. The
-  // signal would kill the process once it is unblocked, so it is consumed here.
+  // If a write exceeded the file size limit, SIGXFSZ is pending for this
+  // thread. The signal would kill the process once it is unblocked, so it is
+  // consumed here.
   if (sigismember(&before_, SIGXFSZ) == 0) {
     const sigset_t signals = OnlySigxfsz();
     const timespec at_once = {};
@@ -90,7 +91,8 @@ absl::Status Snapshot::Take(const ShardLayout& layout,
   if (size_ > room_) {
     data_.reset();
     room_ = 0;
-    // The memory is not initialised, because all of it is overwritten at once.
+    // The memory is not initialised, because the copies below overwrite all of
+    // it.
     data_.reset(new (std::nothrow) char[size_]);
     if (data_ == nullptr) {
       return absl::ResourceExhaustedError(
@@ -107,7 +109,7 @@ absl::Status Snapshot::Take(const ShardLayout& layout,
 }
 
 // How long rank 0 waits at most for the directory's lock. kLocalLockTimeout:
-// the owner is a process of this host, whose lock the kernel frees when the
+// the owner is a process of this host. The kernel frees its lock when the
 // process ends. kRemoteLockTimeout: the owner is on another host; a file server
 // frees the lock of a lost node when its lease expires, on NFS after 90 s.
 constexpr Duration kLocalLockTimeout = std::chrono::seconds(10);
@@ -178,8 +180,8 @@ absl::Status CheckpointWriter::Body::Claim() {
   if (group_.rank() != 0) return absl::OkStatus();
   absl::Status status = files_.CreateFolders(options_.directory);
   if (!status.ok()) return status;
-  // Rank 0 waits for the lock for at most half of the timeout, because the
-  // other ranks wait for rank 0 meanwhile.
+  // Rank 0 waits for the lock for at most half of the timeout, because
+  // meanwhile the other ranks wait for rank 0 with the same timeout.
   const Instant now = MonotonicNow();
   const Duration most = options_.timeout / 2;
   auto lock =
@@ -215,8 +217,8 @@ absl::Status CheckpointWriter::Body::Prepare() {
                      ": all ranks must reach the same folder by this path"));
   }
   words = Exchange(group_, mine, call_);
-  // An error is ignored: the next writer removes the marker file with the other
-  // leftovers.
+  // If the marker file cannot be removed, ignore the error: the next writer
+  // removes the file with the other leftovers.
   if (group_.rank() == 0) files_.Remove(marker).IgnoreError();
   return words.ok() ? FirstFailureOf(*words) : words.status();
 }
@@ -231,9 +233,9 @@ absl::Status CheckpointWriter::Body::Save(
     status = absl::InvalidArgumentError(absl::StrCat(
         "a state of ", state.size(), " bytes; at most ", kMaxStateBytes));
   }
-  // `status` may be the failure of the previous save. Reach tells it to all
-  // ranks, so that every rank returns it from this Save, even if some ranks
-  // have already returned it from Wait.
+  // `status` may be the failure of the previous save. Reach sends `status` to
+  // all ranks. So this Save returns the failure on every rank, even if Wait has
+  // already returned it on some.
   status = agreement_.Reach(status, step, slices, call_);
   if (status.ok()) {
     const Instant agreed = MonotonicNow();
@@ -247,7 +249,7 @@ absl::Status CheckpointWriter::Body::Save(
     if (group_.rank() == 0) save.state = state;
     // If this rank cannot write its shard, Save does not return the error here,
     // because the other ranks have already started the save. The background
-    // thread reports the error to them in its next exchange.
+    // thread reports the error to the other ranks in its next exchange.
     save.ready = agreement_.layout().status();
     if (save.ready.ok()) {
       save.layout = &*agreement_.layout();
@@ -261,8 +263,8 @@ absl::Status CheckpointWriter::Body::Save(
     try {
       thread_ = std::thread([this, save] { Write(save); });
     } catch (const std::system_error&) {
-      // The system has no thread left, so this thread writes the checkpoint,
-      // and Save blocks meanwhile.
+      // The system cannot start another thread, so this thread writes the
+      // checkpoint, and Save blocks meanwhile.
       Write(save);
     }
   }

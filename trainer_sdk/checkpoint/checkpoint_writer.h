@@ -72,13 +72,13 @@ class CheckpointWriter {
   // left_over() lists those that cannot be removed, which do no harm.
   //
   // Only one job may write in a directory. Rank 0 locks the directory, and
-  // waits for the lock of a previous job: up to 10 s if that job's process is
-  // on the same host, otherwise up to 2 minutes, because a file server keeps
-  // the lock of a lost node that long; in both cases at most half of the
-  // timeout. On a file system without locks (NFS or Lustre mounted without
-  // them), two jobs are not kept apart: the second job deletes the checkpoint
-  // that the first is writing, and each removes the other's old checkpoints.
-  // Use one directory per job there.
+  // waits for the lock of a previous job. It waits up to 10 s if that job's
+  // process is on the same host. Otherwise it waits up to 2 minutes, because a
+  // file server keeps the lock of a lost node that long. It never waits longer
+  // than half of the timeout. On a file system without locks (NFS or Lustre
+  // mounted without them), two jobs are not kept apart: the second job deletes
+  // the checkpoint that the first is writing, and each removes the other's old
+  // checkpoints. Use one directory per job there.
   //
   // FailedPrecondition: another job writes in the directory (the message names
   // its host and process), or a rank does not see the files that rank 0 writes
@@ -99,8 +99,8 @@ class CheckpointWriter {
   //
   // Every rank gets the same error, apart from its wording:
   //   InvalidArgument     a rank's slices or step are invalid (the message
-  //                       gives the rank), no rank has some elements, or ranks
-  //                       disagree about a tensor. Nothing is saved.
+  //                       gives the rank), some elements are on no rank, or
+  //                       ranks disagree about a tensor. Nothing is saved.
   //   ResourceExhausted, PermissionDenied, Internal
   //                       the previous save failed; the message names the rank,
   //                       the file and the system's error. This save is not

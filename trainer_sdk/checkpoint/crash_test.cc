@@ -1,5 +1,5 @@
-// A writer may be killed at any byte, its machine may lose power at any byte,
-// or its disk may be full from any byte on. In each case the previous
+// Tests of crashes: a writer is killed at any byte, its machine loses power at
+// any byte, or its disk is full from any byte on. In each case the previous
 // checkpoint must stay intact, and a save that reported success must be on the
 // disk.
 
@@ -60,7 +60,7 @@ absl::StatusOr<std::unique_ptr<CheckpointWriter>> NewWriter(ProcessGroup& group,
 }
 
 // The step of the newest intact checkpoint. Fails if a newer checkpoint is
-// damaged, or if the content is not that of its step.
+// damaged, or if the opened checkpoint has the content of another step.
 absl::StatusOr<int64_t> NewestWhole(MemoryDisk& disk) {
   const auto reader = CheckpointReader::OpenNewest(kFolder, &disk);
   if (!reader.ok()) return reader.status();
@@ -85,8 +85,8 @@ absl::StatusOr<int64_t> NewestWhole(MemoryDisk& disk) {
 struct Scenario {
   const char* name;
   int keep;
-  // The steps that are saved before the fault, and the step of the save in
-  // which the fault happens.
+  // before: the steps that are saved before the fault. step: the step of the
+  // save during which the fault happens.
   std::vector<int64_t> before;
   int64_t step;
 };
@@ -118,7 +118,7 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
     writer->reset();
     if (auto s = meet(); !s.ok()) return s;
     const std::unique_ptr<MemoryDisk> before = disk->AfterProcess();
-    // One group serves all repetitions, because file errors do not break a
+    // All repetitions use one process group, because file errors do not break a
     // group.
     for (int64_t at = 0;; at += stride) {
       if (auto s = meet(); !s.ok()) return s;
@@ -156,8 +156,8 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
   return cases;
 }
 
-// Checks that the newest checkpoint is intact and is the new one or, unless the
-// save reported success, the one saved before.
+// Checks that the newest checkpoint is intact. It must be that of the save with
+// the fault or, if this save has reported an error, the one saved before.
 absl::Status CheckNewest(const Scenario& scenario, MemoryDisk& disk,
                          const absl::Status& saved) {
   const absl::StatusOr<int64_t> newest = NewestWhole(disk);

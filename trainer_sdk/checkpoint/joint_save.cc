@@ -95,8 +95,8 @@ absl::Status SaveAgreement::Reach(const absl::Status& status, int64_t step,
                                   const std::vector<CheckpointSlice>& slices,
                                   CallOptions call) {
   const std::string ranges = WriteRanges(RangesOf(slices));
-  // Whether this rank's list of slices is the same as in its last save, which
-  // has checked the list.
+  // Whether this rank's list of slices is the same as in its last save. If so,
+  // CheckSlices has already checked it.
   const bool known = ranges == known_[static_cast<size_t>(group_.rank())];
   RankMessage mine = {status, ""};
   if (mine.status.ok()) {

@@ -18,9 +18,10 @@
 
 namespace muster {
 
-// Checks that all ranks which hold the same part of a tensor hold equal bytes.
-// Each of these ranks writes only a share of that part, so a checkpoint of
-// differing replicas would be a mixture that no rank ever had.
+// Checks that replicas are equal: ranks that hold the same part of a tensor
+// must hold equal bytes. Each of these ranks writes only a share of the part.
+// So a checkpoint of differing replicas would be a mixture that no rank ever
+// had.
 class ReplicaCheck {
  public:
   ReplicaCheck() = default;
@@ -33,8 +34,8 @@ class ReplicaCheck {
   std::string Digests(const std::vector<CheckpointSlice>& slices) const;
 
  private:
-  // Indexed by the plan's replicated ranges: where the range is in this rank's
-  // slices.
+  // For each replicated range that this rank holds, in the plan's order: the
+  // places of the range in this rank's slices.
   std::vector<std::vector<ShardCopy>> places_;
 };
 
@@ -45,17 +46,18 @@ absl::Status CompareReplicas(const SharePlan& plan,
                              const std::vector<std::string_view>& digests);
 
 // Makes all ranks agree on the plan of a save: what is saved, and which rank
-// writes it. A rank sends its list of slices only in the first save and when
-// the list has changed, so that most saves need only two short collectives.
+// writes it. A rank sends its list of slices only if it is the first list or
+// has changed. So most saves need only two short collectives.
 class SaveAgreement {
  public:
   explicit SaveAgreement(ProcessGroup& group)
       : group_(group), known_(static_cast<size_t>(group.size())) {}
 
   // Makes the plan for this save. Collective. `status`: OK, or the reason why
-  // this rank cannot save. On failure every rank gets an error: a rank that
-  // cannot save gets its own error, any other rank gets that of the first such
-  // rank. InvalidArgument: the ranks' slices do not fit together.
+  // this rank cannot save. On failure every rank gets an error. A rank that
+  // cannot save gets its own error; any other rank gets the error of the first
+  // rank that cannot save. InvalidArgument: the ranks' slices do not fit
+  // together.
   absl::Status Reach(const absl::Status& status, int64_t step,
                      const std::vector<CheckpointSlice>& slices,
                      CallOptions call);

@@ -1,5 +1,5 @@
 // Tests with real processes on a real disk. Processes are killed at random
-// moments, or their file size is limited.
+// moments, or have too low a limit on file sizes.
 
 #include <poll.h>
 #include <signal.h>

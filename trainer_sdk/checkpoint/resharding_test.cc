@@ -25,7 +25,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A new folder for this test.
+// Returns the path of a folder, unique to the calling test, that does not exist
+// yet.
 std::string NewFolder() {
   std::string path = testing::TempDir() + "/checkpoint-XXXXXX";
   EXPECT_NE(mkdtemp(path.data()), nullptr);
@@ -165,8 +166,8 @@ TEST(ReshardingTest, MismatchedTensorIsNamed) {
 TEST(ReshardingTest, UnreadTensorIsNamed) {
   const std::string folder = NewFolder();
   ASSERT_TRUE(SaveOnce(folder, Sharding::kFlat, 2, 7).ok());
-  // The ranks read either all tensors but one, or all elements of that tensor
-  // but the last one.
+  // All ranks read every tensor except "mean.double". Of that tensor they read
+  // either nothing or all elements but the last.
   for (const bool whole : {true, false}) {
     const auto statuses = RunWorld(2, [&](ProcessGroup& group) {
       auto reader = OpenNewestTogether(group, folder);

@@ -15,8 +15,8 @@ namespace {
 
 using Owners = std::vector<int>;
 
-// A tensor as the ranks declared it, with the begin and end of each rank's
-// slices of it.
+// A tensor of the checkpoint, and the elements at which each rank's slices of
+// this tensor begin and end.
 struct KnownTensor {
   CheckpointTensor tensor;
   int first_rank = 0;
@@ -51,8 +51,8 @@ absl::StatusOr<std::map<std::string, KnownTensor>> Gather(
   return known;
 }
 
-// Cuts a tensor into ranges at every position at which the set of ranks that
-// hold it changes. Adds each range to the list of its set of ranks.
+// Cuts a tensor into ranges, so that all elements of a range are held by the
+// same set of ranks. Adds each range to the list of ranges of that set.
 absl::Status Cut(KnownTensor* known,
                  std::map<Owners, std::vector<SliceRange>>* by_owners) {
   std::sort(known->edges.begin(), known->edges.end(),
@@ -206,7 +206,7 @@ std::vector<ShardCopy> SliceIndex::CopiesOf(const SliceRange& range,
 absl::StatusOr<ShardLayout> LayOutShard(const std::vector<SliceRange>& own,
                                         const std::vector<SliceRange>& share) {
   ShardLayout layout;
-  // Key: the name of a range's entry in the file.
+  // Key: the name of a range's entry in the shard file.
   std::map<std::string, const SliceRange*> ranges;
   for (const SliceRange& range : share) {
     SafetensorsTensor entry;

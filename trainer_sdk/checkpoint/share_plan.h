@@ -36,8 +36,8 @@ struct SharePlan {
 // Makes a plan from the ranges that the ranks hold, indexed by rank. Elements
 // that several ranks hold are divided among these ranks so that each writes
 // about the same number of bytes. InvalidArgument: two ranks declare a tensor
-// with different types or shapes (the message gives both), or no rank holds
-// some elements.
+// with different types or shapes (the message gives both), or some elements are
+// on no rank.
 absl::StatusOr<SharePlan> PlanShares(
     const std::vector<std::vector<SliceRange>>& ranks);
 

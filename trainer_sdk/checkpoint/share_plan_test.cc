@@ -83,7 +83,7 @@ TEST(PlanSharesTest, GapsAndDisagreementsAreNamed) {
                         "tensor 'a' (float32 [5,2])"));
 }
 
-// For random ranges: each element is in the share of exactly one rank, which
+// Tests random ranges. Each element is in the share of exactly one rank, which
 // holds the element. If all ranks hold all elements, the ranks' shares differ
 // by at most one element.
 TEST(PlanSharesTest, EveryElementIsInOneShareOfItsOwners) {

@@ -11,9 +11,9 @@
 namespace muster::cuda {
 namespace {
 
-// Float32 numbers with many different upper 16 bits, and with lower bits just
-// below, at and just above the middle between two neighbouring bfloat16 or
-// float16 numbers.
+// Float32 numbers with many different upper 16 bits. Their lower bits place
+// them just below, at and just above the middle between two neighbouring
+// bfloat16 or float16 numbers.
 std::vector<float> Values() {
   std::vector<float> values;
   for (uint32_t upper = 0; upper < 0x10000; upper += 37) {

@@ -41,15 +41,16 @@ void CudaDevice::WaitForOther(Stream stream) {
   CudaStream const other = Of(
       stream == Stream::kCompute ? Stream::kCommunication : Stream::kCompute);
   // One event serves all calls: cudaStreamWaitEvent waits for the latest
-  // cudaEventRecord before it, even if the event is recorded again later.
+  // cudaEventRecord that precedes the wait, even if the event is recorded again
+  // later.
   Note("cudaEventRecord", plugin_.record(reached_, other));
   Note("cudaStreamWaitEvent", plugin_.stream_waits(Of(stream), reached_));
 }
 
 absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
   void* memory = nullptr;
-  // A rank's share of few weights may have 0 bytes, but cudaMalloc needs at
-  // least 1 byte.
+  // If there are few weights, a rank's share of them may have 0 bytes, but
+  // cudaMalloc needs at least 1 byte.
   absl::Status status =
       StatusOf(absl::StrCat("cudaMalloc of ", bytes, " bytes"),
                plugin_.allocate(&memory, std::max<int64_t>(1, bytes)));
@@ -58,10 +59,10 @@ absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
 }
 
 void CudaDevice::CopyIn(void* to, const void* from, int64_t bytes) {
-  // CUDA's runtime copies pageable memory before it returns, so the caller may
-  // change it at once. Two kinds of memory are read only after the return:
-  // pinned memory, and all host memory if the GPU reads it in place. Wait for
-  // those copies.
+  // cudaMemcpyAsync reads pageable host memory before it returns, so the caller
+  // may then change it. It may read two kinds of memory after it has returned:
+  // pinned memory, and all host memory if the GPU reads it in place. For these,
+  // wait until the copy is done.
   Note(
       "cudaMemcpyAsync to the device",
       plugin_.copy(to, from, bytes, CudaPlugin::CopyKind::kToDevice, stream()));

@@ -49,8 +49,8 @@ class CudaDevice : public Device {
   void Convert(Stream stream, const TensorData& from, const TensorData& to,
                DType precision) override;
   void AddSquares(const TensorData& values, int64_t* words) override;
-  // Updates weights by an AdamWRule or a SgdRule. InvalidArgument: another
-  // rule.
+  // Updates weights by an AdamWRule or a SgdRule. InvalidArgument: `rule` is of
+  // another class.
   absl::Status Update(const UpdateRule& rule, const OptimizerStep& step,
                       const WeightUpdate& update) override;
   void Wait() override;

@@ -245,9 +245,9 @@ TEST(CudaDeviceTest, DataParallelTrainingHasTheAveragedGradients) {
       }
       status.Update((*model)->reducer().Confirm());
       device.CopyOut(host.data(), weights, bytes);
-      // All ranks start with rank 0's weights, 0. The averaged gradient is 2,
-      // so the velocity is 2 in the first step and 0.5 * 2 + 2 = 3 in the
-      // second.
+      // All ranks start with rank 0's weights, which are 0. The averaged
+      // gradient is 2, so the velocity is 2 in the first step and 0.5 * 2 + 2 =
+      // 3 in the second.
       EXPECT_EQ(host, std::vector<float>(kCount, -0.25f * (2 + 3)));
       return status;
     });

@@ -29,7 +29,7 @@ struct CudaPlugin {
   enum class CopyKind : int32_t { kToDevice, kToHost, kOnDevice };
   enum class EventKind : int32_t { kWithTime, kWithoutTime };
 
-  // Version() of the headers with which the plugin was compiled
+  // the result of Version() when the plugin was compiled
   uint64_t version;
 
   // Returns CUDA's description of an error; never null.

@@ -9,8 +9,9 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr int64_t kMaxBlocks = 512;
-// Number of elements per thread for which the grid is sized. With fewer, adding
-// up the sums of a block would cost more than squaring its elements.
+// The number of blocks is chosen so that a thread has about this number of
+// elements, or more. With fewer elements per thread, adding up the threads'
+// sums would take longer than squaring the elements.
 constexpr int64_t kLeastElements = 16;
 
 // Number of 32-bit digits of a sum, as in SquareSum; the lowest digit is in

@@ -39,8 +39,8 @@ TEST_P(CudaSquareSumTest, IsTheExactSumOfTheHost) {
   EXPECT_EQ(Sum(none), Words{});
   std::vector<float> one = {3};
   EXPECT_EQ(muster::SquareSum::Value(Sum(one)), 9);
-  // Numbers of all magnitudes, including subnormal ones, and enough of them for
-  // more than one block.
+  // Numbers of all magnitudes, including subnormal numbers, for several thread
+  // blocks.
   std::vector<float> values;
   for (uint32_t i = 0; i < 5000; ++i) {
     values.push_back(std::bit_cast<float>((i * 858993u) & 0x7f7fffffu));
@@ -71,8 +71,8 @@ TEST_P(CudaSquareSumTest, NonFiniteValueGivesNan) {
   }
   // The square of this value exceeds the range of float32.
   values[777] = 1e30f;
-  // The 999 other squares are 1 each, too small to change a double of this
-  // magnitude.
+  // The squares of the 999 other elements, 1 each, are too small to change a
+  // double of about 1e60.
   EXPECT_EQ(muster::SquareSum::Value(Sum(values)), double{1e30f} * 1e30f);
 }
 

@@ -42,8 +42,8 @@ struct DistributedSamplerOptions {
 // Immutable, so thread-safe.
 class DistributedSampler {
  public:
-  // InvalidArgument: the length is negative, or the rank is not in [0,
-  // world_size).
+  // Makes a sampler. InvalidArgument: the length is negative, or the rank is
+  // not in [0, world_size).
   static absl::StatusOr<DistributedSampler> Create(
       const DistributedSamplerOptions& options);
 

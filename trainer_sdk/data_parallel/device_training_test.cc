@@ -274,7 +274,7 @@ TEST(DeviceTrainingTest, AFullDeviceIsReported) {
         1,
         [&](ProcessGroup& world) {
           // A device with enough memory for values and gradients, but not for
-          // the further memory that DataParallel::Create allocates.
+          // the buffers that DataParallel::Create allocates.
           StreamDevice device(8000);
           Training training({.state = state}, device);
           return training.Prepare(world);

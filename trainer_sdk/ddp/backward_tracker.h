@@ -18,8 +18,8 @@ enum class ParameterUse {
   // step.
   kMayVary,
   // On each rank, every pass produces the same gradients as the rank's first
-  // pass, and equally often (PyTorch's static_graph). The first pass reduces
-  // its gradients only at its end.
+  // pass, and each of them the same number of times (PyTorch's static_graph).
+  // The first pass reduces its gradients only at its end.
   kStatic,
 };
 
@@ -33,9 +33,8 @@ enum class GradientSync {
 
 // Tracks one backward pass after another: which buckets are full and in which
 // order they are reduced. Errors of the caller name the parameter. Buckets are
-// reduced strictly in index order, whatever the order in which they become
-// full, so that all ranks reduce the same bucket at the same time. Pure; not
-// thread-safe.
+// always reduced in index order, even if they become full in another order. So
+// all ranks reduce the same bucket at the same time. Pure; not thread-safe.
 class BackwardTracker {
  public:
   BackwardTracker(std::vector<std::string> names, ParameterUse use);
@@ -57,7 +56,7 @@ class BackwardTracker {
   absl::Status MarkReady(int parameter, std::vector<int>* full);
 
   // Reports that the pass will produce no gradient of `parameter`. An optional
-  // hint for kMayVary: without the hint the parameter's bucket is reduced only
+  // hint for kMayVary. Without the hint, the parameter's bucket is reduced only
   // at the end of the pass. FailedPrecondition: ParameterUse is not kMayVary,
   // or the gradient was marked before.
   absl::Status MarkUnused(int parameter, std::vector<int>* full);
@@ -74,8 +73,8 @@ class BackwardTracker {
   // Whether, at the end of this pass, the ranks must tell each other which
   // parameters they used.
   bool must_share_use() const;
-  // The parameters in the order in which their gradients became ready in the
-  // last reduced pass, then the parameters that were not used.
+  // First the parameters that were used in the last reduced pass, in the order
+  // in which their gradients became ready; then the unused parameters.
   std::vector<int> ObservedOrder() const;
 
  private:
@@ -95,8 +94,8 @@ class BackwardTracker {
   bool IsRunning(int parameter) const;
   absl::Status WhyNotRunning(int parameter) const;
   bool Learning() const;
-  // Records that this pass produces no further gradient of `parameter`, and
-  // appends to `full` the buckets that may be reduced now.
+  // Records that this pass produces no further gradient of `parameter`. Appends
+  // to `full` the buckets that may be reduced now.
   void Done(int parameter, std::vector<int>* full);
   void AppendFull(std::vector<int>* full);
   std::string Missing() const;
@@ -105,8 +104,8 @@ class BackwardTracker {
   const ParameterUse use_;
   Phase phase_ = Phase::kIdle;
   GradientSync sync_ = GradientSync::kReduce;
-  // Whether the first reduced pass of a static graph is over, so that it is
-  // known which gradients each pass produces.
+  // Whether the first reduced pass of a static graph is over. From then on it
+  // is known which gradients each pass produces.
   bool learned_ = false;
   // Whether the last pass was reduced, so that the next pass begins a new step.
   bool reduced_ = false;

@@ -77,8 +77,9 @@ absl::Status CheckSameParameters(Device& device, ProcessGroup& group,
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (least[i] == most[i]) continue;
     const Tensor& mine = parameters[i];
-    // Every rank calls this collective, because all ranks have the same `least`
-    // and `most` and so find the same first difference.
+    // The ranks gather their digests of the first parameter for which the
+    // smallest digest (`least`) and the largest (`most`) differ. Every rank
+    // makes this call, because `least` and `most` are equal on all ranks.
     const absl::StatusOr<std::vector<int64_t>> digests =
         Gathered(device, group, DigestOf(mine, part));
     if (!digests.ok()) return digests.status();

@@ -30,16 +30,16 @@ enum class BucketOrder {
 // Groups parameters into buckets, each of which is reduced by one operation:
 // parameters with gradients of one type, in `order`. A bucket is closed as soon
 // as it holds at least its limit (Li et al., VLDB 2020). Full buckets are
-// returned first, in the order in which they become full; then the others, by
-// the position of their first parameter in `order`. The result is the same on
-// all ranks with the same parameters and order. `order` must contain each
-// parameter once. Pure.
+// returned first, in the order in which they become full; then the partly
+// filled buckets, by the position of their first parameter in `order`. The
+// result is the same on all ranks with the same parameters and order. `order`
+// must contain each parameter once. Pure.
 std::vector<std::vector<int>> AssignBuckets(
     const std::vector<Tensor>& parameters, const std::vector<int>& order,
     const BucketLimits& limits);
 
-// The indices of the parameters from last to first, which is roughly the order
-// in which a backward pass produces gradients.
+// The indices of the parameters from last to first. A backward pass produces
+// gradients roughly in this order.
 std::vector<int> ReverseOrder(const std::vector<Tensor>& parameters);
 
 }  // namespace muster

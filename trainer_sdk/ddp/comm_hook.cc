@@ -26,9 +26,9 @@ absl::Status CompressHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
   constexpr auto kStream = Device::Stream::kCommunication;
   Device& device = bucket.on();
   if (room_ < bucket.count) {
-    // The device may still use the old buffer. So the work on the compute
-    // stream and on the communication stream must end before the buffer is
-    // freed.
+    // The buffer of an earlier, smaller bucket is about to be freed, but the
+    // device may still use it. So the work on the compute stream and on the
+    // communication stream must end first.
     device.WaitForOther(Device::Stream::kCompute);
     device.Wait();
     auto memory = device.Allocate(bucket.count * SizeOf(type_));

@@ -1,5 +1,6 @@
-// Compares a reducer for gradients on a device with a reducer for gradients on
-// the host: with every option, both give the same averages, to the last bit.
+// Compares a reducer of gradients on a device with a reducer of gradients on
+// the host. With every option, both must give the same averages, to the last
+// bit.
 
 #include <cmath>
 #include <cstdint>

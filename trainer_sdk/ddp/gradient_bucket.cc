@@ -48,7 +48,7 @@ absl::StatusOr<std::vector<GradientBucket>> BucketsInPlace(
   };
   std::vector<GradientBucket> buckets;
   // The memory that earlier buckets occupy. Key: address of a bucket's first
-  // byte; value: address behind its last byte.
+  // byte; value: address after its last byte.
   std::map<intptr_t, intptr_t> taken;
   for (const std::vector<int>& members : assignment) {
     GradientBucket bucket;

@@ -1,4 +1,5 @@
-// Compares the compressing hooks with simple arithmetic.
+// Compares the averages of the hooks that compress gradients with averages that
+// are computed in a simple way.
 
 #include <algorithm>
 #include <cmath>
@@ -142,8 +143,9 @@ TEST(LowRankTest, ColumnsBecomeOrthonormal) {
 }
 
 TEST(LowRankTest, ColumnsThatDependOnOthersAreReplaced) {
-  // The linearly dependent columns are: columns that span only two dimensions,
-  // multiples of one unit vector, or zeros; each also with tiny values.
+  // The columns of the matrix are linearly dependent: they span only two
+  // dimensions, are multiples of one unit vector, or are zeros. Each case is
+  // also tested with tiny values.
   for (const float scale : {1.0f, 1e-20f}) {
     for (const int dependent : {0, 1, 2}) {
       std::vector<float> p(9 * 4);
@@ -172,7 +174,8 @@ TEST(LowRankTest, MoreColumnsThanRowsLeaveZeros) {
 }
 
 TEST(LowRankTest, ProductsAreProducts) {
-  // m = [1 2 3; 4 5 6], q = [1; 10; 100], p = [7; 8].
+  // The matrices, with rows separated by semicolons: m = [1 2 3; 4 5 6], q =
+  // [1; 10; 100], p = [7; 8].
   const std::vector<float> m = {1, 2, 3, 4, 5, 6};
   const std::vector<float> q = {1, 10, 100};
   const std::vector<float> p = {7, 8};
@@ -233,9 +236,9 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
   const std::vector<double> conditions = Condition([](Disturbance disturb) {
     return std::vector<std::vector<double>>{Arrived(2, disturb)};
   });
-  // The bound counts the successive roundings of one element: the sum over the
-  // ranks, a product over the longer side of the matrix, and as many again for
-  // each of the two columns that are made orthogonal.
+  // The bound counts the successive roundings of one element: in the sum over
+  // the ranks, and in a product over the longer side of the matrix. Each of the
+  // two columns that are made orthogonal has as many roundings as that product.
   const double bound =
       RoundingBound<float>(2 + (2 + 1) * (kColumns + 2), conditions[0]);
   std::vector<double> arrived = Arrived(2, none);
@@ -274,10 +277,10 @@ TEST(PowerSgdTest, ErrorIsSentInLaterSteps) {
           }
           if (step == 1) first_gap = gap;
         }
-        // A single step has a large error, but the mean over all steps has only
-        // the error of the last step divided by the number of steps. The bounds
-        // below show that errors are sent later; rounding errors are much
-        // smaller.
+        // A single step has a large error. In the mean over all steps only the
+        // error of the last step remains, divided by the number of steps. The
+        // bounds show that later steps send the errors of earlier ones;
+        // rounding errors are much smaller than the bounds.
         if (first_gap < 0.1) return absl::InternalError("nothing was lost");
         if (gap > first_gap / 4) {
           return absl::InternalError(absl::StrCat(first_gap, " to ", gap));

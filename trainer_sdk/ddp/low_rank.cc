@@ -6,9 +6,10 @@
 namespace muster {
 namespace {
 
-// A column is treated as linearly dependent on the columns before it if less
-// than this fraction of its norm remains after its projections on them are
-// subtracted. The value is the rounding error of float32, with a margin.
+// Projections on the earlier columns are subtracted from each column. If less
+// than this fraction of the column's norm remains, the column counts as
+// linearly dependent on the earlier ones. The value is the rounding error of
+// float32, with a margin.
 constexpr double kRest = 1e-5;
 
 // The norm of column k of p[rows, rank].
@@ -47,9 +48,9 @@ void SubtractProjections(float* p, int64_t rows, int64_t rank, int64_t k) {
 // k becomes zero.
 void Replace(float* p, int64_t rows, int64_t rank, int64_t k) {
   // The smallest accepted norm of a unit vector after its projections are
-  // subtracted. The k columns before span at most k of the first k + 1
-  // dimensions, so at least one of k + 1 unit vectors keeps a squared norm of
-  // at least 1/(k+1); half of that allows for rounding.
+  // subtracted. The k earlier columns span at most k dimensions. So of the
+  // first k + 1 unit vectors at least one keeps a squared norm of at least
+  // 1/(k+1); half of that allows for rounding.
   const double least = std::sqrt(0.5 / static_cast<double>(k + 1));
   for (int64_t unit = 0; unit <= k && unit < rows; ++unit) {
     for (int64_t i = 0; i < rows; ++i) p[i * rank + k] = i == unit ? 1 : 0;

@@ -22,8 +22,8 @@ void TimesTransposed(const float* p, const float* q, int64_t rows,
 
 // Makes the columns of p[rows, rank] orthonormal by Gram-Schmidt. A column that
 // is zero, or a linear combination of earlier columns, is replaced by a vector
-// that is independent of the earlier columns. Otherwise only a rounding error
-// would remain of the column, which is not a useful direction, and a column of
+// independent of the earlier columns. Without this, a linear combination would
+// leave only a rounding error, which is not a useful direction, and a column of
 // zeros would stay zero forever. PyTorch keeps that rounding error, and
 // therefore approximates gradients of less than full rank badly. If rank >
 // rows, the surplus columns become zero.

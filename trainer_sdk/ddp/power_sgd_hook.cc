@@ -121,7 +121,8 @@ absl::Status PowerSgdHook::ReduceMatrices(Plan& plan, float* data,
     float* const m = data + place.offset;
     for (size_t i = 0; i < matrix.error.size(); ++i) {
       // `error` temporarily holds the whole gradient plus the last step's
-      // error. The approximation is subtracted from it once it is computed.
+      // error. Once the approximation is computed, it is subtracted from
+      // `error`.
       m[i] += matrix.error[i];
       matrix.error[i] = m[i];
     }

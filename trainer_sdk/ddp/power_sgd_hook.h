@@ -81,8 +81,8 @@ class PowerSgdHook : public CommHook {
   };
 
   Plan MakePlan(const GradientBucket& bucket);
-  // Whether this step averages the bucket exactly. If so, counts the exact step
-  // for each matrix that still needs one.
+  // Whether this step averages the bucket exactly. If it does, increments
+  // exact_steps of each matrix of the bucket that needs more exact steps.
   bool TakeExactStep(const Plan& plan) const;
   // Averages the elements that belong to no compressed matrix (ReduceRest), and
   // the compressed matrices (ReduceMatrices). `data`: the bucket in host

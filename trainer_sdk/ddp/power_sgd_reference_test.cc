@@ -1,5 +1,5 @@
-// Compares PowerSgdHook, with a rough approximation, with the algorithm of
-// Vogels et al., which the test computes in double for all ranks at once.
+// Compares PowerSgdHook with the algorithm of Vogels et al., which the test
+// computes in double for all ranks at once. The approximation is rough.
 
 #include <algorithm>
 #include <cmath>
@@ -80,8 +80,8 @@ Matrix Mean(const std::vector<Matrix>& of) {
   return mean;
 }
 
-// Orthonormal columns by Gram-Schmidt. The columns must be far from linearly
-// dependent, as they are in this test.
+// Returns the matrix with its columns made orthonormal by Gram-Schmidt. The
+// columns of `m` must be far from linearly dependent, as they are in this test.
 Matrix Orthonormal(const Matrix& m) {
   Matrix columns = Transposed(m);
   for (size_t k = 0; k < columns.size(); ++k) {
@@ -285,9 +285,10 @@ TEST(PowerSgdReferenceTest, IsTheAlgorithmWrittenOut) {
             return TakeSteps(approximation, group, &results[group.rank()]);
           }));
       ASSERT_TRUE(status.ok()) << status;
-      // The largest number of successive roundings of one element: the sum over
-      // the ranks, a product over the longest side of a matrix, and as many
-      // again for each column that is made orthogonal.
+      // The largest number of successive roundings of one element: those of the
+      // sum over the ranks, and those of a product over the longest side of a
+      // matrix. Each column that is made orthogonal has as many roundings as
+      // that product.
       const double operations =
           world +
           (approximation + 1) * static_cast<double>(kShapes[1].columns + 2);

@@ -95,8 +95,8 @@ class Training {
         d_first_[i * kInputs + j] = dh[i] * x[j];
       }
     }
-    // Gradients become ready in another order than that of the first buckets,
-    // so that the buckets change after the first step.
+    // Gradients become ready in another order than the first buckets have, so
+    // that the buckets change after the first step.
     for (const int parameter : {0, 1}) {
       status.Update(reducer_->MarkReady(parameter));
     }

@@ -24,8 +24,8 @@ bool IsWorthIt(const Tensor& tensor, int approximation, double least_rate) {
   return columns > 1 && sent * least_rate < static_cast<double>(tensor.count());
 }
 
-// How many of the `saved` ranks that wrote the checkpoint leave their errors to
-// `rank`, which is one of `ranks` ranks now.
+// `saved` ranks wrote the checkpoint, and `ranks` ranks now read it. Returns
+// how many of the saved ranks' errors `rank` takes over.
 int ShareOf(int rank, int ranks, int saved) {
   return rank < saved ? (saved - 1 - rank) / ranks + 1 : 0;
 }

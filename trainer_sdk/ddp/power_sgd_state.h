@@ -72,9 +72,10 @@ class PowerSgdState {
   // indexed by parameter: index of its matrix in `matrices_`; -1 if it has none
   std::vector<int> matrix_of_;
 
-  // While a checkpoint is loaded that another number of ranks wrote: that
-  // number of ranks, and for each matrix the errors that this rank takes over,
-  // concatenated. Otherwise 0 and empty.
+  // saved_ranks_: the number of ranks that wrote the checkpoint that is being
+  // loaded. shares_: for each matrix, the errors that this rank takes over,
+  // concatenated. 0 and empty if no checkpoint is being loaded, or if as many
+  // ranks as now wrote it.
   int saved_ranks_ = 0;
   std::vector<std::vector<float>> shares_;
 };

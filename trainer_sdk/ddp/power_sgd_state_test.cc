@@ -106,7 +106,8 @@ TEST(PowerSgdStateTest, AnyNumberOfRanksTakesOverWhatAnyLost) {
       std::vector<double> sum(kCount, 0.0);
       for (int rank = 0; rank < readers; ++rank) {
         PowerSgdState state = StateOf(rank, readers);
-        // errors from before, which loading a checkpoint must discard
+        // an error of earlier steps, which must be discarded when the
+        // checkpoint is loaded
         state.Find(1)->error.assign(kCount, 5.0f);
         const auto slices = state.SlicesIn(saved.tensors);
         ASSERT_TRUE(slices.ok()) << slices.status();
@@ -131,9 +132,9 @@ TEST(PowerSgdStateTest, AnyNumberOfRanksTakesOverWhatAnyLost) {
       for (size_t i = 0; i < sum.size(); ++i) {
         double lost = 0;
         for (int rank = 0; rank < ranks; ++rank) lost += LossOf(rank, i);
-        // The bound allows for two roundings: that of the ratio of the two
-        // numbers of ranks, and that of a product with it. The errors and their
-        // sums are exact.
+        // The bound allows for two roundings: of the quotient of the old and
+        // the new number of ranks, and of an error's product with this
+        // quotient. The errors and their sums are exact.
         const double bound = RoundingGrowth<float>(2) * lost / ranks;
         EXPECT_NEAR(sum[i] / readers, lost / ranks, bound) << "of the average";
         EXPECT_GT(0.001 * sum[i] / readers, bound) << "planted";

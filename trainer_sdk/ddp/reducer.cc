@@ -97,15 +97,15 @@ std::vector<Tensor> AsInBuckets(std::vector<Tensor> parameters,
   return parameters;
 }
 
-// Whether there is nothing to reduce: the group has one rank, and no option
-// needs a reduction nevertheless.
+// Whether the reducer has nothing to do, because the group has one rank and no
+// option changes the gradients.
 bool IsAlone(const ProcessGroup& group, const DdpOptions& options) {
   return group.size() == 1 && options.hook == nullptr && !options.narrow_to &&
          options.place != GradientPlace::kOwnToBucket;
 }
 
 // Runs jobs one after another on a thread, concurrently with the backward pass.
-// If Start was not called, Add runs its job at once on the caller's thread.
+// If Start was not called, Add runs its job immediately on the caller's thread.
 // After the first job that fails, all further jobs are dropped. Thread-safe.
 class ReductionThread {
  public:
@@ -116,7 +116,7 @@ class ReductionThread {
   ReductionThread& operator=(const ReductionThread&) = delete;
 
   // Starts the thread. Call it before any other method, at most once.
-  // ResourceExhausted: the system has no thread.
+  // ResourceExhausted: the system cannot start a thread.
   absl::Status Start();
 
   void Add(std::function<absl::Status()> job);
@@ -251,8 +251,9 @@ class Reducer::Body {
         !status.ok()) {
       return status;
     }
-    // The reducer needs no thread if it has nothing to reduce, or if a device
-    // performs the reductions asynchronously.
+    // The reducer needs no thread if the group has one rank and no option
+    // changes the gradients, or if a device performs the reductions
+    // asynchronously.
     return alone_ || !device_.is_host() ? device_.status() : thread_.Start();
   }
 
@@ -334,9 +335,9 @@ class Reducer::Body {
     if (alone_) return status;
     for (const int index : full_) {
       GradientBucket& bucket = buckets_[index];
-      // The flags that say which parameters of the bucket are used. For a full
-      // bucket they no longer change. They are copied, because parameters of
-      // other buckets are marked while this bucket is reduced.
+      // A copy of the flags that say which parameters of this bucket are used.
+      // While this bucket is reduced, its flags no longer change, but those of
+      // parameters in other buckets do.
       std::vector<bool> used;
       for (const GradientBucket::Part& part : bucket.parts) {
         used.push_back(tracker_.used(part.parameter));
@@ -502,7 +503,7 @@ class Reducer::Body {
 
   ProcessGroup& group_;
   Device& device_;
-  // Whether there is nothing to reduce; see IsAlone.
+  // The result of IsAlone: whether the reducer has nothing to do.
   const bool alone_;
   const std::vector<Tensor> parameters_;
   // The parameters, with the type that each gradient has in its bucket.
@@ -527,7 +528,7 @@ class Reducer::Body {
   Duration exposed_{};
   int64_t steps_ = 0;
   // Declared last, so that the thread is destroyed first: its jobs use all
-  // members above.
+  // other members.
   ReductionThread thread_;
 };
 

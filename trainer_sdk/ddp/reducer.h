@@ -39,7 +39,8 @@ enum class GradientPlace {
   // (Tensor::gradient), which is reduced without a copy. A bucket is the memory
   // from its first gradient to its last, so the gradients of each type must lie
   // in memory in the order of their tensors. Only gaps may lie between them,
-  // whose contents are averaged as well. Needs BucketOrder::kReverse.
+  // and the contents of the gaps are averaged as well. Needs
+  // BucketOrder::kReverse.
   kInPlace,
 };
 
@@ -63,7 +64,7 @@ struct DdpOptions {
   std::shared_ptr<ReducerObserver> observer = {};
 };
 
-// Times, summed over all steps.
+// The times that a reducer took on this rank, summed over all steps.
 struct ReducerTimes {
   // The time that the reducer's thread spent copying and reducing; 0 if
   // gradients are on a device.
@@ -135,8 +136,8 @@ class Reducer {
   absl::Status Confirm();
 
   // The address to which the backward pass writes the parameter's gradient.
-  // With GradientPlace::kBucket the address may change once, in the first
-  // Finish that reduces, unless the order is BucketOrder::kReverse.
+  // With GradientPlace::kBucket and BucketOrder::kObserved, the address may
+  // change once, in the first Finish that reduces.
   void* gradient(int parameter) const;
   // The average of the parameter's gradient, valid after Finish. Its address is
   // gradient(parameter), except with kOwnToBucket. The address is null if this

@@ -42,11 +42,11 @@ class ReducerObserver {
  public:
   virtual ~ReducerObserver() = default;
 
-  // Called instead of OnReduced and OnWaited if gradients are on a device, on
-  // the caller's thread. Work before the point is enqueued already, and work
-  // after it is not, so the observer can enqueue an event in between. `bucket`
-  // and `bytes`, the bucket's index and size, are valid for kAsked, kBegan and
-  // kEnded.
+  // Called on the caller's thread, instead of OnReduced and OnWaited, if
+  // gradients are on a device. At the time of the call, work before the point
+  // is enqueued, and work after the point is not. So the observer can enqueue
+  // an event in between. `bucket` and `bytes`, the bucket's index and size, are
+  // valid for kAsked, kBegan and kEnded.
   virtual void OnDevicePoint(DevicePoint point, int bucket, int64_t bytes) {
     (void)point, (void)bucket, (void)bytes;
   }

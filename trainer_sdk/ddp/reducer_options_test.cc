@@ -1,5 +1,5 @@
 // Tests every combination of the reducer's options and hooks, on every
-// transport and with 1 to 4 ranks, against averages that are computed one
+// transport and with 1 to 4 ranks. The expected averages are computed one
 // element at a time.
 
 #include <algorithm>
@@ -312,7 +312,7 @@ class OneCase {
 
   absl::Status Compare(int step) {
     FnvHash hash;
-    // Whether the comparison would detect averages that are wrong by
+    // Whether the comparison would fail if all averages were multiplied by
     // `wrong_factor`.
     bool notices = false;
     const double wrong_factor = 1.001 + 32 * Roundoff();
@@ -364,9 +364,9 @@ struct Subject {
   const char* name;
   TransportFactory factory;
   Exactness exactness;
-  // One case in `stride` is tried, with a different offset for each number of
-  // ranks, so that the tests with 1 to 4 ranks together try 4 cases in
-  // `stride`.
+  // Only every `stride`-th case is tested. The first tested case depends on the
+  // number of ranks, so that the four tests, with 1 to 4 ranks, together cover
+  // 4 out of every `stride` cases.
   int stride;
 };
 

@@ -100,7 +100,8 @@ absl::Status Expect(const Reducer& reducer, const Model& model, int i,
   return absl::OkStatus();
 }
 
-// Options with small buckets: at first 64 bytes, then 256 bytes.
+// Options with small buckets: the first bucket is full at 64 bytes, every other
+// bucket at 256 bytes.
 DdpOptions Small(GradientPlace place) {
   DdpOptions options;
   options.limits = {.first_bytes = 64, .bytes = 256};
@@ -265,8 +266,8 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(GradientPlace::kOwn,
                                      GradientPlace::kBucket)));
 
-// After the first step, all ranks put parameters into buckets in the order in
-// which rank 0's gradients became ready in that step.
+// Rank 0's gradients become ready in some order in the first step. After this
+// step, all ranks put parameters into buckets in that order.
 TEST(ReducerTest, BucketsFollowTheFirstStepOfRank0) {
   const auto statuses = RunWorld(2, [](ProcessGroup& group) -> absl::Status {
     Model model({4, 4, 4});

@@ -157,8 +157,9 @@ absl::Status RunFromHost(Device& device, ProcessGroup& group,
       operation.kind == OperationKind::kAllGather ? in * group.size() : in;
   Device::Exchange& exchange = device.exchange_;
   if (exchange.memory == nullptr || exchange.bytes < in + out) {
-    // Free the old memory. No operation still uses it, because each call of
-    // RunFromHost waits for its own work.
+    // Free the buffer, which is too small, before a larger one is allocated. No
+    // operation still uses it, because each call of RunFromHost waits for its
+    // own work.
     exchange = {};
     auto memory = device.Allocate(in + out);
     if (!memory.ok()) return memory.status();

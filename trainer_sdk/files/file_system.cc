@@ -97,7 +97,7 @@ absl::StatusOr<std::unique_ptr<FolderLock>> LockFolder(
   if (!fd.open()) return PathStatus("cannot open", path, errno);
   while (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     // These errors mean that the file system has no locks (Lustre, unless it is
-    // mounted with locks). Then continue without a lock.
+    // mounted with locks). In this case, continue without a lock.
     if (errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL) break;
     if (errno != EWOULDBLOCK && errno != EINTR) {
       return PathStatus("cannot lock", path, errno);

@@ -58,9 +58,9 @@ class FlightCalls {
 
   // The rank of `log` is stuck in the collective `stuck`. Returns the ranks
   // that finished this collective more than moment.timeout seconds ago. If
-  // there are any, the rank of `log` is itself late: no rank can finish such a
-  // collective before all ranks have called it. Empty for collectives that some
-  // ranks can finish alone, as the root of a broadcast can.
+  // there are any, the rank of `log` is itself the cause of the delay: all
+  // ranks must already have called the collective. Empty if some ranks can
+  // finish the collective alone, as the root of a broadcast can.
   std::vector<int> RanksThatFinished(const FlightLog& log,
                                      const FlightRecord& stuck,
                                      const FlightMoment& moment) const;
@@ -71,9 +71,9 @@ class FlightCalls {
   std::vector<int> PeersOf(const FlightLog& log,
                            const FlightRecord& record) const;
 
-  // The number of sends, receives and batches in `log` that involve the rank of
-  // `other`, in group `key`, between collective number `sequence` and the next
-  // collective.
+  // Counts the messages in `log` to or from the rank of `other`: sends,
+  // receives and batches in group `key`, after collective number `sequence` and
+  // before the next collective.
   int Messages(const FlightLog& log, const FlightLog& other,
                const FlightGroupKey& key, uint64_t sequence) const;
 
@@ -88,7 +88,7 @@ class FlightCalls {
   std::map<FlightGroupKey, std::map<int, int>> members_;
 };
 
-// Whether no rank can finish the operation before every rank has called it,
+// Whether a rank can finish the operation only after every rank has called it,
 // because every rank needs every rank's data.
 bool NeedsAll(const OperationSignature& signature) {
   if (signature.counts_hash != 0) return false;
@@ -140,9 +140,9 @@ const std::vector<FlightCall>& FlightCalls::With(
 std::vector<int> FlightCalls::RanksThatFinished(
     const FlightLog& log, const FlightRecord& stuck,
     const FlightMoment& moment) const {
-  // Only one kind of failure, a passed deadline, shows that this rank was late.
-  // Any other failure may be caused by a rank that finished the collective and
-  // then died.
+  // A rank whose operation failed was itself late only if the error is
+  // DeadlineExceeded. Any other error may be caused by a rank that finished the
+  // collective and then died.
   if (!NeedsAll(stuck.signature) ||
       (stuck.ended != 0 &&
        stuck.status != absl::StatusCode::kDeadlineExceeded)) {
@@ -210,16 +210,17 @@ const char* InAWord(HowEnded how) {
   return "";
 }
 
-// The ends of the ranks' processes as the agents report them, sorted into those
-// that may be the cause of the failure and those that followed from it.
+// How the ranks' processes ended, as the agents report it. The ends are sorted
+// into possible causes of the failure and its consequences.
 struct FlightDeaths {
   // One sentence for each rank whose process ended by itself, the earliest
-  // first: "rank 1 (node1, pid 77) died in all_reduce #3 of … in group world:
-  // killed by SIGKILL (9)". At most eight, and one more for the rest.
+  // first: "rank 1 (node1, pid 77) died in barrier #3 in group world: killed by
+  // SIGKILL (9)". At most eight ranks get a sentence; one more sentence counts
+  // the remaining ranks.
   std::vector<std::string> sentences;
   std::set<int> dead;
-  // Ranks that their agents killed because they were silent for too long, each
-  // with a sentence, the earliest first. This is weak evidence: a rank that
+  // Ranks that were silent for too long, so that their agents killed them. Each
+  // has a sentence, the earliest first. This is weak evidence: a rank that
   // waits for a late rank is silent as well.
   std::vector<std::pair<int, std::string>> hung;
   // Ranks that their agents stopped because another rank's process had ended.
@@ -249,8 +250,8 @@ std::string WhereWas(const FlightLog& log, const FlightMoment& moment) {
 
 std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                        const FlightMoment& moment) {
-  // The log's pid, if there is a log: the process that recorded the log may be
-  // a child of the one that the agent started.
+  // Prefer the pid in the log: the process that recorded the log may be a child
+  // of the process that the agent started.
   const int64_t pid = log == nullptr || log->pid == 0 ? end.pid : log->pid;
   return absl::StrCat("rank ", end.rank, " (", end.host, ", pid ", pid, ") ",
                       VerbOf(end.how),
@@ -260,17 +261,17 @@ std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                       ": ", end.message);
 }
 
-// Whether the end of a process, which its agent neither stopped nor found
-// silent, may be the cause of the failure. The process is not the cause if one
-// of its operations had failed before. `log`: the rank's log; null if there is
+// Whether the end of a process may be the cause of the failure; called for
+// processes that ended by themselves. A process whose operation had failed
+// before its end is not the cause. `log`: the rank's log; null if there is
 // none.
 bool IsCause(const FlightLog* log) {
   return log == nullptr || log->reason.empty();
 }
 
-// Sorts the ends of processes, and finds the ranks that died. A process that
-// ended after one of its operations had failed is not a cause, because it only
-// reacted to that failure. Pure.
+// Sorts the ends of processes, and finds the ranks that died. If one of a
+// process's operations had failed before its end, the process only reacted to
+// that failure, so it is not a cause. Pure.
 FlightDeaths FindDeaths(const std::map<int, const FlightLog*>& logs,
                         const std::map<int, const FlightEnd*>& ends,
                         const FlightMoment& moment) {
@@ -397,8 +398,8 @@ namespace {
 using GroupKey = FlightGroupKey;
 
 constexpr int kMaxHung = 8;
-// The shortest wait that is reported, in seconds. A wait of 0 would mean that
-// no rank waits.
+// The shortest wait that is reported, in seconds. It is above 0, because a
+// reported wait of 0 means that no rank waits.
 constexpr double kTold = 0.001;
 
 using Call = FlightCall;
@@ -543,8 +544,8 @@ class Analysis {
           continue;
         }
         const FlightRecord* const stuck = StuckRecord(*log->second, moment_);
-        // A rank that waits in another group is not to blame, unless other
-        // ranks have finished the operation in which it waits.
+        // A rank that waits in another group is usually not to blame. It is to
+        // blame if other ranks have finished the operation in which it waits.
         if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
             calls_.RanksThatFinished(*log->second, *stuck, moment_).empty()) {
           continue;
@@ -569,7 +570,7 @@ class Analysis {
                         " in group ", GroupName(log, stuck));
   }
 
-  // Finds ranks that are still in an operation that others have finished.
+  // Finds ranks that are still in an operation that other ranks have finished.
   // Needed only if no rank waits for these ranks; otherwise FindBehind has
   // found them.
   void FindLeftAlone() {
@@ -607,8 +608,8 @@ class Analysis {
   // records never show a rank that waits.
   void FindRanksWithFewerCalls(const GroupKey& key, const Calls& calls) {
     // If the group broke and was created again, ranks may have left the old
-    // group at different calls, so a missing call does not mean that a rank was
-    // late.
+    // group at different calls. Then a missing call does not mean that a rank
+    // was late.
     if (calls_.WasReplaced(key)) return;
     std::map<int, uint64_t> last = LastCalls(calls);
     const uint64_t front = calls.empty() ? 0 : calls.rbegin()->first;
@@ -664,9 +665,9 @@ class Analysis {
         idle.push_back(other->second);
       }
     }
-    // An idle peer may have done its part of the exchange and continued. A peer
-    // with too few messages has not. So if there are such peers, blame only
-    // them.
+    // An idle peer may have done its part of the exchange and continued; an
+    // idle peer with too few messages has not done its part. If there are peers
+    // with too few messages, blame only them.
     if (!short_of_messages.empty()) idle = std::move(short_of_messages);
     for (const FlightLog* const other : idle) {
       if (!blamed_.insert(other->rank).second) continue;
@@ -799,7 +800,7 @@ class Analysis {
 
   // An operation in which ranks are stuck.
   struct Standstill {
-    Call call;  // the call by the lowest of `ranks`
+    Call call;  // the call of the lowest rank in `ranks`
     std::string what;
     std::vector<int> ranks;
   };

@@ -17,9 +17,9 @@ struct FlightPosition {
   std::string ranks;      // the ranks as text: "ranks 0-2, 5"
   std::string operation;  // the ranks' last operation; empty: none was recorded
   std::string group;
-  // The state of that operation: "done", "in it for 12.3 s", "failed:
-  // UNAVAILABLE". If the end of the process is known, it follows: ", then
-  // died", ", then stopped", …
+  // The state of `operation`: "done", "in it for 12.3 s", "failed:
+  // UNAVAILABLE". If it is known how the process ended, the text ends with
+  // that, such as ", then died" or ", then stopped".
   std::string state;
 };
 
@@ -63,8 +63,8 @@ struct FlightAnalysis {
 //    not because an operation had failed; ranks that were stopped in
 //    consequence are listed only as stopped;
 //  - ranks that called different operations under one sequence number;
-//  - ranks that others wait for and that are in no operation, or in one that
-//    needs every rank and that others have finished;
+//  - ranks that others wait for, if they are in no operation, or are still in a
+//    collective that needs every rank and that others have finished;
 //  - ranks that their agents found silent for too long, if the findings above
 //    name them or name no rank;
 //  - ranks without a log, and ranks that ended for an unknown reason while

@@ -86,8 +86,8 @@ TEST(FlightAnalysisTest, NamesTheDeadAndTheMissing) {
 }
 
 TEST(FlightAnalysisTest, RankInAFinishedOperationIsBehind) {
-  // Rank 1 was killed in the first operation, and the others were already in
-  // the second.
+  // Rank 1 was killed in the first operation, when rank 0 was already in the
+  // second.
   EXPECT_THAT(
       AnalyseFlight({RankLog(0, 2).Does(Sum(), 1).Does(Sum(), 2, State::kIn),
                      RankLog(1, 2).Does(Sum(), 1, State::kIn)})
@@ -99,8 +99,8 @@ TEST(FlightAnalysisTest, RankInAFinishedOperationIsBehind) {
 }
 
 // Makes the logs of three ranks. Rank 1 is stuck in the operation `in`, number
-// 1 of the world. The others have finished it and wait for rank 1 in another
-// group.
+// 1 of the world. The other ranks have finished this operation and wait for
+// rank 1 in another group.
 std::vector<FlightLog> StoppedIn(const Operation& in,
                                  State state = State::kIn) {
   const std::vector<int> all = {0, 1, 2};
@@ -128,8 +128,8 @@ TEST(FlightAnalysisTest, AlsoWhereTheyWaitForItInAnotherGroup) {
         AllToAll(nullptr, nullptr, 4, DType::kInt8)}) {
     EXPECT_THAT(AnalyseFlight(StoppedIn(other)).findings, behind);
   }
-  // Rank 1 is also behind if its own operation failed by a passed deadline,
-  // while its process was stopped.
+  // Rank 1 is also reported as behind if its own operation failed with
+  // DeadlineExceeded, because its process was stopped for a while.
   EXPECT_THAT(AnalyseFlight(StoppedIn(Sum(), State::kFailed)).findings, behind);
 }
 
@@ -175,7 +175,7 @@ TEST(FlightAnalysisTest, LastRankInAnOperationIsBehind) {
 }
 
 TEST(FlightAnalysisTest, FirstOfSeveralOperationsDecidesBlame) {
-  // Rank 2 must not be blamed for missing the second operation, because it
+  // Rank 2 must not be blamed for missing the second operation, because rank 2
   // still waits in the first.
   EXPECT_THAT(
       AnalyseFlight(
@@ -213,8 +213,8 @@ TEST(FlightAnalysisTest, TimesOfClocksThatDifferAreNotNegative) {
 }
 
 TEST(FlightAnalysisTest, RankThatWaitsElsewhereIsNotBlamed) {
-  // Rank 0 waits for rank 1 in the world. Rank 1 waits for rank 2 in the group
-  // of these two. Rank 2 is in no operation.
+  // Rank 0 waits for rank 1 in the world. Rank 1 waits for rank 2 in a group of
+  // ranks 1 and 2. Rank 2 is in no operation.
   const auto pair = std::vector<int>{1, 2};
   EXPECT_THAT(AnalyseFlight({RankLog(0, 3).Does(Sum(), 1, State::kIn),
                              RankLog(1, 3)

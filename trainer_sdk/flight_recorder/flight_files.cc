@@ -43,7 +43,8 @@ absl::StatusOr<Enum> Named(const std::string& name, int values) {
       "unknown name '", absl::CHexEscape(name.substr(0, 64)), "'"));
 }
 
-// Reads the integer at `key`, which must fit T. Throws an exception otherwise.
+// Reads the integer at `key`. Throws an exception if its value is outside the
+// range of T.
 template <typename T>
 T Whole(const Json& object, const char* key) {
   const Json& number = object.at(key);
@@ -124,7 +125,8 @@ absl::StatusOr<FlightRecord> RecordOf(const Json& json, size_t groups) {
   record.started = json.at("started").get<double>();
   record.ended = json.at("ended").get<double>();
   const auto state = json.at("state").get<std::string>();
-  // Try all canonical status codes, 0 to 16.
+  // Find the status code with the name `state` among the canonical codes, 0 to
+  // 16.
   for (int code = 0; code <= 16; code++) {
     const auto status = static_cast<absl::StatusCode>(code);
     if (absl::StatusCodeToString(status) == state) record.status = status;
@@ -263,8 +265,8 @@ absl::StatusOr<Contents> ContentsOf(const std::string& path) {
   }
 }
 
-// Whether the name is that of a dump of PyTorch: nccl_trace_rank_3, or another
-// prefix of the user's choice.
+// Whether the name is that of a PyTorch dump: "nccl_trace_rank_3", or any other
+// prefix before "rank_3".
 bool IsTorchName(const std::string& name) {
   const size_t digits = name.find_last_not_of("0123456789") + 1;
   return digits < name.size() &&
@@ -341,8 +343,8 @@ absl::StatusOr<FlightLog> TorchLog(const std::string& path,
   return ParseTorchFlight(bytes, rank);
 }
 
-// Collects the contents of the files that are read, with the latest log of each
-// rank.
+// Collects the contents of several files; of each rank it keeps only the latest
+// log.
 class Collection {
  public:
   // Adds the contents of one file. InvalidArgument: they are invalid; the
@@ -364,7 +366,8 @@ class Collection {
         is_of_torch ? TorchLog(path, bytes) : ParseFlight(bytes);
     if (!log.ok()) return log.status();
     if (is_of_torch) {
-      // PyTorch's dumps give a lower bound.
+      // PyTorch's dumps do not contain the world size. Their ranks give a lower
+      // bound.
       world_size_ = std::max(world_size_, log->world_size);
       dumped_ = std::max(dumped_.value_or(0), contents.modified);
     } else if (absl::Status of_one = OfOneWorld(log->world_size);
@@ -380,7 +383,7 @@ class Collection {
     unreadable_.emplace_back(why.message());
   }
 
-  // Returns the contents of all files. InvalidArgument: no file was added.
+  // Returns what the added files contain. InvalidArgument: no file was added.
   absl::StatusOr<Flight> Take() {
     if (world_size_ == 0) {
       return absl::InvalidArgumentError(
@@ -412,9 +415,9 @@ class Collection {
     if (is_new) return;
     FlightLog& old = known->second;
     if (log.written >= old.written) std::swap(old, log);
-    // If both logs are of one process and equally new, the process may have
+    // Both logs are of one process and equally new. The process may have
     // recorded the reason for its failure only after one of the logs was
-    // copied. Keep the reason from the other log.
+    // copied, so keep the reason from the other log.
     if (old.pid == log.pid && old.written == log.written &&
         old.reason.empty()) {
       old.reason = log.reason;
@@ -433,11 +436,12 @@ class Collection {
     }
   }
 
-  // world size of the files added; 0: no file was added yet
+  // world size in the files added so far; 0: no file was added yet
   int world_size_ = 0;
   int round_ = 0;  // number of the round to which ends_ belongs
   bool running_ = false;
-  std::optional<double> dumped_;  // Flight::dumped
+  // when the newest of PyTorch's dumps was written
+  std::optional<double> dumped_;
   std::vector<std::string> unreadable_;
   std::map<int, FlightLog> logs_;
   std::map<int, FlightEnd> ends_;

@@ -25,14 +25,15 @@ struct Flight {
   // The latest log of each rank, ordered by rank.
   std::vector<FlightLog> logs;
   // How the ranks' processes ended, in the last round for which this is known.
-  // One per rank, ordered by rank; the latest if a rank has several.
+  // One entry per rank, ordered by rank: the rank's latest end, if it has
+  // several.
   std::vector<FlightEnd> ends;
   // Whether a process that writes one of the ring files is still running, on
   // this host or on a host whose file locks are visible here.
   bool running = false;
-  // When the newest of PyTorch's dumps was written, in seconds since 1970
-  // (UTC), as the file system says: dumps do not contain it. nullopt: there are
-  // no such dumps.
+  // The time at which the newest of PyTorch's dumps was written, in seconds
+  // since 1970 (UTC). It is the file's modification time, because dumps do not
+  // contain their time. nullopt: no file is a dump of PyTorch.
   std::optional<double> dumped;
   // PyTorch's dumps that cannot be read, such as one that was cut off because
   // its process was killed: a line for each, with the path.
@@ -45,9 +46,9 @@ struct Flight {
 // subdirectory that has some.
 //
 // InvalidArgument: a file is unreadable, larger than 64 MiB or not a dump
-// (except for Flight::unreadable);
-// there is no dump at all; or dumps are of worlds of different sizes, or of
-// more than a million ranks. The message names the path.
+// (PyTorch's unreadable dumps are listed in Flight::unreadable instead); there
+// is no dump at all; or dumps are of worlds of different sizes, or of more than
+// a million ranks. The message names the path.
 absl::StatusOr<Flight> ReadFlight(const std::vector<std::string>& paths);
 
 }  // namespace muster

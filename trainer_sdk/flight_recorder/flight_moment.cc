@@ -57,8 +57,8 @@ bool IsStuck(const FlightLog& log, const FlightRecord& record,
 
 const FlightRecord* StuckRecord(const FlightLog& log,
                                 const FlightMoment& moment) {
-  // The first stuck operation is returned, because it delays the later ones or
-  // made them fail.
+  // The first stuck operation is returned, because a stuck operation delays all
+  // later ones or makes them fail.
   for (const FlightRecord& record : log.records) {
     if (IsStuck(log, record, moment)) return &record;
   }

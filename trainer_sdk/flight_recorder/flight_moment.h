@@ -21,11 +21,11 @@ struct FlightMoment {
   double timeout = 0;
 };
 
-// Returns the moment for judging `logs`. `clock`: the time just before the
-// first of `logs` was read, if a process still writes them; else nullopt. If
-// `clock` is set and `ends` is empty, the result's `now` is `clock`; otherwise
-// it is the latest time in `logs` and `ends`. `timeout` is nonzero only if
-// `now` is `clock` and no log contains the reason for a failure. Pure.
+// Returns the moment for judging `logs`. `clock`: if a process still writes the
+// logs, the time just before the first of them was read; else nullopt. The
+// result's `now` is `clock` if `clock` is set and `ends` is empty. Otherwise it
+// is the latest time in `logs` and `ends`. `timeout` is nonzero only if `now`
+// is `clock` and no log contains the reason for a failure. Pure.
 FlightMoment MomentOf(const std::vector<FlightLog>& logs,
                       const std::vector<FlightEnd>& ends,
                       std::optional<double> clock);
@@ -42,9 +42,9 @@ std::string SecondsText(double seconds);
 const FlightRecord* StuckRecord(const FlightLog& log,
                                 const FlightMoment& moment);
 
-// Whether a rank has been waiting in the operation of `record` for longer than
-// moment.timeout seconds, or the operation failed and the rank has not created
-// the process group again since.
+// Whether a rank is stuck in the operation of `record`: either it has been
+// waiting for longer than moment.timeout seconds, or the operation failed and
+// the rank has not created the process group again since.
 bool IsStuck(const FlightLog& log, const FlightRecord& record,
              const FlightMoment& moment);
 
@@ -56,7 +56,8 @@ std::string GroupName(const FlightLog& log, const FlightRecord& record);
 std::string RankName(const FlightLog& log);
 
 // Describes the rank's last operation: "its last was barrier #2 in group world,
-// done 9.8 s before the end", or "… 9.8 s ago" if ranks are still running.
+// done 9.8 s before the end". If ranks are still running, the text ends with
+// "9.8 s ago".
 std::string LastDone(const FlightLog& log, const FlightMoment& moment);
 
 }  // namespace muster

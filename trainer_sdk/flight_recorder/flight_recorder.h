@@ -21,8 +21,9 @@ namespace muster {
 // call.
 //
 // If a directory is set, the ring is the mapped file "rank_N.ring" in that
-// directory, which survives the process however it ends, and Dump writes
-// "rank_N.json" there. `launch inspect DIRECTORY` compares all ranks.
+// directory. The file survives the process, however the process ends. Dump
+// writes "rank_N.json" to the directory. `launch inspect DIRECTORY` compares
+// all ranks.
 class FlightRecorder {
  public:
   struct Options {
@@ -45,10 +46,11 @@ class FlightRecorder {
   FlightRecorder& operator=(const FlightRecorder&) = delete;
 
   // Registers a group and returns its number, which its records use. `members`:
-  // world ranks, indexed by rank in the group. `birth`: GroupPlace::birth. If
-  // an earlier group of this name, or a group that was split from it, has
-  // recorded a failure, clears that failure. At most 63 groups have entries of
-  // their own at a time; further groups share the entry "(further groups)".
+  // world ranks, indexed by rank in the group. `birth`: distinguishes groups of
+  // the same name (GroupPlace::birth). Clears the recorded failure if an
+  // earlier group of this name failed, or a group that was split from it. At
+  // most 63 groups have entries of their own at a time; further groups share
+  // the entry "(further groups)".
   int AddGroup(const std::string& name, int rank, int size,
                const std::vector<int>& members, uint64_t birth, Instant now);
   // Reports that no more operations of the group will be recorded. The group's
@@ -62,7 +64,7 @@ class FlightRecorder {
                  Instant now, const BatchPeers& peers = {});
   void Start(uint64_t number, Instant now);
   void End(uint64_t number, Instant now, absl::StatusCode status);
-  // The same as Queue followed at once by Start.
+  // Does the same as Queue, followed immediately by Start.
   uint64_t QueueAndStart(int group, const OperationSignature& signature,
                          int64_t bytes, Instant now,
                          const BatchPeers& peers = {});

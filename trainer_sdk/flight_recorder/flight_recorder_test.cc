@@ -217,8 +217,8 @@ TEST_F(FlightRecorderTest, RemovedGroupsMakeRoomTheOldestFirst) {
   }
   recorder.QueueAndStart(world, Sum(7), 16, At(5000));
   const FlightLog log = recorder.Snapshot();
-  // One of the kRingGroups entries is reserved: groups that get no entry of
-  // their own share it.
+  // One of the kRingGroups entries is reserved for all groups that get no entry
+  // of their own.
   ASSERT_THAT(log.groups, SizeIs(kRingGroups - 1));
   EXPECT_EQ(log.groups.front().name, "world");
   EXPECT_EQ(log.groups.back().birth, 3u * kRingGroups - 1);

@@ -1,5 +1,5 @@
-// Tests AnalyseFlight on jobs that are still running, in which a rank that
-// waits is normal.
+// Tests AnalyseFlight on jobs that are still running, in which it is normal
+// that a rank waits.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -17,13 +17,14 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kMaxDepth = 64;
-// Maximum size of the result, as counted by Machine::Expand: so much for each
-// byte of the pickle, and so much more for values that occur several times.
+// The largest result in bytes is 16 (kMaxPerByte) for each byte of the pickle,
+// plus kMaxRepeated for values that occur several times. Machine::Expand counts
+// 16 bytes for each value, plus the length of each string.
 constexpr size_t kMaxPerByte = 16;
 constexpr size_t kMaxRepeated = 64 << 20;
 
-// The opcodes of pickle, as in Python's pickletools, which cannot make other
-// values than those that ParsePickle accepts.
+// The pickle opcodes that ParsePickle accepts, with the names of Python's
+// pickletools. They make plain values only and run no code.
 enum Opcode : uint8_t {
   kMark = '(',
   kStop = '.',
@@ -58,8 +59,8 @@ enum Opcode : uint8_t {
   kFrame = 0x95,
 };
 
-// The name of an opcode that looks up or calls a Python object; null for
-// others.
+// The name of an opcode that looks up or calls a Python object; null for any
+// other opcode.
 const char* CodeName(uint8_t opcode) {
   switch (opcode) {
     case 'c':
@@ -118,8 +119,9 @@ class Machine {
   }
 
  private:
-  // A value. `json` is the value itself, or an empty array or object whose
-  // elements are in `items`; those of an object are keys and values in turn.
+  // A value on the stack. `json` is the value itself, unless it is an array or
+  // object. Then `json` is empty and the elements are in `items`; those of an
+  // object as key, value, key, value, ...
   struct Node {
     Json json;
     std::vector<Node*> items;
@@ -213,7 +215,8 @@ class Machine {
     return Unsound(absl::StrCat("opcode ", opcode, " is not of plain data"));
   }
 
-  // Takes `bytes` bytes, at most 8, as a little-endian number.
+  // Reads the next `bytes` bytes of the pickle, at most 8, as a little-endian
+  // number.
   uint64_t Number(size_t bytes) {
     const std::string_view taken = Take(bytes);
     uint64_t number = 0;
@@ -225,7 +228,8 @@ class Machine {
 
   std::string Text(uint64_t bytes) { return std::string(Take(bytes)); }
 
-  // Takes the next bytes. Sets is_cut_off_ if there are fewer.
+  // Reads the next `bytes` bytes of the pickle. If fewer are left, sets
+  // is_cut_off_ and returns an empty text.
   std::string_view Take(uint64_t bytes) {
     if (bytes > rest_.size()) {
       is_cut_off_ = true;
@@ -242,7 +246,8 @@ class Machine {
     return absl::OkStatus();
   }
 
-  // Pushes an integer of `bytes` bytes in two's complement.
+  // Reads an integer of `bytes` bytes in two's complement from the pickle, and
+  // pushes it onto the stack.
   absl::Status Long(uint64_t bytes) {
     if (bytes > 8) return Unsound("an integer has more than 64 bits");
     const std::string_view taken = Take(bytes);
@@ -254,7 +259,8 @@ class Machine {
     return Push(static_cast<int64_t>(number));
   }
 
-  // Removes the newest mark; `count` is the number of values above it.
+  // Removes the newest mark, and sets `*count` to the number of stack values
+  // above it. Returns false if there is no mark.
   bool PopMark(size_t* count) {
     if (marks_.empty()) return false;
     *count = stack_.size() - marks_.back();
@@ -262,9 +268,9 @@ class Machine {
     return true;
   }
 
-  // Whether the stack has at least `count` + `below` values above its newest
-  // mark (the whole stack, if there is no mark). `count`: values that an opcode
-  // takes; `below`: values that it needs under them, such as their list.
+  // Whether an opcode can take `count` values from the stack and finds `below`
+  // further values under them, such as the list to which it appends. Only the
+  // values above the newest mark count; without a mark, the whole stack.
   bool Holds(size_t count, size_t below) const {
     const size_t floor = marks_.empty() ? 0 : marks_.back();
     return stack_.size() - floor >= count + below;
@@ -305,14 +311,14 @@ class Machine {
     return absl::OkStatus();
   }
 
-  // Moves the newest `count` values from the stack into a container.
+  // Moves the newest `count` values from the stack to the end of `container`.
   void MoveTop(size_t count, Node& container) {
     container.items.insert(container.items.end(), stack_.end() - count,
                            stack_.end());
     stack_.resize(stack_.size() - count);
   }
 
-  // Stores the newest value under a number.
+  // Stores the newest value of the stack in the pickle's memo, under `number`.
   absl::Status Remember(uint64_t number) {
     if (!Holds(1, 0)) return Unsound("there is nothing to store");
     memo_[number] = stack_.back();
@@ -326,7 +332,8 @@ class Machine {
     return absl::OkStatus();
   }
 
-  // Returns the value with all of its elements, which may nest `depth` levels.
+  // Converts `node` and all its elements to JSON. InvalidArgument: the elements
+  // nest deeper than `depth` levels, or the result would be too large.
   absl::StatusOr<Json> Expand(const Node& node, int depth) {
     const size_t text = node.json.is_string()
                             ? node.json.get_ref<const std::string&>().size()
@@ -355,12 +362,12 @@ class Machine {
   std::string_view rest_;
   bool is_cut_off_ = false;
   bool is_done_ = false;
-  std::deque<Node> nodes_;  // all values
+  std::deque<Node> nodes_;  // owns the values of stack_ and memo_
   std::vector<Node*> stack_;
-  // sizes of stack_ at the marks
+  // for each mark, oldest first: the size of stack_ when the mark was set
   std::vector<size_t> marks_;
   std::unordered_map<uint64_t, Node*> memo_;
-  size_t room_;  // what is left of the maximum size of the result
+  size_t room_;  // bytes left of the maximum size of the result
 };
 
 }  // namespace

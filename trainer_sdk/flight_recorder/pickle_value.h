@@ -8,9 +8,9 @@
 
 namespace muster {
 
-// Parses a pickle of Python, protocol 2 to 5, that consists of None, booleans,
-// integers of at most 64 bits, floats, strings, lists, tuples and dictionaries
-// with keys that are strings or integers. Tuples become arrays; keys become
+// Parses a pickle of Python, protocol 2 to 5. It may contain None, booleans,
+// integers of at most 64 bits, floats, strings, lists, tuples, and dictionaries
+// whose keys are strings or integers. Tuples become arrays; keys become
 // strings. Never executes code.
 //
 // InvalidArgument: the bytes are no pickle, are cut off, are followed by other

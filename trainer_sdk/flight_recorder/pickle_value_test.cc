@@ -11,13 +11,13 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-// A literal with its null bytes.
+// Returns the whole literal as a string, including the null bytes in it.
 template <size_t kSize>
 std::string Bytes(const char (&literal)[kSize]) {
   return std::string(literal, kSize - 1);
 }
 
-// Written by Python's pickle.dumps in protocols 2 and 4:
+// The output of Python's pickle.dumps in protocol 2 for this dictionary:
 //   {'none': None, 't': True, 'f': False, 'i': [1, 300, -5, 2**40, -2**40],
 //    'd': 1.5, 's': 'aé', 'tuple': (1, 'x'), 'four': (1, 2, 3, 4),
 //    'e': [[], {}, ()], 7: 'seven', 'again': 'none'}
@@ -81,7 +81,8 @@ TEST(PickleValueTest, ReadsWhatPythonWrites) {
 }
 
 TEST(PickleValueTest, CodeIsNamedAndNotRun) {
-  // An object whose __reduce__ returns (os.system, ('echo bad',)).
+  // Python would run a command when it loads this pickle: the __reduce__ of the
+  // pickled object returns (os.system, ('echo bad',)).
   EXPECT_THAT(
       Refusal(Bytes(
           "\200\002\143\160\157\163\151\170\012\163\171\163\164\145\155\012"
@@ -136,7 +137,8 @@ TEST(PickleValueTest, DeepNestingIsRefused) {
 }
 
 TEST(PickleValueTest, AListThatIsUsedTwiceIsCopiedWhole) {
-  // a = []; the pickle is of (a, a, 7) after a.append(7)
+  // The pickle of (a, a, 7) with the list a = [7]. The pickle stores the empty
+  // list once, refers to it a second time, and then appends the 7.
   const auto value = ParsePickle("\x80\x02]q\x01h\x01K\x07\x61K\x07\x87.");
   ASSERT_TRUE(value.ok()) << value.status();
   EXPECT_EQ(*value, Json({{7}, {7}, 7}));
@@ -147,13 +149,15 @@ TEST(PickleValueTest, AListInItselfIsRefused) {
 }
 
 TEST(PickleValueTest, ValuesThatAreRepeatedTooOftenAreRefused) {
-  // A string of 1 MiB, used 100 times.
+  // A list that contains one string of 1 MiB 100 times, and so exceeds the
+  // maximum size of the result.
   std::string bytes =
       Bytes("\x80\x02](X\0\0\x10\0") + std::string(1 << 20, 'x');
   bytes += Bytes("q\0");
   for (int i = 0; i < 99; i++) bytes += Bytes("h\0");
   EXPECT_THAT(Refusal(bytes + "e."), HasSubstr("repeats too much"));
-  // Each list has the former one twice: 2^40 elements.
+  // Nested pairs: each of 40 pairs contains the previous value twice, so the
+  // result would have 2^40 innermost values.
   bytes = Bytes("\x80\x02]q\0");
   for (int i = 0; i < 40; i++) bytes += Bytes("h\0\x86q\0");
   EXPECT_THAT(Refusal(bytes + "."), HasSubstr("repeats too much"));

@@ -29,7 +29,7 @@ using Json = nlohmann::json;
 
 constexpr int kMaxRanks = 1000000;
 
-// Parses a list of ranks as PyTorch writes it, a string: "[0, 1, 2]".
+// Parses a list of ranks, which PyTorch writes as text: "[0, 1, 2]".
 std::optional<std::vector<int>> RanksOf(absl::string_view text) {
   if (!absl::ConsumePrefix(&text, "[") || !absl::ConsumeSuffix(&text, "]")) {
     return std::nullopt;
@@ -46,11 +46,11 @@ std::optional<std::vector<int>> RanksOf(absl::string_view text) {
   return ranks;
 }
 
-// Finds the kind of an operation by PyTorch's name for it: "nccl:all_reduce",
-// "nccl:_all_gather_base", "nccl:send 0->1".
+// Returns the kind of the operation to which PyTorch gives the name `name`,
+// such as "nccl:all_reduce", "nccl:_all_gather_base" or "nccl:send 0->1".
 std::optional<OperationKind> KindOf(const std::string& name) {
   // The first word that occurs in the name decides: "all_reduce_barrier" is a
-  // barrier, "reduce_scatter" no reduce.
+  // barrier, "reduce_scatter" is not a reduce.
   static constexpr std::pair<const char*, OperationKind> kWords[] = {
       {"barrier", OperationKind::kBarrier},
       {"all_reduce", OperationKind::kAllReduce},
@@ -75,8 +75,9 @@ std::optional<OperationKind> KindOf(const std::string& name) {
   return std::nullopt;
 }
 
-// The type of the elements by PyTorch's name. Types that Muster lacks are shown
-// as the integer of the same size.
+// Returns the element type that PyTorch calls `name`. If Muster has no such
+// type: kInt64 for ComplexFloat, which has the same size, and kInt8 for any
+// other.
 DType TypeOf(const std::string& name) {
   static const auto* const types = new std::map<std::string, DType>{
       {"Float", DType::kFloat32},      {"Double", DType::kFloat64},
@@ -88,8 +89,8 @@ DType TypeOf(const std::string& name) {
   return found == types->end() ? DType::kInt8 : found->second;
 }
 
-// Sum over the tensors of the product of their sizes; limited to what int64_t
-// holds.
+// The total number of elements of several tensors, at most 1e18. `sizes` has
+// the dimensions of each tensor.
 int64_t CountOf(const Json& sizes) {
   constexpr double kMost = 1e18;
   double count = 0;
@@ -103,7 +104,8 @@ int64_t CountOf(const Json& sizes) {
   return static_cast<int64_t>(count);
 }
 
-// The time at `key` in seconds; 0: PyTorch has not seen that time.
+// The time at `key`, converted from nanoseconds to seconds; 0 if the dump does
+// not have this time.
 double SecondsAt(const Json& entry, const char* key) {
   const auto found = entry.find(key);
   return found == entry.end() || !found->is_number()
@@ -111,8 +113,7 @@ double SecondsAt(const Json& entry, const char* key) {
              : found->get<double>() / 1e9;
 }
 
-// The number at `key`, which must be neither negative nor absurd. Throws an
-// exception otherwise.
+// The number at `key`. Throws an exception if it is negative or above 2^48.
 uint64_t CountAt(const Json& entry, const char* key) {
   constexpr int64_t kMost = int64_t{1} << 48;
   const auto number = entry.at(key).get<int64_t>();
@@ -122,8 +123,8 @@ uint64_t CountAt(const Json& entry, const char* key) {
   return static_cast<uint64_t>(number);
 }
 
-// The peer in the name of a send or receive, a rank in the group: 1 of
-// "nccl:send 0->1" and of "nccl:recv 0<-1".
+// The peer's rank in the group, taken from the name of a send or receive: 1 for
+// both "nccl:send 0->1" and "nccl:recv 0<-1".
 int PeerOf(const std::string& name) {
   const size_t end = name.find_last_not_of("0123456789");
   int peer = 0;
@@ -137,7 +138,8 @@ class Reader {
     log_.world_size = rank + 1;
   }
 
-  // Throws a Json exception for a missing key or a wrong type.
+  // Converts the dump to a log. Throws a Json exception if a key is missing or
+  // a value has the wrong type.
   absl::StatusOr<FlightLog> Read() {
     if (!absl::StartsWith(dump_.at("version").get<std::string>(), "2.")) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -190,8 +192,8 @@ class Reader {
     record.signature.sequence = CountAt(entry, "collective_seq_id");
     if (IsPointToPoint(*kind)) record.signature.root = PeerOf(name);
     const Json& inputs = entry.at("input_sizes");
-    // In a scatter only the root has inputs: the parts of all ranks. Every rank
-    // has one part as its output.
+    // For a scatter, take the size from the output, which is one part on every
+    // rank. Only the root has inputs: the parts of all ranks.
     const bool has_inputs = !inputs.empty() && *kind != OperationKind::kScatter;
     record.signature.count =
         CountOf(has_inputs ? inputs : entry.at("output_sizes"));
@@ -206,8 +208,10 @@ class Reader {
     }
     record.bytes = record.signature.count * SizeOf(record.signature.dtype);
     record.queued = SecondsAt(entry, "time_created_ns");
-    // PyTorch sees the start and the end of an operation only when its watchdog
-    // looks, with Gloo never. What matters is whether the rank has called it.
+    // PyTorch's watchdog records the start and the end of an operation only
+    // when it polls. With Gloo they are never recorded. Without a start, the
+    // time of the call is used. This is enough: the analysis only needs to know
+    // whether the rank has called the operation.
     record.started = SecondsAt(entry, "time_discovered_started_ns");
     if (record.started == 0) record.started = record.queued;
     record.ended = SecondsAt(entry, "time_discovered_completed_ns");
@@ -220,8 +224,8 @@ class Reader {
     return absl::OkStatus();
   }
 
-  // The index in log_.groups of a process group, given as the pair of its name,
-  // a number as text, and its description.
+  // The index of a process group in log_.groups. `pair` has the group's name,
+  // which is a number as text, and the group's description.
   int GroupOf(const Json& pair) {
     const std::string name = pair.at(0).get<std::string>();
     const auto [found, is_new] =
@@ -235,8 +239,9 @@ class Reader {
                      : absl::StrCat(description, " (", name, ")");
     const auto members = members_.find(name);
     if (members != members_.end()) group.members = members->second;
-    // If the dump lists no members, the group's rank is taken to be the rank in
-    // the world. The analysis then counts as members the ranks that have a log.
+    // If the dump does not list the group's members, use the world rank as the
+    // rank in the group. The analysis then takes the ranks that have a log as
+    // the members.
     const auto place =
         std::find(group.members.begin(), group.members.end(), log_.rank);
     group.rank = place == group.members.end()
@@ -250,7 +255,7 @@ class Reader {
   const Json& dump_;
   FlightLog log_;
   std::map<std::string, std::vector<int>> members_;
-  // Key: a group's name; value: its index in log_.groups.
+  // Key: a process group's name in the dump; value: its index in log_.groups.
   std::map<std::string, int> indices_;
 };
 
@@ -264,7 +269,8 @@ bool IsTorchFlight(absl::string_view bytes) {
 absl::StatusOr<FlightLog> ParseTorchFlight(const std::string& bytes, int rank) {
   const absl::StatusOr<Json> dump = ParsePickle(bytes);
   if (!dump.ok()) return dump.status();
-  // The JSON library reports missing keys and wrong types only by exceptions.
+  // The JSON library reports missing keys and wrong types only by exceptions,
+  // so catch them.
   try {
     return Reader(*dump, rank).Read();
   } catch (const std::exception& error) {

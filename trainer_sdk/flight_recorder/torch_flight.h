@@ -9,16 +9,18 @@
 
 namespace muster {
 
-// Whether `bytes` begins like a dump of PyTorch's flight recorder, a pickle.
+// Whether `bytes` begins like a pickle, the format of PyTorch's flight recorder
+// dumps.
 bool IsTorchFlight(absl::string_view bytes);
 
 // Parses a dump of PyTorch's flight recorder (versions 2.x of its format), as
 // ProcessGroupNCCL writes it on a timeout, or
-// torch._C._distributed_c10d._dump_fr_trace() returns it. The dump does not
-// contain the rank of its process: `rank` is its rank in the world. The log has
-// no host and no pid, and of an operation that PyTorch has not seen to start or
-// end the times of its call. Its world size is the smallest that fits the ranks
-// in the dump: dumps of Gloo do not list the members of every group.
+// torch._C._distributed_c10d._dump_fr_trace() returns it. `rank`: the world
+// rank of the process that wrote the dump, which does not contain this rank.
+// The log has no host and no pid. A start that PyTorch has not recorded is
+// replaced by the time of the call, a missing end by the start. The log's world
+// size is the highest rank in the dump plus one, because dumps of Gloo do not
+// list the members of every group.
 //
 // InvalidArgument: any other bytes, more than a million ranks, an operation
 // that Muster does not know, or a process group without a list of ranks; the
@@ -26,8 +28,8 @@ bool IsTorchFlight(absl::string_view bytes);
 // bytes of bounded length. Pure.
 absl::StatusOr<FlightLog> ParseTorchFlight(const std::string& bytes, int rank);
 
-// The rank at the end of a dump's file name, such as 12 of
-// "nccl_trace_rank_12", where PyTorch puts it; -1: there is none.
+// Returns the rank at the end of a PyTorch dump's file name, such as 12 for
+// "nccl_trace_rank_12"; -1 if there is no rank.
 int RankInName(absl::string_view path);
 
 }  // namespace muster

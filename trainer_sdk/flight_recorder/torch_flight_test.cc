@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-// Pickles a value as PyTorch does, in protocol 2.
+// Pickles a value in protocol 2, as PyTorch does for its dumps.
 std::string Pickled(const Json& value) {
   const auto number = [](uint64_t n, int bytes) {
     std::string text;
@@ -140,8 +140,8 @@ TEST(TorchFlightTest, ARankThatDoesNotCallWhatOthersWaitInIsFound) {
   EXPECT_THAT(analysis.findings[0], HasSubstr("all_reduce #2"));
 }
 
-// In PyTorch's record of a scatter only the root has inputs: the parts of all
-// ranks.
+// In PyTorch's record of a scatter only the root has inputs, one for each rank.
+// The log must have the size of one part on every rank.
 TEST(TorchFlightTest, AScatterHasTheSizeOfOnePart) {
   Json at_root = Entry("gloo:scatter", 1, "completed");
   at_root["input_sizes"] = {{6}, {6}};
@@ -156,7 +156,8 @@ TEST(TorchFlightTest, AScatterHasTheSizeOfOnePart) {
       SameCollective(root.records[0].signature, other.records[0].signature));
 }
 
-// A rank that was dumped just after its call is not stuck in it.
+// A rank is not reported as stuck in an operation that it called less than a
+// second before the dump.
 TEST(TorchFlightTest, AnOperationOfThisSecondIsNoStandstill) {
   const std::vector<FlightLog> logs = {
       Log({Entry("gloo:all_reduce", 1, "completed")}, 0),

@@ -76,7 +76,8 @@ Operation Of(OperationKind kind, const GroupPlace& place, int64_t count,
   return Batch({send, receive});
 }
 
-// Kills this process `moment` from now, whatever the process is doing then.
+// Kills this process after the duration `moment`, whatever the process is doing
+// then.
 void DieAfter(Duration moment) {
   const Instant until = MonotonicNow() + moment;
   std::thread([until] {
@@ -138,8 +139,8 @@ TEST(GlooDeaths, DeathInAnyCollectiveIsNamedByAll) {
     for (int kind = 0; kind < kOperationKinds; ++kind) {
       Death death;
       death.kind = static_cast<OperationKind>(kind);
-      // Skip single sends and receives: a batch tests them, among any number of
-      // ranks.
+      // Skip single sends and receives: a batch contains both, and works with
+      // any number of ranks.
       if (death.kind == OperationKind::kSend ||
           death.kind == OperationKind::kReceive) {
         continue;

@@ -1,5 +1,5 @@
 // Tests of processes that create a group over Gloo while one of them dies. The
-// round is not ended, so the others can detect the death only themselves.
+// round does not end, so the other processes must detect the death themselves.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -104,7 +104,8 @@ void ExpectNamedByAll(int victim, const std::string& fatal) {
 }
 
 // The last rank dies after it has published its address, and before it connects
-// to the others. No other rank connects to the last rank, but all must name it.
+// to the other ranks. No other rank connects to the last rank, but every rank
+// must name it as dead.
 TEST(GlooFormingDeaths, BeforeItHasCalledTheOthers) {
   ExpectNamedByAll(kRanks - 1, "wait watch/tcp/");
 }
@@ -115,8 +116,8 @@ TEST(GlooFormingDeaths, BeforeItsAddressIsPublished) {
   for (const int victim : {0, 1}) ExpectNamedByAll(victim, "set gloo/rank/");
 }
 
-// Rank 1 dies while Gloo waits for its connection on the other ranks. All other
-// ranks must name rank 1 as dead.
+// Rank 1 dies while Gloo on the other ranks waits for the connection from rank
+// 1. All other ranks must name rank 1 as dead.
 TEST(GlooFormingDeaths, BeforeItHasConnected) {
   ExpectNamedByAll(1, "wait gloo/rank/");
 }

@@ -25,9 +25,8 @@ enum class GlooOutcome : int32_t {
 };
 
 // The functions of libmuster_gloo.so, the only file of Muster that needs
-// libgloo. Only C types cross this boundary, and no exception does, because the
-// plugin and the program may have different copies of Abseil and of the C++
-// library.
+// libgloo. Only C types, and no exceptions, cross this boundary: the plugin and
+// the program may have different copies of Abseil and of the C++ library.
 //
 // A function that can fail writes Gloo's error message to `why`. SIGPIPE is
 // blocked in a thread while it runs a function that calls Gloo, because Gloo
@@ -38,7 +37,7 @@ struct GlooPlugin {
     return PluginVersion<GlooPlugin, GlooText>(1);
   }
 
-  // Version() of the headers with which the plugin was compiled
+  // the result of Version() when the plugin was compiled
   uint64_t version;
 
   // Makes a Gloo context for `rank` in a group of `size` ranks, with one Gloo
@@ -62,8 +61,8 @@ struct GlooPlugin {
   // nothing. Any thread.
   void (*interrupt_connect)(void* context);
   // Resets all connections. Any thread. Call it only when all pairs are
-  // connected. Otherwise a peer that has not accepted its connection yet dies,
-  // because Gloo's thread in that process throws an exception (Gloo of May
+  // connected. Otherwise a peer that has not accepted its connection yet would
+  // die: Gloo's thread in the peer's process throws an exception (Gloo of May
   // 2022).
   void (*reset_connections)(void* context);
 

@@ -30,9 +30,8 @@
 // libgloo's version throws an exception in that thread, which ends the process.
 // This version does not: the pair finds the reset when it reads, and only the
 // pair fails. The replacement works because libgloo calls the function by its
-// symbol, and the dynamic linker looks for the symbols of a loaded plugin first
-// in the plugin and then in its libraries. GlooPluginTest fails if the
-// replacement has no effect.
+// symbol. The dynamic linker looks for this symbol first in the loaded plugin
+// and then in libgloo. GlooPluginTest fails if the replacement has no effect.
 __attribute__((visibility("default"))) gloo::transport::tcp::Address
 gloo::transport::tcp::Address::fromPeerName(int fd) {
   sockaddr_storage peer{};
@@ -61,9 +60,9 @@ class WithoutSigpipe {
   ~WithoutSigpipe() {
     const int error = errno;
     if (sigismember(&before_, SIGPIPE) == 0) {
-      // Take a pending SIGPIPE away, which would be delivered when the mask is
-      // restored. SIGPIPE is sent to the thread that writes, so a write in this
-      // scope caused it.
+      // Consume a pending SIGPIPE; otherwise it would be delivered when the
+      // mask is restored. SIGPIPE is sent to the thread that writes, so a write
+      // in this scope caused it.
       const sigset_t blocked = Sigpipe();
       const timespec at_once{};
       while (sigtimedwait(&blocked, nullptr, &at_once) < 0 && errno == EINTR) {
@@ -121,8 +120,8 @@ int Compare(const Ip& one, const Ip& other, uint16_t port,
   return ip != 0 ? ip : port - other_port;
 }
 
-// Whether this rank opens the connection to the peer. Gloo lets the rank with
-// the larger address do so; ports are compared in network byte order.
+// Whether this rank opens the connection to the peer. In Gloo, the rank with
+// the larger address opens it; ports are compared in network byte order.
 bool Calls(const std::vector<char>& mine, const std::vector<char>& theirs) {
   using gloo::transport::tcp::Address;
   const sockaddr_storage self = Address(mine).getSockaddr();
@@ -142,8 +141,8 @@ bool Calls(const std::vector<char>& mine, const std::vector<char>& theirs) {
   return Compare(a.sin6_addr, b.sin6_addr, a.sin6_port, b.sin6_port) > 0;
 }
 
-// A Gloo context whose pairs are created before they are connected, so that
-// Connect can be interrupted, unlike Gloo's own rendezvous. Every method may
+// A Gloo context whose pairs are created before they are connected. So Connect
+// can be interrupted, which Gloo's own rendezvous cannot. Every method may
 // throw Gloo's exceptions.
 class MeshContext final : public gloo::Context {
  public:
@@ -188,10 +187,10 @@ class MeshContext final : public gloo::Context {
 
  private:
   static constexpr int kNobody = -1;
-  // If this rank is opening the connection to a peer, Interrupt waits up to
-  // this time for Connect to end before it closes the pair. Connecting to a
-  // live host takes less. If the peer's host is dead, closing the pair resets
-  // no connection.
+  // Interrupt closes the pair of a peer. If this rank is opening the connection
+  // to the peer, Interrupt first waits up to this time for Connect to end.
+  // Connecting to a live host takes less. If the peer's host is dead, closing
+  // the pair resets no connection.
   static constexpr std::chrono::milliseconds kCallGrace{250};
 
   std::mutex mutex_;

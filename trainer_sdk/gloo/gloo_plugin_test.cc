@@ -35,8 +35,8 @@ std::string AddressFor(int peer, void* context) {
   return address.Text();
 }
 
-// Rank 1, a child process. It receives rank 0's address, connects to rank 0,
-// and exits with 0 whether or not the connection succeeded.
+// Rank 1, which runs in a child process. The child receives rank 0's address,
+// connects to rank 0, and exits with 0 whether or not the connection succeeded.
 class Called {
  public:
   Called() {
@@ -98,16 +98,16 @@ class Called {
   std::string address_;
 };
 
-// Regression: when rank 0 reset a connection that rank 1 had not accepted yet,
+// Regression: rank 0 reset a connection that rank 1 had not accepted yet. Then
 // Gloo's thread in rank 1 threw an exception, which ended the process.
 TEST(GlooPluginTest, APeerThatHasNotAcceptedACallOutlivesItsCaller) {
   // The ranks' ports, which are random, decide which rank opens the connection.
-  // Repeat the test until it is rank 0.
+  // Repeat the test until rank 0 opens the connection.
   for (bool called = false; !called;) {
     Called peer;
-    // A timeout of 40 ms keeps failed attempts short: if Gloo expects the
-    // connection from rank 1, which is stopped, it waits for five times the
-    // timeout.
+    // Gloo may expect the connection from rank 1, which is stopped. It then
+    // waits for five times the timeout, so a timeout of 40 ms keeps such
+    // attempts short.
     void* const context = NewContext(0, 40);
     const std::string own = AddressFor(1, context);
     peer.Stop();

@@ -43,10 +43,10 @@ struct GlooDelete {
 
 using GlooHandle = std::unique_ptr<void, GlooDelete>;
 
-// A mesh of Gloo pairs; a thread of Gloo moves the data. At the begin of a
-// collective, each rank sends its signature to the next rank for comparison.
-// Before the data of a message its label is sent, and before a part of an
-// all_to_all with counts its length.
+// A mesh of Gloo pairs; a thread of Gloo moves the data. At the beginning of a
+// collective, each rank sends its signature to the next rank for comparison. A
+// message's label is sent before its data. In an all_to_all with counts, a
+// part's length is sent before the part.
 class GlooMesh final : public Mesh {
  public:
   // `plugin` made `context`. `names` has the names of all ranks, indexed by
@@ -94,7 +94,7 @@ class GlooMesh final : public Mesh {
 
   struct Outgoing {
     int peer = 0;
-    std::unique_ptr<Note> note;  // null: `buffer` has data of the user
+    std::unique_ptr<Note> note;  // null: `buffer` has data of the caller
     GlooHandle buffer;
   };
   struct Incoming {
@@ -104,7 +104,7 @@ class GlooMesh final : public Mesh {
     uint64_t slot = 0;
     bool message = false;
     MessageLabel label;
-    // The note that arrives before the data. Null if there is none, and after
+    // The note that arrives before the data. Null if there is no note, or once
     // the receive of the data has been posted.
     std::unique_ptr<Note> note;
     GlooHandle buffer;  // Gloo's buffer for the note, and later for the data
@@ -130,8 +130,8 @@ class GlooMesh final : public Mesh {
   bool PartsAreNoted() const;
   void PostNote(int peer, uint64_t slot, const std::string& text);
   void PostNoteReceive(Incoming& incoming, uint64_t slot);
-  // Waits for the note of `incoming`, if there is one, compares it, and then
-  // posts the receive of the data.
+  // Waits for the note of `incoming`, if there is one. Checks that the note
+  // states what this rank expects, and then posts the receive of the data.
   absl::Status FollowNote(Incoming& incoming);
   absl::Status CompareLabel(const Incoming& incoming) const;
   absl::Status CompareLength(const Incoming& incoming) const;
@@ -176,9 +176,9 @@ std::string Describe(const MessageLabel& label) {
 }
 
 // Gloo matches a send with a receive of the same slot number, and aborts the
-// process if the send is longer than the receive. To prevent this, a slot
-// number here is a hash of everything on which both sides must agree. Ranks
-// that disagree wait for each other until the group breaks.
+// process if the send is longer than the receive. To prevent this, GlooMesh
+// uses as a slot number a hash of everything on which both sides must agree.
+// Ranks that disagree wait for each other until the group breaks.
 
 // The purpose of a slot, which is the first number in its hash.
 enum Purpose : uint64_t {
@@ -265,8 +265,8 @@ void GlooMesh::Interrupt() {
   if (waited_for_ != nullptr) plugin_.interrupt(waited_for_);
 }
 
-// Destroys the buffers before the context, because they refer to its
-// connections.
+// Destroys the buffers before the context, because the buffers refer to the
+// context's connections.
 GlooMesh::~GlooMesh() {
   watch_.reset();
   outgoing_.clear();
@@ -331,9 +331,9 @@ GlooHandle GlooMesh::PostReceive(int peer, uint64_t slot, void* data,
   return buffer;
 }
 
-// Whether the length of each part is sent in a note before the part, and
-// compared. This is needed for an all_to_all with counts, because only the
-// sender and the receiver of a part know its length.
+// Whether the length of each part is sent in a note before the part, so that
+// the receiver can check it. This is needed for an all_to_all with counts,
+// because only the sender and the receiver of a part know its length.
 bool GlooMesh::PartsAreNoted() const {
   return signature_.kind == OperationKind::kAllToAll &&
          signature_.counts_hash != 0;
@@ -401,9 +401,9 @@ Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
 }
 
 absl::Status GlooMesh::Wait(Ticket ticket) {
-  // If notes state the lengths of the parts, first read the notes of all later
-  // parts, too, and post the receives of their data. Otherwise their data would
-  // wait until this part has arrived.
+  // Notes may state the lengths of the parts. Then first read the notes of all
+  // later parts, too, and post the receives of their data. Otherwise their data
+  // would wait until this part has arrived.
   const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
   for (size_t i = ticket; i < last; ++i) {
     if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;
@@ -607,8 +607,8 @@ absl::Status ConnectPairs(const GroupPlace& place,
 }
 
 // Starts to detect the death of peers while the group is created. A death
-// interrupts place.formation, if there is one, so that no rank waits for the
-// dead peer.
+// interrupts place.formation (the creation of the group on all ranks), if it is
+// set. So no rank waits for the dead peer.
 absl::Status WatchWhileForming(const GroupPlace& place,
                                std::vector<StreamSocket> sockets,
                                GlooMesh& mesh) {

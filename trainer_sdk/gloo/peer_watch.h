@@ -16,8 +16,8 @@ namespace muster {
 
 // Detects the death of a peer by an otherwise idle connection to each peer. If
 // a connection ends without a goodbye, the peer's process has died or has
-// called Cut. Gloo alone does not detect every death: if a connection breaks
-// while a payload is in flight, Gloo has that payload on no list, and it waits
+// called Cut. Gloo alone does not detect every death: if a connection breaks in
+// the middle of a payload, Gloo forgets that payload and its waiters wait
 // forever.
 class PeerWatch {
  public:
@@ -27,9 +27,9 @@ class PeerWatch {
 
   // Starts the thread. `sockets`: connections to the peers, indexed by rank;
   // not open for this rank. `grace`: the delay between the end of the first
-  // connection and the call of `on_gone`, in which data that the peer sent
-  // before can still arrive. ResourceExhausted: no descriptor or thread is
-  // left.
+  // connection and the call of `on_gone`. During this delay, data that the peer
+  // sent earlier can still arrive. ResourceExhausted: no descriptor or thread
+  // is left.
   static absl::StatusOr<std::unique_ptr<PeerWatch>> Start(
       std::vector<OwnedFd> sockets, Duration grace, OnGone on_gone);
 
@@ -39,8 +39,9 @@ class PeerWatch {
   PeerWatch(const PeerWatch&) = delete;
   PeerWatch& operator=(const PeerWatch&) = delete;
 
-  // Whether a peer has closed its connection since the last call. Reports it at
-  // once, without waiting for `grace`. Not thread-safe.
+  // Whether a peer has closed its connection since the last call. A closed
+  // connection is reported immediately, without waiting for `grace`. Not
+  // thread-safe.
   bool PeerHungUp() { return hangups_.Any(); }
 
   // Closes the connections without a goodbye, so that the peers take this rank

@@ -36,8 +36,8 @@ int Times(const std::string& message, const std::string& what) {
   return times;
 }
 
-// All ranks call the operation `most`, except rank `odd`, which calls `other`,
-// or nothing if `other` is null. Returns the ranks' error messages.
+// Rank `odd` calls the operation `other`, or nothing if `other` is null. All
+// other ranks call `most`. Returns the ranks' error messages.
 std::vector<std::string> ErrorsOf(const Operation& most, int odd,
                                   const Operation* other) {
   auto transports = MakeTransports(Make, 4, "world");
@@ -49,9 +49,9 @@ std::vector<std::string> ErrorsOf(const Operation& most, int odd,
     absl::Status s = transport.Execute(
         Barrier(), {1, MonotonicNow() + std::chrono::seconds(30)});
     EXPECT_TRUE(s.ok()) << s;
-    // Wait until all ranks have left the barrier: the next operation fails,
-    // which breaks the group, and a rank still in the barrier would fail in the
-    // barrier.
+    // Wait until all ranks have left the barrier. The next operation fails and
+    // breaks the group. A rank that was still in the barrier would then fail
+    // there.
     everybody.arrive_and_wait();
     if (rank == odd && other == nullptr) return absl::OkStatus();
     s = transport.Execute(

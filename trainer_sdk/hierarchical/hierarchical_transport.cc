@@ -28,9 +28,9 @@
 namespace muster {
 namespace {
 
-// A name that is equal for two processes if and only if they can share memory,
-// that is, if they run under one kernel since the same boot and in one network
-// namespace. (The boot id is not enough: two containers on one machine have the
+// A name that is equal for two processes if and only if they can share memory.
+// They can if they run in one network namespace and under one kernel since the
+// same boot. (The boot id is not enough: two containers on one machine have the
 // same boot id, and often the same host name.)
 absl::StatusOr<std::string> HostIdentity() {
   const char* const boot_file = "/proc/sys/kernel/random/boot_id";
@@ -55,7 +55,7 @@ absl::StatusOr<std::string> HostIdentity() {
 constexpr Duration kRecordTimeout = std::chrono::seconds(2);
 // The longest time to wait until another rank has written the cause of a
 // failure. That rank may first collect the reports of late ranks from its tier
-// (its host or the network), which takes less time.
+// (its host or the network), which takes less than this time.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(600);
 
 class HierarchicalTransport final : public Transport {
@@ -87,9 +87,10 @@ class HierarchicalTransport final : public Transport {
     const bool found_by_another = !absl::StartsWith(message, heading);
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
-      // If every rank has reported that it is late, and this rank was waiting
-      // for a rank of its own host, the ranks that wait for another host know
-      // the cause. Wait until they have written the cause.
+      // If every rank has reported that it is late, the ranks of this host are
+      // not the cause, although this rank was waiting for one of them. Other
+      // ranks are waiting for another host and know the cause. Wait until they
+      // have written it.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();
@@ -145,10 +146,10 @@ class HierarchicalTransport final : public Transport {
                         absl::StrJoin(others, ", "));
   }
 
-  // Returns a text with the ranks of the whole group that have not reported
-  // that they are late; empty if there are none. Ranks outside this rank's own
-  // tier are included, because a rank may wait in one tier for a rank that
-  // waits in another.
+  // Returns a text that names the ranks of the whole group that have not
+  // reported that they are late; empty if all have. Ranks outside this rank's
+  // own tier (host or network) are included, because a rank may wait in one
+  // tier for a rank that waits in the other.
   std::string Silent(const std::string& operation) const {
     std::vector<std::string> silent;
     const std::vector<LateRank> ranks =
@@ -181,8 +182,8 @@ class HierarchicalTransport final : public Transport {
     std::string why(result.message());
     // The other ranks of this host get this text as their error. The text must
     // name the rank that found the failure, because the host's own group has no
-    // store that records this rank. Otherwise each of the ranks would seem to
-    // have found the failure.
+    // store that records this. Otherwise each of the ranks would seem to have
+    // found the failure.
     if (!absl::IsAborted(result) && !absl::StartsWith(why, "rank ")) {
       why = absl::StrCat("rank ", place_.rank, " found: ", why);
     }
@@ -281,8 +282,8 @@ absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
   const HostLayout& layout = tiers.layout;
   std::vector<int> everybody;
   for (int rank = 0; rank < place.size; ++rank) everybody.push_back(rank);
-  // If all ranks are on one host, or each rank is on a host of its own, one
-  // transport is enough. It is returned directly.
+  // If all ranks are on one host, return the shared memory transport itself. If
+  // each rank is on a host of its own, return the network transport itself.
   if (layout.hosts() == 1) {
     return NewSharedMemoryTransport(place, options.shared_memory, deadline);
   }

@@ -47,8 +47,7 @@ absl::StatusOr<std::unique_ptr<Transport>> NewHierarchicalTransport(
     GroupPlace place, const HierarchicalOptions& options, Instant deadline);
 
 // Makes Gloo transports, with GlooOptions from the environment, for
-// HierarchicalOptions::network. Its source is a separate file because it links
-// libgloo.
+// HierarchicalOptions::network.
 NetworkFactory GlooNetwork();
 
 }  // namespace muster

@@ -14,8 +14,8 @@ namespace {
 constexpr int kSubjects = 5;
 
 // Makes a subject of the conformance suite. `pattern` lists the host of each
-// rank, and repeats. To save time, the suite's cases are divided among the
-// kSubjects subjects: each runs only those of its `number`.
+// rank, and repeats. To save time, the suite's cases are divided among
+// kSubjects subjects; `number` says which part this subject runs.
 ConformanceSubject OnHosts(int number, const std::string& name,
                            std::vector<int> pattern, std::vector<int> sizes) {
   ConformanceSubject subject;

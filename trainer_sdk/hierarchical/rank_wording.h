@@ -12,10 +12,10 @@ namespace muster {
 std::string WithGroupRanks(const std::string& message,
                            const std::vector<int>& ranks_in_errors);
 
-// Returns the text after the last description of an operation in `message`,
-// such as "reduce #2 of 4 float32 (16 bytes), sum: "; the whole message if
-// there is no such description. Removes the names of operations that are only
-// internal steps of the caller's operation. Pure.
+// Looks for the last description of an operation in `message`, such as "reduce
+// #2 of 4 float32 (16 bytes), sum: ", and returns the text after it. Without a
+// description, returns the whole message. Removes the names of operations that
+// are only internal steps of the caller's operation. Pure.
 std::string WithoutCalls(const std::string& message);
 
 // If `message` begins with "rank 1 found", replaces the rank number by

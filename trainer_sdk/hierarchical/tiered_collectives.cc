@@ -83,9 +83,9 @@ class TieredOperation {
   }
 
   // Performs the operation over the network among all ranks. Before that, the
-  // first ranks of all hosts meet in a barrier, which detects a mismatch: if
-  // the ranks of another host called a different operation, the first rank of
-  // that host also exchanges messages with the other first ranks.
+  // first ranks of all hosts meet in a barrier, which detects a mismatch: the
+  // first rank of a host whose ranks called another operation sends messages to
+  // the other first ranks too.
   absl::Status ComparedFlat() {
     if (tiers_.leads()) {
       absl::Status s = Across(Barrier());
@@ -114,9 +114,9 @@ class TieredOperation {
     tiers_.failed_on_host = true;
     tiers_.compared = compared_;
     const std::string told(s.message());
-    // If another rank of this host has failed the whole operation, its message
-    // already has rank numbers of the whole group. Return the message
-    // unchanged.
+    // If another rank of this host has made the message, it already describes
+    // the caller's operation, with rank numbers of the whole group. Return the
+    // message unchanged.
     if (absl::StrContains(told, absl::StrCat(Describe(signature_), ": "))) {
       return s;
     }
@@ -195,8 +195,9 @@ class TieredOperation {
     const int64_t count = operation_.count;
     const int root_host = layout_.host_of(operation_.root);
     const int root_place = layout_.place_of(operation_.root);
-    // The buffer for the sum over this host's ranks. Only the root has an
-    // output buffer, so the first rank of any other host needs scratch memory.
+    // The buffer for the sum over this host's ranks. The first rank of each
+    // host needs scratch memory for it, unless this rank is the root: only the
+    // root has an output buffer.
     char* const whole = tiers_.leads() && tiers_.rank != operation_.root
                             ? tiers_.scratch.Get(count * element_)
                             : static_cast<char*>(operation_.output);
@@ -288,8 +289,7 @@ class TieredOperation {
     const std::vector<int64_t> own =
         layout_.CountsOf(tiers_.host(), operation_.counts, operation_.count);
     // The buffer for the sums over this host's ranks: scratch memory on the
-    // host's first rank. Null on other ranks, and if the host has only one
-    // rank.
+    // host's first rank. Null on other ranks, and on a host with only one rank.
     char* whole = nullptr;
     char* block = static_cast<char*>(operation_.output);
     if (tiers_.leads() && tiers_.local != nullptr) {

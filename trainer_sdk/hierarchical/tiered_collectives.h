@@ -30,10 +30,10 @@ struct Tiers {
   std::unique_ptr<Transport> local;
   // sequence number of the last collective of `local`
   uint64_t local_sequence = 0;
-  // The transport of a group with one rank of each host, ordered by host. If
-  // all hosts have the same number of ranks, the members have the same index on
-  // their hosts; otherwise they are each host's first rank. Null if this rank
-  // is in no such group.
+  // The transport among ranks of different hosts, one of each host, ordered by
+  // host. If all hosts have the same number of ranks, these ranks have the same
+  // index on their hosts. Otherwise they are each host's first rank. Null if
+  // this rank is in no such group.
   std::unique_ptr<NetworkTransport> lane;
   // The transport among all ranks.
   std::unique_ptr<NetworkTransport> flat;
@@ -59,8 +59,8 @@ std::string ToldByHost(const Tiers& tiers, const std::string& late,
                        const std::string& message);
 
 // Performs `operation` with as little network traffic as possible. The ranks of
-// a host combine their data in shared memory; then one of them, or each of them
-// with a part of the data, exchanges it over the network; the result is
+// a host combine their data in shared memory. Then one of them exchanges the
+// data over the network, or each of them exchanges a part of it. The result is
 // distributed in shared memory. Operations that gain nothing from this go
 // directly from rank to rank. The result is bit-identical on every rank.
 //

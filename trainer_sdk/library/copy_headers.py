@@ -11,7 +11,8 @@ import shutil
 import sys
 
 _INCLUDE = re.compile(r'(?m)^#include "([^"]+)"')
-# Abseil's headers are installed by the system.
+# Headers with these prefixes are not copied: the system installs Abseil's
+# headers.
 _FOREIGN = ('absl/',)
 
 

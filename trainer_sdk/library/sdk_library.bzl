@@ -9,7 +9,8 @@ def _archives(ctx):
     for dep in ctx.attr.deps:
         for input in dep[CcInfo].linking_context.linker_inputs.to_list():
             for library in input.libraries:
-                # Only position-independent code can be in both libraries.
+                # The objects go into the shared library, too, so prefer
+                # position-independent ones.
                 archive = library.pic_static_library or library.static_library
                 if archive:
                     found.append(archive)
@@ -25,9 +26,9 @@ def _sdk_library_impl(ctx):
         ["save", "end", ""],
     ))
     ctx.actions.run_shell(
-        # Object files of different folders have equal names; only an MRI script
-        # keeps them all. The second command clears their timestamps, so that
-        # builds are reproducible.
+        # Object files from different folders may have equal names. ar keeps all
+        # of them only if its input is an MRI script. The second command
+        # (ranlib) clears their timestamps, so that builds are reproducible.
         command = "/usr/bin/ar -M <$1 && /usr/bin/ranlib -D $2",
         arguments = [script.path, archive.path],
         inputs = archives + [script],
@@ -46,14 +47,16 @@ def _sdk_library_impl(ctx):
             shared.path,
             "-Wl,-soname,lib%s.so.%s" % (ctx.label.name, ctx.attr.abi),
             "-Wl,--version-script," + ctx.file.exports.path,
-            # All symbols must be defined, and only needed libraries are linked.
+            # Fail on undefined symbols, and link only the libraries that are
+            # needed.
             "-Wl,-z,defs",
             "-Wl,--as-needed",
             "-Wl,--whole-archive",
             archive.path,
             "-Wl,--no-whole-archive",
         ] + ctx.attr.linkopts +
-            # The run-time library of a sanitizer, in builds with a sanitizer.
+            # In builds with a sanitizer, these options link the sanitizer's
+            # run-time library.
             ctx.fragments.cpp.linkopts,
         inputs = [archive, ctx.file.exports],
         outputs = [shared],

@@ -61,8 +61,8 @@ absl::Status RecordArrival(const Meeting& meeting, const GroupPlace& place) {
 
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration timeout) {
-  // If the formation of the group has failed, then a rank whose deadline passed
-  // earlier has already reported the absent ranks.
+  // If the creation of the group has failed on any rank, then a rank whose
+  // deadline passed earlier has already reported the absent ranks.
   if (!absl::IsDeadlineExceeded(late) || !FormationStatus(place).ok()) {
     return late;
   }

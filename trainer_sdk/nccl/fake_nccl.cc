@@ -100,7 +100,7 @@ Registry& TheRegistry() {
   return *registry;
 }
 
-// The calls that the thread has made since ncclGroupStart.
+// The calls that a thread has made since its ncclGroupStart.
 struct Group {
   int depth = 0;
   std::vector<std::pair<nccl::CudaStream, std::function<void()>>> sends;

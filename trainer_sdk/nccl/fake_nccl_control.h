@@ -19,7 +19,8 @@ struct FakeNcclControl {
   // The rank on which initialising a communicator fails with ncclSystemError;
   // -1: none.
   std::atomic<int> rank_that_fails_to_join = -1;
-  // The rank on which ncclCommSplit returns ncclSystemError at once; -1: none.
+  // The rank on which ncclCommSplit immediately returns ncclSystemError; -1:
+  // none.
   std::atomic<int> rank_that_fails_to_split = -1;
   // The asynchronous error that every communicator reports from now on; 0:
   // none.

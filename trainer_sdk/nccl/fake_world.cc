@@ -92,8 +92,8 @@ void FakeWorld::Collect(uint64_t number, int rank, const FakePart& part,
   }
   changed_.wait(lock, [&] { return slot.done || aborted; });
   // If the collective is not done, this rank was aborted, so its buffers become
-  // invalid. Subtract so much from `arrived` that the collective can never
-  // complete on another rank.
+  // invalid. Make `arrived` negative, so that the collective can never complete
+  // on another rank.
   if (!slot.done) slot.arrived -= 2 * size_;
   if (slot.done && ++slot.left == size_) slots_.erase(number);
 }

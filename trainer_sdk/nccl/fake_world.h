@@ -35,9 +35,9 @@ struct FakePart {
 };
 
 // The state that all ranks of one fake communicator share. As on a GPU, waits
-// have no deadline: a wait ends when the peers arrive or when the rank's own
-// communicator is aborted, and ranks that call different operations wait
-// forever. Thread-safe.
+// have no deadline. A wait ends when the peers arrive or when the rank's own
+// communicator is aborted. Ranks that call different operations wait forever.
+// Thread-safe.
 class FakeWorld {
  public:
   explicit FakeWorld(int size) : size_(size) {}

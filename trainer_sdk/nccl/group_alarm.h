@@ -11,16 +11,16 @@
 namespace muster {
 
 // Notifies the ranks of a group that one of them has failed, or that their
-// round is over. NCCL itself does not. The alarm is a key of the group's store.
-// It is polled once per second, and only after SetPolling(kOn), because all
-// ranks query the same server. Thread-safe.
+// round is over. NCCL itself does not notify them. The alarm is a key of the
+// group's store. It is polled once per second, and only after SetPolling(kOn),
+// because all ranks query the same server. Thread-safe.
 class GroupAlarm {
  public:
   // `on_alarm` is called at most once, on this object's own thread, and never
   // after the destructor has returned. Its argument is the status that a peer
-  // passed to Raise, with the same code and with the peer's rank added to the
-  // message; or Unavailable if the store is gone, which means that the round is
-  // over. `on_alarm` must not block or call this object.
+  // passed to Raise, with the peer's rank added to the message. If the store is
+  // gone, the round is over, and the argument is Unavailable. `on_alarm` must
+  // not block or call this object.
   GroupAlarm(GroupPlace place, std::function<void(absl::Status)> on_alarm);
   // Waits up to two seconds until a raised cause is published. If the store
   // does not answer within this time, the alarm's thread keeps running until

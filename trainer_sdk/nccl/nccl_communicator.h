@@ -80,8 +80,8 @@ class NcclCommunicator {
 
   const std::shared_ptr<const nccl::NcclLibrary> nccl_;
 
-  // Held during each call of NCCL, because a communicator allows only one at a
-  // time.
+  // Held during each call of NCCL, because a communicator allows only one call
+  // at a time.
   std::mutex call_mutex_;
   nccl::NcclComm comm_ = nullptr;  // guarded by call_mutex_
 

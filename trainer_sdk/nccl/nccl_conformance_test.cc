@@ -19,8 +19,8 @@ ConformanceSubject Subject() {
   subject.factory = [fake](GroupPlace place, Instant deadline) {
     return NewNcclTransport(std::move(place), fake.options(), deadline);
   };
-  // Run only every 23rd case of the suite: with the fake, each operation needs
-  // two threads per rank.
+  // Run only every 23rd case of the suite, to save time: with the fake NCCL,
+  // each operation needs two threads per rank.
   subject.every_nth = 23;
   subject.mismatch = ConformanceSubject::Mismatch::kNotSeen;
   subject.late = ConformanceSubject::Late::kOfBarriers;

@@ -203,8 +203,8 @@ TEST_F(NcclFailureTest, ALateOperationBreaksTheGroup) {
   std::thread([&] {
     EXPECT_EQ(Reduce(*group[0], milliseconds(50)), absl::OkStatus())
         << "the stream has it";
-    // Blocks until the stream is empty. That is once the operation is late,
-    // because the transport then aborts the communicator.
+    // Wait for the stream. Its work ends only when the transport aborts the
+    // communicator because the operation is late.
     fake_.Drain();
     float nothing;
     const absl::Status of_nothing = group[0]->Execute(
@@ -228,8 +228,8 @@ TEST_F(NcclFailureTest, TheDeviceDoesNotWaitForADeadStore) {
   store_->Hang();
   std::thread([&] {
     EXPECT_EQ(Reduce(*group[0], milliseconds(30)), absl::OkStatus());
-    // Blocks until the stream is empty. That is once the operation is late,
-    // because the transport then aborts the communicator.
+    // Wait for the stream. Its work ends only when the transport aborts the
+    // communicator because the operation is late.
     fake_.Drain();
   }).join();
   EXPECT_TRUE(absl::IsDeadlineExceeded(Reduce(*group[0])));

@@ -28,12 +28,12 @@ constexpr Duration kLookEvery = milliseconds(10);
 // The interval at which the watching thread queries NCCL for errors while no
 // operations are pending.
 constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
-// The time for which a rank waits for its peers before it also checks, once per
+// If a rank has waited for its peers for this time, it also checks, once per
 // second, whether a peer has reported a failure.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
-// The longest time for the store accesses that add details to an error message.
-// It is added to NcclOptions::explanation_timeout, the time for which a rank
-// waits for its peers.
+// The longest time that a rank spends on the store in order to add details to
+// an error message. The wait for the peers (NcclOptions::explanation_timeout)
+// is not included.
 constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 // The interval at which the host polls for the end of a barrier.
 constexpr Duration kBarrierPoll = std::chrono::microseconds(20);
@@ -172,8 +172,8 @@ absl::Status NcclGroup::JoinBySplit(NcclGroup& parent, int color, int key,
                          place_.formation, deadline);
     alarm_.SetPolling(GroupAlarm::Polling::kOff);
   }
-  // Break the parent. Otherwise the parent's other ranks would wait for this
-  // rank in the split until their deadlines.
+  // Break the parent group; otherwise its other ranks would wait for this rank
+  // in the split until their deadlines.
   if (!split.ok()) parent.Break(split);
   return split;
 }
@@ -200,8 +200,8 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
     std::lock_guard<std::mutex> lock(mutex_);
     meeting.turn = ++splits_;
   }
-  // The place describes the whole parent group, because all its ranks wait for
-  // each other in a split.
+  // This GroupPlace describes the whole parent group, because all ranks of the
+  // parent wait for each other in a split.
   GroupPlace whole = place_;
   whole.formation = formation;
   absl::Status split;
@@ -262,8 +262,8 @@ absl::Status NcclGroup::Execute(const Operation& operation,
 absl::Status NcclGroup::WaitFor(uint64_t number) {
   while (!watch_.Done(number)) {
     if (!status().ok()) return ExplainedCause();
-    // The watching thread, once woken, finds the same failure and makes the
-    // error message.
+    // If the operation is late or the device failed, wake the watching thread.
+    // That thread finds the failure, too, and makes the error message.
     if (!watch_.Look(MonotonicNow()).ok()) Wake();
     std::this_thread::sleep_for(kBarrierPoll);
   }
@@ -340,9 +340,9 @@ absl::Status NcclGroup::Explained(
       place_.size == 1) {
     return cause;
   }
-  // Ranks publish their unfinished NCCL operations under keys of their own,
-  // because ProcessGroup publishes each rank's last call, which may be a later
-  // operation, in the same store.
+  // Ranks publish their unfinished NCCL operations under separate keys. In the
+  // same store, ProcessGroup publishes each rank's last call, which may be a
+  // later operation.
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
   const auto compare = [place, call = *current,
@@ -404,12 +404,12 @@ void NcclGroup::Watch() {
     if (turn == Turn::kBroken) {
       const absl::Status cause = status();
       alarm_.Raise(cause);
-      // Read the current operation before the abort, because after it all
+      // Read the current operation before the abort: after an abort, all
       // operations look complete.
       const std::optional<OperationSignature> current = watch_.Current();
       communicator_.Abort();
-      // Make the detailed error message only after the abort: this reads the
-      // store, which may be gone, and the device must not wait for it.
+      // Abort first, because the device must not wait for the store, which
+      // Explained reads and which may be gone.
       const absl::Status explained = Explained(cause, current);
       communicator_.Explain(explained);
       {
@@ -427,8 +427,8 @@ void NcclGroup::Watch() {
         [&] { return closing_ || (awake_ && !busy) || !status().ok(); });
   }
   lock.unlock();
-  // If the group broke just before Close was called, the peers have not been
-  // notified yet.
+  // Notify the peers if the group broke just before Close was called: the loop
+  // has not notified them then.
   if (const absl::Status cause = status(); !cause.ok()) alarm_.Raise(cause);
   communicator_.Close(MonotonicNow() + options_.close_timeout / 2);
   lock.lock();

@@ -31,13 +31,14 @@ class NcclGroup {
   ~NcclGroup();
 
   // Join creates the group's communicator together with the other ranks;
-  // JoinBySplit splits it from that of `parent`. If the split fails, `parent`
-  // breaks.
+  // JoinBySplit splits the communicator from that of `parent`. If the split
+  // fails, `parent` breaks.
   absl::Status Join(Instant deadline);
   absl::Status JoinBySplit(NcclGroup& parent, int color, int key,
                            Instant deadline);
   // Takes part in a split of this group without joining a new group.
-  // `formation` is the formation of the split's new groups, or null.
+  // `formation`, if not null, reports a failure of any rank while the split's
+  // new groups are created.
   absl::Status SplitWithoutNewGroup(const std::shared_ptr<Formation>& formation,
                                     Instant deadline);
 
@@ -56,8 +57,8 @@ class NcclGroup {
   // The result of Close: whether the communicator was freed within
   // options().close_timeout.
   enum class Ended { kYes, kNotInTime };
-  // Makes the watching thread free the communicator. Waits for that, at most
-  // options().close_timeout.
+  // Makes the watching thread free the communicator, and waits at most
+  // options().close_timeout until this is done.
   Ended Close();
 
   struct Memory {
@@ -91,14 +92,14 @@ class NcclGroup {
   // If `cause` says that an operation is late, returns `cause` with a
   // comparison of the ranks' unfinished operations added
   // (CompareLastOperations). Waits for a limited time until the peers have
-  // published theirs in the store. `current` is this rank's unfinished
-  // operation.
+  // published their operations in the store. `current` is this rank's
+  // unfinished operation.
   absl::Status Explained(
       const absl::Status& cause,
       const std::optional<OperationSignature>& current) const;
   // Returns the cause for which the group is broken, with the detailed message.
-  // The watching thread makes that message after the abort. If it is not ready
-  // in time, the cause is returned without it.
+  // The watching thread makes this message after the abort. If the message is
+  // not ready in time, returns the cause without it.
   absl::Status ExplainedCause();
   void Wake();
   // Marks, while this object lives, that the launch of an operation is in
@@ -127,8 +128,8 @@ class NcclGroup {
   std::condition_variable changed_;
   bool closing_ = false;  // guarded by mutex_
   bool ended_ = false;    // guarded by mutex_
-  // whether the watching thread was woken and must look at once; guarded by
-  // mutex_
+  // whether the watching thread was woken and must run its next iteration
+  // immediately; guarded by mutex_
   bool awake_ = false;
   // number of calls that NCCL has not launched yet; guarded by mutex_
   int launches_ = 0;

@@ -48,9 +48,9 @@ std::vector<int64_t> Parts(const std::vector<int64_t>& counts, int64_t count,
   return counts.empty() ? std::vector<int64_t>(size, count) : counts;
 }
 
-// Makes the NCCL calls of one operation, as one NCCL group if there may be
-// several. After an error, no further calls are made, but the NCCL group is
-// still ended.
+// Makes the NCCL calls of one operation. If there may be several calls, they
+// form one NCCL group. After an error, no further calls are made, but the NCCL
+// group is still ended.
 class NcclCalls {
  public:
   NcclCalls(const NcclCallSite& site, const Operation& operation)

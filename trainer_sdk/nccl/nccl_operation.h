@@ -18,8 +18,8 @@ struct NcclCallSite {
   void* barrier_cell = nullptr;
 };
 
-// Whether this rank needs to call NCCL for `operation`. It does not if the
-// operation moves no elements to or from this rank.
+// Whether this rank needs to call NCCL for `operation`. No call is needed if
+// the operation moves no elements to or from this rank.
 bool MovesAnything(const Operation& operation, int rank, int size);
 
 // Enqueues `operation` on the stream `site.stream`, as one NCCL call or one

@@ -1,5 +1,5 @@
-// Tests that a split fails on all ranks if one rank does not complete it, and
-// that the errors name that rank. Ranks are threads that use the fake NCCL.
+// Tests that a split fails on all ranks if one rank does not complete it. The
+// errors must name that rank. Ranks are threads that use the fake NCCL.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -69,8 +69,8 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
   }
 
   // Blocks until `rank` has recorded in the store that it begins to wait for
-  // the other ranks: in ncclCommSplit, or, if NCCL lacks that function, in
-  // joining the new group.
+  // the other ranks. It waits in ncclCommSplit or, if NCCL lacks that function,
+  // in joining the new group.
   absl::Status AwaitSettingOut(int rank, Instant deadline) {
     return store_->Wait({absl::StrCat(has_split() ? "world/nccl_here/split/"
                                                   : "part/nccl_here/joining/",
@@ -83,8 +83,9 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
 };
 
 // Rank 1 fails before it calls NCCL, while the other ranks wait for rank 1
-// inside NCCL. The formation of the group gives them rank 1's error at once.
-// GroupAlarm alone would need up to a second.
+// inside NCCL. These ranks get rank 1's error immediately, because Formation
+// watches the creation of the group. GroupAlarm alone would need up to a
+// second.
 TEST_P(NcclSplitFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
   const Instant deadline = MonotonicNow() + seconds(30);
   const auto ends = RunRanks(4, [&](int rank) -> absl::Status {
@@ -190,8 +191,9 @@ TEST_P(NcclSplitFailureTest, RankOfAnEarlierSplitIsNamed) {
         .status();
   });
   EXPECT_EQ(FirstFailure(first), absl::OkStatus());
-  // Both ranks have left the first split at this point. Otherwise, rank 0's
-  // failure in the second split could break the first split on rank 1.
+  // Begin the second split only now, when both ranks have left the first one.
+  // Otherwise, rank 0's failure in the second split could break the first split
+  // on rank 1.
   const absl::Status second =
       SplitNcclTransport(*worlds[0], 0, 0, PartOf(0, 2),
                          MonotonicNow() + milliseconds(50))

@@ -136,7 +136,8 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
   NcclGroup& whole = transport->group();
   if (absl::Status broken = whole.status(); !broken.ok()) return broken;
   NcclOptions options = whole.options();
-  // The parent's NCCL id must not be used again: an id serves one group only.
+  // Clear the parent's NCCL id, which must not be used again: an id serves one
+  // group only.
   options.unique_id.clear();
   options.on_broken = nullptr;
   if (!whole.nccl().can_split()) {
@@ -150,7 +151,7 @@ absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
   }
   auto group = OpenGroup(std::move(place), std::move(options));
   if (!group.ok()) {
-    // Break the parent. Otherwise the parent's other ranks would wait for this
+    // Break the parent group; otherwise its other ranks would wait for this
     // rank in the split until their deadlines.
     whole.Break(group.status());
     return group.status();

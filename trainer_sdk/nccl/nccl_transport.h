@@ -23,17 +23,17 @@ struct NcclOptions {
   // pass TakeWorldNcclId(). Empty: rank 0 creates an id and publishes it in the
   // store.
   std::string unique_id;
-  // The longest time for which the destructor waits. Half of this time is for
-  // pending operations; then they are aborted. The rest is for the end of the
-  // abort.
+  // The longest time for which the destructor waits. In the first half of this
+  // time, pending operations may end normally; then they are aborted. The
+  // second half is for the abort.
   Duration close_timeout = std::chrono::seconds(10);
-  // The longest time for which a rank whose operation is late waits until its
-  // peers have reported their unfinished operations. The error compares the
+  // If an operation of this rank is late, the rank waits up to this time until
+  // its peers have reported their unfinished operations. The error compares the
   // operations that are known by then.
   Duration explanation_timeout = std::chrono::seconds(3);
-  // Called once, on the transport's own thread, when the group breaks. It is
-  // needed because an operation may fail after Execute has enqueued it and
-  // returned.
+  // Called once, on the transport's own thread, when the group breaks. This
+  // callback is needed because an operation may fail after Execute has enqueued
+  // it and returned.
   std::function<void(const absl::Status& cause)> on_broken;
   // The file names of NCCL and of the CUDA driver, which are loaded at run
   // time.
@@ -78,9 +78,9 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNcclTransport(GroupPlace place,
 // Uses ncclCommSplit if NCCL has it (2.18 or newer), which reuses the parent's
 // knowledge of the topology; otherwise a new NCCL id, exchanged through the new
 // group's store. If the split fails on one rank, `parent` breaks and the other
-// ranks fail as well: at once if `place` has a formation, otherwise within one
-// or two seconds. DeadlineExceeded: some ranks did not call it; the message
-// names them.
+// ranks fail as well. They fail immediately if place.formation is set,
+// otherwise within one or two seconds. DeadlineExceeded: some ranks did not
+// call it; the message names them.
 absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
     Transport& parent, int color, int key, GroupPlace place, Instant deadline);
 

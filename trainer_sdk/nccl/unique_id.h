@@ -14,8 +14,8 @@ namespace muster {
 
 // Returns the NCCL id of this round's world in hexadecimal, which the agent of
 // rank 0 made (MUSTER_NCCL_ID); empty if there is none. Only the first call in
-// a process returns the id, because an id serves one group, the world. Later
-// groups get their ids through the store. Thread-safe.
+// a process returns the id, because an NCCL id may be used for one group only.
+// Later groups get their ids through the store. Thread-safe.
 std::string TakeWorldNcclId();
 
 // Agrees on the NCCL id of one new group, through the group's store. Rank 0

@@ -1,16 +1,18 @@
-// libmuster_nccl_profiler.so: NCCL loads it into a worker (`launch
-// --profile-collectives` sets NCCL_PROFILER_PLUGIN) and reports when the
-// kernels of its operations run. A kernel runs from when this rank's stream has
-// reached the operation until all ranks have taken part, so that its duration
-// contains the waiting for later ranks. The time with at least one such kernel
-// is reported to the agent as blocked, the rest as the rank's own work, exactly
-// as a process group of the SDK does for operations on the host.
+// The source of libmuster_nccl_profiler.so, a profiler plug-in of NCCL (`launch
+// --profile-collectives` sets NCCL_PROFILER_PLUGIN). NCCL loads the plug-in
+// into a worker and reports to it when the kernels of collectives run. A kernel
+// runs from the time at which this rank's stream reaches the operation until
+// all ranks have taken part, so its duration includes the wait for later ranks.
+// The plug-in reports to the agent the time in which at least one kernel ran as
+// blocked, and the rest as the rank's own work. A process group of the SDK
+// reports its operations on the host in the same way.
 //
-// From version 4 on the times are those of the GPU's timer. In version 3 they
-// are the times at which a thread of NCCL noticed the begin and the end, which
-// is later if the processor is busy.
+// In versions 4 and 5 of NCCL's interface, times are those of the GPU's timer.
+// In version 3, a thread of NCCL notices the beginning and the end of a kernel,
+// and its times are used. They are late if the processor is busy.
 //
-// Nothing here allocates per event, blocks, or returns an error to NCCL.
+// No function here allocates memory per event, blocks, or returns an error to
+// NCCL.
 
 #include <cstdint>
 
@@ -25,7 +27,8 @@ namespace {
 constexpr int kSuccess = 0;
 constexpr char kName[] = "Muster";
 
-// The handles of all kernel channel events; only the address is used.
+// The address of this variable is the handle of every kernel channel event. The
+// value is not used.
 char kernel_event;
 
 Instant At(uint64_t timer) {
@@ -42,13 +45,14 @@ int Init(void** context, int* event_types) {
   return kSuccess;
 }
 
-// Handles the begin of an event. `now`: the begin of a kernel channel event.
+// Handles the beginning of an event. `now`: the time at which a kernel channel
+// event began; not used for other events.
 template <typename Type>
 int Start(const ProfilerEvent<Type>& event, Instant now, void** handle) {
   *handle = nullptr;
   if (event.type == kPointToPointEvent) {
-    // Ranks that exchange messages, such as the stages of a pipeline, do
-    // different work.
+    // Stop measuring: ranks that exchange messages, such as the stages of a
+    // pipeline, do different work, so their times cannot be compared.
     RankTime::Process().Stop();
   } else if (event.type == kKernelChannelEvent) {
     RankTime::Process().Enter(now);

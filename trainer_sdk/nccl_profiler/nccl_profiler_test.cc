@@ -1,5 +1,5 @@
-// Loads the plug-in as NCCL does, and calls it in NCCL's order. One case,
-// because the plug-in measures the whole process.
+// Loads the plug-in as NCCL does, and calls its functions in NCCL's order.
+// There is only one test case, because the plug-in measures the whole process.
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -24,12 +24,13 @@ using ::testing::Eq;
 
 constexpr char kPlugin[] =
     "trainer_sdk/nccl_profiler/libmuster_nccl_profiler.so";
-// Times of a GPU's timer: nanoseconds since an arbitrary time.
+// The time on the GPU's timer at which the test's first event begins, in
+// nanoseconds since an arbitrary time.
 constexpr uint64_t kBegin = 1'700'000'000'000'000'000;
 constexpr uint64_t kMs = 1'000'000;
 
-// The events of NCCL as it describes them, with the fields that the plug-in
-// does not read.
+// NCCL's whole description of an event, including fields that the plug-in does
+// not read.
 template <typename Type>
 struct WholeEvent {
   ProfilerEvent<Type> beginning;
@@ -62,7 +63,8 @@ class NcclProfiler : public ::testing::Test {
     return table;
   }
 
-  // The newest datagram; empty: none has come.
+  // Returns the newest report that the plug-in has sent to the agent's socket;
+  // empty if there is none.
   std::string Report() {
     std::string newest;
     char bytes[4096];
@@ -80,8 +82,8 @@ class NcclProfiler : public ::testing::Test {
   void* library_ = nullptr;
 };
 
-// Reports a kernel channel from `start` to `stop`, in milliseconds after
-// kBegin.
+// Tells the plug-in that a kernel ran in one channel from `start` to `stop`,
+// both in milliseconds after kBegin.
 template <typename Type>
 class Channel {
  public:
@@ -103,8 +105,8 @@ class Channel {
   void* handle_ = nullptr;
 };
 
-// The steps of a training: the GPU works for 70 ms, then an operation with two
-// channels runs for 30 ms. Returns after a report is due.
+// Simulates ten training steps, in each of which the rank works for 70 ms and
+// an operation in two channels takes 30 ms.
 template <typename Type>
 void Train(const ProfilerCalls<Type>& calls) {
   for (uint64_t step = 0; step < 10; ++step) {
@@ -115,8 +117,10 @@ void Train(const ProfilerCalls<Type>& calls) {
   }
 }
 
-// The first report is due at once, the next one after 500 ms: at the end of the
-// step that begins after 500 ms, when its first channel has stopped.
+// The last report during Train. Reports are sent at the first end of a channel
+// 500 ms or more after the previous report: here at 529 ms, when the first
+// channel of step 5 ends. Until then the rank worked for 5 * 70 ms and was
+// blocked for 5 * 30 + 29 ms.
 constexpr char kTrained[] = "OWN_NS=350000000\nBLOCKED_NS=179000000\n";
 
 TEST_F(NcclProfiler, EachVersionReportsTheTimeOfItsKernels) {
@@ -125,7 +129,8 @@ TEST_F(NcclProfiler, EachVersionReportsTheTimeOfItsKernels) {
   int types = 0;
   ASSERT_EQ(plugin->init(&context, 7, &types, "world", 2, 16, 3, nullptr), 0);
   EXPECT_EQ(types, kKernelChannelEvent | kPointToPointEvent);
-  // A report of another event, as of a collective that was enqueued.
+  // The plug-in ignores an event of another type, here one for an enqueued
+  // collective.
   WholeEvent<uint64_t> collective;
   collective.beginning.type = 1 << 1;
   void* handle = &handle;
@@ -136,7 +141,8 @@ TEST_F(NcclProfiler, EachVersionReportsTheTimeOfItsKernels) {
   EXPECT_THAT(Report(), Eq(kTrained));
   EXPECT_EQ(plugin->calls.finalize(context), 0);
 
-  // Version 4 has the same functions, and another layout of the event's type.
+  // Version 4 has the same functions as version 5, but the event's type has one
+  // byte.
   auto* const older = Find<ProfilerV4>("ncclProfiler_v4");
   types = 0;
   ASSERT_EQ(older->init(&context, &types, "world", 7, 2, 16, 3, nullptr), 0);
@@ -145,7 +151,7 @@ TEST_F(NcclProfiler, EachVersionReportsTheTimeOfItsKernels) {
   channel.Stop(2100);
   EXPECT_THAT(Report(), Eq("OWN_NS=1700000000\nBLOCKED_NS=400000000\n"));
 
-  // Version 3 has no times of the GPU; the plug-in takes its own clock.
+  // Version 3 has no times of the GPU, so the plug-in uses its own clock.
   auto* const oldest = Find<ProfilerV3>("ncclProfiler_v3");
   types = 0;
   ASSERT_EQ(oldest->init(&context, &types), 0);
@@ -158,7 +164,7 @@ TEST_F(NcclProfiler, EachVersionReportsTheTimeOfItsKernels) {
             0);
   EXPECT_EQ(oldest->calls.stop_event(handle), 0);
 
-  // A message between two ranks: from now on nothing is reported.
+  // After a point-to-point operation the plug-in sends no more reports.
   WholeEvent<uint64_t> message;
   message.beginning.type = kPointToPointEvent;
   EXPECT_EQ(plugin->calls.start_event(context, &handle, &message.beginning), 0);

@@ -6,49 +6,53 @@
 
 namespace muster {
 
-// The layouts of NCCL's profiler interface, versions 3 to 5, as far as this
-// plug-in reads them. NCCL looks up the symbols ncclProfiler_v3 (NCCL 2.26),
-// _v4 (2.27) and _v5 (2.28), newest first; newer releases of NCCL also accept
-// these versions. All functions return an ncclResult_t, where 0 is success.
+// The structs and functions of NCCL's profiler interface, versions 3 to 5, with
+// only the fields that this plug-in reads. NCCL looks up the symbols
+// ncclProfiler_v3 (NCCL 2.26), _v4 (2.27) and _v5 (2.28), newest first; newer
+// releases of NCCL also accept these versions. All functions return an
+// ncclResult_t, where 0 is success.
 
-// Bits of the event types that a plug-in asks for. NCCL reports an event of a
-// point-to-point operation when it enqueues the operation, and an event for
-// each channel of an operation's kernel while the kernel runs.
+// Bits of the mask of event types that a plug-in requests. NCCL reports a
+// point-to-point event when it enqueues a send or receive. While the kernel of
+// an operation runs, NCCL reports a kernel channel event for each of its
+// channels.
 inline constexpr int kPointToPointEvent = 1 << 2;
 inline constexpr int kKernelChannelEvent = 1 << 6;
 
-// The state of a kernel channel event that has ended.
+// The state that NCCL reports when a kernel channel event ends.
 inline constexpr int kKernelChannelStopped = 22;
 
-// The beginning of an event's description. `Type` is uint8_t up to version 4,
-// uint64_t from version 5 on. NCCL's struct continues with the fields of other
-// events.
+// The first fields of the struct with which NCCL describes an event; its
+// further fields are not read. `Type` is uint8_t up to version 4, uint64_t in
+// version 5.
 template <typename Type>
 struct ProfilerEvent {
-  Type type = 0;  // one of the bits above
+  Type type = 0;  // one event type, such as kKernelChannelEvent
   void* parent = nullptr;
   int rank = 0;
   struct alignas(8) {
     uint8_t channel = 0;
-    // When the kernel began its part in this channel: the GPU's global timer,
-    // nanoseconds. Not in version 3.
+    // The time at which the kernel began its work in this channel, in
+    // nanoseconds of the GPU's global timer. Absent in version 3.
     uint64_t timer = 0;
   } kernel_channel;
 };
 static_assert(offsetof(ProfilerEvent<uint8_t>, kernel_channel) == 24);
 static_assert(offsetof(ProfilerEvent<uint64_t>, kernel_channel) == 24);
 
-// The arguments of a change of an event's state. `timer`: when the kernel ended
-// its part in the channel, for kKernelChannelStopped from version 4 on.
+// The arguments with which NCCL reports a new state of an event. `timer`: the
+// time at which the kernel ended its work in the channel; valid for
+// kKernelChannelStopped from version 4 on.
 struct ProfilerState {
   uint64_t timer = 0;
 };
 
-// NCCL's function for log lines; not called here.
+// The type of NCCL's logging function, which NCCL passes to `init`. This
+// plug-in does not call it.
 using ProfilerLog = void (*)(int level, unsigned long flags, const char* file,
                              int line, const char* format, ...);
 
-// The functions that all versions have, after the version's own `init`.
+// The functions that follow `init` in the tables of all versions.
 template <typename Type>
 struct ProfilerCalls {
   int (*start_event)(void* context, void** handle, ProfilerEvent<Type>* event);

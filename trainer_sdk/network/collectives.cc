@@ -12,8 +12,9 @@
 namespace muster {
 namespace {
 
-// The largest number of bytes sent per rank for which it is faster that every
-// rank sends all its data to all ranks (one hop) than to use several hops.
+// The largest number of bytes sent per rank for which every rank sends all its
+// data directly to all ranks (one hop). Several hops are faster for larger
+// data.
 constexpr int64_t kDirectBytes = 32 << 10;
 constexpr int kDirectRanks = 8;
 // The smallest part, in bytes, for which a ring is used. With smaller parts,
@@ -59,8 +60,8 @@ absl::Status Direct(Mesh& mesh, Reduction reduction, const void* input,
 }
 
 // All-reduces by recursive doubling. If the number of ranks is not a power of
-// two, some ranks send their data to a partner rank, which takes part on their
-// behalf and sends them the result.
+// two, some ranks send their data to a partner rank. The partner takes part on
+// behalf of both and sends back the result.
 absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
                       void* output, int64_t count, Scratch& scratch) {
   const int rank = mesh.rank(), size = mesh.size();
@@ -176,9 +177,9 @@ class Ring {
     });
   }
 
-  // Receives and forwards a chunk that is completely reduced. It may overwrite
-  // data that this rank sent to `next`. This is safe: the chunk has passed
-  // through `next`, so `next` has already received that data.
+  // Receives and forwards a chunk that is completely reduced. The chunk may
+  // overwrite data that this rank sent to `next`. This is safe: the chunk has
+  // passed through `next`, so `next` has already received that data.
   absl::Status CollectChunk(int chunk, Step step) {
     return ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       const Ticket ticket =
@@ -255,8 +256,8 @@ absl::Status Broadcast(const Operation& operation, Mesh& mesh) {
   if (bytes <= kTreeBytes || mesh.size() == 2) {
     return BroadcastDownTree(mesh, root, operation.output, bytes);
   }
-  // Scatter the data, then all_gather it. So the root sends the data about
-  // twice, instead of once to every other rank.
+  // Scatter the data, then all_gather it: the root sends about twice the size
+  // of the data, instead of all data to every other rank.
   const RankParts parts = RankParts::Even(operation.count, mesh.size());
   char* const own = At(operation.output, parts.begin(mesh.rank()) * element);
   absl::Status s =
@@ -287,8 +288,8 @@ absl::Status Reduce(const Operation& operation, Mesh& mesh, Scratch& scratch) {
   absl::Status s =
       ReduceToOwners(mesh, parts, reduction, operation.input, own, scratch);
   if (!s.ok()) return s;
-  // The root's output may be the same memory as its input. Wait until its input
-  // is sent, before data of the other ranks overwrites it.
+  // The root's output may be the same memory as the root's input. Wait until
+  // the input is sent, before data of the other ranks overwrites it.
   if (s = mesh.Flush(); !s.ok()) return s;
   s = GatherToRoot(mesh, parts, element, root, own, operation.output);
   // Wait until all sends are complete, because `part` is destroyed at the end
@@ -378,12 +379,12 @@ PointToPoint AsMessage(const Operation& operation) {
                       operation.dtype};
 }
 
-// Whether a rank could finish the operation without a message from every other
-// rank. If so, a rank that called a different operation might be noticed only
-// in the next operation.
+// Whether a rank could finish the operation although another rank has sent it
+// no message. If so, a rank that called a different operation might be noticed
+// only in the next operation.
 bool SomeHearNothing(const Operation& operation, int size) {
-  // With counts, only the sender and the receiver of a part know the length
-  // that they expect, and the sender gets no message from the receiver.
+  // With counts, only the sender and the receiver of a part know its expected
+  // length, and the sender gets no message from the receiver.
   if (operation.kind == OperationKind::kAllToAll) {
     return !operation.counts.empty();
   }

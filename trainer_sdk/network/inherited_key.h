@@ -9,8 +9,8 @@ namespace muster {
 
 // Returns the key with which this process encrypts its connections to other
 // ranks. With `launch --encrypt=workers` it has kChannelKeyBytes bytes;
-// otherwise it is empty. The first call reads the key from the pipe that the
-// agent passed to this process, and closes the pipe, so that programs started
+// otherwise it is empty. The agent passed the key to this process in a pipe.
+// The first call reads the key and closes the pipe, so that programs started
 // later cannot read the key. Later calls return the same result. Thread-safe.
 //
 //   FailedPrecondition  the agent has passed a key, but another process has

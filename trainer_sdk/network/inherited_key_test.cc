@@ -18,7 +18,8 @@ namespace {
 using ::testing::HasSubstr;
 
 // Returns the read end of a pipe that holds `bytes` and whose write end is
-// closed. TakeChannelKey closes the descriptor, unless it rejects it.
+// closed. TakeChannelKey closes the descriptor if its inode is the expected
+// one.
 int PipeWith(const std::string& bytes) {
   int ends[2] = {-1, -1};
   EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);

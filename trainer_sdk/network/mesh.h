@@ -12,7 +12,7 @@
 
 namespace muster {
 
-// The identity of a rank in messages.
+// The identity of a rank, for error messages.
 struct PeerName {
   int rank = 0;
   std::string host;
@@ -25,8 +25,9 @@ PeerName OwnName(int rank);
 // Formats a rank's name for messages: "rank 3 (host node7, pid 4711)".
 std::string Describe(const PeerName& name);
 
-// Encoded converts a rank's name to its text in the store, "PID HOST"; Decoded
-// converts it back. Decoding any other text gives InvalidArgument.
+// Encoded converts a rank's name to its text in the store, "PID HOST";
+// DecodePeerName converts it back. Decoding any other text gives
+// InvalidArgument.
 std::string Encoded(const PeerName& name);
 absl::StatusOr<PeerName> DecodePeerName(int rank, const std::string& text);
 
@@ -42,10 +43,10 @@ struct MessageLabel {
 using Ticket = int;
 
 // A network as the collective algorithms see it: ordered messages between every
-// two ranks of a group. The parts of a collective that come from one peer
-// arrive in the order in which they were sent, and go to the receives in the
-// order in which those were posted. The same holds for point-to-point messages
-// of one peer and tag.
+// two ranks of a group. A collective's parts from one peer arrive in the order
+// in which they were sent. The receives get them in the order in which the
+// receives were posted. The same holds for point-to-point messages of one peer
+// and tag.
 //
 // Not thread-safe, except for Close. Errors are those of Transport and name the
 // peer. After the first error only Close may be called.

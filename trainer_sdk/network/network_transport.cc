@@ -52,8 +52,8 @@ absl::Status NetworkTransport::ExecuteAs(const Operation& operation,
 }
 
 // Returns a text that names the ranks that are late, too, and the ranks that
-// have not reported. It is not enough to name the rank for which this rank
-// waits: in a ring, that rank may itself wait for the absent rank.
+// have not reported. To name only the rank for which this rank waits is not
+// enough: in a ring, that rank may itself wait for the absent rank.
 std::string NetworkTransport::OthersThatAreLate(
     const std::string& operation) const {
   const std::vector<LateRank> ranks =

@@ -16,9 +16,9 @@
 namespace muster {
 
 // A Transport over any Mesh. It adds the collective algorithms, and agreement
-// on one cause if the group breaks: a rank that fails writes the cause to the
-// group's store and then closes its connections, so that aborts and errors
-// reach every rank.
+// on one cause if the group breaks. For this, a rank that fails writes the
+// cause to the group's store and then closes its connections. So aborts and
+// errors reach every rank.
 class NetworkTransport final : public Transport {
  public:
   // `name` is the name of the transport; it must be a string literal.
@@ -29,7 +29,7 @@ class NetworkTransport final : public Transport {
   absl::Status Execute(const Operation& operation,
                        const OperationContext& context) override;
   // Performs `operation` as one step of another operation, whose signature is
-  // `signature`. Errors show that signature, and it is compared with the peers'
+  // `signature`. `signature` appears in errors and is compared with the peers'
   // signatures. Each sequence number may be used for one step only.
   absl::Status ExecuteAs(const Operation& operation,
                          const OperationSignature& signature, Instant deadline);
@@ -38,10 +38,10 @@ class NetworkTransport final : public Transport {
   absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
       int64_t bytes, const OperationContext& context) override;
 
-  // Called after an operation that succeeded on this rank. If another rank has
-  // given up the group meanwhile, returns the group's cause, although this rank
-  // received all its data; otherwise OK. Asks the store only if a peer has
-  // closed its connection.
+  // Called after an operation that succeeded on this rank. Returns the group's
+  // cause if another rank has given up the group meanwhile, even though this
+  // rank received all its data. Otherwise returns OK. Asks the store only if a
+  // peer has closed its connection.
   absl::Status BrokenElsewhere();
 
   // Breaks the group like Abort, but with any cause. Returns the group's cause,

@@ -79,12 +79,13 @@ void CopyUnlessSame(void* to, const void* from, int64_t bytes);
 absl::Status GatherToAll(Mesh& mesh, const RankParts& parts, int64_t element,
                          void* whole);
 
-// Sends every rank's `own`, its part, to the corresponding part of the root's
-// `whole`.
+// Sends the buffer `own` of rank r to part r of the root's `whole`, for every
+// rank r.
 absl::Status GatherToRoot(Mesh& mesh, const RankParts& parts, int64_t element,
                           int root, const void* own, void* whole);
 
-// Sends part r of the root's `whole` to the buffer `own` of rank r.
+// Sends part r of the root's `whole` to the buffer `own` of rank r, for every
+// rank r.
 absl::Status ScatterFromRoot(Mesh& mesh, const RankParts& parts,
                              int64_t element, int root, const void* whole,
                              void* own);

@@ -31,7 +31,8 @@ double SumOfSquares(const float* values, int64_t count) {
 
 double ClipCoefficient(double sum_of_squares, double most) {
   const double coefficient = most / (std::sqrt(sum_of_squares) + 1e-6);
-  // This expression keeps a NaN; std::min would turn it into 1.
+  // If the coefficient is NaN, this expression returns NaN; std::min(1.0,
+  // coefficient) would return 1.
   return coefficient > 1 ? 1 : coefficient;
 }
 

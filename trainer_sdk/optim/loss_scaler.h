@@ -17,11 +17,11 @@ struct LossScalerOptions {
 };
 
 // The dynamic loss scale of float16 training. The loss is multiplied by the
-// scale, so that small gradients do not underflow, and gradients are divided by
-// it before the optimizer's step. If gradients overflow, the step is skipped
-// and the scale shrinks. All ranks must take the same decision, so they must
-// first combine by an all_reduce of MAX whether their gradients are finite.
-// Pure. The state is two numbers, which a checkpoint can hold.
+// scale, so that small gradients do not underflow. Before the optimizer's step
+// the gradients are divided by the scale. If gradients overflow, the step is
+// skipped and the scale shrinks. All ranks must take the same decision. So they
+// first find out by an all_reduce of MAX whether the gradients of all ranks are
+// finite. Pure. The state is two numbers, which a checkpoint can hold.
 class LossScaler {
  public:
   struct State {

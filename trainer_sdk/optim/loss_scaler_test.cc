@@ -27,7 +27,8 @@ TEST(LossScalerTest, GrowsAfterSoManyGoodStepsInARow) {
   EXPECT_EQ(scaler.scale(), 16);
   scaler.Update(Finite::kAll);
   scaler.Update(Finite::kAll);
-  // An overflow halves the scale and resets the count of good steps.
+  // An overflow halves the scale and resets the count of steps without
+  // overflow.
   scaler.Update(Finite::kNotAll);
   scaler.Update(Finite::kAll);
   scaler.Update(Finite::kAll);

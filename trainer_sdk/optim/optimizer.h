@@ -37,22 +37,24 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  // Returns the sum of the squares of all gradients of these tensors, before
-  // any factor is applied. The sum is NaN or infinite if and only if a gradient
-  // is. It is equal on every rank that holds these tensors. Collective if the
-  // state is sharded. With pipeline parallelism, add the results of the stages.
+  // Returns the sum of the squares of the gradients of all tensors of this
+  // optimizer, before any factor is applied. The sum is NaN or infinite if and
+  // only if a gradient is. The sum is equal on every rank that has these
+  // tensors. Collective if the state is sharded. With pipeline parallelism, the
+  // caller adds the sums of the stages.
   virtual absl::StatusOr<double> SumOfSquares() = 0;
 
-  // Updates all values. The result is bit-identical for any number of ranks
-  // that share the state. Collective if the state is sharded. Afterwards the
-  // contents of the gradients are undefined.
+  // Updates the values of all tensors of this optimizer. The result is
+  // bit-identical for any number of ranks that share the state. Collective if
+  // the state is sharded. Afterwards the contents of the gradients are
+  // undefined.
   virtual absl::Status Step(const OptimizerStep& step) = 0;
 
   // Returns this rank's slices of the optimizer's state, including master
   // weights ("master/NAME"). The slices are in host memory, at addresses that
-  // stay the same. If the state is on a device, they are a copy as of this
-  // call. The slices of all ranks together contain each element of each name at
-  // least once.
+  // stay the same. If the state is on a device, this call copies it to the
+  // slices. The slices of all ranks together contain each element of each name
+  // at least once.
   virtual std::vector<CheckpointSlice> State() = 0;
 
   // Call this after a checkpoint was read into the memory that State()

@@ -30,10 +30,10 @@ struct ParameterRange {
 // thread-safe.
 class OptimizerShard {
  public:
-  // Initialises the state to zero and the master weights to the values, and
-  // rounds all values to their precision. Ranges must not overlap. The values
-  // and the gradients must be in the memory of `device`, which must outlive the
-  // shard.
+  // Sets the state to zero, copies the parameters' values to the master
+  // weights, and rounds each parameter's values to its precision. Ranges must
+  // not overlap. The values and the gradients must be in the memory of
+  // `device`, which must outlive the shard.
   OptimizerShard(std::shared_ptr<const UpdateRule> rule,
                  std::vector<Tensor> parameters,
                  std::vector<ParameterRange> ranges, Device& device);
@@ -56,20 +56,22 @@ class OptimizerShard {
   absl::StatusOr<SquareSum::Words> SquaresOf(
       const std::vector<TensorData>& views);
 
-  // Updates the weights of range `i` and writes them to its values. `gradient`
-  // is the gradient of this range only, not of the whole parameter.
+  // Updates the weights of range `i`, and stores them in the parameter's
+  // values, rounded to its precision. `gradient` is the gradient of this range
+  // only, not of the whole parameter.
   void Update(const OptimizerStep& step, int i, const TensorData& gradient);
 
-  // Writes the values of range `i`, rounded from its master weights. Does
-  // nothing if the range has no master weights.
+  // Rounds the master weights of range `i`, and stores them in the parameter's
+  // values. Does nothing if the range has no master weights.
   void WriteValues(int i);
 
-  // Copies the values of range `i` to `to`, as elements of their precision.
+  // Copies the values of range `i` to `to`, in the parameter's type
+  // `precision`.
   void CopyRounded(int i, void* to);
 
   // Returns the state as slices in host memory, one per kind of state and range
-  // that is not empty. If the state is on a device, the slices are copies as of
-  // this call. Blocks.
+  // that is not empty. If the state is on a device, this call copies it to the
+  // slices. Blocks.
   std::vector<CheckpointSlice> State();
   // Copies the state back to the device, from the memory that State returned.
   // Call it after that memory was changed.

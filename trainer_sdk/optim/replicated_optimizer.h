@@ -12,7 +12,7 @@ namespace muster {
 
 // An optimizer that keeps the whole state on every rank and does not
 // communicate. Ranks that start with equal weights and get equal gradients, as
-// with DDP, keep equal weights. If SumOfSquares or Step fails, it changes
+// with DDP, keep equal weights. A SumOfSquares or Step that fails changes
 // nothing. Errors:
 //   InvalidArgument     a gradient has another number of elements than its
 //                       parameter; the step or learning rate was not given; the

@@ -51,8 +51,8 @@ TEST(ReplicatedOptimizerTest, AStepIsTheRulesOnScaledGradients) {
         2, std::vector<float>(static_cast<size_t>(kCount + 3)));
     std::vector<float> gradient;
     std::vector<float> moved;
-    // The optimizer must call this function for the gradients in each step,
-    // because their addresses change between steps.
+    // The gradients' addresses change between steps, so the optimizer must call
+    // its GradientSource in each step.
     ReplicatedOptimizer optimizer(
         rule,
         {{.name = "w", .shape = {kCount}, .value = decayed},

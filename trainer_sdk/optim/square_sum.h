@@ -9,9 +9,9 @@
 
 namespace muster {
 
-// The exact sum of the squares of floats. Because it is exact, it does not
-// depend on the order of additions or the number of ranks, so gradients are
-// clipped by a bit-identical factor, however they are distributed. The method
+// The exact sum of the squares of floats. An exact sum depends neither on the
+// order of additions nor on the number of ranks. So the factor that clips
+// gradients is bit-identical, however the gradients are distributed. The method
 // is Kulisch's long accumulator: a fixed-point number that can hold the squares
 // of up to 2^40 float32 values.
 class SquareSum {

@@ -43,7 +43,8 @@ TEST(SquareSumTest, IsExact) {
   const float normal = std::numeric_limits<float>::min();
   EXPECT_EQ(SumOf({normal}), double{normal} * normal);
   EXPECT_EQ(SumOf({normal, normal / 2}), 1.25 * (double{normal} * normal));
-  // A simple sum in double would lose each of the ones beside the large square.
+  // A simple sum in double would lose the square of each 1, because it is
+  // smaller than a rounding error of the one large square.
   std::vector<float> values(1 << 10, 1.0f);
   values.insert(values.begin(), 1e9f);
   EXPECT_EQ(SumOf(values), double{1e9f} * 1e9f + 1024);
@@ -96,8 +97,8 @@ TEST(SquareSumTest, NonFiniteValueGivesNan) {
 }
 
 TEST(SquareSumTest, TakesSixteenBitElements) {
-  // For each type: its name and the bit patterns of 1.5 and -2. The array has
-  // 3000 elements of each.
+  // For each 16-bit type: the type, and the bit patterns of 1.5 and of -2. The
+  // tested array has 3000 elements of each of these two values.
   for (const auto& [type, first, second] :
        {std::tuple(DType::kBFloat16, uint16_t{0x3fc0}, uint16_t{0xc000}),
         std::tuple(DType::kFloat16, uint16_t{0x3e00}, uint16_t{0xc000})}) {

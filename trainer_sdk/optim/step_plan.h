@@ -8,11 +8,11 @@ namespace muster {
 // The decision about one optimizer step, based on the norm of the gradients.
 struct StepPlan {
   LossScaler::Verdict verdict = LossScaler::Verdict::kStep;
-  // The value for OptimizerStep::gradient_factor: it removes the loss scale and
-  // clips the gradients.
+  // The value for OptimizerStep::gradient_factor, which removes the loss scale
+  // and clips the gradients.
   double gradient_factor = 1;
-  // The norm of the gradients without the loss scale, before clipping; NaN if
-  // the step is skipped.
+  // The norm of the gradients after the loss scale is removed and before
+  // clipping; NaN if the step is skipped.
   double norm = 0;
 };
 

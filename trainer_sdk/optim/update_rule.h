@@ -52,8 +52,8 @@ struct OptimizerStep {
   // Learning rate. Required. With 0 only the optimizer's state changes, not the
   // weights.
   double learning_rate = std::numeric_limits<double>::quiet_NaN();
-  // Factor by which the gradients are multiplied first. It combines clipping
-  // and the inverse of the loss scale.
+  // The factor by which the gradients are multiplied before the update: the
+  // product of the clipping factor and the inverse of the loss scale.
   double gradient_factor = 1;
 };
 
@@ -85,7 +85,8 @@ class UpdateRule {
   virtual const SgdOptions* sgd() const { return nullptr; }
 };
 
-// Make the rules that perform AdamWStep and SgdStep, respectively.
+// AdamWRule makes the rule that performs AdamWStep, SgdRule the rule that
+// performs SgdStep.
 std::shared_ptr<const UpdateRule> AdamWRule(const AdamWOptions& options);
 std::shared_ptr<const UpdateRule> SgdRule(const SgdOptions& options);
 

@@ -105,9 +105,9 @@ TEST(ArgumentCheckTest, RefusesATypeThatThePointerContradicts) {
               HasSubstr("in a buffer of float64"));
   EXPECT_THAT(Complaint(Send(whole.data(), 8, DType::kInt32, 0)),
               HasSubstr("elements of int32 in a buffer of int64"));
-  // A buffer of 16-bit integers is accepted for float16 and bfloat16. A buffer
-  // of any type is accepted as int8 by a broadcast, which only moves bytes, but
-  // not by an all_reduce, which adds elements.
+  // A buffer of 16-bit integers may hold float16 or bfloat16. A broadcast as
+  // int8 accepts a buffer of any type, because it only moves bytes. An
+  // all_reduce as int8 does not, because it adds elements.
   EXPECT_EQ(
       Complaint(AllReduce(halves.data(), halves.data(), 8, DType::kBFloat16)),
       "");

@@ -36,8 +36,8 @@ absl::Status CheckMesh(const std::vector<MeshDimension>& dimensions,
           absl::StrCat("mesh dimension ", dimension.name, " of ",
                        dimension.size, " in a group of ", ranks));
     }
-    // This product cannot overflow, because the checks in this loop bound it by
-    // `ranks` squared.
+    // The multiplication cannot overflow: this loop has checked that `product`
+    // and the size of the dimension are at most `ranks`.
     product *= dimension.size;
     absl::StrAppend(&shape, shape.empty() ? "" : " x ", dimension.name, "=",
                     dimension.size);
@@ -78,8 +78,9 @@ size_t DeviceMesh::IndexOf(const std::string& dimension) const {
   for (size_t i = 0; i < dimensions_.size(); i++) {
     if (dimensions_[i].name == dimension) return i;
   }
-  // An unknown name is an error in the calling program, so the message gives
-  // the known names and no line of this file.
+  // An unknown name is an error in the calling program. The message lists the
+  // valid names. Unlike a message of MUSTER_CHECK, it does not point to a line
+  // of this file.
   std::string names;
   for (const MeshDimension& known : dimensions_) {
     absl::StrAppend(&names, names.empty() ? "" : ", ", known.name);

@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// The type of an element.
+// The type of the elements of a buffer.
 enum class DType : uint8_t {
   kFloat32,
   kFloat64,
@@ -20,8 +20,7 @@ enum class DType : uint8_t {
 inline constexpr int kDTypes = 7;
 
 // The reduction of the ranks' elements. AVG is SUM divided by the size of the
-// group, in the element's own type; integer quotients are truncated towards
-// zero.
+// group; integer quotients are truncated towards zero.
 enum class ReduceOp : uint8_t { kSum, kAvg, kMin, kMax, kProd };
 inline constexpr int kReduceOps = 5;
 

@@ -28,8 +28,8 @@ uint16_t Encode16(double value, Format format) {
   if (value == 0) return sign;
   int exponent = 0;
   std::frexp(value, &exponent);
-  // Takes the exponent of the leading bit, but at least the smallest exponent
-  // of the format, which subnormal numbers have.
+  // Uses the exponent of the leading bit of `value`, but at least the exponent
+  // of the format's subnormal numbers.
   exponent = std::max(exponent - 1, 1 - format.bias());
   double units =
       std::nearbyint(std::ldexp(value, format.mantissa_bits - exponent));

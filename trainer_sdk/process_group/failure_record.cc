@@ -54,7 +54,7 @@ absl::Status FailureRecord::Settle(const absl::Status& mine) const {
 absl::Status FailureRecord::Cause() const {
   const auto recorded =
       CallWithin<absl::StatusOr<std::string>>(timeout_, [store = store_] {
-        // Get with a deadline of now does not wait: it returns the current
+        // A Get whose deadline is now does not wait: it returns the current
         // value, or an error if the key is not set.
         return store->Get(kFailureKey, MonotonicNow());
       });

@@ -31,18 +31,18 @@ class FailureRecord {
   // the store does not answer.
   absl::Status Settle(const absl::Status& mine) const;
 
-  // Returns the cause in the store. OK if the store holds no cause or does not
-  // answer.
+  // Returns the cause that the store holds. Returns OK if the store holds no
+  // cause, or does not answer.
   absl::Status Cause() const;
 
   // Waits up to `grace` for another rank to write a cause. Called by a rank
   // that timed out and does not know why the peer did not answer.
   void AwaitCause(Duration grace) const;
 
-  // Called by a rank whose deadline passed during `operation`. Records in the
-  // store that this rank timed out in `operation`, and waits up to `grace` for
-  // other ranks that timed out in the same operation. Returns one entry per
-  // rank, this one included; empty if the store does not answer.
+  // Called by a rank whose deadline passed during `operation`. Records this in
+  // the store, and waits up to `grace` for other ranks that timed out in the
+  // same operation. Returns one entry per rank, this one included; empty if the
+  // store does not answer.
   std::vector<LateRank> CompareLate(const std::string& operation, int size,
                                     Duration grace) const;
 

@@ -19,7 +19,7 @@
 namespace muster {
 namespace {
 
-// How long a formation's watch waits on the store the first time. Later waits
+// The length of the first wait of a formation's watch on the store. Later waits
 // are longer, up to kLongestWatch. A wait cannot be cancelled, so a watch that
 // is no longer needed lasts until its current wait ends. Most groups form
 // quickly, so the first wait is short.
@@ -51,8 +51,8 @@ absl::StatusOr<std::shared_ptr<Formation>> Formation::Begin(
     std::thread([formation] { formation->Watch(); }).detach();
   } catch (const std::system_error& error) {
     const absl::Status failure = NoThread(error);
-    // The cause is written to the store on this thread. Fail cannot be used,
-    // because it starts a thread and the system has none left.
+    // Writes the cause to the store on this thread. Fail would start another
+    // thread, which the system cannot provide.
     formation->store_->CompareSet(kFailureKey, "", EncodeFailure(rank, failure))
         .IgnoreError();
     return failure;
@@ -74,7 +74,7 @@ void Formation::Watch() {
 }
 
 void Formation::Interrupt(const absl::Status& cause) {
-  // The cause is published before any connection is closed, so that a peer that
+  // Fail publishes the cause before any connection is closed. So a peer that
   // sees a closed connection finds the cause in the store.
   if (!ended()) GiveUp(Fail(cause));
 }
@@ -136,8 +136,9 @@ absl::Status Formation::Do(std::function<void()> call) {
     return NoThread(error);
   }
   std::unique_lock<std::mutex> lock(mutex_);
-  // The wait for `call` ends later than the deadline of `call` itself, so that
-  // an error of `call`, which is more precise, is returned.
+  // This wait ends later than the deadline of `call`. So if `call` times out,
+  // the caller gets its error, which is more precise than the error of this
+  // wait.
   const Instant until = std::max(deadline_, MonotonicNow()) + 2 * kStoreTimeout;
   if (!changed_.wait_until(lock, ToSteady(until),
                            [&] { return *done || !cause_.ok(); })) {
@@ -189,8 +190,8 @@ bool IsLate(const absl::StatusOr<std::string>& value) {
   return IsLate(value.status());
 }
 
-// If `status` means that the round is over, adds a text that says so, the same
-// text that the formation's watch adds. Other errors are unchanged.
+// If `status` means that the round is over, adds the text that the formation's
+// watch adds in this case. Any other status is unchanged.
 absl::Status WithMeaning(const absl::Status& status) {
   return RoundOverError(status);
 }

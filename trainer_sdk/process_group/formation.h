@@ -21,9 +21,10 @@
 namespace muster {
 
 // One rank's part in forming a group. A rank that fails writes its cause into
-// the group's store. Every rank watches the store for such a cause. When a rank
-// finds one, its blocked calls end: those of its FormingStore, polls that
-// include wake_fd(), and calls that a FormationReaction ends. Thread-safe.
+// the group's store. Every rank watches the store for such a cause. A rank that
+// finds a cause ends its own blocked calls: calls of its FormingStore, polls
+// that include wake_fd(), and calls for which there is a FormationReaction.
+// Thread-safe.
 class Formation : public std::enable_shared_from_this<Formation> {
  public:
   // Starts the watch. `store` holds the keys of this group only,
@@ -37,9 +38,10 @@ class Formation : public std::enable_shared_from_this<Formation> {
   // waits of this rank. Has no effect once the formation has ended.
   void Interrupt(const absl::Status& cause);
 
-  // Reports that this rank failed with `mine`, unless another cause is known
-  // already, and returns the group's cause. Call it before closing connections,
-  // so that peers find the cause when they see the close.
+  // Reports that this rank failed with `mine`, and returns the group's cause.
+  // If another cause is already known, only returns that cause. Call Fail
+  // before closing connections, so that peers find the cause when they see that
+  // a connection is closed.
   absl::Status Fail(const absl::Status& mine);
 
   // Ends the formation, once the group is made or abandoned. After End, no call
@@ -75,7 +77,7 @@ class Formation : public std::enable_shared_from_this<Formation> {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_:
+  // mutex_ guards the members from wake_ to reactions_.
   OwnedFd wake_;
   absl::Status cause_;
   // the cause that the first call of Fail returned; OK before that call
@@ -84,10 +86,11 @@ class Formation : public std::enable_shared_from_this<Formation> {
   std::list<Act> reactions_;
 };
 
-// While this object lives, `act` is called once if the formation is
-// interrupted, on the thread that interrupts it or detects the interruption.
-// `act` must not use the formation, whose mutex is held. A null formation is
-// never interrupted.
+// Calls `act` once if the formation is interrupted while this object lives, or
+// was interrupted before (then in the constructor). Otherwise `act` runs on the
+// thread that interrupts the formation or detects the interruption. `act` must
+// not use the formation, whose mutex is held. A null formation is never
+// interrupted.
 class FormationReaction {
  public:
   FormationReaction(std::shared_ptr<Formation> formation,
@@ -102,9 +105,10 @@ class FormationReaction {
   std::list<Formation::Act>::iterator act_;
 };
 
-// Return the status(), the wake_fd() and the result of Fail() of the place's
-// formation, which exists only while ProcessGroup makes its transport. Without
-// a formation they return OK, -1 and `mine`.
+// FormationStatus, FormationWakeFd and FailFormation return status(), wake_fd()
+// and the result of Fail() of the place's formation. If there is no formation,
+// they return OK, -1 and `mine`. A place has a formation only while
+// ProcessGroup makes its transport.
 absl::Status FormationStatus(const GroupPlace& place);
 int FormationWakeFd(const GroupPlace& place);
 absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine);
@@ -142,10 +146,10 @@ class FormingStore final : public Store {
 };
 
 // Makes a transport with `factory`. Blocks until the transport is made,
-// `deadline` passes, or another rank fails. Starts a Formation unless `place`
-// has one, and ends that Formation before returning. If one rank fails, all
-// ranks that are still forming the group fail at once, with that rank's number
-// and cause.
+// `deadline` passes, or another rank fails. Uses the Formation of `place`, or
+// starts one if `place` has none. Ends the Formation before returning. If one
+// rank fails, all ranks that are still forming the group fail at once, with
+// that rank's number and cause.
 absl::StatusOr<std::unique_ptr<Transport>> FormTransport(
     const TransportFactory& factory, GroupPlace place, Instant deadline);
 

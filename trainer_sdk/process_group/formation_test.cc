@@ -46,7 +46,7 @@ TEST(FormationTest, FailureEndsTheWaitsOfAll) {
 }
 
 TEST(FormationTest, AnInterruptionEndsACallThatHangs) {
-  // A store that never answers, like one behind a broken network.
+  // A store that never answers, as if the network to it were broken.
   class Hanging final : public Store {
    public:
     explicit Hanging(std::shared_future<void> end) : end_(std::move(end)) {}
@@ -135,8 +135,8 @@ TEST(FormationTest, AStoreThatIsGoneEndsIt) {
   };
   const auto store = std::make_shared<Gone>();
   const auto formation = Begin(store, 0);
-  // Either this call or the formation's watch, whichever is first, detects that
-  // the round is over.
+  // The formation's watch or this call detects that the round is over,
+  // whichever is first.
   const absl::Status call = FormingStore(store, formation).Add("k", 1).status();
   EXPECT_THAT(std::string(call.message()), HasSubstr("the round is over"));
   pollfd wake{formation->wake_fd(), POLLIN, 0};

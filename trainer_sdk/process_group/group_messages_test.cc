@@ -1,4 +1,4 @@
-// The error messages of a group.
+// Tests of the error messages of a process group.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +28,8 @@ std::string Message(const absl::Status& status) {
 
 TEST(GroupMessagesTest, TheAbsentIsNamedAndTheGroupBroken) {
   // How long a failed rank waits for the last operations of its peers. The time
-  // suffices for ranks 0 and 1 to publish theirs; rank 2 publishes none.
+  // suffices for ranks 0 and 1 to publish their last operations; rank 2
+  // publishes none.
   constexpr Duration kExplanation = std::chrono::seconds(3);
   const std::vector<absl::Status> statuses = RunWorld(
       3,

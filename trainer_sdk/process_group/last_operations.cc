@@ -21,8 +21,8 @@ constexpr int kMaxRanksRead = 128;
 
 std::string KeyOf(int rank) { return absl::StrCat("last_operation/", rank); }
 
-// An operation and the ranks that called it. In a list, the entry with the most
-// ranks is first; entries with equally many are ordered by rank.
+// An operation and the ranks that called it. In a list, entries with more ranks
+// come first; entries with equally many ranks are ordered by their lowest rank.
 using Camp = std::pair<OperationSignature, std::vector<int>>;
 
 std::vector<Camp> CampsOf(
@@ -123,8 +123,8 @@ std::vector<std::optional<OperationSignature>> ReadLastOperations(
   std::vector<std::string> keys;
   keys.reserve(ranks);
   for (int rank = 0; rank < ranks; rank++) keys.push_back(KeyOf(rank));
-  // If Wait times out or fails, the operations that are already in the store
-  // are read.
+  // Even if this Wait times out or fails, the operations that are already in
+  // the store are read below.
   const absl::Status everybody = place.store->Wait(keys, deadline);
   std::vector<std::optional<OperationSignature>> operations(ranks);
   for (int rank = 0; rank < ranks; rank++) {
@@ -144,8 +144,9 @@ std::vector<std::optional<OperationSignature>> ReadLastOperations(
 
 namespace {
 
-// Time for the store to write this rank's last operation and to read those of
-// its peers, added to the time for which the caller waits.
+// The time that the store gets for its own work, in addition to the wait that
+// the caller allows: writing this rank's last operation, and reading those of
+// the peers.
 constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 
 }  // namespace
@@ -153,7 +154,7 @@ constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 std::string ExchangeLastOperations(const GroupPlace& place,
                                    const OperationSignature& last,
                                    const absl::Status& failure, Duration wait) {
-  // The call has a time limit, because a store behind a broken network may
+  // This call has a time limit, because a store behind a broken network may
   // never answer.
   const auto differences = CallWithin<std::string>(
       wait + kStoreTimeout,

@@ -17,11 +17,12 @@
 namespace muster {
 
 // Compares the last calls of the ranks, indexed by rank. Returns one line that
-// names the ranks that called another operation, the ranks that called fewer
-// operations, and the ranks whose last operation is not known. A rank of the
-// last kind is left out if `told`, the message of the failure to be explained,
-// already names it ("rank 3"). Empty if all ranks called the same operation.
-// Pure.
+// names the latest collectives and the ranks that called each, the ranks that
+// called fewer collectives, the ranks whose last call was a message, and the
+// ranks whose last call is not known. `told` is the message of the failure to
+// be explained. If `told` already names a rank ("rank 3") whose last call is
+// not known, that rank is left out. Empty if all ranks called the same
+// collective. Pure.
 std::string CompareLastOperations(
     const std::vector<std::optional<OperationSignature>>& operations,
     const std::string& told);
@@ -31,16 +32,16 @@ absl::Status PublishLastOperation(const GroupPlace& place,
                                   const OperationSignature& last);
 
 // Blocks until every rank's last operation is in the store or `deadline`
-// passes, then returns the operations that are there, indexed by rank. Only the
-// first 128 ranks of a group are read.
+// passes. Returns the operations that are in the store by then, indexed by
+// rank. Only the first 128 ranks of a group are read.
 std::vector<std::optional<OperationSignature>> ReadLastOperations(
     const GroupPlace& place, Instant deadline);
 
 // Called after this rank failed with `failure` during `last`. Writes `failure`
-// and `last` to the group's store, waits up to `wait` for those of the peers,
-// and returns how the ranks' calls differ (CompareLastOperations). Empty if no
-// difference is known or `wait` is zero. Blocks for at most `wait` plus one
-// second, even if the store is unreachable.
+// and `last` to the group's store, and waits up to `wait` until the peers have
+// written their last operations. Returns how the ranks' calls differ
+// (CompareLastOperations). Empty if no difference is known or `wait` is zero.
+// Blocks for at most `wait` plus one second, even if the store is unreachable.
 std::string ExchangeLastOperations(const GroupPlace& place,
                                    const OperationSignature& last,
                                    const absl::Status& failure, Duration wait);

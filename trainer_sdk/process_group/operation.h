@@ -23,8 +23,8 @@ enum class OperationKind : uint8_t {
   kReceive,
   // several sends and receives as one operation (PyTorch's batch_isend_irecv)
   kBatch,
-  // Used by ProcessGroup::Split; a transport performs it as a barrier. Run and
-  // Start reject it with InvalidArgument.
+  // The operation of a ProcessGroup::Split, which a transport performs as a
+  // barrier. ProcessGroup's Run and Start reject it with InvalidArgument.
   kSplit,
 };
 // The number of kinds that Run and Start accept: all enumerators before kSplit.
@@ -70,10 +70,10 @@ struct PointToPoint {
 //
 // input == output (in place) is allowed for all_reduce, broadcast and reduce.
 // For reduce_scatter, all_gather, gather and scatter, in place means, as in
-// NCCL, that the shorter buffer is this rank's part of the longer one. In all
-// other cases the buffers must not overlap, in an all_to_all never. A count of
-// 0 is always allowed. A buffer that is not read or written may be null. A rank
-// must not send to itself.
+// NCCL, that the shorter buffer is this rank's part of the longer one. Buffers
+// that are not in place must not overlap; the buffers of an all_to_all are
+// never in place. A count of 0 is always allowed. A buffer that is not read or
+// written may be null. A rank must not send to itself.
 struct Operation {
   OperationKind kind = OperationKind::kBarrier;
   DType dtype = DType::kFloat32;

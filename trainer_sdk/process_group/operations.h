@@ -13,9 +13,9 @@
 
 namespace muster {
 
-// A pointer, with the DType of its element type if there is one. An operation
-// whose `dtype` differs from that DType is rejected with InvalidArgument,
-// except that a message of int8 may carry bytes of any type.
+// A pointer, and the DType of its element type if there is one. An operation
+// whose `dtype` is another one is rejected with InvalidArgument. Messages of
+// int8 are an exception: they may carry bytes of any type.
 template <typename Pointer>
 struct TypedBuffer {
   // clang-tidy 14 does not know explicit(false).
@@ -53,12 +53,11 @@ Operation AllGather(InputBuffer input, OutputBuffer output, int64_t count,
 Operation AllGather(InputBuffer input, OutputBuffer output,
                     const std::vector<int64_t>& counts, DType dtype);
 
-// `input` is read on the root only; other ranks may pass null.
+// Broadcast reads `input` on the root only; other ranks may pass null.
 Operation Broadcast(InputBuffer input, OutputBuffer output, int64_t count,
                     DType dtype, int root);
 
-// `output` is written on the root only; other ranks may pass null. The same
-// holds for Gather.
+// Reduce and Gather write `output` on the root only; other ranks may pass null.
 Operation Reduce(InputBuffer input, OutputBuffer output, int64_t count,
                  DType dtype, int root, ReduceOp op = ReduceOp::kSum);
 
@@ -74,7 +73,7 @@ Operation Gather(InputBuffer input, OutputBuffer output, int64_t count,
 Operation Gather(InputBuffer input, OutputBuffer output,
                  const std::vector<int64_t>& counts, DType dtype, int root);
 
-// `input` is read on the root only; other ranks may pass null.
+// Scatter reads `input` on the root only; other ranks may pass null.
 Operation Scatter(InputBuffer input, OutputBuffer output, int64_t count,
                   DType dtype, int root);
 Operation Scatter(InputBuffer input, OutputBuffer output,

@@ -104,8 +104,9 @@ class PlainMemory final : public TransportMemory {
   const std::unique_ptr<void, decltype(&std::free)> block_;
 };
 
-// Allocates ordinary host memory, for transports that have no memory of their
-// own. `bytes` must not be negative. ResourceExhausted: not enough memory.
+// Allocates ordinary host memory, for transports that cannot allocate memory
+// themselves. `bytes` must not be negative. ResourceExhausted: not enough
+// memory.
 absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
   // The size is rounded up to whole cache lines, so that no other data shares
   // the last line.
@@ -120,8 +121,8 @@ absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
 }
 
 // Returns the end of the error message of an operation that timed out. `whole`:
-// the time from the operation's call until its timeout; `behind`: the part of
-// `whole` during which the operation waited for earlier operations. The
+// the time from the operation's call until its timeout. `behind`: the part of
+// that time during which the operation waited for earlier operations. The
 // transport does not know these times, because it measures only its own waiting
 // time. Empty if `behind` is less than 1 ms. Pure.
 std::string TellQueue(Duration behind, Duration whole) {
@@ -134,7 +135,7 @@ std::string TellQueue(Duration behind, Duration whole) {
 // store, which may be unreachable.
 constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 
-// Whether the group stays usable after an operation with this status.
+// Whether the group stays usable after an operation that returned `status`.
 bool GoesOn(const absl::Status& status) {
   return status.ok() || absl::IsInvalidArgument(status) ||
          absl::IsUnimplemented(status);
@@ -212,8 +213,8 @@ class ProcessGroup::Body {
       return work;
     }
     // The worker thread is started before the operation gets its sequence
-    // number: if the system has no thread left and the caller retries, the
-    // numbers of this rank still match those of its peers.
+    // number. If the system has no thread left and the caller retries, the
+    // numbers of this rank then still match those of its peers.
     if (!worker_.joinable()) {
       try {
         worker_ = std::thread([this] { Serve(); });
@@ -255,8 +256,8 @@ class ProcessGroup::Body {
       memory = NewPlainMemory(bytes);
     }
     if (absl::IsResourceExhausted(memory.status())) {
-      // The memory is not sufficient, but the transport is intact, so the group
-      // stays usable.
+      // The host has too little memory, but the transport is intact, so the
+      // group stays usable.
       memory = Named(memory.status());
     } else if (!GoesOn(memory.status())) {
       ReportFailure(memory.status());
@@ -295,7 +296,8 @@ class ProcessGroup::Body {
       if (!broken_.ok()) return;
       broken_ = cause;
       split = split_;
-      // Wakes the callers that wait for earlier operations; they fail at once.
+      // Wakes the callers that wait for earlier operations. Because the group
+      // is broken, these callers then fail at once.
       changed_.notify_all();
     }
     if (split != nullptr) split->Interrupt(cause);
@@ -359,7 +361,7 @@ class ProcessGroup::Body {
     changed_.notify_all();
   }
 
-  // Performs an operation. The calling thread must own the transport.
+  // Performs an operation in the transport, which the calling thread must own.
   absl::Status Perform(const Operation& operation, const GroupCall& call) {
     RankTime& time = RankTime::Process();
     if (IsPointToPoint(operation.kind) || !transport_->WaitsForPeers()) {
@@ -375,8 +377,8 @@ class ProcessGroup::Body {
     return Explain(status, call);
   }
 
-  // Breaks the group with `status`. After a timeout, adds the operations that
-  // the peers called to the message.
+  // Breaks the group with `status`. After a timeout, adds to the message which
+  // operations the peers called.
   absl::Status Explain(const absl::Status& status, const GroupCall& call) {
     const Instant failed = MonotonicNow();
     // Peers that are still blocked fail at their own deadline, or earlier
@@ -395,8 +397,8 @@ class ProcessGroup::Body {
     return Break(Named(absl::Status(status.code(), message)));
   }
 
-  // Breaks the group with `cause` unless it is broken already; returns the
-  // first cause.
+  // Breaks the group with `cause` unless the group is broken already. Returns
+  // the cause for which the group is broken.
   absl::Status Break(const absl::Status& cause) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -422,7 +424,7 @@ class ProcessGroup::Body {
   }
 
   // Gives a Split the next sequence number of this group's collectives, and
-  // records it in the flight recorder.
+  // adds the Split to the flight recorder.
   GroupCall NumberSplit(Instant deadline) {
     GroupCall call;
     call.context.deadline = deadline;
@@ -436,7 +438,7 @@ class ProcessGroup::Body {
     return call;
   }
 
-  // Performs a Split as a formation: the failure of any rank ends the Split on
+  // Performs a Split under a Formation: a failure of any rank ends the Split on
   // all ranks.
   absl::StatusOr<std::unique_ptr<ProcessGroup>> SplitAsFormation(
       int color, int key, const std::string& label,
@@ -450,8 +452,8 @@ class ProcessGroup::Body {
       split_ = *formation;
       broken = broken_;
     }
-    // If the group was aborted before this formation existed, Abort could not
-    // interrupt the formation, so it is interrupted here.
+    // If the group was aborted before this Formation existed, Abort could not
+    // interrupt the Split. This call does.
     if (!broken.ok()) (*formation)->Interrupt(broken);
     auto group = SplitInTurn(color, key, label, *formation, context);
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {
@@ -545,13 +547,13 @@ class ProcessGroup::Body {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  // Guarded by mutex_:
+  // mutex_ guards the members from queue_ to split_.
   std::deque<QueuedCall> queue_;
   bool busy_ = false;
   bool stopping_ = false;
   uint64_t sequence_ = 0;
   absl::Status broken_;
-  std::thread worker_;  // runs once an operation has been started with Start
+  std::thread worker_;                // started by the first call of Start
   std::shared_ptr<Formation> split_;  // formation of the last Split
 
   // number of splits so far; used only by the thread that owns the transport

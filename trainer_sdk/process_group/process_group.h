@@ -24,9 +24,9 @@ class Work {
   // at the latest, and returns its status.
   absl::Status Wait();
 
-  // Blocks until the operation is completed or `deadline` (MonotonicNow's
-  // clock) passes. In the second case it returns DeadlineExceeded and the
-  // operation continues.
+  // Blocks until the operation is completed or `deadline` (a time of
+  // MonotonicNow's clock) passes. If the deadline passes first, returns
+  // DeadlineExceeded, and the operation continues.
   absl::Status Wait(Instant deadline);
 
   // Whether the operation has ended, successfully or not.
@@ -48,7 +48,7 @@ class Work {
 
 class FlightRecorder;
 
-// Options of one call.
+// Options of one call of ProcessGroup::Run or ProcessGroup::Start.
 struct CallOptions {
   // The longest time that the operation may take, counted from the call and
   // including the time in the queue. Zero: the group's timeout.
@@ -58,9 +58,9 @@ struct CallOptions {
 struct ProcessGroupOptions {
   // Timeout of operations whose CallOptions have none.
   Duration timeout = std::chrono::minutes(10);
-  // The longest time for which a rank whose operation failed waits for its
-  // peers to report which operations they called, before it returns the error.
-  // An unresponsive store adds up to one second.
+  // A rank whose operation failed waits up to this time before it returns the
+  // error. Meanwhile its peers report which operations they called. An
+  // unresponsive store adds up to one second.
   Duration explanation_timeout = std::chrono::seconds(2);
   // The members' world ranks, indexed by rank in the group. Empty: the group is
   // the world.
@@ -87,10 +87,11 @@ struct ProcessGroupOptions {
 // its bytes:
 //   InvalidArgument     an argument is wrong; nothing was sent, and the group
 //                       stays usable
-//   Unimplemented       the transport cannot do that; the group stays usable
+//   Unimplemented       the transport does not support the operation; the group
+//                       stays usable
 //   DeadlineExceeded    a peer did not arrive: names the ranks that are late
-//                       or called something else, as far as the ranks could
-//                       exchange that
+//                       or called another operation, as far as the ranks could
+//                       compare their calls through the store
 //   Unavailable         a peer died
 //   FailedPrecondition  ranks called different operations: names each
 //   Aborted             Abort was called, or the group is being destroyed
@@ -126,11 +127,11 @@ class ProcessGroup {
   // own.
   absl::Status Run(const Operation& operation, CallOptions options = {});
 
-  // Queues `operation` and returns at once; its buffers must stay valid until
-  // the work is completed. Operations run one after another, in the order of
-  // the calls. The result is never null: invalid arguments and all other
-  // failures are returned by the work's status, so a caller that drops the work
-  // does not see them.
+  // Queues `operation` and returns at once. The operation's buffers must stay
+  // valid until the returned work is completed. Operations run one after
+  // another, in the order of the calls. The result is never null. All failures,
+  // including invalid arguments, are in the work's status, so a caller that
+  // drops the work does not see them.
   [[nodiscard]] std::shared_ptr<Work> Start(Operation operation,
                                             CallOptions options = {});
 

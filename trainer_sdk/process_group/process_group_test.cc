@@ -32,7 +32,7 @@ std::string Message(const absl::Status& status) {
   return std::string(status.message());
 }
 
-// Sums `value` over the group.
+// Returns the sum of the `value` of all ranks of the group.
 absl::StatusOr<float> Sum(ProcessGroup& group, float value) {
   float sum = 0;
   const absl::Status status =
@@ -166,8 +166,8 @@ TEST(ProcessGroupTest, SplitsByColorAndKey) {
           5,
           [](ProcessGroup& world) -> absl::Status {
             const int rank = world.rank();
-            // Rank 4 joins no new group. The other ranks form two groups, with
-            // their ranks in descending order.
+            // Rank 4 joins no new group. The other ranks form two groups, in
+            // each of which the ranks have the reverse order.
             auto half = world.Split(rank == 4 ? -1 : rank % 2, -rank, "half");
             if (!half.ok()) return half.status();
             EXPECT_EQ(*half == nullptr, rank == 4);
@@ -241,7 +241,8 @@ TEST(ProcessGroupTest, MismatchesAreExplainedWhateverTheTransport) {
             AllReduce(x, x, world.rank() == 1 ? 3 : 4, DType::kFloat32));
       },
       // How long a failed rank waits for the last operations of its peers. The
-      // limit is never reached, because all ranks publish theirs.
+      // wait is shorter than this limit, because all ranks publish their last
+      // operations.
       Mute(), std::chrono::seconds(30));
   for (const absl::Status& status : statuses) {
     EXPECT_THAT(Message(status),

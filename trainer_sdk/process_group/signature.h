@@ -11,8 +11,9 @@
 namespace muster {
 
 // The properties of an operation that must be equal on all ranks for a
-// collective to match, and those that describe it in messages. Small and flat:
-// it is stored in rings, sent over the network and written to the store.
+// collective to match. Further properties only describe the operation in
+// messages. Small and flat: signatures are stored in rings, sent over the
+// network and written to the store.
 struct OperationSignature {
   uint64_t sequence = 0;
   OperationKind kind = OperationKind::kBarrier;
@@ -54,10 +55,10 @@ bool HasRoot(OperationKind kind);
 // Whether the kind is a send, a receive or a batch.
 bool IsPointToPoint(OperationKind kind);
 
-// Whether two ranks that called `a` and `b` called the same collective. Not
-// compared are fields that the kind does not use (such as the root of an
-// all_reduce), and the counts of an all_to_all with a count per peer, which may
-// legitimately differ.
+// Whether two ranks that called `a` and `b` called the same collective. Ignores
+// fields that the kind does not use, such as the root of an all_reduce. Also
+// ignores the counts of an all_to_all with a count per peer, which may differ
+// between ranks.
 bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 
 // Describes an operation in messages. Examples:
@@ -70,8 +71,9 @@ bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 //   batch after #4 of 2 messages (28 bytes)            of several types
 //   all_gather #3 of 6 int64 (48 bytes in parts, counts 3f0a)
 //
-// The last example has a count per rank: the four hexadecimal digits are of a
-// hash, which differs if the counts differ, even if their sums are equal.
+// The last example has a count per rank. Its four hexadecimal digits are a part
+// of a hash of the counts. So different counts nearly always give different
+// texts, even if their sums are equal.
 std::string Describe(const OperationSignature& signature);
 
 // Encoded converts a signature to one line of printable characters;

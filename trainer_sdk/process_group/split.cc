@@ -59,9 +59,9 @@ absl::StatusOr<std::vector<SplitChoice>> ExchangeChoices(Store& store, int rank,
 
 namespace {
 
-// GroupPlace::birth of a new group is the parent's birth times this factor,
-// plus the number of the split. The factor is larger than the number of splits
-// of any group, so that different splits have different births.
+// The number GroupPlace::birth of a new group is the parent's number times this
+// factor, plus the number of the split. The factor is larger than the number of
+// splits of any group, so that different splits have different numbers.
 constexpr uint64_t kSplits = 1000003;
 
 }  // namespace

@@ -56,11 +56,11 @@ GroupPlace PartOf(const GroupPlace& parent,
 // a Split.
 Operation SplitOperation();
 
-// The first step of a Split: all ranks meet in the group's own transport before
-// they wait in the store. A rank that called another collective is in the
-// transport too, so the mismatch is found at once and reported on both ranks.
-// Errors are those of the transport. If `formation` is interrupted, the
-// transport is aborted.
+// The first step of a Split: all ranks perform SplitOperation in the group's
+// own transport before they wait in the store. So if a rank calls another
+// collective instead, the transport finds the mismatch at once and reports it
+// on both ranks. Errors are those of the transport. If `formation` is
+// interrupted, because any rank has failed, the transport is aborted.
 absl::Status MeetToSplit(Transport& transport,
                          const std::shared_ptr<Formation>& formation,
                          const OperationContext& context);

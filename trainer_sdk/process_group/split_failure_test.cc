@@ -1,4 +1,5 @@
-// If one rank does not complete a Split, the Split fails at once on all ranks.
+// Tests that a Split fails at once on all ranks if one rank does not complete
+// it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

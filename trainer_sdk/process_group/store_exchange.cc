@@ -15,8 +15,8 @@ constexpr char kRead[] = "read";
 
 std::string KeyOf(int rank) { return absl::StrCat("rank/", rank); }
 
-// Adds the ranks that did not arrive to the message of a timeout. Any other
-// status is unchanged.
+// If `status` is a timeout, adds the ranks that did not arrive to the message
+// of `status`. Any other status is unchanged.
 absl::Status NameAbsent(Store& store, int size, const std::string& what,
                         const absl::Status& status) {
   if (!absl::IsDeadlineExceeded(status)) return status;
@@ -30,15 +30,15 @@ absl::Status NameAbsent(Store& store, int size, const std::string& what,
       absl::StrCat(RankRanges(absent), " did not come to ", what, " in time"));
 }
 
-// Waits for the encoded list of all ranks' texts, which rank 0 publishes, and
-// returns it.
+// Waits until rank 0 has published the encoded list of all ranks' texts, and
+// returns this list.
 absl::StatusOr<std::string> Table(Store& store, int size,
                                   const std::string& what, Instant deadline) {
   absl::StatusOr<std::string> table = store.Get(kTable, deadline);
   if (!absl::IsDeadlineExceeded(table.status())) return table;
   absl::Status late = NameAbsent(store, size, what, table.status());
-  // Rank 0 publishes the list first and then deletes the ranks' texts. If rank
-  // 0 did so during NameAbsent, ranks look absent although none is. So the list
+  // Rank 0 publishes the list and then deletes the ranks' texts. If rank 0
+  // deleted them during NameAbsent, ranks that arrived look absent. So the list
   // is read once more.
   table = store.Get(kTable, MonotonicNow());
   if (table.ok()) return table;

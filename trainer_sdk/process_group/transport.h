@@ -65,16 +65,17 @@ class Transport {
                                const OperationContext& context) = 0;
 
   // Whether Execute blocks until the peers have arrived, so that its duration
-  // shows how long this rank waited. false: Execute only enqueues.
+  // shows how long this rank waited. false: Execute only enqueues the
+  // operation.
   virtual bool WaitsForPeers() const { return true; }
 
   // Makes Execute return Aborted with `reason`, on this rank and on all other
   // ranks that can be reached.
   virtual void Abort(const std::string& reason) = 0;
 
-  // Allocates memory of the transport's own. Collective: every rank asks for
-  // the same size in the same order. Unimplemented: the transport has no such
-  // memory.
+  // Allocates memory that belongs to the transport. Collective: every rank asks
+  // for the same size in the same order. Unimplemented: the transport has no
+  // such memory.
   virtual absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
       int64_t bytes, const OperationContext& context) = 0;
 };
@@ -89,8 +90,8 @@ struct GroupPlace {
   std::shared_ptr<Store> store = {};
   // The group's name in messages: "world", "dp", "world/split2".
   std::string name = {};
-  // Distinguishes groups of the same name that are made one after the other;
-  // used by the flight recorder. Equal on all ranks of a group.
+  // A number that distinguishes groups of the same name that are made one after
+  // the other, for the flight recorder. Equal on all ranks of a group.
   uint64_t birth = 0;
   // Set while a ProcessGroup makes the transport; may be null. When the
   // formation is interrupted, because another rank failed or the group was
@@ -99,15 +100,16 @@ struct GroupPlace {
   std::shared_ptr<Formation> formation = nullptr;
 };
 
-// Makes the transport of a group. Collective: every rank calls it with its own
-// place. Blocks until `deadline` at most. ProcessGroup::Split calls it as well.
+// Makes the transport of a group. Collective: every rank calls the factory with
+// its own place. Blocks until `deadline` at most. ProcessGroup::Split calls the
+// factory as well.
 using TransportFactory =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(GroupPlace place,
                                                              Instant deadline)>;
 
-// Makes the transport of a group that is split from the group of `parent`, for
-// transports that can do this faster than a TransportFactory. Collective over
-// all ranks of the parent, between its operations. `place` is the position that
+// Makes the transport of a group that is split from the group of `parent`. Some
+// transports can do this faster than a TransportFactory. Collective over all
+// ranks of the parent, between its operations. `place` is the position that
 // results from `color` and `key`. Returns null for a negative color.
 using TransportSplitter =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(

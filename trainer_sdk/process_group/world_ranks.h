@@ -15,10 +15,10 @@ namespace muster {
 std::string InWorldRanks(std::string_view text,
                          const std::vector<int>& global_ranks);
 
-// Replaces group ranks by world ranks in the message of a group's error. Two
-// kinds of messages stay unchanged: those about the caller's arguments
-// (InvalidArgument, Unimplemented), and the reason of an Abort, which is the
-// caller's own text. Pure.
+// Replaces group ranks by world ranks in the message of a group's error.
+// Messages about the caller's arguments (InvalidArgument, Unimplemented) stay
+// unchanged, and so does the reason of an Abort, which is the caller's own
+// text. Pure.
 absl::Status InWorldRanks(const absl::Status& status,
                           const std::vector<int>& global_ranks);
 

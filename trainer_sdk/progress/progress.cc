@@ -65,8 +65,8 @@ std::string ProgressMessage(const ProgressUpdate& update) {
   if (update.times) {
     Append("OWN_NS", update.times->own.count(), text);
     Append("BLOCKED_NS", update.times->blocked.count(), text);
-    // Another part of the program may report it: one that measures nothing must
-    // not report 0.
+    // DATA_NS is left out if this part of the program has measured no wait for
+    // data. A 0 would replace the value of another part that has measured one.
     if (update.times->data > Duration::zero()) {
       Append("DATA_NS", update.times->data.count(), text);
     }
@@ -97,8 +97,8 @@ void Progress::Send(const ProgressUpdate& update) {
     const auto times = RankTime::Process().TakeAtStep(MonotonicNow());
     if (times.has_value()) message += ProgressMessage({.times = times});
   }
-  // sendto instead of a connected socket, so that reports also reach an agent
-  // that has reopened its socket.
+  // Uses sendto without connecting the socket. So reports also reach an agent
+  // that has closed its socket and opened it again.
   const ssize_t sent =
       agent_bytes_ == 0
           ? -1

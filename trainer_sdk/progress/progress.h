@@ -28,16 +28,18 @@ struct ProgressUpdate {
   std::optional<bool> checkpoint = {};
   // One line of free text about the worker's state, truncated to 256 bytes.
   std::optional<std::string> status = {};
-  // How the process has spent its time. Progress::Send adds it to the report of
-  // a step. It is no sign of life.
+  // How the process has spent its time. Progress::Send adds these times to each
+  // report of a step. The agent's watchdog does not take them for a sign of
+  // life.
   std::optional<RankTimes> times = {};
 };
 
 // Formats the datagram for `update`, in the style of sd_notify: lines KEY=VALUE
-// with the keys STEP, LOSS, TOKENS_PER_S, WATCHDOG_S, CHECKPOINT, STATUS, and
-// for the times OWN_NS, BLOCKED_NS and DATA_NS, in nanoseconds. An empty update
-// gives "WATCHDOG=1", which means that the worker is alive. Line breaks in the
-// status become spaces, so that they cannot begin further keys. Pure.
+// with the keys STEP, LOSS, TOKENS_PER_S, WATCHDOG_S, CHECKPOINT and STATUS.
+// The times have the keys OWN_NS, BLOCKED_NS and DATA_NS, in nanoseconds. An
+// empty update gives "WATCHDOG=1", which means that the worker is alive. Line
+// breaks in the status become spaces, so that the status cannot contain lines
+// with other keys. Pure.
 std::string ProgressMessage(const ProgressUpdate& update);
 
 // Reports the training's progress to this worker's agent, for `launch status`,

@@ -14,7 +14,8 @@ RankTime& RankTime::Process() {
 }
 
 void RankTime::Advance(Instant now) {
-  // Two threads may take the lock in another order than they read the clock.
+  // Threads may take the lock in another order than the order in which they
+  // read the clock, so `now` may be earlier than last_.
   now = std::max(now, last_.value_or(now));
   const Duration passed = now - last_.value_or(now);
   (in_progress_ > 0 ? times_.blocked : times_.own) += passed;
@@ -40,8 +41,8 @@ bool RankTime::Exit(Instant now) {
 
 void RankTime::AddDataWait(Duration waited) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  // The first batch is loaded before the first collective, where the
-  // measurement begins.
+  // A wait for data before the first collective is not counted, because all
+  // RankTimes are measured from the first collective.
   if (last_.has_value()) times_.data += waited;
 }
 

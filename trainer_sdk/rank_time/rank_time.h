@@ -23,11 +23,11 @@ struct RankTimes {
 };
 
 // Measures RankTimes of one process. In a synchronous training all ranks need
-// the same time for a step, and the ranks that arrive early at a collective
-// wait there for the last one. So the slow rank is the one with the most own
-// time, although its steps are as long as those of the others. Communication
-// that overlaps with the backward pass counts as blocked on every rank, and
-// changes nothing in this comparison.
+// the same time for a step: ranks that arrive early at a collective wait there
+// for the last one. So the slow rank is the rank with the most own time,
+// although the steps of all ranks take equally long. Communication that
+// overlaps with the backward pass counts as blocked on every rank, and changes
+// nothing in this comparison.
 //
 // Thread-safe. A call takes one uncontended lock, allocates nothing and makes
 // no system call.
@@ -36,24 +36,28 @@ class RankTime {
   // The interval of reports in a process that reports no steps.
   static constexpr Duration kReportInterval = std::chrono::milliseconds(500);
   // If the process has reported a step within this time, Exit requests no
-  // report: reports at the ends of steps compare ranks at the same points.
+  // report: reports at the ends of steps compare the ranks better, because all
+  // ranks make them at the same point of the training.
   static constexpr Duration kStepInterval = std::chrono::minutes(1);
 
-  // The measurement of this process.
+  // Returns the RankTime that measures this process.
   static RankTime& Process();
 
-  // A collective begins, or ends, at `now`. Calls from several threads may be
-  // nested in any way. Exit returns whether the process should now report.
+  // Report that a collective begins or ends at `now`. Calls from several
+  // threads may be nested in any way. Exit returns whether the process should
+  // report its times now.
   void Enter(Instant now);
   bool Exit(Instant now);
 
-  // The program has waited for its input data for this time.
+  // Reports that the program has waited for its input data for the time
+  // `waited`.
   void AddDataWait(Duration waited);
 
-  // Ends the measurement for good: the process uses operations whose times say
-  // nothing about its speed. These are operations on a device, which return
-  // before they are complete, and messages between two ranks, as between the
-  // stages of a pipeline, which have different amounts of work.
+  // Ends the measurement permanently. Called if the process uses operations
+  // whose times say nothing about its speed. Operations on a device are such
+  // operations, because they return before they are complete. So are messages
+  // between two ranks: such ranks often have different amounts of work, like
+  // the stages of a pipeline.
   void Stop();
 
   // The times until `now`; nullopt: no collective has begun, or Stop was
@@ -65,22 +69,23 @@ class RankTime {
   void Advance(Instant now);  // the caller holds mutex_
 
   mutable std::mutex mutex_;
-  // Guarded by mutex_:
-  RankTimes times_;              // until last_
-  std::optional<Instant> last_;  // newest Enter or Exit; nullopt: none yet
+  // mutex_ guards the members from times_ to report_at_.
+  RankTimes times_;              // the times up to last_
+  std::optional<Instant> last_;  // time of latest Enter or Exit; nullopt: none
   int in_progress_ = 0;          // number of collectives in progress
   bool stopped_ = false;
   Instant report_at_;
 };
 
-// While an object of this class lives, its thread waits for input data:
+// An object of this class measures its own lifetime as time in which the
+// program waits for input data:
 //
 //   {
 //     DataWait wait;
 //     batch = loader.Next();
 //   }
 //
-// With it, `launch status` tells a rank whose data are slow from a rank whose
+// `launch status` then tells a rank whose data are slow from a rank whose
 // computation is slow.
 class DataWait {
  public:

@@ -30,10 +30,10 @@ std::string HostName() {
   return name;
 }
 
-// The prefix of a session's keys in the store. It contains the job, the restart
-// count and the round, so that the keys of other sessions are not visible: a
-// store may survive a restart (torchrun's does), and a derived port may belong
-// to the store of another job.
+// The prefix of a session's keys in the store: the job, the restart count and
+// the round. So the keys of other sessions are not visible. There may be such
+// keys: a store may survive a restart (torchrun's does), and a derived port may
+// belong to the store of another job.
 std::string KeysOf(const SessionPlan& plan) {
   return absl::StrCat("muster/", plan.run_id, "/", plan.restart_count, ".",
                       plan.round);

@@ -25,7 +25,7 @@ struct SessionOptions {
   // hosts.
   Duration connect_timeout = std::chrono::minutes(5);
   // The longest time for which the destructor waits for the other ranks to
-  // finish using the store, on a rank 0 that serves the store.
+  // finish using the store. Only a rank 0 that serves the store waits.
   Duration linger = std::chrono::seconds(10);
 };
 

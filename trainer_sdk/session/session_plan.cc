@@ -48,13 +48,13 @@ class EnvironmentReader {
   // if the variable is unset or invalid.
   std::optional<int64_t> Number(const std::string& name, int64_t least,
                                 int64_t most);
-  // Like Number, but also an unset variable is an error; the message then says
-  // that the variable `beside` is set without it. Returns `least` after an
-  // error.
+  // Reads a variable as Number does, but an unset variable is an error too. The
+  // message then says that the variable `beside` is set without it. Returns
+  // `least` after an error.
   int64_t Required(const std::string& name, int64_t least, int64_t most,
                    const std::string& beside);
 
-  // Returns the first of `names` that is set; if none is, the first of them.
+  // Returns the first of `names` that is set; if none is set, the first name.
   std::string FirstSet(std::initializer_list<const char*> names) const;
 
   // Describes a variable for messages: "NAME=value" or "NAME is not set".
@@ -141,9 +141,9 @@ bool HasAgentStore(EnvironmentReader& variables) {
 }
 
 // Reports an error if mpirun's world is larger than WORLD_SIZE. The likely
-// cause is that a worker of another job started mpirun: the processes that
-// mpirun starts inherit RANK and WORLD_SIZE, so each of them would take that
-// worker's rank.
+// cause is that a worker of another job started mpirun. Then all processes of
+// mpirun inherit the worker's RANK and WORLD_SIZE, so each of them would take
+// the worker's rank.
 void RefuseOuterWorld(EnvironmentReader& variables, const SessionPlan& plan) {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     const auto size = variables.Number(name, 1, kMaxRanks);
@@ -168,8 +168,9 @@ SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   plan.group_world_size = variables.Number("GROUP_WORLD_SIZE", 1, kMaxRanks);
   if (!local_rank && !plan.local_world_size && !plan.group_rank &&
       !plan.group_world_size) {
-    // Job operators of Kubernetes set neither the LOCAL_ nor the GROUP_
-    // variables. They start one process per node.
+    // The plan of a process under a Kubernetes job operator. Such an operator
+    // starts one process per node, and sets neither the LOCAL_ nor the GROUP_
+    // variables.
     plan.local_world_size = 1;
     plan.group_rank = plan.rank;
     plan.group_world_size = plan.world_size;
@@ -260,8 +261,8 @@ SessionPlan PlanOfPmi(EnvironmentReader& variables) {
   return WithMaster(variables, plan, "");
 }
 
-// The smallest of Slurm's special step ids, which stand for the batch script,
-// the interactive shell and others that are not tasks of an srun.
+// The smallest of Slurm's special step ids. They denote the batch script, the
+// interactive shell and other processes that srun did not start as tasks.
 constexpr uint32_t kLeastSpecialStep = 0xFFFFFFF0;
 
 std::string StepName(const EnvironmentReader& variables) {
@@ -332,7 +333,7 @@ SessionPlan PlanOfSlurm(EnvironmentReader& variables) {
 bool IsPmiOfSlurm(const EnvironmentReader& variables) {
   return IsSlurmTask(variables) &&
          variables.Text("PMI_RANK") == variables.Text("SLURM_PROCID") &&
-         // mpiexec sets this variable, srun does not
+         // Only mpiexec sets this variable; srun does not.
          !variables.Has("MPI_LOCALRANKID");
 }
 
@@ -354,8 +355,8 @@ void Within(EnvironmentReader& variables, const char* what, int rank,
   }
 }
 
-// Reports an error if the environment variables contradict each other,
-// whichever launcher set them.
+// Reports an error if environment variables contradict each other, no matter
+// which launcher set them.
 void CheckConsistent(EnvironmentReader& variables, const SessionPlan& plan) {
   const std::string by = absl::StrCat(" (as ", Name(plan.launcher), " has it)");
   Within(variables, "rank", plan.rank, "a world of size", plan.world_size);
@@ -373,8 +374,8 @@ void CheckConsistent(EnvironmentReader& variables, const SessionPlan& plan) {
           what, " ", *size, " is above the world size ", plan.world_size, by));
     }
   }
-  // WORLD_SIZE may have been set for other processes, for example if a batch
-  // script exports it before srun.
+  // Rejects a WORLD_SIZE that contradicts the launcher. It may have been set
+  // for other processes, for example by a batch script before srun.
   const auto stated = variables.Number("WORLD_SIZE", 1, kMaxRanks);
   if (stated && *stated > 1 && plan.launcher == Launcher::kAlone) {
     variables.Refuse(variables.Shown("WORLD_SIZE") +

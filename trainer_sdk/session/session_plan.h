@@ -13,7 +13,7 @@ namespace muster {
 // The program that started this process and set its rank.
 enum class Launcher {
   kAlone,     // no launcher: a world of one rank
-  kMuster,    // Muster's launch
+  kMuster,    // Muster's own launcher, `launch`
   kTorchrun,  // torchrun
   // another program that sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT
   kEnvironment,

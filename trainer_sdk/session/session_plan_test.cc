@@ -246,8 +246,8 @@ TEST(PlanSession, PmiOfSrunIsSlurms) {
 }
 
 TEST(PlanSession, TheNearestLauncherIsHeard) {
-  // For torchrun started by srun, and mpirun inside a Slurm allocation, the
-  // variables of the inner launcher count.
+  // If srun starts torchrun, or mpirun runs inside a Slurm allocation, the
+  // variables of the inner launcher must take precedence.
   EXPECT_EQ(PlanSession(With(kSlurm, kTorchrun))->launcher,
             Launcher::kTorchrun);
   EXPECT_EQ(PlanSession(With(kSlurm, kOpenMpi))->launcher, Launcher::kOpenMpi);

@@ -100,7 +100,7 @@ TEST(Session, AnAgentsStoreOutlivesTheSessionAndHidesItsKeys) {
   };
   ASSERT_TRUE(Session::Start(plan).value()->store()->Set("k", "v").ok());
   EXPECT_TRUE(sees());
-  // Keys of other restarts, rounds and runs must not be visible.
+  // A session with another restart count, round or run must not see the key.
   plan.restart_count = 1;
   EXPECT_FALSE(sees());
   plan.restart_count = 0;

@@ -16,9 +16,8 @@
 namespace muster {
 namespace {
 
-// The time within which two SIGINTs count as one Ctrl-C: under torchrun a
-// process may get SIGINT from the terminal and again from torchrun, which
-// forwards it.
+// Two SIGINTs within this time count as one Ctrl-C. Under torchrun a process
+// may get SIGINT from the terminal and again from torchrun, which forwards it.
 constexpr Duration kOneCtrlC = std::chrono::seconds(1);
 
 // Set to 1 by the signal handler when this process is asked to stop.
@@ -36,15 +35,15 @@ void OnSignal(int signal) {
   if (interrupted.compare_exchange_strong(first, now)) return;
   if (Duration(now - first) < kOneCtrlC) return;
   std::signal(SIGINT, SIG_DFL);
-  // SIGINT is blocked while its handler runs, so this signal ends the process
-  // when the handler returns.
+  // Ends the process as an unhandled SIGINT would: SIGINT is blocked while its
+  // handler runs, so this signal is delivered when the handler returns.
   std::raise(SIGINT);
 }
 
 void Take(int signal) {
   struct sigaction action = {};
   MUSTER_CHECK(sigaction(signal, nullptr, &action) == 0);
-  // If SIGINT is ignored, as in a background job of a shell, keep it ignored.
+  // A SIGINT that is ignored, as in a background job of a shell, stays ignored.
   if (signal == SIGINT && action.sa_handler == SIG_IGN) return;
   action = {};
   action.sa_handler = OnSignal;

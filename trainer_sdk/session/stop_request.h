@@ -7,12 +7,11 @@
 namespace muster {
 
 // Tells a training program whether it was asked to stop. There are three ways
-// to ask: SIGTERM, which launch, torchrun and Slurm send some time before they
-// kill a process; SIGINT, which is Ctrl-C and which launch forwards; or the
-// existence of the file named by MUSTER_PREEMPTION_FILE, which launch creates
-// when the cluster announces a preemption, whatever signal the cluster uses
-// (--preempt-signal). The program should then write a last checkpoint and stop
-// at its next step. Thread-safe.
+// to ask. SIGTERM: launch, torchrun and Slurm send it some time before they
+// kill a process. SIGINT: Ctrl-C, which launch forwards. The file named by
+// MUSTER_PREEMPTION_FILE: launch creates it when the cluster announces a
+// preemption, whatever signal the cluster uses (--preempt-signal). The program
+// should then write a last checkpoint and stop at its next step. Thread-safe.
 class StopRequest {
  public:
   // Installs the signal handlers. From then on, SIGTERM does not end the

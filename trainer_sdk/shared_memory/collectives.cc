@@ -92,8 +92,8 @@ class Phase final : public WaitCondition {
 };
 
 // Wakes the ranks that wait for `condition`, but only if `condition` is true
-// now: so only the last rank that makes it true wakes them. An earlier wake-up
-// would be useless, and costly if ranks share cores.
+// now. So only the last rank that contributes to the condition wakes them.
+// Earlier wake-ups would be useless, and costly if ranks share cores.
 void RingIfLast(GroupPage& group, const WaitCondition& condition) {
   if (group.bell.sleepers.load(std::memory_order_seq_cst) != 0 &&
       condition.IsTrue()) {
@@ -182,7 +182,7 @@ absl::Status Agreement::Compare(const Operation& operation,
   }
   if (same) return absl::OkStatus();
 
-  // the distinct calls, ordered by the lowest rank that made each
+  // the distinct calls, in the order of the lowest ranks that made them
   std::vector<std::string> calls;
   std::map<std::string, std::string> callers;
   for (int rank = 0; rank < size; ++rank) {
@@ -294,14 +294,14 @@ int64_t ShareBegin(int64_t count, int rank, int size, int64_t per_line) {
 namespace {
 
 // The smallest size in bytes for which buffers in the symmetric heap are used
-// without copies to staging slots. This saves copies but costs a second meeting
-// of all ranks. A meeting is slower if ranks share cores, so then the limit is
-// kDirectFromIfCrowded.
+// without copies to staging slots. Direct use saves copies but needs a second
+// synchronization of all ranks. A synchronization is slower if ranks share
+// cores, so then the limit is kDirectFromIfCrowded.
 constexpr int64_t kDirectFrom = 1 << 10;
 constexpr int64_t kDirectFromIfCrowded = 16 << 10;
 // The smallest size in bytes, summed over the inputs of all ranks, for which
-// the ranks divide the work of a reduction. Dividing costs a second meeting of
-// all ranks, which is too slow for smaller inputs.
+// the ranks divide the work of a reduction. Dividing needs a second
+// synchronization of all ranks, which is too slow for smaller inputs.
 constexpr int64_t kSharedFrom = 64 << 10;
 
 const char* Bytes(const void* data) { return static_cast<const char*>(data); }
@@ -311,8 +311,8 @@ void Copy(void* to, const void* from, int64_t bytes) {
   if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
 }
 
-// Whether the ranks can divide the work of an operation, because it reduces and
-// all its receivers get the same elements.
+// Whether the ranks can divide the work of operations of this kind: the kind is
+// a reduction, and all receivers get the same elements.
 bool IsSharable(OperationKind kind) {
   return kind == OperationKind::kAllReduce || kind == OperationKind::kReduce;
 }
@@ -364,8 +364,8 @@ Agreement::Terms Collectives::MakeTerms(const Run& run) const {
   Agreement::Terms terms;
   const bool sends =
       run.flow.Sends(rank) &&
-      // The root of a gather stages nothing, because its own part does not
-      // leave the rank.
+      // In a gather, the root copies nothing to its slot: no other rank needs
+      // its part.
       !(operation.kind == OperationKind::kGather && operation.root == rank);
   if (!sends || MovesNothing(operation.kind)) return terms;
   terms.offer = Offer::kStaged;
@@ -415,8 +415,9 @@ int64_t Collectives::Rounds(const Run& run) const {
       }
     }
   }
-  // At least 1, even for an operation without elements: each rank has already
-  // used one slot, that of the first round, before all ranks met.
+  // At least 1 round, even for an operation without elements: before the ranks
+  // were synchronized, each rank has already used one slot, that of the first
+  // round.
   return std::max<int64_t>(
       1, (longest + run.lane_elements - 1) / run.lane_elements);
 }
@@ -434,7 +435,7 @@ void Collectives::CopyIn(const Run& run, int64_t round) const {
   int64_t offset = 0;
   for (int lane = 0; lane < lanes; ++lane) {
     const int64_t count = run.flow.SendCount(lane);
-    // Elements that a rank sends to itself are not staged.
+    // Elements that a rank sends to itself are not copied to the slot.
     if (lanes == 1 || lane != peers_->rank()) {
       Copy(slot + lane * lane_bytes,
            Bytes(run.operation.input) + (offset + begin) * run.element_bytes,

@@ -15,15 +15,16 @@
 
 namespace muster {
 
-// Synchronises the ranks of a group: in Meet, at the start of a collective, all
-// ranks compare their calls before any data is touched; in Step, they wait for
+// Synchronises the ranks of a group. In Meet, at the start of a collective, all
+// ranks compare their calls before any data is touched. In Step, they wait for
 // each other inside the collective. Not thread-safe.
 class Agreement {
  public:
   explicit Agreement(Peers* peers) : peers_(peers) {}
 
-  // Data that the transport adds to the operation when this rank posts its
-  // call.
+  // The data that a rank posts in addition to its operation: how it offers its
+  // input, the positions of its buffers in the heap, and the size of an
+  // allocation.
   struct Terms {
     Offer offer = Offer::kNone;
     HeapPlace input;
@@ -70,36 +71,38 @@ class Agreement {
 };
 
 // The flow of data in a collective: which elements each rank sends to which
-// rank. In this form all collectives are alike: every sender has one lane for
-// each receiver, and a receiver either combines the data of its lanes or places
-// it side by side. Pure. Keeps a reference to the operation.
+// rank. Described as a flow, all collectives are alike. Every sender has one
+// lane (sequence of elements) for each receiver. A receiver either combines its
+// lanes elementwise or places them side by side. Pure. Keeps a reference to the
+// operation.
 class Flow {
  public:
   Flow(const Operation& operation, int rank, int size);
 
-  // Whether receivers combine the data of their lanes elementwise, in rank
+  // Whether receivers combine what the senders send, elementwise and in rank
   // order.
   bool reduces() const { return reduces_; }
-  // Whether all receivers get the same elements, so that each sender has only
-  // one lane.
+  // Whether all receivers get the same elements, so that a sender needs only
+  // one lane and not one for each receiver.
   bool one_lane() const { return one_lane_; }
   bool Sends(int rank) const { return sender_ < 0 || sender_ == rank; }
   bool Receives(int rank) const { return receiver_ < 0 || receiver_ == rank; }
 
-  // The number of elements in this rank's lane to `receiver`, and their offset
+  // The number of elements that this rank sends to `receiver`, and their offset
   // in this rank's input.
   int64_t SendCount(int receiver) const;
   int64_t InputOffset(int receiver) const;
-  // The number of elements in the lane from `sender` to this rank, and their
+  // The number of elements that this rank receives from `sender`, and their
   // offset in this rank's output.
   int64_t ReceiveCount(int sender) const;
   int64_t OutputOffset(int sender) const;
 
-  // The number of elements of the longest lane between any two ranks; in an
-  // all_to_all with counts, of the longest lane from or to this rank, because
-  // the counts of other lanes are not known here.
+  // The largest number of elements that one rank sends to another. In an
+  // all_to_all with counts: the largest number that this rank sends to or
+  // receives from one rank, because other counts are not known here.
   int64_t LongestLane() const;
-  // The number of bytes that this rank sends or receives, whichever is larger.
+  // The number of bytes that this rank sends, or that it receives, whichever is
+  // larger.
   int64_t Bytes() const;
 
  private:
@@ -131,18 +134,18 @@ int64_t ShareBegin(int64_t count, int rank, int size, int64_t per_line);
 // every way:
 //
 //   pulled   Works in rounds of one slot: every rank copies its input into its
-//            own staging slot, all ranks meet, and every rank reads the
+//            own staging slot, all ranks synchronize, and every rank reads the
 //            elements that it needs from the other ranks' slots.
-//   shared   For large reductions of more than two ranks: as pulled, but each
-//            rank reduces only its share of the slot, and all ranks copy the
-//            reduced shares.
+//   shared   For large reductions of more than two ranks: works in rounds as
+//            `pulled` does, but each rank reduces only its share of the slot,
+//            and all ranks copy the reduced shares.
 //   direct   For buffers in the symmetric heap, without copies: ranks read the
 //            inputs of the other ranks. In an all_reduce or reduce each rank
 //            reduces its share and writes the result to every output.
 //
 // All rounds of all collectives use the staging slots in turn. Three slots are
-// enough: a rank writes to the slot that other ranks read two rounds ago, and
-// those ranks finished reading that slot before the last meeting. Not
+// enough: the slot to which a rank writes was last read two or more rounds ago,
+// and all ranks finished these reads before the last synchronization. Not
 // thread-safe.
 class Collectives {
  public:
@@ -157,13 +160,14 @@ class Collectives {
       int64_t bytes, const Waiting& waiting);
 
  private:
-  // One call of Execute.
+  // The data of one call of Execute.
   struct Run {
     const Operation& operation;
     const Waiting& waiting;
     Flow flow;
     int64_t element_bytes;
-    int64_t lane_elements;  // capacity in elements of one lane of a slot
+    // How many elements for one receiver fit into a slot.
+    int64_t lane_elements;
   };
 
   void ExecuteAlone(const Run& run) const;
@@ -178,9 +182,10 @@ class Collectives {
   absl::Status Shared(const Run& run);
   absl::Status Direct(const Run& run);
 
-  // Combines the data at `sources`, one address per sender, or places it side
-  // by side in the output: the elements from `begin` of each lane, at most
-  // `limit` of them.
+  // Takes a part of each sender's lane for this rank: the elements [begin,
+  // begin + limit), or fewer at the lane's end. `sources` has one address per
+  // sender. The lanes are combined elementwise, or placed side by side in the
+  // output.
   void Take(const Run& run, const std::vector<const void*>& sources,
             int64_t begin, int64_t limit) const;
 

@@ -36,8 +36,8 @@ void MessageRing::Read(void* data, int64_t bytes) {
 
 namespace {
 
-// The number of bytes of a message after which the sender makes them visible to
-// the receiver. It is small, so that sender and receiver copy concurrently.
+// The sender makes a message visible to the receiver in pieces of this many
+// bytes. Small pieces let sender and receiver copy concurrently.
 constexpr int64_t kPiece = 32 << 10;
 // The smallest message size in bytes for which the receiver copies the payload
 // directly from the symmetric heap.
@@ -68,8 +68,8 @@ SendQueue::SendQueue(Peers* peers, Heap* heap, int to, uint64_t sequence)
 
 bool SendQueue::CanMove() const {
   if (done()) return false;
-  // The receiver removes the header from the ring after it has copied the
-  // payload from the heap, so an empty ring shows that the copy is complete.
+  // The receiver copies the payload from the heap, and then removes the header
+  // from the ring. So an empty ring shows that the copy is complete.
   if (direct_) return ring_.Filled() == 0;
   return ring_.Space() > 0;
 }
@@ -167,7 +167,8 @@ absl::Status ReceiveQueue::Move() {
         received_ = BytesOf(*current_);
       }
       // The header is removed from the ring only after the payload is copied,
-      // because the sender may reuse its buffer from then on.
+      // because the sender may reuse its buffer as soon as the header is
+      // removed.
       ring_.Read(&header, sizeof(header));
     } else {
       const int64_t piece =

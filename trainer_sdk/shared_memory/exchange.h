@@ -22,7 +22,7 @@ class MessageRing {
   MessageRing(Channel* channel, char* data, int64_t bytes)
       : channel_(channel), data_(data), bytes_(bytes) {}
 
-  // Called by the writer: the number of free bytes.
+  // For the writer: the number of bytes that can be written to the ring now.
   int64_t Space() const {
     return bytes_ - static_cast<int64_t>(channel_->written.load() -
                                          channel_->read.load());
@@ -32,7 +32,7 @@ class MessageRing {
   // Writes `bytes` bytes. Requires RoundUp(bytes, kCacheLine) <= Space().
   void Write(const void* data, int64_t bytes);
 
-  // Called by the reader: the number of bytes that can be read.
+  // For the reader: the number of bytes that can be read from the ring now.
   int64_t Filled() const {
     return static_cast<int64_t>(channel_->written.load() -
                                 channel_->read.load());
@@ -56,7 +56,7 @@ class SendQueue {
   void Add(const PointToPoint& message) { messages_.push_back(&message); }
   int peer() const { return to_; }
   bool done() const { return next_ == messages_.size(); }
-  // Whether Move would make progress.
+  // Whether Move can make progress now.
   bool CanMove() const;
   // Sends as much as is possible without blocking.
   void Move();

@@ -195,8 +195,8 @@ class RankZeroGatherer {
   std::vector<OwnedFd> strangers_;
 };
 
-// Sends to rank `to` the descriptor of the shared memory and, for each rank,
-// the descriptor that shows when that rank's process ends (LifeSign::told).
+// Sends descriptors to rank `to`: that of the shared memory and, for each rank,
+// one that shows when that rank's process ends (LifeSign::told).
 absl::Status Welcomes(const Gathered& gathered, int to,
                       const LocalWaitLimits& limits) {
   const int socket = gathered.connections[to].get();
@@ -337,9 +337,9 @@ absl::StatusOr<Gathered> Gather(const GroupPlace& place,
   absl::Status done;
   if (place.rank == 0) {
     done = Invite(place, deadline, &gathered);
-    // The other ranks wait for rank 0, either in the store for the value of
-    // kKey or at the socket. Those that wait in the store get the failure as
-    // the value of kKey.
+    // Rank 0 has failed. It sets kKey to its error message, for ranks that wait
+    // for kKey in the store. Ranks that have read kKey earlier wait at rank 0's
+    // socket instead.
     if (!done.ok() && place.size > 1) {
       place.store->Set(kKey, std::string(done.message())).IgnoreError();
     }
@@ -347,8 +347,8 @@ absl::StatusOr<Gathered> Gather(const GroupPlace& place,
     done = AcceptInvitation(place, deadline, &gathered);
   }
   if (done.ok()) return gathered;
-  // The cause is published before the connections of this rank close, so that
-  // its peers find the cause when they see the close.
+  // Publish the cause before the connections of this rank close. So peers that
+  // see a closed connection find the cause.
   return FailFormation(place, In(place, done));
 }
 

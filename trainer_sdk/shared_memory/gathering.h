@@ -12,9 +12,9 @@
 namespace muster {
 
 // A file descriptor by which other processes detect that this process ended.
-// `told` is sent to them; it becomes readable or hung up when this process
-// ends, and never before. Pids are not compared anywhere, so neither reuse of
-// pids nor pid namespaces matter.
+// `told` is sent to the other processes, and becomes readable or hung up when
+// this process ends, and never before. Pids are not compared anywhere, so
+// neither reuse of pids nor pid namespaces matter.
 //
 // `told` is a pidfd of this process. If the kernel has no pidfds (before 5.3,
 // or forbidden in a sandbox), `told` is a pipe whose other end is `kept`. This

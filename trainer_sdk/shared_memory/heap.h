@@ -82,8 +82,8 @@ class Heap {
 
  private:
   absl::StatusOr<OwnedFd> ShareFile(int64_t total, const Waiting& waiting);
-  // The limits, for ReceiveLocal, of a wait for a message from `rank`: the wait
-  // ends early if the group breaks or `rank` dies.
+  // Returns the limits of a ReceiveLocal from `rank`: the call fails early if
+  // the group breaks or `rank` dies.
   LocalWaitLimits WaitLimitsOf(int rank, const Waiting& waiting) const;
 
   struct Entry {

@@ -9,8 +9,9 @@
 #include "trainer_sdk/process_group/signature.h"
 
 // The layout of the memory that the ranks of a group share. All bytes are
-// initially zero, as in a new memory file. The comments say which rank writes a
-// field. Data that one rank writes and others read is published by an atomic.
+// initially zero, as in a new memory file. The comments on structures and
+// fields say which rank writes them. Data that one rank writes and others read
+// is published by an atomic.
 
 namespace muster {
 
@@ -70,19 +71,19 @@ struct alignas(2 * kCacheLine) RankPage {
   // The number of steps that the rank has reached, over all collectives.
   alignas(kCacheLine) std::atomic<uint64_t> phase;
   std::atomic<uint32_t> left;  // set once the rank has destroyed its transport
-  Bell bell;  // wakes this rank; rung for messages to and from it
+  Bell bell;  // wakes this rank; rung for messages to and from this rank
   // The rank's process id, written before the group is complete.
   alignas(kCacheLine) int64_t pid;
   char host[64];
   uint64_t cores[kMaxCores / 64];  // cores on which the rank may run
-  // Whether the reservation of the rank's part failed in the last Allocate.
+  // Whether the last Allocate failed to reserve the memory of this rank's part.
   int32_t allocation_failed;
 };
 
 // The state of the whole group.
 struct GroupPage {
-  // 0 while the group works; otherwise 1 + the number of the rank that broke
-  // the group. The bit kCauseComplete is added once `code` and `text` are
+  // 0 while the group is usable; otherwise 1 + the number of the rank that
+  // broke the group, with the bit kCauseComplete once `code` and `text` are
   // written.
   alignas(kCacheLine) std::atomic<uint32_t> broken;
   int32_t code;
@@ -166,7 +167,8 @@ void Ring(Bell& bell);
 
 // Rings the bell only if ranks sleep at it. The caller must have made their
 // condition true with a sequentially consistent store: then either a rank that
-// is about to sleep sees that store, or this call sees the sleeper.
+// is about to sleep sees the store and stays awake, or this call sees the
+// sleeper and wakes it.
 inline void RingIfHeard(Bell& bell) {
   if (bell.sleepers.load(std::memory_order_seq_cst) != 0) Ring(bell);
 }

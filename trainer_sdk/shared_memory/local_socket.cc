@@ -63,7 +63,8 @@ absl::Status CheckSameUser(int socket) {
 // The interval at which a wait calls LocalWaitLimits::look.
 constexpr Duration kLook = std::chrono::milliseconds(20);
 
-// Checks whether a wait may continue. A wait calls this at least every kLook.
+// Checks whether a wait may continue. During a wait it must be called at
+// intervals of at most kLook.
 absl::Status Look(const LocalWaitLimits& limits, const char* late) {
   if (limits.look != nullptr) {
     if (absl::Status s = limits.look(); !s.ok()) return s;
@@ -112,7 +113,7 @@ absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
   OwnedFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!fd.open()) return Failed("create a local socket", errno);
   // connect blocks, because poll cannot wait for a free place in a listener's
-  // backlog. Each connect blocks for kLook at most, so that
+  // backlog. Each connect has the timeout kLook, so that
   // LocalWaitLimits::look is called in between.
   const timeval slice = {
       0, std::chrono::duration_cast<std::chrono::microseconds>(kLook).count()};

@@ -36,8 +36,8 @@ inline constexpr int kMaxDescriptors = 200;
 // Listens at the abstract name `name`, which must not be in use.
 absl::StatusOr<OwnedFd> ListenLocal(const std::string& name);
 
-// Accepts a pending connection without blocking; a closed descriptor (-1) if
-// there is none.
+// Accepts a pending connection without blocking. Returns a closed descriptor
+// (-1) if no connection is pending.
 absl::StatusOr<OwnedFd> AcceptLocal(int listener);
 
 // Connects to the listener at `name`; blocks while its backlog is full.

@@ -34,8 +34,8 @@ void SetCause(GroupPage& group, int rank, const absl::Status& cause) {
 
 absl::Status CauseOf(const GroupPage& group) {
   // SetCause marks the group as broken first and completes the cause
-  // microseconds later. Its process may be killed in between, so this wait has
-  // a time limit.
+  // microseconds later. The process that calls SetCause may be killed in
+  // between, so this wait has a time limit.
   const Instant give_up = MonotonicNow() + std::chrono::seconds(1);
   uint32_t state;
   while (((state = group.broken.load(std::memory_order_acquire)) &
@@ -82,7 +82,7 @@ constexpr int kSpins = 2000;
 constexpr int kFewestSpins = 60;
 // How often a rank yields its core before it sleeps. A rank with a core of its
 // own yields kYields times, in case another process needs the core. Ranks that
-// share cores yield more often, because the others need the core to run.
+// share cores yield more often, because another rank may need the core.
 constexpr int kYields = 50;
 constexpr int kYieldsWhenCrowded = 200;
 // The interval at which a sleeping rank checks whether the ranks that it waits
@@ -202,8 +202,8 @@ absl::Status Peers::Await(const WaitCondition& condition, Bell& bell,
       lost = DescribeGone(absent);
       next_look = now + kLook;
     }
-    // The condition is checked once more, because it is no failure if a rank
-    // did its part and then left.
+    // Check the condition once more: a rank that did its part before it left or
+    // died has caused no failure.
     if (condition.IsTrue()) return absl::OkStatus();
     if (!lost.empty()) return BreakForLoss(lost, waiting);
     if (now >= waiting.deadline) return BreakForDeadline(condition, waiting);

@@ -18,8 +18,8 @@
 
 namespace muster {
 
-// Whether the group is broken. A broken group has one cause for all ranks, the
-// first that was set.
+// The functions for the cause of a broken group. All ranks have one cause: the
+// first that any rank has set.
 
 inline bool IsBroken(const GroupPage& group) {
   return group.broken.load(std::memory_order_acquire) != 0;
@@ -38,9 +38,9 @@ using CoreSet = std::bitset<kMaxCores>;
 // The processor cores on which the calling thread may run.
 CoreSet AvailableCores();
 
-// Whether `rank` may spin while it waits. True if its cores suffice for all
-// ranks that can run on these cores only, itself included. Otherwise a spinning
-// rank may delay the very rank that it waits for. Pure.
+// Whether `rank` may spin while it waits. It may if its cores are at least as
+// many as the ranks that can run on these cores only, `rank` included.
+// Otherwise a spinning rank may delay the very rank for which it waits. Pure.
 bool MaySpin(const std::vector<CoreSet>& cores_of_ranks, int rank);
 
 // A condition for which a rank waits, and which other ranks make true.
@@ -52,7 +52,7 @@ class WaitCondition {
   virtual bool IsTrue() const = 0;
   // The ranks that have not yet done their part to make the condition true.
   virtual std::vector<int> Absent() const = 0;
-  // Describes, for an error message, what an absent rank has not done, as in
+  // Describes, for an error message, what an absent rank has not done. Example:
   // "has not called it".
   virtual std::string DescribeAbsent(int rank) const = 0;
 };
@@ -109,8 +109,8 @@ class Peers {
   // Decides whether this rank spins while it waits. Call it after all ranks
   // have written their pages, which list their cores.
   void Meet();
-  // Whether some ranks share a core, so that a meeting of all ranks needs a
-  // context switch. Equal on every rank.
+  // Whether some ranks share a core, so that a synchronization of all ranks
+  // needs a context switch. Equal on every rank.
   bool crowded() const { return crowded_; }
 
   // The name of a rank in messages: "rank 2 (pid 4711 on node-b)".

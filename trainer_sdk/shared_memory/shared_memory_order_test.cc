@@ -1,7 +1,7 @@
-// Tests that reductions add in rank order, bit for bit, by whichever method the
-// transport works: each rank reduces all elements or only its share of them,
-// the buffers are read directly or copied through staging memory, and the data
-// is processed in one piece or in several.
+// Tests that reductions add in rank order, bit for bit, whatever method the
+// transport uses. A rank reduces all elements or only its share of them.
+// Buffers are read directly or copied through staging memory. The data is
+// processed in one piece or in several.
 
 #include <chrono>
 #include <cstdint>
@@ -116,9 +116,9 @@ TEST_P(Order, IsThatOfRanksBitForBit) {
       return absl::OkStatus();
     };
     // Numbers of elements just below and above the limits at which the
-    // transport changes its method, for elements of 2 and 4 bytes: direct use
-    // of heap buffers (1 KiB, or 16 KiB if ranks share cores), divided work (64
-    // KiB of all ranks together), and the size of a round (512 KiB).
+    // transport changes its method, for elements of 2 and 4 bytes. The limits
+    // are: direct use of heap buffers, 1 KiB (16 KiB if ranks share cores);
+    // divided work, 64 KiB of all ranks together; the size of a round, 512 KiB.
     for (const int64_t count :
          {1,      7,      255,    257,    511,    513,    3276,     3277,
           5461,   5462,   6553,   6554,   8191,   8193,   10922,    10923,

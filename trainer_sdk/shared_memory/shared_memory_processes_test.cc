@@ -1,5 +1,5 @@
-// Tests with processes as ranks. When one of them dies, the errors of the other
-// ranks are checked.
+// Tests with processes as ranks, of which some die. Checks the errors of the
+// other ranks.
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -185,8 +185,8 @@ std::vector<std::string> SharedMappings() {
   return found;
 }
 
-// A file without a name disappears with the last process that has it open,
-// however that process ends, so nothing can be left in /dev/shm.
+// A file without a name disappears when no process has it open any more,
+// however the processes end. So nothing can be left in /dev/shm.
 TEST(Processes, SharedMemoryHasNoName) {
   const auto body = [](const GroupPlace& place) {
     const std::vector<std::string> before = SharedMappings();

@@ -14,9 +14,10 @@ namespace muster {
 // to all ranks.
 struct SharedMemoryOptions {
   // The size in bytes of each rank's staging memory, through which buffers
-  // outside the symmetric heap are copied; each round moves a third of it. The
-  // minimum is 12 KiB, or 3 KiB per rank if that is more. Values out of range
-  // are replaced by the nearest valid one.
+  // outside the symmetric heap are copied. The memory has three slots, and each
+  // round of a collective uses one of them. The minimum is 12 KiB, or 3 KiB per
+  // rank if that is more. Values out of range are replaced by the nearest valid
+  // one.
   int64_t staging_bytes = 3 << 19;
   // The size in bytes of the ring buffer for messages from one rank to another,
   // allocated with the first message.

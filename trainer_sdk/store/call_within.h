@@ -13,9 +13,9 @@ namespace muster {
 
 // Runs `call` on a thread of its own and returns its result; nullopt after
 // `timeout`, or if the system has no thread left. The thread may outlive
-// CallWithin, because a store behind a broken network answers late or never,
-// and not all store calls have a deadline. So `call` must own all objects that
-// it uses.
+// CallWithin, so `call` must own all objects that it uses. (A store behind a
+// broken network answers late or never, and not all store calls have a
+// deadline.)
 template <typename Result, typename Call>
 std::optional<Result> CallWithin(Duration timeout, Call call) {
   std::packaged_task<Result()> task(std::move(call));

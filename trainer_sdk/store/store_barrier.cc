@@ -17,7 +17,8 @@ namespace {
 //   arrivals       number of arrivals, over all generations
 //   rank/R         1 + the generation in which rank R waits; absent: none
 //   done/G         exists when generation G has ended
-// Because of its key, a rank that retries after a timeout is counted only once.
+// Because rank/R exists while rank R waits, a rank that retries after a timeout
+// is counted only once.
 class Barrier {
  public:
   Barrier(Store& store, const std::string& name, int rank, int size)
@@ -43,12 +44,13 @@ class Barrier {
     return absl::StrCat(name_, "/done/", generation);
   }
 
-  // Records this rank's arrival and returns the generation in which it waits.
+  // Records this rank's arrival at the barrier, and returns the generation (use
+  // of the barrier) in which this rank waits.
   absl::StatusOr<int64_t> Arrive() {
     absl::StatusOr<bool> is_back = store_.Check({RankKey(rank_)});
     if (!is_back.ok()) return is_back.status();
-    // If this rank has a key, its earlier call timed out, and that call has
-    // already been counted as its arrival.
+    // If the rank key exists, an earlier call of this rank timed out. That call
+    // was counted as an arrival, so this call is not.
     if (*is_back) {
       absl::StatusOr<int64_t> noted = store_.Add(RankKey(rank_), 0);
       if (!noted.ok()) return noted;
@@ -63,8 +65,8 @@ class Barrier {
     if (!noted.ok()) return noted;
     if (*arrivals % size_ != 0) return generation;
 
-    // This is the last arrival of the generation, so all ranks have left the
-    // previous generation, whose key can be deleted.
+    // This is the last arrival of the generation (use of the barrier). So all
+    // ranks have left the previous generation, whose key can be deleted.
     if (generation > 0) {
       absl::Status swept = store_.Delete(DoneKey(generation - 1)).status();
       if (!swept.ok()) return swept;
@@ -97,8 +99,8 @@ class Barrier {
     std::vector<int> absent;
     absl::Status found = FindAbsent(0, size_, absent);
     if (!found.ok()) return found;
-    // If the generation has ended meanwhile, no rank is missing, although the
-    // ranks that have already left look absent.
+    // If the generation (use of the barrier) has ended during FindAbsent, no
+    // rank is missing, but ranks that have already left look absent.
     absl::StatusOr<bool> done = store_.Check({DoneKey(generation)});
     if (!done.ok()) return done.status();
     if (*done) return absl::OkStatus();

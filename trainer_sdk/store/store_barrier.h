@@ -10,9 +10,9 @@
 namespace muster {
 
 // Blocks until every rank in [0, size) has called StoreBarrier with this name.
-// The name may be reused, even by ranks that return before others have left,
-// but each rank may have only one call per name at a time. Costs five round
-// trips per rank and leaves two keys in the store.
+// The name may be reused at once, even before all other ranks have left. But
+// each rank may have only one call per name at a time. Costs five round trips
+// per rank and leaves two keys in the store.
 //
 // DeadlineExceeded: some ranks did not arrive; the message names them ("ranks
 // 1, 4-7 of 8"). Nevertheless the caller counts as arrived: if it calls again,

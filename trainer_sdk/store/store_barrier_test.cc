@@ -35,7 +35,8 @@ TEST(StoreBarrier, NoRankPassesBeforeAllArrive) {
   InProcessStore store;
   std::atomic<int> came = 0;
   OnEachRank(kSize, [&](int rank) {
-    // Use the same name again and again, without a pause.
+    // The barrier must work if all ranks use the same name again without a
+    // pause.
     for (int time = 1; time <= kTimes; ++time) {
       ++came;
       absl::Status passed = StoreBarrier(store, "b", rank, kSize, Late());
@@ -66,7 +67,7 @@ TEST(StoreBarrier, RetryAfterATimeoutIsCountedOnce) {
       [&store] { EXPECT_TRUE(StoreBarrier(store, "b", 1, 2, Late()).ok()); });
   EXPECT_TRUE(StoreBarrier(store, "b", 0, 2, Late()).ok());
   other.join();
-  // The next use of the barrier must block again.
+  // The first use of the barrier is over, so the next call must block again.
   EXPECT_FALSE(StoreBarrier(store, "b", 1, 2, Soon()).ok());
 }
 

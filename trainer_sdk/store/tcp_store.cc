@@ -46,8 +46,8 @@ absl::Status Cancel(std::optional<store::StoreChannel>& line) {
           absl::StrCat("the store answered ", reply->number, " to a cancel"));
     }
   }
-  // Close the connection: a late reply on it would be taken for the reply to
-  // the next wait.
+  // A late reply on this connection would be taken for the reply to the next
+  // wait, so the connection is closed.
   if (absl::IsDeadlineExceeded(sent)) line.reset();
   return sent;
 }
@@ -128,8 +128,8 @@ namespace {
 // connection.
 constexpr Duration kAskAgain = std::chrono::milliseconds(50);
 // The minimum timeout of a request, even if the caller's deadline is nearer or
-// has passed: callers use Get with a passed deadline to test whether a key
-// exists.
+// has passed. (Callers use Get with a passed deadline to test whether a key
+// exists.)
 constexpr Duration kLeastTimeout = std::chrono::seconds(1);
 // The number of requests that are sent before their replies are read. These
 // requests and replies must fit into the sockets' buffers; otherwise client and
@@ -313,8 +313,8 @@ absl::Status TcpStore::AfterRefusedAdd(const store::StoreRequest& add,
   if (!value.ok()) return lost;
   const absl::StatusOr<int64_t> sum =
       SumOf(std::string(add.key.substr(1)), value->strings.front(), add.number);
-  // If the sum can be computed, the server had no reason to reject the Add, so
-  // it closed the connection for another reason.
+  // The server had no reason to reject the Add, because the sum can be
+  // computed. So the server closed the connection for another reason.
   if (sum.ok()) return lost;
   connection_ = *std::move(again);
   owed_.clear();

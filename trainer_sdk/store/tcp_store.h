@@ -22,8 +22,8 @@
 namespace muster {
 
 // The additional connections on which a client's threads wait for keys, one
-// thread per connection. They are opened when needed, at most `max_channels` of
-// them. Thread-safe.
+// thread per connection. A connection is opened when a thread needs it; at most
+// `max_channels` are open. Thread-safe.
 class WaitLines {
  public:
   WaitLines(std::string host, int port, size_t max_channels)
@@ -39,8 +39,9 @@ class WaitLines {
                     Instant timeout);
 
  private:
-  // Takes a free connection; nullopt: the caller must open one.
-  // ResourceExhausted: all connections are in use until `timeout`.
+  // Takes a connection that no thread uses. nullopt: there is none, but the
+  // caller may open another. ResourceExhausted: the maximum number of
+  // connections is in use until `timeout`.
   absl::StatusOr<std::optional<store::StoreChannel>> Take(Instant timeout);
   void GiveBack(std::optional<store::StoreChannel> line);
 
@@ -110,8 +111,8 @@ class TcpStore final : public Store {
     size_t keys;
   };
 
-  // The deadline of calls without a time limit. It is so late that the store is
-  // declared lost before it, even if other requests are pending.
+  // The deadline of calls that have no time limit. A store that does not answer
+  // is declared lost before this deadline, even if other requests are pending.
   Instant Unlimited() const;
   // Sends the requests and returns the replies of those that have a reply.
   // DeadlineExceeded: the replies did not arrive by `limit`, or an earlier

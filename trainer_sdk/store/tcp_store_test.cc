@@ -314,9 +314,9 @@ class WaitingClient {
   std::unique_ptr<TcpStore> store_;
 };
 
-// The server's end of a connection on which the client waits. It receives a
-// WAIT request and, if the client's deadline passes while it waits, the
-// CANCEL_WAIT after it.
+// The server's end of a connection on which the client waits. Receives a WAIT
+// request and, if the client's deadline passes during the wait, the CANCEL_WAIT
+// that follows.
 class WaitLine {
  public:
   explicit WaitLine(ScriptedPeer& peer) : peer_(peer) {}

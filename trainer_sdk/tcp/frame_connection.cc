@@ -101,8 +101,8 @@ absl::StatusOr<FrameHeader> DecodeFrameHeader(const char* bytes) {
 
 namespace {
 
-// The size of the buffer into which small frames are read together with their
-// headers; from there their data is copied.
+// The size of the staging buffer. Small frames are read into it together with
+// their headers, and then their data is copied to its destination.
 constexpr size_t kStagingBytes = 16 << 10;
 // The maximum number of iovecs per system call. A frame needs two: header and
 // data.
@@ -112,13 +112,13 @@ constexpr int kMaxPieces = 32;
 constexpr int64_t kReadAtOnce = 1 << 20;
 
 void SetOption(int fd, int level, int option, int value) {
-  // Errors are ignored: without the option, speed or failure detection is
-  // worse, but data is still correct.
+  // Errors are ignored: data is correct without the option. Only transfers or
+  // the detection of failures may be slower.
   (void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-// Whether the loss of a frame of this type is an error. A peer that has left
-// may miss announcements and the goodbye.
+// Whether the loss of a frame of this type is an error. Announcements and
+// goodbyes to a peer that has already left may be lost.
 bool Matters(FrameType type) {
   return type != FrameType::kAnnounce && type != FrameType::kGoodbye;
 }
@@ -129,8 +129,8 @@ FrameConnection::FrameConnection(int peer, StreamSocket socket)
     : peer_(peer), socket_(std::move(socket)), staged_(kStagingBytes) {
   const int fd = socket_.fd.get();
   SetOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  // Keepalive, so that a vanished host is detected after 30 s, even if the
-  // operation's deadline is later.
+  // Keepalive probes detect a vanished host after 30 s, even if the operation's
+  // deadline is later.
   SetOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   SetOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, 10);
   SetOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
@@ -258,8 +258,9 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
                  staged_end_ - staged_begin_);
     staged_end_ -= staged_begin_;
     staged_begin_ = 0;
-    // After the end of a long frame, read only the next header into the staging
-    // buffer, because data in it must be copied a second time.
+    // If a long frame is arriving, read its rest directly to its destination.
+    // Read no more than the next header after it into the staging buffer,
+    // because data in that buffer must be copied a second time.
     const int64_t remaining = arriving_ ? arriving_->bytes - placed_bytes_ : 0;
     const size_t stage = remaining >= static_cast<int64_t>(kStagingBytes)
                              ? kFrameHeaderBytes

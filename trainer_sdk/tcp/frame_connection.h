@@ -36,11 +36,11 @@ struct FrameHeader {
 inline constexpr int kFrameHeaderBytes = 64;
 using EncodedFrameHeader = std::array<char, kFrameHeaderBytes>;
 
-// Encodes a header as it is sent: little-endian, at fixed offsets, without
-// padding.
+// Encodes a frame header as it is sent: little-endian, at fixed offsets,
+// without padding.
 EncodedFrameHeader EncodeFrameHeader(const FrameHeader& header);
 
-// Decodes kFrameHeaderBytes bytes. InvalidArgument: they are not a valid
+// Decodes kFrameHeaderBytes bytes. InvalidArgument: the bytes are not a valid
 // header, so the sender is not a rank of this transport.
 absl::StatusOr<FrameHeader> DecodeFrameHeader(const char* bytes);
 
@@ -58,8 +58,9 @@ struct FramePlace {
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  // Returns the destination for the data of a frame. If the result is kNotYet,
-  // it is called again later for the same frame. An error breaks the mesh.
+  // Returns the destination for the data of a frame. After the result kNotYet,
+  // the connection calls Place again later for the same frame. An error breaks
+  // the mesh.
   virtual absl::StatusOr<FramePlace> Place(int peer,
                                            const FrameHeader& header) = 0;
   // Called when all data of the frame has been written to its destination.
@@ -91,15 +92,15 @@ class FrameConnection {
   // Whether reading is paused because no receive matches the next frame yet.
   bool held() const { return held_; }
   // Whether the connection has ended. If so, either left() is true, because the
-  // peer said goodbye, or why() is the reason.
+  // peer sent kGoodbye, or why() is the reason.
   bool ended() const { return ended_; }
   bool left() const { return left_; }
   const std::string& why() const { return why_; }
   // Whether queued frames were discarded because the peer no longer accepts
   // data.
   bool lost_frames() const { return lost_frames_; }
-  // The header of the frame that is arriving, and the number of bytes of its
-  // data that have been written to the destination.
+  // The header of the frame that is arriving, and how many bytes of its data
+  // have been written to the destination.
   const std::optional<FrameHeader>& arriving() const { return arriving_; }
   int64_t arrived() const { return placed_bytes_; }
 

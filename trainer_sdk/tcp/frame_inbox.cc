@@ -133,8 +133,8 @@ absl::Status FrameInbox::Fits(const Posted& posted,
 absl::Status FrameInbox::Compare(int peer,
                                  const OperationSignature& theirs) const {
   const OperationSignature& ours = history_[theirs.sequence % kHistory];
-  // The operations cannot be compared if this rank has not called this sequence
-  // number yet, or no longer has it in its history.
+  // Two operations with the same sequence number are compared only if this
+  // rank's operation is in its history: called already, and not too long ago.
   if (ours.sequence != theirs.sequence || SameCollective(ours, theirs)) {
     return absl::OkStatus();
   }
@@ -192,7 +192,8 @@ absl::StatusOr<FramePlace> FrameInbox::Place(int peer,
   const Ticket ticket = FirstFor(peer, header);
   if (ticket == kNobody) {
     // Leave the part on the connection until its receive is posted, unless a
-    // receive waits for a message, which may arrive after the part.
+    // receive waits for a message: the message may follow the part on the
+    // connection.
     if (header.type == FrameType::kPart && !AwaitsMessage(peer)) {
       return FramePlace{};
     }

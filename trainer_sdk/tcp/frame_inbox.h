@@ -20,9 +20,9 @@ namespace muster {
 // Parts of a collective go to the receives of that collective, in order. Parts
 // of a later collective stay on the connection until this rank begins that
 // collective. Messages without a receive are kept in this object, up to a
-// limit, because frames that a receive waits for may follow them on the
-// connection. For the same reason, parts without a receive are kept while a
-// receive waits for a message.
+// limit: they may be followed on the connection by frames for which a receive
+// waits. For the same reason, parts without a receive are kept while a receive
+// waits for a message.
 class FrameInbox : public FrameSink {
  public:
   // `rank`: this rank. `names`: the names of all ranks, indexed by rank.
@@ -73,8 +73,8 @@ class FrameInbox : public FrameSink {
   // there is none.
   Ticket FirstFor(int peer, const FrameHeader& header) const;
   absl::Status Fits(const Posted& posted, const FrameHeader& header) const;
-  // Checks that `peer` calls the same operation under this sequence number as
-  // this rank does, or did.
+  // Compares `theirs`, an operation that `peer` called, with the operation of
+  // this rank that has the same sequence number, now or earlier.
   absl::Status Compare(int peer, const OperationSignature& theirs) const;
   absl::Status Overtaken(int peer, const OperationSignature& theirs) const;
   bool AwaitsPart(int peer) const;
@@ -90,8 +90,8 @@ class FrameInbox : public FrameSink {
   int64_t kept_bytes_ = 0;
   int kept_frames_ = 0;
 
-  OperationSignature current_;  // the collective that this rank began last
-  OperationSignature asked_;    // the operation in progress, or the last one
+  OperationSignature current_;  // the last collective that this rank began
+  OperationSignature asked_;    // the operation in progress, else the last one
   static constexpr int kHistory = 64;
   // recent collectives of this rank, indexed by sequence % kHistory
   std::array<OperationSignature, kHistory> history_;

@@ -165,8 +165,8 @@ TEST_F(FrameInboxTest, AMessageOfAnotherSizeOrTypeIsExplained) {
   EXPECT_THAT(
       std::string(s.message()),
       testing::AllOf(HasSubstr("sent 4 int8"), HasSubstr("receives 3 int8")));
-  // The error must be the same if the message arrives before its receive is
-  // posted.
+  // A message that does not fit its receive must cause the same error if it
+  // arrives before the receive is posted.
   ASSERT_TRUE(Arrives(Message(2, "abcd"), "abcd").ok());
   const Ticket late = inbox_.PostMessage(1, LabelOf(2, "abc"), first_.data());
   EXPECT_FALSE(inbox_.done(late));
@@ -177,14 +177,15 @@ TEST_F(FrameInboxTest, KeptMessagesAreBounded) {
   ASSERT_TRUE(inbox_.Begin(Receiving()).ok());
   const std::string all(kKeepBytes, 'x');
   ASSERT_TRUE(Arrives(Message(1, all), all).ok());
-  // The message must stay at its sender, because no receive waits for a frame
-  // that follows it.
+  // The message with tag 2 must stay at its sender: the inbox is full, and no
+  // receive waits for a frame after this message.
   EXPECT_TRUE(NotYet(Arrives(Message(2, "y"), "y")));
   inbox_.PostMessage(1, LabelOf(3, "z"), first_.data());
   const absl::Status s = Arrives(Message(2, "y"), "y");
   EXPECT_TRUE(absl::IsFailedPrecondition(s));
   EXPECT_THAT(std::string(s.message()), HasSubstr("tag 2"));
-  // Receiving a kept message must make room for others.
+  // The inbox has room for another message once a kept message has been
+  // received.
   std::string taken(kKeepBytes, '_');
   inbox_.PostMessage(1, LabelOf(1, all), taken.data());
   EXPECT_EQ(taken, all);

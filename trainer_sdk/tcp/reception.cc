@@ -110,8 +110,8 @@ bool SendHello(StreamSocket& socket, const Hello& hello) {
 namespace {
 
 // The longest time for a caller (an accepted connection) to identify itself. A
-// rank does so as soon as it is connected; the limit allows for a packet that
-// is lost and sent again.
+// rank identifies itself as soon as it is connected; the limit allows for a
+// packet that is lost and sent again.
 constexpr Duration kHelloTimeout = std::chrono::seconds(5);
 
 class Reception {
@@ -135,7 +135,8 @@ class Reception {
         return absl::DeadlineExceededError("not every rank has called");
       }
       Sleep();
-      // Call Hear before TakeCalls, because Hear makes room for new callers.
+      // Hear must be called before TakeCalls, because Hear makes room for new
+      // connections.
       left -= Hear();
       if (absl::Status s = TakeCalls(); !s.ok()) return s;
       if (!AwaitsNext()) continue;
@@ -148,15 +149,15 @@ class Reception {
   struct Caller {
     StreamSocket socket;
     Instant until;
-    // poll events that the caller's socket must be polled for
+    // the events for which the caller's socket is polled
     short events = POLLIN;
     ArrivingHello arriving;
   };
 
   bool full() const { return callers_.size() >= max_callers_; }
 
-  // Whether the next rank (own rank + 1) has not connected yet. Once it has
-  // connected, its listener may close at any time.
+  // Whether the next rank (own rank + 1) has not connected yet. After the next
+  // rank has connected, its listener may close at any time.
   bool AwaitsNext() const { return !sockets_[own_.rank + 1].open(); }
 
   // Blocks until a connection or data arrives, or a deadline passes.
@@ -175,8 +176,9 @@ class Reception {
     PollUntil(fds, std::min(until, MonotonicNow() + kLongestSleep));
   }
 
-  // Reads from callers that have not identified themselves. Returns how many of
-  // them identified themselves as ranks of the group.
+  // Reads greetings from accepted connections whose peers have not identified
+  // themselves. Returns how many peers have now identified themselves as ranks
+  // of the group.
   uint32_t Hear() {
     uint32_t heard = 0;
     const Instant now = MonotonicNow();

@@ -21,14 +21,14 @@
 namespace muster {
 
 // Detects the death of a process that is listening but has not connected to
-// this rank yet. For this purpose, it keeps an idle connection to that
-// process's listener, which need not accept it. When the process closes the
-// connection, as it does with callers that do not identify themselves, a new
-// connection is made. If that is refused, the process no longer listens.
+// this rank yet. For this purpose, a watch keeps an idle connection to that
+// process's listener, which need not accept it. A process closes connections of
+// callers that do not identify themselves. Then the watch connects again; if
+// this connection is refused, the process no longer listens.
 //
 // A listener that cannot be reached is not watched. If the first connection is
-// refused, either the process is dead or a firewall rejects connections, so the
-// process gets `timeout` to connect to this rank.
+// refused, the process is dead or a firewall rejects connections. So the
+// process then gets the time `timeout` to connect to this rank.
 class ListenerWatch {
  public:
   // Starts to connect to the listener at `address`. `who`: the name of the
@@ -41,8 +41,8 @@ class ListenerWatch {
   pollfd polled() const;
   Instant until() const { return until_; }
 
-  // Must be called after an event and at until(). Unavailable: the process no
-  // longer listens.
+  // Must be called after an event of polled(), and at the time until().
+  // Unavailable: the listening process no longer listens.
   absl::Status Look(Instant now);
 
  private:
@@ -106,12 +106,12 @@ inline constexpr int kStrangers = 64;
 // rejected.
 inline constexpr char kTcpPurpose[] = "muster tcp";
 
-// Accepts connections from the ranks above `own.rank` at `listener`, which must
-// be non-blocking, and exchanges greetings, until each of these ranks has a
-// socket in `sockets`. There must be at least one such rank. With `tls`, a
-// caller must prove in the TLS handshake that it has the key, before its
-// greeting is read. Blocks until `deadline` at most. Callers that have not
-// identified themselves are handled concurrently, for a few seconds each.
+// Accepts connections from the ranks above `own.rank` and exchanges greetings,
+// until each of these ranks has a socket in `sockets`. `listener` must be
+// non-blocking. There must be at least one such rank. With `tls`, a caller must
+// prove in the TLS handshake that it has the key, before its greeting is read.
+// Blocks until `deadline` at most. Callers that have not identified themselves
+// are handled concurrently, for a few seconds each.
 //
 // `next` watches the next rank (own.rank + 1) until that rank has connected. So
 // if a rank dies before it has connected to all lower ranks, the rank directly

@@ -28,8 +28,9 @@
 namespace muster {
 namespace {
 
-// The longest time to wait for the next rank to connect. It connects at once,
-// because all addresses have been published by then.
+// The longest time to wait until the next rank (own rank + 1) has connected to
+// this rank. It connects at once, because all addresses have been published by
+// then.
 constexpr Duration kCallTimeout = std::chrono::seconds(3);
 
 absl::StatusOr<SocketAddress> Parse(const std::string& address, int port) {
@@ -70,8 +71,8 @@ class Rendezvous {
     if (!own.ok()) return own.status();
     listener_ = OwnedFd(
         socket(own->family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    // The backlog must have room for the higher ranks, which may connect before
-    // this rank accepts, and for callers that are not ranks.
+    // The backlog must have room for callers that are not ranks, and for the
+    // higher ranks, which may connect before this rank accepts.
     if (!listener_.open() ||
         bind(listener_.get(), own->get(), own->size) != 0 ||
         listen(listener_.get(), place_.size + kStrangers) != 0) {
@@ -208,8 +209,8 @@ class Rendezvous {
     return Absent(absent);
   }
 
-  // Checks by its greeting that the process that accepted the connection is
-  // rank `peer` of this group.
+  // Checks the greeting of the process that accepted the connection: the
+  // process must be rank `peer` of this group.
   absl::Status Confirm(int peer) {
     StreamSocket& socket = ranks_.sockets[peer];
     ArrivingHello arriving;

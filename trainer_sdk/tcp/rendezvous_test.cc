@@ -49,8 +49,8 @@ void Connect(int fd, const std::string& where) {
   inet_pton(AF_INET, kLoopback, &address.sin_addr);
   const int done =
       connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address));
-  // ECONNRESET is allowed: a rank that cannot accept the connection may reset
-  // it before connect returns.
+  // connect may fail with ECONNRESET: a rank that cannot accept the connection
+  // may reset it before connect returns.
   EXPECT_TRUE(done == 0 || errno == ECONNRESET) << std::strerror(errno);
 }
 
@@ -194,8 +194,8 @@ TEST(Rendezvous, StrangersWithoutTheKeyGetNothingAndHarmNobody) {
   EXPECT_EQ(std::string(heard, 2), "hi");
 }
 
-// A process without the key listens at a rank's address. It must be detected
-// before any data is sent to it.
+// A process without the key listens at a rank's address. A rank that connects
+// to this address must detect the missing key before it sends any data.
 TEST(Rendezvous, ImpostorWithoutTheKeyIsRefused) {
   const auto store = std::make_shared<InProcessStore>();
   Listening impostor;
@@ -216,8 +216,8 @@ TEST(Rendezvous, ImpostorWithoutTheKeyIsRefused) {
 
 TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
 #if defined(__SANITIZE_ADDRESS__)
-  // This test takes all descriptors. AddressSanitizer needs two of its own, for
-  // the pipe with which it checks types.
+  // This test uses up all descriptors. AddressSanitizer needs two descriptors
+  // of its own, for the pipe with which it checks types.
   GTEST_SKIP() << "needs the last descriptor, as the sanitizer does";
 #endif
   const auto store = std::make_shared<InProcessStore>();

@@ -41,13 +41,13 @@ namespace muster {
 namespace {
 
 // A mesh of TCP connections. The calling thread does all the work: while it
-// waits, it polls for some time, and then sleeps in poll(). There is no other
-// thread, so that small messages are fast.
+// waits, it polls the connections for some time, and then sleeps in poll(). No
+// other thread takes part, so that small messages are fast.
 class TcpMesh final : public Mesh {
  public:
   // The action of a waiting thread between two polls.
   enum class Between {
-    kSpin,   // nothing, because each rank of this host has its own core
+    kSpin,   // do nothing: each rank of this host has its own core
     kYield,  // yield the core, because the awaited ranks may need it
   };
 
@@ -65,8 +65,8 @@ class TcpMesh final : public Mesh {
   // `sockets` are connected to all other ranks, indexed by rank.
   TcpMesh(int rank, std::vector<PeerName> names,
           std::vector<StreamSocket> sockets, const Options& options);
-  // Says goodbye to the peers, and waits until they have acknowledged all data
-  // that was sent to them.
+  // Sends the frame kGoodbye to each peer, and waits until the peers have
+  // acknowledged all data that was sent to them.
   ~TcpMesh() override;
 
   int rank() const override { return rank_; }
@@ -118,7 +118,8 @@ class TcpMesh final : public Mesh {
   OperationSignature signature_;
   Instant begun_;
   Instant deadline_;
-  // whether the next rank has been notified of the current operation
+  // whether the next rank (own rank + 1, or 0) has been notified of the current
+  // operation
   bool announced_ = true;
 };
 
@@ -231,9 +232,9 @@ void TcpMesh::Close() {
   }
 }
 
-// Announces the current operation to the next rank, unless a part that was sent
-// to that rank has done so. Because each rank does this, a mismatch is found
-// even if each rank waits for another.
+// Announces the current operation to the next rank (own rank + 1, or 0), unless
+// this rank has sent that rank a part of the operation already. Because each
+// rank does this, a mismatch is found even if each rank waits for another.
 void TcpMesh::Announce() {
   if (announced_) return;
   announced_ = true;
@@ -270,8 +271,8 @@ absl::Status TcpMesh::Until(const std::function<bool()>& done, int peer) {
     }
     if (*moved) {
       idle = 0;
-      // Also check the deadline while data moves: a peer that keeps sending
-      // must not delay it.
+      // Check the deadline also while data moves: the operation must not last
+      // longer because a peer keeps sending.
       if (++busy % kTriesOfOne == 0 && MonotonicNow() >= deadline_) {
         return Late();
       }

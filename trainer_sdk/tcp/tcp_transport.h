@@ -30,7 +30,7 @@ struct TcpOptions {
   // yield its core between polls. Most waits are shorter than a wake-up takes.
   Duration spin = std::chrono::microseconds(200);
   // Limit in bytes for messages that arrive before their receive is posted. A
-  // message beyond the limit stays at its sender until then.
+  // message beyond the limit stays at its sender until its receive is posted.
   int64_t keep_bytes = 64 << 20;
   // The longest time for which the destructor waits until peers have
   // acknowledged all sent data.

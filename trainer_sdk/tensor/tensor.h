@@ -57,9 +57,9 @@ struct Tensor {
   TensorData gradient = {};
   WeightDecay decay = WeightDecay::kApplied;
   // The type to which the values are rounded. float32: the optimizer updates
-  // the values directly. bfloat16, float16: the optimizer keeps float32 copies
-  // (the master weights), updates them, and writes them, rounded to this type,
-  // to `value`, whose elements have this type or float32.
+  // the values directly. bfloat16, float16: the optimizer keeps and updates
+  // float32 copies (the master weights). It writes them to `value`, rounded to
+  // this type. The elements of `value` have this type or float32.
   DType precision = DType::kFloat32;
 
   // The number of elements of a tensor with this shape; -1 if the shape is

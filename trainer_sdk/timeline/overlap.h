@@ -22,9 +22,8 @@ struct CommunicationOverlap {
   // was still computing the backward pass.
   Duration hidden{};
   // Total time in which the rank waited for averaged gradients without
-  // computing, as in ReducerTimes::exposed. It may exceed the part of
-  // `communication` that is not hidden, by the time that threads need to wake
-  // each other.
+  // computing, as in ReducerTimes::exposed. May be longer than `communication`
+  // minus `hidden`, because threads need time to wake each other.
   Duration exposed{};
 
   // HiddenShare is hidden / communication, ExposedShare is exposed / step. Both

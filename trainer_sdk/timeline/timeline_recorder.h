@@ -90,9 +90,9 @@ class RecordedParts {
 };
 
 // Gathers every rank's spans on rank 0, indexed by rank, with times converted
-// to rank 0's clock. Returns an empty list on other ranks. The error of the
-// conversion is that of ClockLead, which measures the difference between the
-// clocks. Collective and blocking.
+// to rank 0's clock. Returns an empty list on other ranks. The conversion is as
+// exact as ClockLead, which measures the difference between the clocks.
+// Collective and blocking.
 absl::StatusOr<std::vector<std::vector<TimelineSpan>>> GatherTimeline(
     ProcessGroup& group, std::vector<TimelineSpan> spans);
 

@@ -48,8 +48,8 @@ class TraceWriter {
   }
 
  private:
-  // Writes one event of the current rank. `rest`: the members of the event's
-  // JSON object that follow the first three.
+  // Writes one event of the current rank. `rest`: the text of the JSON members
+  // after "ph", "pid" and "tid".
   void Event(const char* phase, int thread, const std::string& rest) {
     out_ << (written_ ? ",\n" : "\n");
     written_ = true;
@@ -61,8 +61,8 @@ class TraceWriter {
     Event("M", kComputing,
           absl::StrCat("\"name\":\"process_name\",\"args\":{\"name\":\"rank ",
                        rank_, "\"}"));
-    // The sort index makes the viewer Perfetto order the ranks by number;
-    // otherwise it would order them by their first events.
+    // The sort index makes the viewer Perfetto order the ranks by number.
+    // Without a sort index, Perfetto orders the ranks by their first events.
     Event("M", kComputing,
           absl::StrCat(
               "\"name\":\"process_sort_index\",\"args\":{\"sort_index\":",

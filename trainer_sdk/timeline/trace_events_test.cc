@@ -105,8 +105,8 @@ TEST(TraceEventsTest, EachKindHasAName) {
   }
 }
 
-// Times must be exact even if the clock, which counts from the host's start,
-// exceeds 2^53 ns: written times count from the first span.
+// The clock counts from the host's start and may exceed 2^53 ns. Because
+// written times count from the first span, they must be exact even then.
 TEST(TraceEventsTest, AnOldClockLosesNothing) {
   const int64_t old = int64_t{1} << 60;
   const std::vector<Json> events = EventsOf(

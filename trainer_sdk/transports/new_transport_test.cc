@@ -132,14 +132,15 @@ TEST(NewTransportTest, EveryCreationHasKeysOfItsOwn) {
   place.store = store;
   ASSERT_TRUE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   place.size = 2;
-  // A creation that fails must be counted, too.
+  // The counter of this rank's creations of the group must include the failed
+  // creation.
   EXPECT_FALSE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   EXPECT_EQ(store->Add("group//creations/0", 0).value(), 2);
 }
 
 // Makes the first Add of each process wait for its turn, in the order of
-// `turns_`. This order of arrival at the store could mix up ranks of two
-// groups.
+// `turns_`. If groups did not have separate keys, this order of arrival at the
+// store would mix up ranks of two groups.
 class Turnstile {
  public:
   explicit Turnstile(std::vector<int> turns) : turns_(std::move(turns)) {}

@@ -97,9 +97,8 @@ TEST_F(RecordedGroups, RecreatedGroupIsNotBlamed) {
     CallOptions soon;
     soon.timeout = std::chrono::milliseconds(100);
     for (int i = 1; i < worlds; i++) {
-      // Run fails on ranks 0 and 1: the barrier times out because rank 2 does
-      // not call it. The rank that calls it later gets the group's failure
-      // instead.
+      // The barrier fails on ranks 0 and 1, because rank 2 does not call it:
+      // one of them times out, and the other may get that rank's failure.
       if (rank != 2) {
         EXPECT_FALSE((*world)->Run(Barrier(), soon).ok());
       }

@@ -10,11 +10,11 @@
 
 namespace muster {
 
-// Makes the process group "world" of all ranks of the session. By default it
-// uses the transport that suits the ranks' hosts. Collective and blocking; the
-// session must outlive the group. Use ProcessGroup::Split for groups of some of
-// the ranks. If the group breaks, all ranks may call NewWorld again. Errors are
-// those of NewProcessGroup.
+// Makes the process group "world" of all ranks of the session. By default, the
+// group uses the transport that suits the ranks' hosts. Collective and
+// blocking; the session must outlive the group. Use ProcessGroup::Split for
+// groups of some of the ranks. If the group breaks, all ranks may call NewWorld
+// again. Errors are those of NewProcessGroup.
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewWorld(
     Session& session, TransportChoice choice = TransportChoice::kAutomatic,
     ProcessGroupOptions options = {});

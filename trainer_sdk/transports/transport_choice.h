@@ -34,8 +34,8 @@ inline constexpr std::pair<TransportChoice, const char*> kTransportNames[] = {
     {TransportChoice::kNccl, "nccl"},
 };
 
-// Name returns the name of a choice. The other function finds the choice with a
-// given name; InvalidArgument: there is no such name; the message lists the
+// Name returns the name of a choice, and ParseTransportChoice the choice with a
+// given name. InvalidArgument: there is no such name; the message lists the
 // names.
 const char* Name(TransportChoice choice);
 absl::StatusOr<TransportChoice> ParseTransportChoice(const std::string& name);

@@ -1,4 +1,4 @@
-// Compares training in 16 bits with float32 master weights, replicated and
+// Compares 16-bit training, whose float32 master weights are replicated or
 // sharded, with a simple reference computation of all ranks in one thread.
 
 #include <cmath>
@@ -163,8 +163,8 @@ TEST_P(MixedPrecision, IsThePlainOneBitForBit) {
           if (InOneList((*toy)->values()) != after.values) {
             return absl::InternalError(absl::StrCat("step ", step, ": values"));
           }
-          // A step after which the loss scale is lower was skipped. It must
-          // change neither values nor state.
+          // If the loss scale has decreased, the step was skipped, and must
+          // have changed neither the values nor the optimizer's state.
           if (after.loss_scale < scale &&
               (BitsOf((*toy)->optimizer().State()) != before ||
                (*toy)->values() != values)) {

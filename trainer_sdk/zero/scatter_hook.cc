@@ -25,9 +25,9 @@ absl::Status ScatterHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
       ReduceScatter(bucket.data, own, counts[0], bucket.dtype, ReduceOp::kAvg),
       group);
   const int64_t rest = bucket.count - counts[0] * ranks;
-  // The equal parts of all ranks leave `rest` elements, which the last rank
-  // reduces. With one rank there are none, because its part is the whole
-  // bucket.
+  // The last rank reduces the `rest` elements that remain after the equal parts
+  // of all ranks. In a group of one rank no elements remain, because that
+  // rank's part is the whole bucket.
   if (!status.ok() || rest == 0 || ranks == 1) return status;
   void* const at = bucket.at(bucket.count - rest);
   return bucket.Run(

@@ -58,8 +58,8 @@ constexpr int64_t kParameters = kLayers * (kMatrix + kVector);
 // weights: names, lists, threads and allocators.
 constexpr int64_t kSmall = 16 << 10;
 
-// The expected memory in bytes per element: of the weights, the gradients and
-// the sharded state.
+// The expected memory in bytes per element of the model, separately for the
+// weights, the gradients and the sharded state.
 struct Form {
   DType type = DType::kFloat32;
   int64_t values = 0;
@@ -144,9 +144,9 @@ class ShardMemory : public testing::TestWithParam<int> {
   }
 };
 
-// With 16-bit values, an element needs 16 bytes on one rank, and 4 + 12 / N
-// bytes on each of N ranks: 12 bytes are sharded, for two moments and the
-// master weight.
+// With 16-bit values, an element needs 16 bytes on one rank. On each of N ranks
+// it needs 4 + 12 / N bytes: the 12 bytes of two moments and the master weight
+// are sharded.
 TEST_P(ShardMemory, SixteenBitFormIsFourAndTwelveNths) {
   Run({.type = DType::kBFloat16, .values = 2, .gradients = 2, .state = 12});
 }

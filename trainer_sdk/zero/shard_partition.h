@@ -10,8 +10,8 @@
 namespace muster {
 
 // How a bucket is divided among ranks: into contiguous parts in rank order. The
-// number of ranks need not divide the number of elements, and may exceed it.
-// Pure.
+// number of elements need not be a multiple of the number of ranks, and may be
+// smaller. Pure.
 
 enum class ShardForm {
   // The lengths of the parts differ by at most one element. Used for host
@@ -23,7 +23,7 @@ enum class ShardForm {
   kAligned,
 };
 
-// The form for buckets in the memory of `device`; null means the host.
+// How buckets in the memory of `device` are divided; null means the host.
 ShardForm ShardFormOf(const Device* device);
 
 // Returns the number of elements in each rank's part of a bucket of `count`
@@ -45,8 +45,9 @@ struct ShardPiece {
   int64_t offset = 0;
 };
 
-// Returns all ranges of parameters in the parts of `buckets` that belong to
-// `rank`, in the order of the buckets. Empty ranges are left out.
+// Divides each of `buckets` among the ranks, and returns the ranges of
+// parameters in the parts of rank `rank`, in the order of the buckets. Empty
+// ranges are left out.
 std::vector<ShardPiece> PiecesOf(const std::vector<GradientBucket>& buckets,
                                  int rank, int ranks);
 

@@ -183,8 +183,8 @@ absl::Status ShardedOptimizer::Gather(Prepare prepare) {
     }
     const DType type = TypeOfValues(bucket);
     void* const values = values_[bucket.index];
-    // Until the update, the bucket's memory held the gradients. Now it can take
-    // the new values.
+    // The bucket's memory held the gradients, which are no longer needed after
+    // the update. So the bucket can now take the new values.
     for (size_t i = first; i < next && values == nullptr; ++i) {
       shard_.CopyRounded(static_cast<int>(i),
                          Element(bucket.data, type, pieces_[i].offset));

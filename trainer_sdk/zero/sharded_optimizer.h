@@ -26,8 +26,8 @@ namespace muster {
 // exact.
 //
 // With GradientPlace::kInPlace, the values are gathered in place if their
-// memory has the same layout as that of the gradients: the types may differ,
-// but the distances between tensors, in elements, must be equal.
+// memory has the layout of the gradients' memory. The types may differ, but the
+// distances between tensors, in elements, must be equal.
 class ShardedOptimizer : public Optimizer {
  public:
   // Creates the optimizer. Call it on every rank with the same arguments; it
@@ -59,8 +59,8 @@ class ShardedOptimizer : public Optimizer {
                    std::vector<Tensor> tensors, std::vector<ShardPiece> pieces);
 
   TensorData GradientOf(const ShardPiece& piece) const;
-  // Calls `prepare` with the index of each of this rank's pieces, then gathers
-  // the values of all ranks.
+  // Calls `prepare` with the index of each element of pieces_ (the parameter
+  // ranges of this rank), then gathers the values of all ranks.
   template <typename Prepare>
   absl::Status Gather(Prepare prepare);
   // StartGather starts to gather `count` values at `data`, of which each rank
@@ -69,8 +69,9 @@ class ShardedOptimizer : public Optimizer {
   Works StartGather(void* data, int64_t count, DType type);
   DType TypeOfValues(const GradientBucket& bucket) const;
   void TakeFromBucket(const GradientBucket& bucket);
-  // Finds, for each bucket, the address in the values that corresponds to the
-  // bucket's first element; null if the values must be gathered in the bucket.
+  // Finds, for each bucket, the address of the value whose gradient is the
+  // bucket's first element; null if the values must be gathered in the bucket
+  // instead.
   std::vector<void*> FindValues() const;
 
   ProcessGroup& group_;

@@ -183,7 +183,7 @@ TEST(ShardedOptimizerTest, EveryPlaceAndUseOfGradientsWillDo) {
     }
   }
   // AllReduceHook averages the whole bucket on every rank. A sharded optimizer
-  // must work with it, using only its own part.
+  // must accept this hook, and use only its own part of the bucket.
   plan.ddp.hook = std::make_shared<AllReduceHook>();
   ExpectSame(Train(2, plan, 0, 4), expected);
 }
@@ -210,8 +210,8 @@ TEST(ShardedOptimizerTest, TheNetworkIsAsGood) {
   }
 }
 
-// Saves state on one number of ranks and loads it on another. Test parameter:
-// precision.
+// Tests that state which was saved with one number of ranks can be loaded with
+// another. Test parameter: precision.
 class Resharded : public testing::TestWithParam<DType> {};
 
 TEST_P(Resharded, StateIsTheSameOnAnyNumberOfRanks) {

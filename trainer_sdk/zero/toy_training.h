@@ -153,7 +153,7 @@ class ToyTraining {
       for (size_t k = 0; k < values_[i].size(); ++k) {
         double value = ToyGradient(values_[i][k], micro_batch, step, k);
         if (plan_.gradients == ToyPlan::Gradients::kWhole) {
-          // Make the value a multiple of the number of ranks, so that the
+          // Makes each gradient a multiple of the number of ranks, so that the
           // average over the ranks is an integer.
           value = std::round(10 * value) * group_.size();
         }

@@ -27,7 +27,8 @@ struct PodPlace {
   FlagDefault first;
   // Whether this pod hosts the coordinator; nullopt: unknown.
   std::optional<bool> is_first;
-  // notice for the user about an assumption made here; empty: none
+  // notice for the user if the name of the headless service is a guess; empty:
+  // none
   std::string remark;
 };
 
@@ -103,9 +104,10 @@ std::optional<PodPlace> StatefulSetPlace(const Environment& environment) {
   return place;
 }
 
-// Sets `place.first`, the pod that hosts the coordinator, from `coordinator`:
-// the name of that pod, with which the JobSet controller annotates all pods. In
-// a JobSet with several Jobs the index alone does not identify the first pod.
+// Sets `place.first`, the pod that hosts the coordinator, to the pod that
+// `coordinator` names. The JobSet controller writes that name into an
+// annotation of all pods. In a JobSet with several Jobs the index alone does
+// not identify the first pod.
 void PlaceInJobSet(const FlagDefault& coordinator,
                    const Environment& environment, PodPlace& place) {
   place.first = coordinator;
@@ -155,7 +157,7 @@ absl::StatusOr<std::optional<PodPlace>> ReadPodPlace(
 
 // Default time in seconds for which a pod waits for other pods and for a lost
 // coordinator. The Job controller may wait up to 600 s before it replaces a
-// failed or evicted pod; then the image must be pulled or a machine added.
+// failed or evicted pod. Then the image must be pulled or a machine added.
 constexpr char kPodSeconds[] = "1800";
 constexpr char kPodTimeout[] = "MUSTER_POD_TIMEOUT";
 constexpr char kOrigin[] = "Kubernetes";
@@ -170,7 +172,8 @@ bool IsGpuList(const std::string& devices) {
   return devices != "all" && devices != "none" && devices != "void";
 }
 
-// --nnodes from the command line or the environment; empty text: not given.
+// The value of --nnodes from the command line or the environment. Empty text:
+// not given.
 FlagDefault AskedNodes(const FlagValues& given,
                        const std::optional<FlagDefault>& variable) {
   if (given.IsGiven("nnodes")) {
@@ -187,11 +190,11 @@ bool IsRange(const FlagDefault& nodes) {
   return nodes.text.find(':') != std::string::npos;
 }
 
-// Checks that the index of an Indexed Job's pod is below the number of nodes if
-// the pods meet at pod 0. Not checked for a StatefulSet, whose ordinals may
-// begin above 0, and not with a separate coordinator, where additional pods are
-// spares. An invalid number of nodes is accepted here; the parser of --nnodes
-// reports it.
+// If the pods meet at pod 0, checks that the index of an Indexed Job's pod is
+// below the number of nodes. Not checked for a StatefulSet, whose ordinals may
+// begin above 0. Not checked with a separate coordinator, where additional pods
+// are spares. If the number of nodes is invalid, the parser of --nnodes reports
+// that.
 absl::Status CheckIndex(const FlagValues& given, const FlagDefault& index,
                         const FlagDefault& nodes,
                         const Environment& environment) {
@@ -221,7 +224,7 @@ absl::Status CheckAddress(const FlagDefault& ip) {
 }
 
 // The topology labels of this node, the outermost first. If the Kubernetes node
-// has no such label, the variable is empty and is skipped.
+// lacks a label, the variable for that label is empty and is skipped.
 absl::StatusOr<std::optional<FlagDefault>> Topology(
     const Environment& environment) {
   constexpr struct {
@@ -256,8 +259,8 @@ std::optional<FlagDefault> RunId(const std::optional<PodPlace>& place,
                                  const Environment& environment) {
   if (auto id = VariableSaid(environment, "MUSTER_RUN_ID")) return id;
   if (auto job_set = VariableSaid(environment, "MUSTER_JOBSET_NAME")) {
-    // The run id has the JobSet's uid, not the Job's: each Job of the JobSet
-    // has a different uid, and a restart of the JobSet creates new Jobs.
+    // The run id has the JobSet's uid instead of the Job's. Each Job of the
+    // JobSet has a different uid, and a restart of the JobSet creates new Jobs.
     if (const auto uid = VariableSaid(environment, "MUSTER_JOBSET_UID")) {
       absl::StrAppend(&job_set->text, "-", uid->text.substr(0, kUidDigits));
     }
@@ -282,9 +285,9 @@ std::optional<FlagDefault> NodeId(const std::optional<PodPlace>& place,
                      absl::StrCat(place->set.text, "-", place->index.text)};
 }
 
-// Rejects several nodes without a meeting point: each pod would host a
-// coordinator at its own loopback address and wait for the others. An invalid
-// number of nodes passes; the parser of --nnodes reports it.
+// Rejects a job of several nodes that has no meeting point: each pod would host
+// a coordinator at its own loopback address and wait for the others. If the
+// number of nodes is invalid, the parser of --nnodes reports that.
 absl::Status MissingEndpointError(const FlagDefault& nodes) {
   if (!ReadNodes(nodes.text).ok()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
@@ -295,8 +298,8 @@ absl::Status MissingEndpointError(const FlagDefault& nodes) {
       "to rendezvousd's HOST:PORT, or write --rdzv-endpoint=HOST:PORT"));
 }
 
-// Adds the defaults that say where the nodes meet and which pod hosts the
-// coordinator.
+// Adds the defaults for the place where the nodes meet and for the pod that
+// hosts the coordinator.
 absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
                         const std::optional<PodPlace>& place,
                         const Environment& environment, Defaults& defaults) {
@@ -329,8 +332,8 @@ absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
 }
 
 // Sets all time limits for which a pod waits for other pods to the same value.
-// A pod that exits because of a time limit counts as a failure of the Job, so
-// no limit may be shorter than the start of the slowest pod.
+// If a pod exits because of a time limit, this counts as a failure of the Job.
+// So no limit may be shorter than the start of the slowest pod.
 absl::Status AddTimeout(const Environment& environment, Defaults& defaults) {
   const FlagDefault timeout = VariableSaid(environment, kPodTimeout)
                                   .value_or(FlagDefault{kOrigin, kPodSeconds});
@@ -359,8 +362,8 @@ std::string AbsentHint(const Environment& environment) {
 }
 
 // Sets the reaction to an eviction (SIGTERM). In a job of fixed size all nodes
-// write a checkpoint and end, so that the job is started again as a whole; in
-// an elastic job the other nodes continue.
+// write a checkpoint and end; the job is then started again as a whole. In an
+// elastic job the other nodes continue.
 void AddEviction(const FlagValues& given, const FlagDefault& nodes,
                  Defaults& defaults) {
   for (const char* flag : {"signals-to-handle", "signals-to-forward",

@@ -19,9 +19,9 @@ bool InKubernetes(const std::map<std::string, std::string>& environment);
 // deploy/kubernetes set the MUSTER_ variables with the downward API.
 // docs/KUBERNETES.md lists them all.
 //
-// If the pod is not one of several pods, only defaults that concern this node
-// are returned. InvalidArgument: a variable is invalid, or there are several
-// pods but no variable or flag gives their meeting point. Pure.
+// If the pod runs alone, only defaults that concern this node are returned.
+// InvalidArgument: a variable is invalid, or there are several pods but no
+// variable or flag gives their meeting point. Pure.
 absl::StatusOr<Defaults> KubernetesDefaults(
     const FlagValues& given,
     const std::map<std::string, std::string>& environment);

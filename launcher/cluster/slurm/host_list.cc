@@ -62,9 +62,10 @@ absl::StatusOr<std::vector<std::string>> ExpandRanges(const std::string& text) {
   return numbers;
 }
 
-// Replaces `heads` by all combinations of a head and one of `tails`. `already`:
-// the number of hosts that earlier entries of the list gave. InvalidArgument:
-// with them there are more than kMaxHosts, or a name is too long.
+// Replaces `heads` by all combinations of one of `heads` and one of `tails`.
+// `already`: the number of hosts that earlier entries of the list gave.
+// InvalidArgument: the list has more than kMaxHosts hosts, or a name is too
+// long.
 absl::Status Multiply(const std::vector<std::string>& tails, size_t already,
                       std::vector<std::string>& heads) {
   if (heads.size() * tails.size() > kMaxHosts - already) {

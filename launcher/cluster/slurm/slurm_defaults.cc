@@ -11,9 +11,9 @@
 namespace muster::launcher {
 namespace {
 
-// Signals by which Slurm announces that it will take a node: SIGUSR1, as
-// requested by --signal=USR1@120, and SIGTERM (sent after SIGCONT) when a job
-// is preempted, reaches its time limit or is cancelled.
+// Signals by which Slurm announces that it will take a node. SIGUSR1 is
+// requested by --signal=USR1@120. SIGTERM, which follows a SIGCONT, is sent
+// when a job is preempted, reaches its time limit or is cancelled.
 constexpr char kNotices[] = "SIGUSR1,SIGTERM";
 constexpr int64_t kMaxGpus = 4096;
 
@@ -32,8 +32,9 @@ std::optional<int64_t> SumOfGpus(const std::string& text) {
   return sum <= kMaxGpus ? std::optional(sum) : std::nullopt;
 }
 
-// Sets one worker for each GPU of this node. SLURM_GPUS_ON_NODE, which is this
-// node's own, takes precedence over the number requested for every node.
+// Sets one worker for each GPU of this node. SLURM_GPUS_ON_NODE, this node's
+// number of GPUs, takes precedence over SLURM_GPUS_PER_NODE, the number
+// requested for every node.
 absl::Status AddWorkers(const SlurmEnvironment& environment,
                         Defaults& defaults) {
   for (const char* variable : {"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"}) {
@@ -86,7 +87,7 @@ std::string OfNodes(int nodes) {
   return absl::StrCat(" of ", nodes, nodes == 1 ? " node" : " nodes");
 }
 
-// For a process outside of a step: checks that it may run as a node of the job.
+// Checks that a process outside of a step may run as a node of the job.
 absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
   if (MeetsElsewhere(given)) return absl::OkStatus();
   if (place.context == SlurmContext::kShell) {
@@ -106,7 +107,7 @@ absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
       "--nnodes=1 ... for this node"));
 }
 
-// For a task of a step: checks that each task is one node.
+// Checks that each task of a step is one node of the job.
 absl::Status CheckStep(const FlagValues& given, const SlurmPlace& place) {
   if (AsksForSlurm(given)) {
     return Refused(
@@ -114,8 +115,10 @@ absl::Status CheckStep(const FlagValues& given, const SlurmPlace& place) {
         "out");
   }
   const auto asked = AskedNodes(given);
-  // If --nnodes equals the number of tasks, or 1, the user wants each task to
-  // be a node, even if several tasks are on one machine.
+  // Several tasks on one machine are usually a mistake, because launch starts
+  // the workers itself. --nnodes can show that they are intended: the number of
+  // tasks makes each task a node of one job, and 1 makes each task a job of its
+  // own.
   const bool is_meant =
       asked && (asked->second == place.tasks || asked->second == 1);
   if (place.tasks_on_a_node > 1 && !is_meant) {
@@ -143,7 +146,8 @@ bool IsHost(const SlurmPlace& place) {
 }
 
 // Returns which messages the agent of this node prints. srun merges the output
-// of all tasks, so task 0 alone prints messages that concern the whole job.
+// of all tasks. Therefore only task 0 prints messages that concern the whole
+// job.
 agent::JobMessages JobMessagesOf(const FlagValues& given,
                                  const SlurmPlace& place) {
   const auto asked = AskedNodes(given);
@@ -153,7 +157,8 @@ agent::JobMessages JobMessagesOf(const FlagValues& given,
                          : agent::JobMessages::kAssigned;
 }
 
-// Adds the defaults that say where the step's nodes meet, unless flags do.
+// Adds the defaults for the place where the step's nodes meet, unless flags
+// give it.
 void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
                 const SlurmPlace& place, Defaults& defaults) {
   const auto asked = AskedNodes(given);
@@ -175,9 +180,9 @@ void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
   defaults.is_host = IsHost(place);
 }
 
-// Time limit within which a lost node may rejoin. Slurm never restarts a task
-// of a step, and only tasks of the step know the run id. So a node can only
-// rejoin after a short network failure.
+// The time within which a lost node may rejoin. Slurm never restarts a task of
+// a step, and only tasks of the step know the run id. So a node can only rejoin
+// after a short network failure.
 constexpr Duration kRejoin = std::chrono::seconds(30);
 
 bool MayOthersCome(const FlagValues& given, const SlurmPlace& place) {
@@ -185,8 +190,8 @@ bool MayOthersCome(const FlagValues& given, const SlurmPlace& place) {
   return given.IsGiven("rdzv-id") || (asked && asked->second > place.tasks);
 }
 
-// Sets --signals-to-preempt, so that SIGUSR1 and SIGTERM announce a preemption,
-// unless the user has given a flag for signals.
+// If the user has given no flag for signals, sets --signals-to-preempt, so that
+// SIGUSR1 and SIGTERM announce a preemption.
 void AddNotices(const FlagValues& given, Defaults& defaults) {
   for (const char* flag : {"signals-to-handle", "signals-to-forward",
                            "signals-to-leave", "signals-to-preempt"}) {
@@ -199,7 +204,7 @@ absl::Status AddNode(const FlagValues& given,
                      const SlurmEnvironment& environment,
                      const SlurmPlace& place, Defaults& defaults) {
   // With --state-dir the run id is the same for all steps and requeues of the
-  // Slurm job, so that the next one continues the training job.
+  // Slurm job. So the next step or run continues the training job.
   defaults.flags["rdzv-id"] = {"SLURM_JOB_ID", given.Text("state-dir").empty()
                                                    ? place.run_id
                                                    : place.job_name};
@@ -240,8 +245,8 @@ absl::StatusOr<Defaults> SlurmDefaults(const FlagValues& given,
     defaults.flags["nnodes"] = {"SLURM_STEP_NUM_TASKS",
                                 absl::StrCat(place->tasks)};
     defaults.job_messages = JobMessagesOf(given, *place);
-    // Workers get no stdin: srun copies its own stdin, the rest of the batch
-    // script or a terminal, to every task.
+    // Workers get no stdin. srun copies its own stdin to every task; this is
+    // the rest of the batch script, or a terminal.
     defaults.flags["stdin"] = {"Slurm", "none"};
     if (!MayOthersCome(given, *place)) defaults.rejoin_timeout = kRejoin;
     AddMeeting(given, environment, *place, defaults);

@@ -19,9 +19,10 @@ bool InSlurm(const std::map<std::string, std::string>& environment);
 // job with one node, only the defaults of that node. docs/SLURM.md lists the
 // variable of each flag. Pure.
 //
-// InvalidArgument, one line that says what to write instead: a step with
-// several tasks on a node; a process outside of the job's nodes, or on one of
-// several; --nnodes is larger than the step; invalid variables.
+// InvalidArgument, one line that says what to write instead. Causes: the step
+// has several tasks on a node; this process is in no step, and is in salloc's
+// shell or in the batch script of a job with several nodes; --nnodes is larger
+// than the step; a variable is invalid.
 absl::StatusOr<Defaults> SlurmDefaults(
     const FlagValues& given,
     const std::map<std::string, std::string>& environment);

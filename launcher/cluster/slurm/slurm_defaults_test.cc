@@ -227,7 +227,8 @@ TEST_F(SlurmDefaultsTest, SeveralTasksOnANodeAreRejectedWithAdvice) {
   EXPECT_THAT(Refusal(each), HasSubstr("SLURM_STEP_TASKS_PER_NODE=4(x3)"));
   EXPECT_THAT(Refusal(each), HasSubstr("write srun --ntasks-per-node=1"));
   EXPECT_THAT(Refusal(each), HasSubstr("--nproc-per-node=4"));
-  // If --nnodes equals the number of tasks, each task is a node.
+  // If --nnodes equals the number of tasks, each task is a node of the job,
+  // although several tasks share a machine.
   const RunOptions meant = Options(each, {"--nnodes=12"});
   EXPECT_EQ(meant.spec.max_nodes, 12);
   EXPECT_EQ(meant.node_id, "");
@@ -278,8 +279,9 @@ TEST_F(SlurmDefaultsTest, AStepOfOneNodeHasNoEndpoint) {
 }
 
 TEST_F(SlurmDefaultsTest, AHeterogeneousStepMeetsInItsFirstComponent) {
-  // In a heterogeneous job the step's list is sorted over all components; task
-  // 0 runs on n3.
+  // In a heterogeneous job the step's list of hosts is sorted over all
+  // components, so its first host is n1. Task 0 runs on n3, the first
+  // component's host.
   const Environment het = {{"SLURM_HET_SIZE", "2"},
                            {"SLURM_JOB_NODELIST_HET_GROUP_0", "n3"},
                            {"SLURM_JOB_NODELIST_HET_GROUP_1", "n[1-2]"},

@@ -67,9 +67,9 @@ absl::StatusOr<int> LargestPerNode(const std::string& name,
   return static_cast<int>(largest);
 }
 
-// The first host in a list of hosts that belongs to the first component that
-// takes part in the step. Task 0 of a heterogeneous job runs on that host,
-// although the step's list is sorted over all components.
+// The host of task 0 of a heterogeneous job's step: the first host of the first
+// component that takes part in the step. The first host in the step's own list
+// may be another one, because that list is sorted over all components.
 struct FirstHost {
   std::string host;
   int component = 0;
@@ -207,8 +207,8 @@ std::string TopologyLabels(const std::string& address,
   }
   std::string labels;
   for (size_t level = 0; level < levels; ++level) {
-    // A node on several switches has a name such as "s[1,4]". A comma would end
-    // the label.
+    // If a node is connected to several switches, their common name is for
+    // example "s[1,4]". The comma would end the label.
     std::replace(names[level].begin(), names[level].end(), ',', '+');
     if (names[level].empty()) continue;
     absl::StrAppend(&labels, labels.empty() ? "" : ",", kinds[level], level + 1,

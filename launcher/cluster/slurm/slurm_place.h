@@ -21,19 +21,20 @@ enum class SlurmContext {
   kShell,
 };
 
-// The contents of Slurm's variables. Inside a step the variables of the step
-// are used, as a step may have fewer nodes than its job.
+// The contents of Slurm's variables. Inside a step, the variables of the step
+// are used, because a step may have fewer nodes than its job.
 struct SlurmPlace {
   SlurmContext context = SlurmContext::kShell;
-  // Unique for each job, step and run of a requeued job, and equal on all
-  // nodes: "7.0"; "5_3.0" in an array; "7+1.0" in a later component of a
-  // heterogeneous job; "7.0-r2" after two requeues.
+  // Equal on all nodes, and unique for each job, step and run of a requeued
+  // job. Examples: "7.0"; "5_3.0" in an array; "7+1.0" in a later component of
+  // a heterogeneous job; "7.0-r2" after two requeues.
   std::string run_id;
-  // The same for all steps and runs of a requeued job: "7", "5_3", "7+1".
+  // The job's id: "7", "5_3", "7+1". It is the same for all steps of the job.
+  // If the job is requeued, it is the same for all its runs.
   std::string job_name;
   uint16_t port = 0;  // port of the step's coordinator
-  // The meeting point of the nodes: in a step the host of task 0, otherwise the
-  // job's first node.
+  // The meeting point of the nodes. In a step this is the host of task 0,
+  // otherwise the job's first node.
   std::string first_host;
   // Number of nodes of the step; outside of a step, of the job.
   int nodes = 0;

@@ -25,8 +25,8 @@ void CausalSoftmaxBackward(const T* probabilities, int64_t matrices,
                            int64_t time, float factor, T* gradient,
                            CudaStream stream);
 
-// The number of parts into which `rows` rows are divided for sums over rows;
-// separate thread blocks sum each part.
+// For sums over rows, the rows are divided into parts; separate thread blocks
+// sum each part. Returns the number of parts of `rows` rows.
 int64_t RowParts(int64_t rows);
 
 // The number of elements of `scratch` that ColumnSums needs.
@@ -67,7 +67,8 @@ struct EmbeddingShape {
   int64_t width = 1;
 };
 
-// Computes EmbeddingForward (models/kernels/layers.h). T: float, Bfloat16.
+// The GPU version of EmbeddingForward (models/kernels/layers.h). T: float,
+// Bfloat16.
 template <typename T>
 void EmbeddingForward(const EmbeddingShape& shape, const int32_t* tokens,
                       const T* token_table, const T* position_table, T* output,

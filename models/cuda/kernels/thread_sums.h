@@ -12,7 +12,8 @@ namespace muster::models::cuda {
 
 using namespace ::muster::cuda;
 
-// Sums and maxima over a warp or a block. All its threads get the result.
+// Sums and maxima over a warp or a block. All threads of the warp or block get
+// the result.
 
 constexpr int kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffff;

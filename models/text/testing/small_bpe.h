@@ -8,13 +8,13 @@
 
 namespace muster::models {
 
-// The texts of vocab.json and merges.txt for a vocabulary of 263 tokens: the
-// bytes b as token b; "he" 256, "ll" 257, "hell" 258, "hello" 259, " w" 260, "
-// wo" 261; and a special token, "<|endoftext|>", 262.
+// The texts of vocab.json and merges.txt for a vocabulary of 263 tokens: each
+// byte b is token b; "he" is 256, "ll" 257, "hell" 258, "hello" 259, " w" 260,
+// and " wo" 261; the special token "<|endoftext|>" is 262.
 std::string SmallVocabularyJson();
 std::string SmallMergesText();
 
-// The small vocabulary as an object.
+// Returns the vocabulary of SmallVocabularyJson() and SmallMergesText().
 std::unique_ptr<BpeVocabulary> SmallBpe();
 
 }  // namespace muster::models

@@ -7,9 +7,9 @@
 namespace muster::models {
 
 // Measures the FLOP/s that all ranks of a world together reach with matrix
-// products only, on all ranks at the same time for a fraction of a second. If
-// the user gives no peak for MFU (model FLOPs utilisation), this number is
-// used. Collective.
+// products only. All ranks compute at the same time, for a fraction of a
+// second. The result is the peak for MFU (model FLOPs utilisation) if the user
+// gives none. Collective.
 absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world);
 
 }  // namespace muster::models

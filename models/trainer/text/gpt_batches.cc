@@ -10,8 +10,8 @@
 namespace muster::models {
 namespace {
 
-// Changes the seed for validation, so that validation draws other windows than
-// training.
+// XORed with the seed for validation, so that validation draws other windows
+// than training.
 constexpr uint64_t kValidationSeed = 0x76616c6964617465;
 
 }  // namespace

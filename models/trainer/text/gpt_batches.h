@@ -30,7 +30,8 @@ class GptBatches {
   // are those of Tokens::Read.
   absl::StatusOr<GptMicroBatch> Training(int64_t step,
                                          int64_t micro_batch) const;
-  // Draws a validation micro-batch, which is the same in every call.
+  // Draws validation micro-batch number `micro_batch`. The same number always
+  // gives the same windows.
   absl::StatusOr<GptMicroBatch> Validation(int64_t micro_batch) const;
 
  private:

@@ -13,8 +13,8 @@ namespace muster::models {
 struct GptTextFiles {
   // File with the text itself, or with its tokens as written by `gpt prepare`.
   std::string data;
-  // GPT-2's files vocab.json and merges.txt, used if `data` is a text. Both
-  // empty: the tokens are the text's characters.
+  // Paths of GPT-2's files vocab.json and merges.txt, used if `data` is a text.
+  // If both are empty, each character of the text is a token.
   std::string vocabulary;
   std::string merges;
 };

@@ -15,8 +15,8 @@ class Message;
 
 namespace muster::rendezvous {
 
-// Values for tests in which every field differs from its default, so that a
-// test notices a field that ToWire or FromWire omits.
+// Values for tests. Every field differs from its default, so a test notices a
+// field that ToWire or FromWire omits.
 WorkerProgress FullProgress(int seed);  // `seed`: the local rank
 Failure FullFailure(int seed);
 Report FullReport();

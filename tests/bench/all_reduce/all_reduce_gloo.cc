@@ -1,4 +1,5 @@
-// Gloo's all_reduce over TCP on loopback, one process for each rank.
+// Measures Gloo's all_reduce over TCP on loopback, with one process for each
+// rank.
 //
 //   all_reduce_gloo RANKS ring|bcube kept|written BYTES...
 //

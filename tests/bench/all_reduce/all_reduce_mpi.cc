@@ -1,4 +1,4 @@
-// OpenMPI's all_reduce; started by mpirun.
+// Measures OpenMPI's all_reduce; started by mpirun.
 //
 //   all_reduce_mpi kept|written BYTES...
 //

@@ -1,4 +1,4 @@
-// Muster's shared-memory all_reduce, one process for each rank.
+// Measures Muster's shared-memory all_reduce, with one process for each rank.
 //
 //   all_reduce_shm RANKS heap|private kept|written BYTES...
 //

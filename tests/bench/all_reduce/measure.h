@@ -12,17 +12,19 @@ namespace muster {
 // to the last one.
 std::vector<int64_t> SizesOf(int argc, char** argv, int first);
 
-// The largest size in bytes: the memory that a rank needs. 0 if there is none.
+// The largest size in bytes: the memory that a rank needs. 0 if `sizes` is
+// empty.
 int64_t Longest(const std::vector<int64_t>& sizes);
 
-// Fills `data` with zeros and calls `all_reduce(bytes)`, which sums it in place
-// over all ranks, repeatedly. On rank 0 prints "BYTES MICROSECONDS" for each
-// size: the median over batches of the mean in a batch. Every rank makes the
-// same calls.
+// Fills `data` with zeros, and repeatedly calls `all_reduce(bytes)`, which sums
+// `data` in place over all ranks. On rank 0 prints "BYTES MICROSECONDS" for
+// each size: the mean of each batch of calls, and of these the median. Every
+// rank makes the same calls.
 //
-// `contents`: "kept", as in other benchmarks of collectives, or "written": each
-// rank writes its data before each call, as a training step does, so that the
-// data is in the caches of the rank's core. Then only the calls are timed.
+// `contents`: "kept" or "written". With "kept", the data stays as it is, as in
+// other benchmarks of collectives. With "written", each rank writes its data
+// before each call, as a training step does, so the data is in the caches of
+// the rank's core. With "written", only the calls are timed.
 void MeasureAllReduce(int rank, const std::string& contents, float* data,
                       const std::vector<int64_t>& sizes,
                       const std::function<void(int64_t bytes)>& all_reduce);

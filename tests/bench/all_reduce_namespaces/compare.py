@@ -84,13 +84,13 @@ def run_openmpi(mpi_worker, names, addresses):
   with tempfile.TemporaryDirectory() as scratch:
     agent = os.path.join(scratch, 'agent')
     with open(agent, 'w') as file:
-      # A stand-in for ssh: mpirun calls it as `agent HOST COMMAND...`.
+      # A program that replaces ssh: mpirun calls it as `agent HOST COMMAND...`.
       file.write('#!/bin/sh\nshift\nexec ip netns exec %s sh -c "$*"\n' %
                  names[1])
     os.chmod(agent, 0o755)
     subnet = addresses[0].rsplit('.', 1)[0] + '.0/24'
-    # Let OpenMPI's ranks yield the processor while they wait, as Muster's do,
-    # although every rank has a core.
+    # Every rank has a core. Even so, let OpenMPI's ranks yield the processor
+    # while they wait, as Muster's do.
     done = subprocess.run(
         ['ip', 'netns', 'exec', names[0], 'mpirun', '--allow-run-as-root',
          '--host', '%s:1,%s:1' % tuple(addresses), '-np', '2',

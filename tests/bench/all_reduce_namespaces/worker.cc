@@ -29,7 +29,7 @@ void Measure(const WorkerOptions& options, const SumInPlace& sum) {
   for (int64_t bytes = 4 << 10; bytes <= 128 << 20; bytes *= 2) {
     const int64_t count = bytes / static_cast<int64_t>(sizeof(float));
     std::vector<float> data(count, 0.0F);
-    // All ranks must make the same number of calls: rank 0 computes the number
+    // All ranks must make the same number of calls. Rank 0 computes the number
     // from two timed calls, and a sum distributes it.
     std::vector<float> rounds(2, 0.0F);
     sum(data.data(), count);

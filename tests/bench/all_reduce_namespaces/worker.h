@@ -21,8 +21,8 @@ struct WorkerOptions {
 using SumInPlace = std::function<void(float* data, int64_t count)>;
 
 // Measures the implementation `sum` at each size. Rank 0 prints "BYTES
-// MICROSECONDS": the median time of as many calls as fit into the available
-// time.
+// MICROSECONDS", the median time of a call. Makes as many calls as fit into the
+// available time.
 void Measure(const WorkerOptions& options, const SumInPlace& sum);
 
 // The implementations of all_reduce to measure. Each one connects the ranks at

@@ -34,8 +34,8 @@ struct Arguments {
 };
 
 constexpr int kTensors = 64;
-// Number of saves that are not measured: the first save allocates and touches
-// the memory of the snapshot.
+// Number of saves that are not measured. The first save takes longer, because
+// it allocates and touches the memory of the snapshot.
 constexpr int kWarmUp = 1;
 
 double Milliseconds(Duration duration) {

@@ -109,7 +109,7 @@ enum class Channel { kPlain, kTls };
 enum class Beside { kNothing, kFlood };
 enum class State { kNone, kJournal };
 
-// The settings of one line of the table.
+// The settings of one row of the printed table.
 struct Row {
   int nodes = 0;
   Channel channel = Channel::kPlain;
@@ -121,10 +121,10 @@ struct Row {
 
 struct Figures {
   double joining = 0;  // seconds from the first connection to the last join
-  // seconds from the last join until all nodes have their places
+  // seconds from the last join until all nodes have their places (ranks)
   double placing = 0;
   double kib = 0;  // memory of the coordinator per node, in KiB
-  // CPU seconds of the coordinator per node until all have places
+  // CPU seconds of the coordinator per node until all nodes have their places
   double join_cpu = 0;
   // CPU cores that the coordinator uses while each node reports once per second
   double steady_cpu = 0;

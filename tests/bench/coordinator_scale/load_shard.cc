@@ -28,7 +28,7 @@ namespace {
 constexpr std::chrono::seconds kEventTimeout(300);
 constexpr int kWorkers = 8;  // workers of each node
 // Maximum number of connection attempts at a time. Thousands at once would
-// overflow the listener's backlog, and TCP retries only after a second.
+// overflow the listener's backlog, and TCP tries again only after a second.
 constexpr int kMaxConnecting = 200;
 
 int64_t Now() {
@@ -37,8 +37,8 @@ int64_t Now() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-// Counts the agents that have joined, got their place, or lost their stream,
-// with the times of the last ones. Thread-safe.
+// Counts the agents that have joined, have got their place, or have lost their
+// stream. Also keeps the times of the last ones. Thread-safe.
 class Tally {
  public:
   void Joined() {
@@ -112,8 +112,8 @@ rendezvous::Report FirstReport(const LoadShard& shard, int index) {
   report.offered_master_port = 29500;
   report.spec.min_nodes = report.spec.max_nodes = shard.nodes;
   report.spec.last_call = Duration::zero();
-  // A long lease, so that agents on a loaded machine do not lose it because of
-  // delays.
+  // Use a long lease, so that agents on a loaded machine are not declared lost
+  // because of delays.
   report.spec.keep_alive_interval = std::chrono::seconds(60);
   return report;
 }
@@ -208,8 +208,8 @@ int RunFlood(int port) {
     OwnedFd& one = connections[i % connections.size()];
     one =
         OwnedFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    // Close connections by a reset: without the state TIME_WAIT the ports do
-    // not run out.
+    // Close connections with a reset. They then leave no state TIME_WAIT, so
+    // the ports do not run out.
     const linger reset = {.l_onoff = 1, .l_linger = 0};
     setsockopt(one.get(), SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
     (void)connect(one.get(), address.get(), address.size);

@@ -29,7 +29,7 @@ struct ShardTimes {
   int64_t first_channel = 0;
   // when the last agent passed its first report to gRPC
   int64_t last_join = 0;
-  int64_t last_place = 0;  // when the last agent received its place
+  int64_t last_place = 0;  // when the last agent received its place (its ranks)
 };
 
 // Opens connections to the coordinator's port as fast as it can, at most 256 at
@@ -37,9 +37,9 @@ struct ShardTimes {
 // ended.
 int RunFlood(int port);
 
-// Runs the agents of one process: each agent joins on its own connection. Once
-// all of them have their places, prints the times as one line; then each agent
-// reports once per second until stdin ends. Returns the exit status.
+// Runs the agents of one process. Each agent joins on its own connection. Once
+// all agents have their places (ranks), prints the times as one line. Then each
+// agent reports once per second until stdin ends. Returns the exit status.
 int RunLoadShard(const LoadShard& shard);
 
 }  // namespace muster

@@ -15,8 +15,8 @@ import time
 from contenders import Contender, commands
 
 _WARM_UP = 30
-# Number of steps that a program runs before the next program's turn. The number
-# is small, so that disturbances of the machine affect all programs.
+# Number of steps that a program runs before the next program's turn. It is
+# small, so that a disturbance of the machine affects all programs.
 _STEPS = 10
 
 
@@ -36,8 +36,8 @@ class Measurements:
     self.first_loss = ready['loss']
     self.contender.take_steps(_WARM_UP - 1)
     self.seconds = []
-    # For each turn, the share of the communication time during which the
-    # program did not compute.
+    # The share of the communication time in which the program did not compute.
+    # One value for each turn.
     self.exposed = []
     self.peak_mib = 0
 
@@ -62,8 +62,8 @@ def race(binaries, text, ranks, rounds):
     for number in range(rounds):
       print('bench: %d ranks, round %d of %d' % (ranks, number + 1, rounds),
             file=sys.stderr, flush=True)
-      # Alternate the order, so that no program always runs after the same other
-      # one.
+      # Alternate the order. Otherwise each program would always run after the
+      # same other program.
       for measurements in list(measured.values())[::-1 if number % 2 else 1]:
         measurements.turn()
     for measurements in measured.values():

@@ -38,7 +38,7 @@ def commands(binaries, start, options, ranks):
   found = {'ours': [os.path.join(binaries, 'steps'), *options]}
   for name, interpreter in PYTORCHES:
     found[name] = [interpreter, script, start]
-    # Measure compiled PyTorch for information only: the targets are relative to
+    # Compiled PyTorch is measured for information only; the targets refer to
     # eager PyTorch. Only PyTorch 2.x has torch.compile.
     if ranks == 1 and name != 'PyTorch 1.13':
       found[name + ', compiled'] = [interpreter, script, start, 'compiled']

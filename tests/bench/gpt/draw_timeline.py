@@ -21,7 +21,8 @@ _COLOURS = {
     'bucket': '#8a4fb0',
     'wait for gradients': 'url(#waits)',
 }
-# Width in pixels for each character of a label. Narrower spans get no label.
+# Pixels for each character of a label. A span that is too narrow for its label
+# gets none.
 _LEAST_TEXT = 6
 
 

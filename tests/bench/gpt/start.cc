@@ -1,11 +1,11 @@
-// Writes the initial state and the data of the example's training, so that
-// another program can train the same. `start FOLDER`, with the example's
-// options, writes these files:
+// Writes the initial state and the data of a training by `gpt train`, so that
+// another program can train the same. `start FOLDER`, with the options of `gpt
+// train`, writes these files:
 //
 //   start.json          the model's size, the optimizer's numbers, the tensors
 //   weights             float32, in the order of start.json
 //   tokens, targets     int32[step, micro-batch, window, position], in the
-//                       order in which the example uses them
+//                       order in which `gpt train` uses them
 //   validation_tokens, validation_targets     int32[micro-batch, window,
 //                       position]
 

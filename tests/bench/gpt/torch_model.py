@@ -106,9 +106,9 @@ class Start:
       self.facts = json.load(file)
     self._folder = folder
     windows = (self.facts['batch'], self.facts['model']['context'])
-    # Shape: [step, micro-batch, window, position].
+    # The shape of the training data is [step, micro-batch, window, position].
     self.training = self.windows('', -1, self.facts['micro_batches'], *windows)
-    # Shape: [micro-batch, window, position].
+    # The shape of the validation data is [micro-batch, window, position].
     self.validation = self.windows('validation_', -1, *windows)
 
   def windows(self, kind, *shape):
@@ -132,8 +132,8 @@ class Start:
         value = values[at:at + count].view(shape)
         at += count
         short = name[len('transformer.'):]
-        # GPT-2's matrices have one row for each input; nn.Linear's have one row
-        # for each output, so transpose.
+        # GPT-2's matrices have one row for each input, and nn.Linear's have one
+        # row for each output. So transpose.
         turned = len(shape) == 2 and short.startswith('h.')
         parameters.pop(short).copy_(value.t() if turned else value)
     assert at == len(values) and not parameters

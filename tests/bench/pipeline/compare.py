@@ -27,8 +27,8 @@ def samples(binary, case):
 
 
 def over(found, column):
-  # Each step is compared with the ideal time measured just before it, so that
-  # disturbances affect both.
+  # Compare each step with the ideal time that was measured just before it, so
+  # that a disturbance affects both.
   ratios = sorted(step[0] / step[column] - 1 for step in found)
   quarter = len(ratios) // 4
   return '%+.1f %% (%+.1f to %+.1f)' % (

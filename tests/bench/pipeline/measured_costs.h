@@ -7,10 +7,11 @@
 
 namespace muster {
 
-// Returns the durations of each stage's passes in nanoseconds: for each kind of
-// pass the median over all micro-batches and measured steps. Half of an unsplit
-// backward pass counts as the gradient of the input, half as that of the
-// weights. Passes that no stage ran, and messages, have the duration 0. Pure.
+// Returns the durations of each stage's passes in nanoseconds. Each is the
+// median over all micro-batches and measured steps, for one kind of pass. If a
+// backward pass is not split, half of it counts as the gradient of the input,
+// half as that of the weights. Passes that no stage ran, and messages, have the
+// duration 0. Pure.
 PipelineCosts MeasuredCosts(const std::vector<PipelineTimeline>& steps);
 
 }  // namespace muster

@@ -88,8 +88,8 @@ struct Stages {
   }
 };
 
-// Measures one step from a common start of all ranks until the loss is known.
-// Returns the time of the slowest rank in nanoseconds.
+// Measures one step: from a moment at which all ranks start together until the
+// loss is known. Returns the time of the slowest rank in nanoseconds.
 absl::StatusOr<int64_t> TimedStep(ProcessGroup& group,
                                   PipelineRuntime& runtime) {
   if (absl::Status status = group.Run(Barrier()); !status.ok()) return status;

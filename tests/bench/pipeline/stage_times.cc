@@ -67,8 +67,8 @@ absl::StatusOr<PipelineCosts> MeasureStagesAlone(
     numbers.push_back(cost.input_backward);
     numbers.push_back(cost.weight_backward);
   }
-  // A rank has measured its own stages only and has 0 for the others, so the
-  // sum over all ranks gives every rank all times.
+  // Each rank has measured its own stages and has 0 for the others. So the sum
+  // over all ranks gives every rank all times.
   absl::Status status =
       group.Run(AllReduce(numbers.data(), numbers.data(),
                           static_cast<int64_t>(numbers.size()), DType::kInt64));

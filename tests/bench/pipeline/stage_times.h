@@ -11,11 +11,12 @@
 namespace muster {
 
 // Measures the passes of the pipeline's stages without a pipeline: each rank
-// runs the passes of its part of the schedule in order, without messages, while
-// the other ranks run theirs. Collective over `group`. Returns for each stage
-// the median time of each kind of pass; the result is the same on every rank.
-// `lowered` must be a schedule for which a PipelineRuntime has prepared
-// `stages`, so that they have their buffers.
+// runs its part of the schedule in order, without messages, while the other
+// ranks run theirs. Collective over `group`. Returns the median time of each
+// kind of pass of each stage, the same on every rank.
+//
+// `lowered`: a schedule for which a PipelineRuntime has prepared `stages`, so
+// that they have their buffers.
 absl::StatusOr<PipelineCosts> MeasureStagesAlone(
     ProcessGroup& group, const PipelineSchedule& lowered,
     const std::vector<PipelineStage*>& stages);

@@ -50,11 +50,11 @@ def fastest(values):
 def row(name, found):
   bare = median([s[0] for s in found])
   reduced = median([s[1] for s in found])
-  # Compare each reduced step with the bare step just before it, so that
-  # disturbances affect both.
+  # Compare each step that uses the reducer with the step without it just
+  # before. A disturbance then affects both.
   over = median([s[1] / s[0] for s in found]) - 1
-  # Compare the fastest tenths of both kinds of steps, which were disturbed
-  # least.
+  # Compare the fastest tenth of the steps with the reducer with the fastest
+  # tenth of those without it: these were disturbed least.
   quick = fastest([s[1] for s in found]) / fastest([s[0] for s in found]) - 1
   exposed = median([s[2] / s[1] for s in found])
   return '| %s | %.0f us | %.0f us | %+.2f %% | %+.2f %% | %.2f %% |' % (

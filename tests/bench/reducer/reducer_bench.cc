@@ -5,8 +5,8 @@
 //
 // usage: reducer_bench RANKS block|tiny|large own|bucket STEPS
 //
-// block, tiny, large: the workload (workload.h). own, bucket: where gradients
-// are (GradientPlace).
+// block, tiny, large: the workload (workload.h). own, bucket: the memory of the
+// gradients (GradientPlace).
 
 #include <cstdio>
 #include <cstdlib>
@@ -33,7 +33,7 @@ struct Arguments {
   int steps = 0;
 };
 
-// Number of pairs of steps that are not measured. In the first ones memory is
+// Number of pairs of steps that are not measured. In these steps, memory is
 // touched for the first time and buckets are rebuilt.
 constexpr int kWarmUp = 3;
 
@@ -63,8 +63,8 @@ absl::Status RunRank(const Arguments& arguments, const GroupPlace& place) {
   auto reducer = Reducer::Create(**group, workload.tensors(), options);
   if (!reducer.ok()) return reducer.status();
   for (int step = 0; step < kWarmUp + arguments.steps; ++step) {
-    // All ranks start the step together: otherwise a rank's time would include
-    // waiting for another rank's step without the Reducer.
+    // All ranks start the step together. Otherwise a rank's time would include
+    // the wait for a rank that still runs the step without the Reducer.
     absl::Status status = (*group)->Run(Barrier());
     if (!status.ok()) return status;
     const Instant bare = MonotonicNow();

@@ -32,10 +32,10 @@ class Workload {
   // in memory of this workload.
   std::vector<Tensor> tensors();
 
-  // Runs the backward pass from the last layer to the first. `place(layer)`
-  // returns the memory for the layer's gradient; `ready(layer)` is called when
-  // the gradient is complete. A template, so that calls from the bare loop are
-  // inlined.
+  // Runs the backward pass from the last layer to the first. `place(layer)`:
+  // returns the memory for the layer's gradient. `ready(layer)`: called when
+  // the gradient is complete. A template, so that calls of `place` and `ready`
+  // are inlined.
   template <typename Place, typename Ready>
   void Backward(Place place, Ready ready) {
     for (int layer = shape_.layers - 1; layer >= 0; --layer) {

@@ -51,7 +51,7 @@ def main(launch, repetitions, counts):
         path = os.path.join(folder, 'hosts')
         with open(path, 'w', encoding='utf-8') as file:
           file.write(''.join(name + ' slots=1\n' for name in names))
-        # The host file has names, because for an address of this machine mpirun
+        # The host file contains names. For an address of this machine, mpirun
         # would not use ssh.
         commands = (
             [launch, '--quiet', '--hostfile', path, '--ssh-args',

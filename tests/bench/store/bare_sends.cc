@@ -1,9 +1,10 @@
-// A minimal server without parser and keys, as the lower bound for a store
-// server with one thread: its time is that of the kernel. Accepts connections,
-// answers the first message of each one, takes the next message for a WAIT, and
-// on a SET sends one byte to each waiting connection. Speaks the same protocol
-// as the client `load`, in either framing. Prints its port, and ends when its
-// stdin ends.
+// A minimal server without a parser and keys. Its time is spent in the kernel,
+// so it is the lower bound for any store server with one thread.
+//
+// Accepts connections, answers the first message of each, and takes the next
+// message for a WAIT. On a SET sends one byte to each waiting connection.
+// Speaks the same protocol as the client `load`, in either framing. Prints its
+// port, and ends when its stdin ends.
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -67,8 +68,8 @@ class BareServer {
   }
 
  private:
-  // The reply that the server has sent on a connection: none yet, or the answer
-  // to its greeting.
+  // What the server has sent on a connection: nothing yet, or the answer to the
+  // greeting.
   enum class Stage { kNothing, kAnswer };
 
   void Watch(int fd) {

@@ -21,7 +21,7 @@ REPETITIONS = 11
 OPERATIONS = {'set': 10000, 'get': 1500, 'add': 1500}
 CONNECTIONS = 1000
 # The lines of Debian's own /etc/hosts. PyTorch's server looks up the name of
-# each peer; with an unreachable resolver only the look-ups would be measured.
+# each peer. With an unreachable resolver, only the look-ups would be measured.
 HOSTS = '127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n'
 PEER = '''
 import datetime, sys
@@ -102,7 +102,7 @@ def client(ports, number, pipe):
     if operation == 'set':
       for _ in range(count):
         store.set(mine, value)
-      # The server does not answer a set: wait for the get instead.
+      # The server does not answer a set, so wait for the get.
       store.get(mine)
     elif operation == 'get':
       for _ in range(count):

@@ -43,7 +43,7 @@ namespace {
 }
 
 int Connect(int port) {
-  // Connect over IPv6: PyTorch's server looks up every peer's name, and the
+  // Connect over IPv6. PyTorch's server looks up every peer's name, and the
   // IPv4-mapped address of an IPv4 peer is not in /etc/hosts.
   const int fd = socket(AF_INET6, SOCK_STREAM, 0);
   sockaddr_in6 address{};
@@ -116,7 +116,7 @@ class Answers {
       }
       for (int i = 0; i < count; ++i) {
         const ssize_t got = recv(events[i].data.fd, buffer, sizeof(buffer), 0);
-        // A reply is so short that its bytes arrive together.
+        // A reply has at most a few bytes, so they arrive together.
         if (got != static_cast<ssize_t>(bytes_)) Die("receiving");
         --missing_;
       }

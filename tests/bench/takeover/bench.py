@@ -9,10 +9,10 @@ until `launch status` shows all nodes connected to the next coordinator, the
 number of workers' restarts, and the longest pause. For comparison it prints the
 longest pause of a job whose coordinator is not killed.
 
-A second job has three nodes, one of whose `launch` processes contains the
-coordinator. The program kills that node with its workers, measures the time
-until the other two nodes are connected to the next coordinator, and then starts
-the node again.
+In further jobs of 3, 5 and 8 nodes, the `launch` process of one node contains
+the coordinator. The program kills that node with its workers, measures the time
+until the other nodes are connected to the next coordinator and run, and then
+starts the node again.
 """
 
 import json
@@ -35,6 +35,7 @@ import processes
 
 _NODES = 2
 _WORKERS = 2
+_HOSTED_NODES = (3, 5, 8)
 _LIMIT_S = 60
 # Seconds for which the job runs between two kills, so that leases are renewed.
 _PAUSE_S = 2
@@ -82,16 +83,17 @@ class Bench:
     ]
     self.wait_connected()
 
-  def start_hosted(self, index):
-    """Starts a node at 127.0.0.N; the first one begins the job."""
+  def start_hosted(self, index, nodes):
+    """Starts a node of `nodes` at 127.0.0.N; the first one begins the job."""
     if not self._endpoints:
       port = free_port.free_port()
-      self._endpoints = ['127.0.0.%d:%d' % (i + 1, port) for i in range(3)]
+      self._endpoints = ['127.0.0.%d:%d' % (i + 1, port) for i in range(nodes)]
     return self.start('node', [
         processes.LAUNCH, '--rdzv-endpoint', self._endpoints[0],
         '--rdzv-conf=is_host=%d' % (index == 0), '--rdzv-id=bench',
         '--local-addr=127.0.0.%d' % (index + 1), '--node-id=n%d' % index,
-        '--nnodes=2:3', '--nproc-per-node=%d' % _WORKERS, '--no-python',
+        '--nnodes=%d:%d' % (nodes - 1, nodes),
+        '--nproc-per-node=%d' % _WORKERS, '--no-python',
         sys.executable, '-c', _WORKER, self._stop])
 
   def restarts_used(self):
@@ -211,12 +213,12 @@ def shared(bench, kills, folder):
   return took
 
 
-def hosted(bench, kills):
+def hosted(bench, kills, size):
   """Returns the times in seconds, and the number of restarts that were spent.
   """
   said = 'this node coordinates the job now'
-  nodes = [bench.start_hosted(i) for i in range(3)]
-  bench.wait_for_nodes(3)
+  nodes = [bench.start_hosted(i, size) for i in range(size)]
+  bench.wait_for_nodes(size)
   host, took = 0, []
   for _ in range(kills):
     time.sleep(_PAUSE_S)
@@ -224,11 +226,11 @@ def hosted(bench, kills):
     begin = time.monotonic()
     nodes[host].send(signal.SIGKILL)
     nodes[host].exit_code()
-    bench.wait_for_nodes(2)
+    bench.wait_for_nodes(size - 1)
     took.append(time.monotonic() - begin)
-    nodes[host] = bench.start_hosted(host)
-    bench.wait_for_nodes(3)
-    host = next(i for i in range(3)
+    nodes[host] = bench.start_hosted(host, size)
+    bench.wait_for_nodes(size)
+    host = next(i for i in range(size)
                 if i != host and nodes[i].output.count(said) > before[i])
   return took, bench.restarts_used()
 
@@ -258,14 +260,15 @@ def main(kills):
         bench.end()
     print('| %s | %d | %s | %d | %d ms |' % (
         name, len(took), figures(took), restarts, pause))
-  with tempfile.TemporaryDirectory(prefix='muster-bench-takeover-') as folder:
-    bench = Bench(folder)
-    try:
-      took, restarts = hosted(bench, kills)
-    finally:
-      bench.end()
-  print('| inside a `launch`, killed with its node | %d | %s | %d | – |' % (
-      len(took), figures(took), restarts))
+  for size in _HOSTED_NODES:
+    with tempfile.TemporaryDirectory(prefix='muster-bench-takeover-') as folder:
+      bench = Bench(folder)
+      try:
+        took, restarts = hosted(bench, kills, size)
+      finally:
+        bench.end()
+    print('| inside a `launch` of %d, killed with its node | %d | %s | %d | – '
+          '|' % (size, len(took), figures(took), restarts))
 
 
 if __name__ == '__main__':

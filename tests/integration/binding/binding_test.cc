@@ -1,5 +1,5 @@
-// Tests of binding workers to CPUs, and of ordering ranks by the position of
-// nodes in the network.
+// Tests of the binding of workers to CPUs. Also tests that ranks are ordered by
+// the position of nodes in the network.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

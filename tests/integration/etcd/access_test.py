@@ -89,7 +89,7 @@ class Access(processes.EtcdCase):
                            scheme='https')
     client = ('--etcd-cert', path('client.crt'), '--etcd-key',
               path('client.key'))
-    # A daemon that cannot reach etcd prints an error and retries.
+    # A daemon that cannot reach or use etcd must print an error and retry.
     for options in ((), ('--etcd-ca', path('ca.crt')),
                     ('--etcd-ca', path('other.crt'), *client)):
       with self.subTest(options=options):

@@ -1,4 +1,5 @@
-// Tests the election of a leader and the leaders' records with a real etcd.
+// Tests of the election of a leader, and of the leaders' records, with a real
+// etcd.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -154,8 +155,9 @@ TEST_F(EtcdTest, ManyAndLargeRecordsAreWrittenInPieces) {
   EXPECT_EQ(Open(election->term())->TakeRecords(), expected);
 }
 
-// etcd has three limits: --max-request-bytes, and gRPC's, which is 512 KiB
-// higher; and EtcdRecords has its own.
+// A record may exceed one of three limits: etcd's --max-request-bytes; gRPC's
+// limit, which is 512 KiB higher; or the limit of EtcdRecords. In each case
+// only this record is refused.
 TEST_F(EtcdTest, ARecordThatEtcdDoesNotTakeHoldsUpNoOtherRecord) {
   const std::unique_ptr<LeaderElection> election = Join("one");
   ASSERT_TRUE(Await(*election, LeaderElection::Stage::kLeading));

@@ -39,8 +39,8 @@ class LocalCluster {
   // endpoint.
   void FailOver();
 
-  // Starts one node: `launch` with `flags` and the test worker with the
-  // arguments `deed`, which may differ between nodes.
+  // Starts one node: `launch` with `flags`, and the test worker with the
+  // arguments `deed`. `deed` may differ between nodes.
   std::unique_ptr<Subprocess> Node(std::vector<std::string> flags,
                                    std::vector<std::string> deed);
 

@@ -28,9 +28,9 @@ Subprocess::Subprocess(std::vector<std::string> argv,
   plan.argv = std::move(argv);
   plan.environment = EnvironmentWith(std::move(variables));
   plan.descriptors = {SubprocessPlan::kInherit, fds[1], fds[1]};
-  // The program is in a new process group, so that a test can signal the whole
-  // group as a terminal does. It ignores no signal, even if the tests run under
-  // nohup.
+  // Start the program in a new process group, so that a test can signal the
+  // whole group as a terminal does. The program ignores no signal, even if the
+  // tests run under nohup.
   plan.group = SubprocessPlan::Group::kOwnGroup;
   const absl::StatusOr<pid_t> pid = StartSubprocess(plan);
   MUSTER_CHECK(pid.ok()) << pid.status();
@@ -114,8 +114,8 @@ std::optional<int> Subprocess::ExitCode() {
     return std::nullopt;
   }
   exit_code_ = ExitCodeOf(ReapSubprocess(pid_).value());
-  // Wait until the output has been read to its end, but at most kEventTimeout:
-  // a descendant may keep the pipe open.
+  // Wait until the output has been read to its end. Wait for at most
+  // kEventTimeout, because a descendant may keep the pipe open.
   std::unique_lock<std::mutex> lock(mutex_);
   grown_.wait_for(lock, kEventTimeout, [this] { return closed_; });
   return exit_code_;

@@ -1,5 +1,5 @@
-// Jobs must continue while the `launch` that hosts their coordinator is killed
-// and started again with its saved state (--state-dir).
+// Tests that jobs continue while the `launch` that hosts their coordinator is
+// killed and started again with its saved state (--state-dir).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -382,14 +382,14 @@ TEST_F(Hosting, ASpareThatNeverRanPrintsANotice) {
   }
 }
 
-// A pod for another job finds the coordinator of the previous job, since its
-// name may still point there. The pod must retry instead of giving up.
+// A pod finds the coordinator of another, earlier job, to which the host name
+// may still resolve. The pod must retry and not give up.
 TEST_F(Hosting, AnotherJobsCoordinatorIsAskedAgainInAPod) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"--nnodes=1:2", "--rdzv-conf=last_call_timeout=0"},
        "belongs to job \"a\""},
-      // The coordinator of a job of one node creates a token, so it refuses a
-      // pod without a token.
+      // With --nnodes=1 the coordinator creates a token. So it refuses a pod
+      // that has no token.
       {{"--nnodes=1"}, "asks for a job token"},
   };
   for (const auto& [flags, why] : cases) {
@@ -409,8 +409,8 @@ TEST_F(Hosting, AnotherJobsCoordinatorIsAskedAgainInAPod) {
   }
 }
 
-// The replacement of a pod joins while the old pod still writes its checkpoint.
-// The new pod must wait until the old one has ended.
+// The replacement of a pod joins while the old pod is still writing its
+// checkpoint. The new pod must wait until the old one has ended.
 TEST_F(Hosting, AReplacementPodWaitsForTheEndOfTheOldOne) {
   const std::vector<std::string> flags = {"--nnodes=1:2", "--rdzv-id=j",
                                           "--rdzv-conf=last_call_timeout=60"};

@@ -35,8 +35,8 @@ for line in fifo:
     os._exit(int(rest))
   print(rest, flush=True)
 '''
-# A py-spy that shows rank 2 at another place than the other ranks. Its process
-# id is the last argument.
+# A fake py-spy. It shows rank 2 at another place in the code than the other
+# ranks. Its last argument is the id of the process to show.
 _PY_SPY = '''#!/bin/sh
 for last; do :; done
 echo "Process $last: python3"

@@ -114,8 +114,8 @@ done | tr -d "\\n"
 class FileSizes(Limits):
 
   def ignorers(self, restore_signals):
-    # restore_signals decides whether `launch` inherits an ignored SIGXFSZ:
-    # Python itself ignores this signal.
+    # restore_signals decides whether `launch` inherits an ignored SIGXFSZ,
+    # because Python itself ignores this signal.
     ended = subprocess.run(
         [_LAUNCH, '--standalone', '--no-python', 'sh', '-c', _SAY_IGNORED],
         stdin=subprocess.DEVNULL, capture_output=True, text=True,

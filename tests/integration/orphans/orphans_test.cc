@@ -1,6 +1,6 @@
-// No process of a node may outlive its agent, however the agent ends. The tests
-// use real binaries, and workers whose descendants have left their process
-// groups, sessions and parents.
+// Tests that no process of a node outlives its agent, however the agent ends.
+// The tests use real binaries. The descendants of their workers have left their
+// process groups, sessions and parents.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ class Orphans : public ::testing::Test {
       said_.insert(std::stoi(pid));
     }
     // Repeat until the guardian, its four workers and all their descendants are
-    // found: one reading of /proc may miss a process whose parent ends at the
+    // found. One reading of /proc may miss a process if its parent ends at the
     // same time.
     const auto end = std::chrono::steady_clock::now() + kEventTimeout;
     do {
@@ -81,8 +81,8 @@ class Orphans : public ::testing::Test {
     return -1;
   }
 
-  // Expects that all processes of the node have ended, also those that they
-  // have started later.
+  // Expects that all processes of the node have ended, including those that
+  // were started later.
   void ExpectNothingLeft() {
     for (const agent::ProcessEntry& process : family_) {
       EXPECT_TRUE(IsGone(process.pid)) << process.pid;
@@ -180,8 +180,8 @@ TEST_F(Orphans, NoneOfABrokenRound) {
   Start(flags);
   const std::vector<agent::ProcessEntry> earlier = family_;
   for (const agent::ProcessEntry& process : earlier) {
-    // Find a worker: a child of the guardian that has printed its pid and leads
-    // a process group. An orphan that the guardian has adopted leads none. Pids
+    // A worker is a child of the guardian that has printed its pid and leads a
+    // process group. An orphan that the guardian has adopted leads none. Pids
     // may be in any order.
     if (said_.contains(process.pid) && process.parent == Guardian() &&
         process.group == process.pid) {
@@ -190,7 +190,7 @@ TEST_F(Orphans, NoneOfABrokenRound) {
     }
   }
   AwaitFamily();
-  // The second round has begun, so all processes of the first one must have
+  // The second round has begun, so all processes of the first round must have
   // ended.
   for (const agent::ProcessEntry& process : earlier) {
     if (process.pid == Guardian()) continue;

@@ -22,8 +22,8 @@ import xml_main
 
 _LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
 _PATIENCE_S = 60
-# Number of lines that are too many for the pipe to a reader alone, but fit into
-# the pipe and launch's queue together.
+# Number of lines that do not fit into the pipe to a reader. They fit into the
+# pipe and launch's queue together.
 _LINES = 30000
 # Number of lines that are too many for all buffers together.
 _MANY_LINES = 900000
@@ -157,8 +157,8 @@ class Output(unittest.TestCase):
           kernel_events.wait_for_end(worker, time.monotonic() + _PATIENCE_S),
           'worker %d (pid %d) has not ended' % (rank, worker))
     process.send_signal(signal.SIGINT)
-    # The exit status is 130 if SIGINT arrives before the report that the
-    # workers have ended.
+    # If SIGINT arrives before the report that the workers have ended, the exit
+    # status is 130.
     self.assertIn(process.wait(_PATIENCE_S), (0, 130))
 
   def test_each_run_of_a_node_has_a_log_folder_of_its_own(self):

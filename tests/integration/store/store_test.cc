@@ -1,5 +1,5 @@
-// Tests that real workers on several nodes meet in the round's store, which
-// rank 0's agent or rank 0's worker serves.
+// Tests that real workers on several nodes meet in the round's store. The store
+// runs in rank 0's agent or in rank 0's worker.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST_P(StorePaths, AllRanksOfAllNodesMeet) {
   EXPECT_THAT(two->Lines("met at 127.0.0.1 rank="), SizeIs(2));
 }
 
-// After a failure the store must release the workers that wait in it: otherwise
+// After a failure the store must release the workers that wait in it. Otherwise
 // they would wait for ten minutes, until they are killed (--shutdown-timeout).
 // The next round must find no key of the first one.
 TEST_P(StorePaths, AFailureReleasesWaitingWorkersAndLeavesNoKey) {

@@ -1,6 +1,6 @@
 // A training whose step is some milliseconds of processor time and an
-// all_reduce. It knows nothing of Muster's search for slow ranks. The file
-// named by the first argument has one word, which may change at any time:
+// all_reduce. The program does nothing for Muster's search for slow ranks. The
+// first argument names a file with one word, which may change at any time:
 //   even     all ranks do the same work
 //   compute  rank 2 does three times as much
 //   data     rank 2 waits as long for its data

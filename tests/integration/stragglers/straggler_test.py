@@ -22,7 +22,8 @@ _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _WORKER = os.path.realpath('tests/integration/stragglers/slow_worker')
 _PLUGIN = os.path.realpath(
     'trainer_sdk/nccl_profiler/libmuster_nccl_profiler.so')
-# A busy machine may need many more windows than a quiet one.
+# On a busy machine the search for slow ranks may need many more windows of
+# steps than on a quiet one.
 process.LONGEST_S = 240
 
 

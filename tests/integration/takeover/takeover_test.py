@@ -22,7 +22,8 @@ import xml_main
 _LAUNCH = os.path.realpath('launcher/launch')
 _COORDINATES = 'launch: this node coordinates the job now'
 _MOVED = r'launch: the job is coordinated at (127\.0\.0\.(\d)):\d+ now'
-# The worker reads words from the node's FIFO: "step", or its exit code.
+# The worker reads words from the node's FIFO: "step", or the code with which it
+# exits.
 _WORKER = '''
 exec 3<>"%s/$NODE"
 echo "$NODE starts, one of $WORLD_SIZE"

@@ -72,8 +72,9 @@ class Stdin(unittest.TestCase):
     self.assertIn('round 2 read: two\n', ended.stdout)
 
   def test_under_torchruns_name_all_inherit_it(self):
-    # Each worker reads its line by one call: `read` takes single bytes, so that
-    # two workers may get parts of both lines.
+    # Each worker reads its line by a single system call. With the shell's
+    # `read`, which reads single bytes, two workers could each get parts of both
+    # lines.
     with tempfile.TemporaryDirectory() as folder:
       name = os.path.join(folder, 'torchrun')
       os.symlink(_LAUNCH, name)
@@ -94,9 +95,9 @@ class Stdin(unittest.TestCase):
 _SAY_TTYS = 'import os; print([os.isatty(fd) for fd in range(3)])'
 
 
-# Output of launch and of a worker's other stream may appear between two writes
-# of a worker. So a test waits only for text that is written by a single write
-# call; print() writes each value separately.
+# A test waits only for text that is written by a single write call. Between two
+# writes of a worker, output of launch or of the worker's other stream may
+# appear. Note that print() writes each value separately.
 class OnATerminal(unittest.TestCase):
 
   def test_the_only_worker_finds_a_terminal(self):
@@ -258,8 +259,8 @@ signal.pause()''') as console:
       self.assertIn('[False, True, True]', console.shown)
 
 
-# A worker that waits for a signal. signal.pause() would miss a signal that
-# arrives just before it, so each signal makes a descriptor readable.
+# A worker that waits for a signal. Each signal makes a descriptor readable.
+# signal.pause() would miss a signal that arrives just before it.
 _READY = '''
 import os, select, signal
 signals, wake = os.pipe2(os.O_NONBLOCK)
@@ -341,8 +342,8 @@ while True: print(f"got {input('? ')!r}")'''))
       console.until('Stopped')
       console.until('prompt> ', 2)
       console.until_true(lambda: self.state(pid) == 'T', 'the worker runs on')
-      # While the worker is stopped, the shell owns the terminal, with its
-      # normal settings.
+      # While the worker is stopped, the shell owns the terminal, and the
+      # terminal has its normal settings.
       console.type('echo in $((40 + 2)) order\r')
       console.until('in 42 order')
       console.type('fg\r')

@@ -135,8 +135,8 @@ class Time(unittest.TestCase):
     self.assertGreaterEqual(spent['initialising'], 1, spent)
     self.assertEqual(spent['running'], 0, spent)
     self.assertLess(sum(spent.values()), 2 * lasted)
-    # The job's duration begins with its first node. The nodes' times add up to
-    # more, although the second node joins later.
+    # The job's duration begins with its first node. The second node joins
+    # later, but even so the sum of the nodes' times exceeds the duration.
     self.assertGreater(sum(spent.values()), verdict['seconds'], spent)
     interruption, = verdict['time']['newest_interruptions']
     self.assertEqual(interruption['round'], 1)

@@ -1,5 +1,5 @@
-// Trainings that get a different text: on one of the ranks, in a later launch,
-// or for validation.
+// Tests of trainings in which the text differs: on one of the ranks, in a later
+// launch, or for validation.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST_F(AnotherText, IsReportedByPipelines) {
   IsSaidBy("pipeline_trainer/gpt_pipeline");
 }
 
-// Validation uses the vocabulary in the checkpoint, so another text is accepted
+// Validation uses the vocabulary in the checkpoint. So another text is accepted
 // if it has only known characters.
 TEST_F(AnotherText, IsValidatedIfTheModelHasItsCharacters) {
   const auto run = [&](const std::string& words) {

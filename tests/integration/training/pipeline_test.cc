@@ -1,5 +1,5 @@
-// The pipeline example under `launch`: killing and stopping its processes must
-// not change the losses.
+// Tests of the pipeline example under `launch`: if its processes are killed or
+// stopped, the losses must not change.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Number of steps, so large that no training ends before the test has disturbed
-// it.
+// Number of steps. It is so large that no training ends before the test has
+// disturbed it.
 constexpr int kSteps = 600;
 constexpr int kWorkers = 4;
 constexpr char kFlags[] = " --layers 4 --validate-every 0 --steps ";
@@ -33,17 +33,17 @@ class PipelineTraining : public Training {
   }
 };
 
-// Three disturbances in a row: rank 3 is killed and launch restarts all ranks;
-// rank 0, which writes the log and leads the checkpoints, is killed; rank 1 is
-// asked to stop, and another launch runs the remaining steps.
+// Three disturbances in a row. First rank 3 is killed, and launch restarts all
+// ranks. Then rank 0 is killed, which writes the log and leads the checkpoints.
+// Last, rank 1 is asked to stop, and another launch runs the remaining steps.
 TEST_F(PipelineTraining, KilledAndStoppedRanksDoNotChangeTheLosses) {
   const auto undisturbed = Launch(Command(), "undisturbed", kWorkers);
   EXPECT_EQ(undisturbed->ExitCode(), 0) << undisturbed->Output();
   ASSERT_EQ(CurveOf("undisturbed").size(), size_t{kSteps});
 
   const auto first = Launch(Command(), "disturbed", kWorkers);
-  // At step 70 a first checkpoint is complete: the second save, which begins at
-  // an earlier step, waits until the first one is complete.
+  // At step 70 a first checkpoint is complete. The second save began before
+  // step 70, and it waits until the first one is complete.
   ASSERT_TRUE(first->Printed("step  70/")) << first->Output();
   ASSERT_EQ(kill(PidOf(*first, 3, 0), SIGKILL), 0);
   ASSERT_TRUE(first->Printed("resuming after step")) << first->Output();

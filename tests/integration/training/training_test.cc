@@ -1,5 +1,5 @@
-// The GPT example under `launch`: killing and stopping its processes must not
-// change the losses.
+// Tests of the GPT example under `launch`: if its processes are killed or
+// stopped, the losses must not change.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST_F(GptTraining, AfterAStopTheNextLaunchContinues) {
   EXPECT_EQ(CurveOf("stopped"), undisturbed);
 }
 
-// Ctrl-C at `launch` must reach the workers, which write a checkpoint and stop,
+// Ctrl-C at `launch` must reach the workers. They write a checkpoint and stop,
 // and `launch` must wait for them.
 TEST_F(GptTraining, AfterCtrlCTheNextLaunchContinues) {
   const auto launch = Launch(Command("", kSteps), "ctrl-c", 2);
@@ -109,8 +109,8 @@ TEST_F(GptTraining, ATimelineThatCannotBeWrittenIsAWarning) {
 }
 
 // One of two nodes is lost, and the job continues with the other one. The
-// losses must equal those of an undisturbed single worker, because gradients
-// are added pairwise.
+// losses must equal those of a single undisturbed worker, because gradients are
+// added pairwise.
 TEST_F(GptTraining, ALostNodeDoesNotChangeTheLosses) {
   const LossCurve undisturbed = Undisturbed(1, "--pairwise");
   LocalCluster cluster("sh");
@@ -122,8 +122,8 @@ TEST_F(GptTraining, ALostNodeDoesNotChangeTheLosses) {
   };
   const auto a = node();
   const auto b = node();
-  // Returns whether one of the nodes has printed `text`. Either node may get
-  // rank 0, which prints it.
+  // Returns whether one of the nodes has printed `text`. Rank 0 prints it, and
+  // either node may get rank 0.
   const auto told = [&](const std::string& text) {
     return !a->Lines(text).empty() || !b->Lines(text).empty();
   };

@@ -58,7 +58,7 @@ class AdoptionChecker : public Checker {
     bool is_fresh = false;
     uint64_t sequence = 0;
     rendezvous::WorldId world;
-    int nodes = 0;  // of the world
+    int nodes = 0;  // number of nodes of the world
   };
   struct World {
     int come = 0;
@@ -82,9 +82,9 @@ class AdoptionChecker : public Checker {
   }
 
   // Checks the decision to continue `round` after reports from `counted` of its
-  // nodes. They must be a majority of the nodes of the newest world that a node
-  // has reported. With takeovers an older world is allowed too, because newer
-  // worlds may be void (rendezvous::IsVoid).
+  // nodes. They must be a majority of the nodes of the newest world that any
+  // node has reported. With takeovers an older world is allowed, too, because
+  // newer worlds may be void (rendezvous::IsVoid).
   void Count(int round, int counted, const rendezvous::JobStatus& status) {
     std::map<rendezvous::WorldId, World> worlds;
     for (const rendezvous::NodeStatus& node : status.nodes) {

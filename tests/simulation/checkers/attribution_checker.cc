@@ -11,8 +11,8 @@
 namespace muster::simulation {
 namespace {
 
-// Compares the reason of each broken round with the faults that really happened
-// to the node that the reason names.
+// Compares the reason of each broken round with the faults. The node that the
+// reason names must really have had a fault.
 class AttributionChecker : public Checker {
  public:
   explicit AttributionChecker(const Plan& plan)
@@ -39,16 +39,15 @@ class AttributionChecker : public Checker {
       if (decision.kind == "break") reasons_.insert(WhyOf(decision));
     }
     NoteMembers(step);
-    // A node that has a newer coordinator leaves the older one without a
-    // message, so the older one may consider this node lost.
+    // If a node has a newer coordinator, it leaves the older one without a
+    // message. The older one may then consider the node lost.
     for (const Sent& sent : step.sent) {
       if (step.epoch > epoch_) trouble_[sent.to.slot] = now();
     }
   }
-  // The suspension of a coordinator counts as a fault for every lease that ends
-  // within kMaxLate after the suspension. Job::ForgiveSilence does not count
-  // so short a delay, so the lease may run out although the node was not
-  // silent.
+  // If a lease ends at most kMaxLate after a suspension of the coordinator, the
+  // suspension counts as the fault. Job::ForgiveSilence ignores such a short
+  // delay, so the lease may run out although the node was not silent.
   void OnCoordinatorResumed() override { resumed_ = now(); }
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
   void OnMovedOn(int slot) override { trouble_[slot] = now(); }
@@ -76,8 +75,8 @@ class AttributionChecker : public Checker {
   static constexpr uint64_t kAnyEpoch = 0;
   static constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
-  // Records the members of each round from the directives, not from the start
-  // of their workers: a member may die before it has started any.
+  // Records the members of each round from the directives. The starts of
+  // workers do not suffice, because a member may die before it has started any.
   void NoteMembers(const CoordinatorStepped& step) {
     for (const Sent& sent : step.sent) {
       if (sent.directive.kind != rendezvous::DirectiveKind::kRun) continue;
@@ -90,8 +89,8 @@ class AttributionChecker : public Checker {
     const std::string prefix =
         absl::StrCat("round ", decision.round, " is broken: ");
     const std::string why = WhyOf(decision);
-    // After an adoption the reason of a break may repeat an earlier reason: the
-    // nodes report the reason that an earlier coordinator gave them. This
+    // After an adoption, the reason of a break may repeat an earlier reason,
+    // because the nodes report what an earlier coordinator told them. Such a
     // reason may even break a later round, which these nodes never began.
     const bool is_repeated = !reasons_.insert(why).second;
     if (is_adopted_ && is_repeated) return;
@@ -118,8 +117,8 @@ class AttributionChecker : public Checker {
     } else if (is_adopted_ &&
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // These reasons name nodes that an earlier coordinator told to stop. No
-      // fault is needed for that.
+      // These two reasons need no fault: they name nodes that an earlier
+      // coordinator told to stop.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }
@@ -132,8 +131,9 @@ class AttributionChecker : public Checker {
       Fail("no such failure in this round: " + why);
     }
   }
-  // Checks that a fault happened to the node whose process hosted an earlier
-  // coordinator and which `why`, the reason for the end of `round`, calls lost.
+  // Checks `why`, the reason for the end of `round`. It says that the node
+  // whose process hosted an earlier coordinator is lost. A fault must have
+  // happened to this node.
   void CheckLostHost(const std::string& why, int round) {
     int rank = -1;
     std::sscanf(why.c_str(), "the node of group rank %d ", &rank);
@@ -175,7 +175,7 @@ class AttributionChecker : public Checker {
                began_ - plan().spec.lease() - plan().coordinator_timeout;
   }
 
-  std::set<std::string> reasons_;  // of all breaks
+  std::set<std::string> reasons_;  // reasons of all breaks so far
   // slots that were assigned to a group rank, by round and group rank
   std::map<std::pair<int, int>, std::set<int>> members_;
   Instant began_;

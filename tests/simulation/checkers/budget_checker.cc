@@ -35,8 +35,8 @@ class BudgetChecker : public Checker {
         cannot_start_ = broken_by_failure_ &&
                         decision.reason.find(": exec ") != std::string::npos;
       }
-      // The decision "blame" names a lost node as the cause instead of the
-      // worker's failure, so no restart is spent.
+      // The decision "blame" replaces a worker's failure by the loss of a node
+      // as the cause. So no restart is spent.
       if (decision.kind == "blame") {
         Settle(step.status.restarts_used);
         broken_by_failure_ = cannot_start_ = false;
@@ -52,7 +52,7 @@ class BudgetChecker : public Checker {
       }
       broken_by_failure_ = false;
     }
-    // Until its first round, a new coordinator learns from the nodes' reports
+    // Before its first round, a new coordinator learns from the nodes' reports
     // how many restarts earlier coordinators have spent.
     if (!had_begun) {
       // A failure that ends the job spends no restart.
@@ -80,9 +80,9 @@ class BudgetChecker : public Checker {
                           " is the ", spent_, "th"));
       }
     }
-    // A failure spends a restart as soon as the round breaks, unless the
-    // failure ends the job. So the job's status may count one restart more than
-    // `spent_`, which increases only when the next round starts.
+    // A failure spends a restart as soon as the round breaks, unless it ends
+    // the job. But `spent_` increases only when the next round starts. So until
+    // then the job's status may count one restart more.
     const int at_most = spent_ + (broken_by_failure_ ? 1 : 0);
     if (step.status.restarts_used < spent_ ||
         step.status.restarts_used > at_most) {
@@ -92,10 +92,10 @@ class BudgetChecker : public Checker {
   }
 
  private:
-  // Decides from the restarts that the job's status counts whether the failure
-  // that broke the adopted round has spent one. The failure may have spent
-  // none: a node that has missed a later directive still reports it, although
-  // another event has become the cause.
+  // Decides whether the failure that broke the adopted round has spent a
+  // restart, from the number of used restarts in the job's status. It may have
+  // spent none: if another event has become the cause, a node that has missed a
+  // later directive still reports the failure.
   void Settle(int restarts_used) {
     if (!std::exchange(is_unsettled_, false)) return;
     spent_ = std::clamp(restarts_used, spent_, spent_ + 1);
@@ -103,7 +103,7 @@ class BudgetChecker : public Checker {
 
   int spent_ = 0;
   // Whether it is unknown if an earlier coordinator has already counted the
-  // failure that broke the adopted round as a spent restart.
+  // failure that broke the adopted round.
   bool is_unsettled_ = false;
   // number of rounds that a failure broke, no matter which of the simulation's
   // coordinators broke them

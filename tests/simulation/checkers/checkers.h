@@ -20,12 +20,12 @@ std::unique_ptr<Checker> NewAttributionChecker(const Plan& plan);
 std::unique_ptr<Checker> NewBudgetChecker(const Plan& plan);
 // Every wait has a deadline, and no deadline passes unnoticed.
 std::unique_ptr<Checker> NewDeadlineChecker(const Plan& plan);
-// A dead or silent node is removed within its lease; a node whose stream is
-// broken, within the reconnect grace.
+// A dead or silent node is removed within its lease. A node whose stream is
+// broken is removed within the reconnect grace.
 std::unique_ptr<Checker> NewDetectionChecker(const Plan& plan);
 // When a hanging worker's deadline has passed, its agent takes the worker's
-// stack and its round is stopped. A worker that hangs while its node stops is
-// killed at the end of the grace period. Workers that send reports are not
+// stack, and its round is stopped. If a worker hangs while its node stops, it
+// is killed at the end of the grace period. Workers that send reports are not
 // disturbed. The coordinator names only hanging workers as the cause.
 std::unique_ptr<Checker> NewHangChecker(const Plan& plan);
 // Once a newer incarnation of a node has appeared, the older one never takes
@@ -46,10 +46,10 @@ std::unique_ptr<Checker> NewQuarantineChecker(const Plan& plan);
 std::unique_ptr<Checker> NewOwnerChecker(const Plan& plan);
 // Round numbers of one coordinator increase by one.
 std::unique_ptr<Checker> NewRoundChecker(const Plan& plan);
-// A member that stays in the job keeps its group rank, unless a node with an
-// explicit node rank takes this rank.
+// A member that stays in the job keeps its group rank. Exception: a node with
+// an explicit node rank takes this rank.
 std::unique_ptr<Checker> NewStickyChecker(const Plan& plan);
-// All nodes get the same verdict, and it is success only if all have succeeded.
+// All nodes get the same verdict, which is success only if all have succeeded.
 // A node that never ran a worker never reports success.
 std::unique_ptr<Checker> NewVerdictChecker(const Plan& plan);
 // At each instant an agent has exactly one activity, and the job counts no
@@ -59,26 +59,26 @@ std::unique_ptr<Checker> NewTimeChecker(const Plan& plan);
 // and n is from min_nodes to max_nodes.
 std::unique_ptr<Checker> NewWorldChecker(const Plan& plan);
 
-// --- plans with takeovers only
-// All final verdicts of all coordinators are the same. Only success and failure
-// are final; a time-out, a cancel and a preemption are not.
+// --- plans with takeovers only All final verdicts of all coordinators are the
+// same. Success and failure are final; a time-out, a cancel and a preemption
+// are not.
 std::unique_ptr<Checker> NewOneVerdictChecker(const Plan& plan);
-// No two coordinators have the same epoch. No agent obeys a coordinator with a
-// lower epoch than the agent has promised to obey, or has obeyed.
+// No two coordinators have the same epoch. An agent obeys no coordinator whose
+// epoch is lower than one that the agent has promised to obey, or has obeyed.
 std::unique_ptr<Checker> NewPromiseChecker(const Plan& plan);
-// Once a world has begun on all of its nodes, no coordinator forgets the
-// restarts that were spent before that world. A restart is spent only for a
-// round with a failure.
+// Once a world has begun on all of its nodes, every coordinator knows the
+// restarts that were spent before it. A restart is spent only for a round with
+// a failure.
 std::unique_ptr<Checker> NewSpendingChecker(const Plan& plan);
 // No two worlds run on all of their nodes at the same time. Once a world has
 // run on all of its nodes, no world of an earlier coordinator does.
 std::unique_ptr<Checker> NewSplitBrainChecker(const Plan& plan);
-// After the loss of the coordinator another one takes over in time, while
+// If the coordinator is lost, another one takes over in time, as long as
 // majorities of the newest world's nodes and of the electorate are alive.
 std::unique_ptr<Checker> NewTakeoverTimeChecker(const Plan& plan);
 
-// Returns the checkers that observe one coordinator. The steps of other
-// coordinators must be reported to them by OnOtherStep only.
+// Returns the checkers that observe one coordinator. Report the steps of other
+// coordinators to them only by OnOtherStep.
 std::vector<std::unique_ptr<Checker>> CoordinatorCheckers(const Plan& plan);
 // Returns the checkers that observe the whole simulation.
 std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan);

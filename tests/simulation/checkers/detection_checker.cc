@@ -6,25 +6,25 @@
 namespace muster::simulation {
 namespace {
 
-// Checks that lost nodes are removed in time. An agent's silence is measured
-// from its last report that was newer than all its earlier reports: a repeated
-// or late message does not prove that the agent is alive.
+// Checks that lost nodes are removed in time. An agent's silence counts from
+// its last report that was newer than all its earlier ones. A repeated or late
+// message does not prove that the agent is alive.
 class DetectionChecker : public Checker {
  public:
   explicit DetectionChecker(const Plan& plan)
       : Checker(plan, "detection bound") {}
 
   void OnCoordinatorStarted(uint64_t) override { lives_.clear(); }
-  // After a restart of the coordinator, each node has a whole lease in order to
-  // report to it.
+  // After a restart of the coordinator, each node gets a whole lease to report
+  // to it.
   void OnCoordinatorContinued() override {
     for (auto& [incarnation, life] : lives_) {
       life.heard = now();
       life.broken.reset();
     }
   }
-  // The reports that arrived during the suspension have not been read yet, so
-  // each node gets a whole lease again.
+  // The reports that arrived during the suspension are still unread. So each
+  // node gets a whole lease again.
   void OnCoordinatorResumed() override { OnCoordinatorContinued(); }
   void OnReport(AgentName from, rendezvous::StreamId stream,
                 const rendezvous::Report& report) override {

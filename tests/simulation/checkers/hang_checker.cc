@@ -68,8 +68,8 @@ class HangChecker : public Checker {
         continue;
       }
       if (std::holds_alternative<agent::AnnouncePreemption>(action)) {
-        // After the notice of a preemption the workers write a checkpoint,
-        // which may take long, so their hangs are not checked any more.
+        // After the notice of a preemption, the workers write a checkpoint,
+        // which may take long. So their hangs are no longer checked.
         preempted_.insert(agent.incarnation);
         Forget(agent.slot);
       }
@@ -113,8 +113,8 @@ class HangChecker : public Checker {
     Instant due;  // time by which the agent must perform the next action
   };
 
-  // Extends the time limit because of a fault at `trouble`: a suspended agent
-  // handles its messages only after the suspension.
+  // Extends the time limit because a fault happened at `trouble`. A suspended
+  // agent handles its messages only after the suspension.
   void Excuse(Instant trouble, Watched& watched) const {
     watched.due =
         std::max(watched.due, trouble + kTrouble + plan().hang_timeout);
@@ -139,7 +139,8 @@ class HangChecker : public Checker {
       if (order.signal == SIGKILL) killed_.insert(agent.slot);
       return;
     }
-    // A signal after SIGKILL is for processes that the workers left behind.
+    // A signal after SIGKILL is meant for processes that the workers have left
+    // behind.
     if (killed_.contains(agent.slot)) return;
     const Instant kill_by =
         kill_by_
@@ -158,8 +159,8 @@ class HangChecker : public Checker {
     // once all faults are healed, the worker may have recovered
     if (healed_) return;
     const auto found = watched_.find(slot);
-    // No error if the agent was suspended recently: the worker may have ended,
-    // and the agent does not know it yet.
+    // If the agent was suspended recently, this is no error: the worker may
+    // have ended, and the agent does not know it yet.
     const auto trouble = trouble_.find(slot);
     if (found == watched_.end() && trouble != trouble_.end() &&
         now() < trouble->second + kTrouble) {
@@ -179,8 +180,8 @@ class HangChecker : public Checker {
     const size_t at = decision.reason.find(": rank ");
     const size_t because = decision.reason.find(" because rank ");
     if (decision.reason.find(": hung: ") == std::string::npos) return;
-    // Skip the decision about a node that leaves because it found no
-    // coordinator: its reason contains an older failure that the node knows.
+    // Skip this decision: the node leaves because it found no coordinator, and
+    // the reason repeats an older failure.
     if (decision.reason.find(" goes: ") != std::string::npos) return;
     const std::string why = because != std::string::npos
                                 ? decision.reason.substr(because + 9)
@@ -200,8 +201,8 @@ class HangChecker : public Checker {
   std::map<int, Watched> watched_;  // hanging workers, by slot
   // time by which a stopping node must send SIGKILL to its workers, by slot
   std::map<int, Instant> kill_by_;
-  // Slots whose workers were sent SIGKILL and have not all ended yet. A worker
-  // that stops reporting meanwhile does not hang: it is about to die.
+  // Slots whose workers were sent SIGKILL and have not all ended yet. If such a
+  // worker stops reporting, it does not hang: it is about to die.
   std::set<int> killed_;
   // agents that know of a preemption, by incarnation
   std::set<uint64_t> preempted_;

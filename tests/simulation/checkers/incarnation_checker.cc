@@ -35,8 +35,8 @@ class IncarnationChecker : public Checker {
     }
   }
 
-  // By node id: all incarnations of the node that the coordinator listed, in
-  // this order.
+  // By node id: all incarnations of the node, in the order in which the
+  // coordinator listed them.
   std::map<std::string, std::vector<uint64_t>> lives_;
   // The part of `lives_` that the journal contains. A spare that joins is not
   // written to the journal.

@@ -7,11 +7,10 @@
 namespace muster::simulation {
 namespace {
 
-// Whether every coordinator of the job must give this verdict. Three outcomes
-// are exceptions, although a majority of nodes may continue under another
-// coordinator: a coordinator that cannot reach a majority gives up with a
-// time-out, and it ends its job after a cancel or a preemption within one
-// lease.
+// Whether every coordinator of the job must give this verdict. Three verdicts
+// are exceptions, because a majority of nodes may continue under another
+// coordinator. A coordinator that cannot reach a majority gives up with a
+// time-out. After a cancel or a preemption, it ends its job within one lease.
 bool IsFinal(const rendezvous::Verdict& verdict) {
   return verdict.outcome == rendezvous::Outcome::kSucceeded ||
          verdict.outcome == rendezvous::Outcome::kFailed;

@@ -12,12 +12,12 @@ namespace {
 
 using std::chrono::seconds;
 
-// Time after the grace period at which a preempted job ends, without waiting
-// for members that have not stopped.
+// How long after the grace period a preempted job still waits for members that
+// have not stopped. Then it ends.
 constexpr Duration kStopMargin = seconds(5);
 // Additional time that a node waits for directives of a lost coordinator.
 constexpr Duration kOrderTimeout = seconds(5);
-// Time limit for the end of killed workers: child processes that they leave
+// How long killed workers may take to end. Child processes that they leave
 // behind may take up to nine seconds to die of SIGKILL.
 constexpr Duration kDying = seconds(10);
 
@@ -31,9 +31,9 @@ class PreemptionChecker : public Checker {
     ended_ = false;
   }
   // While the coordinator is down, it cannot end the job, so its time limit
-  // does not run. A new coordinator learns of the preemption from its record,
-  // and then waits one lease for the nodes' reports. Without a record it learns
-  // of the preemption from the nodes' reports.
+  // does not run. A new coordinator with a record learns of the preemption from
+  // the record, and then waits one lease for the nodes' reports. Without a
+  // record it learns of the preemption from the nodes' reports.
   void OnCoordinatorCrashed() override {
     recorded_ = known_since_.has_value();
     known_since_.reset();
@@ -45,8 +45,9 @@ class PreemptionChecker : public Checker {
   void OnCoordinatorResumed() override {
     if (recorded_) known_since_ = now();
   }
-  // A newer coordinator has taken over: it learns of the preemption from the
-  // nodes and ends the job, so the time limit of the observed coordinator ends.
+  // A newer coordinator has taken over. It learns of the preemption from the
+  // nodes, and ends the job. So the observed coordinator has no time limit any
+  // more.
   void OnOtherStep(const CoordinatorStepped& step) override {
     if (step.epoch > epoch_) known_since_.reset();
   }
@@ -60,9 +61,8 @@ class PreemptionChecker : public Checker {
     ended_ = step.status.phase == rendezvous::JobPhase::kFinished;
     if (!known_since_.has_value() || !ended_) return;
     const rendezvous::Verdict& verdict = *step.status.verdict;
-    // With takeovers, a coordinator that reports success first waits until a
-    // majority of nodes knows it. A preemption notice that arrives meanwhile is
-    // too late.
+    // With takeovers, a coordinator reports success only after a majority of
+    // nodes knows it. If a preemption notice arrives meanwhile, it is too late.
     if (verdict.outcome == rendezvous::Outcome::kSucceeded &&
         !plan().takeover) {
       Fail("a job that was preempted succeeds");
@@ -78,8 +78,8 @@ class PreemptionChecker : public Checker {
     const rendezvous::JobSpec& spec = plan().spec;
     const Duration limit = spec.preempt_grace + spec.shutdown_timeout +
                            kStopMargin + seconds(1) +
-                           // A coordinator needs up to a lease until a majority
-                           // knows of the end.
+                           // A coordinator needs up to one lease to make the
+                           // end known to a majority.
                            (plan().takeover ? spec.lease() : Duration::zero());
     if (now() > *known_since_ + limit) {
       Fail(absl::StrCat("the job has not ended ",
@@ -127,7 +127,7 @@ class PreemptionChecker : public Checker {
     Instant by;
   };
 
-  // A node that knows of the preemption must leave in time, with or without a
+  // A node that knows of the preemption must leave in time, even without a
   // coordinator. Otherwise the cluster would kill it.
   void CheckNodes() {
     for (const auto& [incarnation, departure] : must_leave_) {

@@ -42,9 +42,9 @@ class PromiseChecker : public Checker {
   }
 
  private:
-  // Returns the agent's newest directive from a coordinator that the agent may
-  // obey. If there is none, reports a breach, that the agent does `what`
-  // without such a directive, and returns null.
+  // Returns the agent's newest directive from a coordinator that it may obey.
+  // If there is none, reports a breach (the agent does `what` without a
+  // directive) and returns null.
   const rendezvous::Directive* CheckOrder(AgentName agent, const char* what) {
     const auto found = order_.find(agent.incarnation);
     if (found != order_.end()) return &found->second;
@@ -80,9 +80,10 @@ class PromiseChecker : public Checker {
   }
 
   std::set<uint64_t> epochs_;  // epochs of all coordinators so far
-  // Three maps, keyed by the agent's incarnation: the epoch that the agent has
-  // promised to obey, and the epoch that it obeys, both from its newest report;
-  // its newest directive whose epoch is not below the promised one.
+  // Three maps, each keyed by the agent's incarnation. First: the epoch that
+  // the agent has promised to obey. Second: the epoch that it obeys. Both come
+  // from its newest report. Third: its newest directive whose epoch is not
+  // below the promised one.
   std::map<uint64_t, uint64_t> promised_;
   std::map<uint64_t, uint64_t> seen_;
   std::map<uint64_t, rendezvous::Directive> order_;

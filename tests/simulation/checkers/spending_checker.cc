@@ -29,7 +29,7 @@ class SpendingChecker : public Checker {
                         plan().spec.max_restarts));
     }
     const bool is_known = IsKnown();
-    // skip an outdated world, which a newer one has replaced
+    // skip a world that a newer one has replaced
     if (id < newest_ && is_known) return;
     if (place.restart_count < spent_ && is_known) {
       Fail(absl::StrCat("restart ", place.restart_count, " in round ",
@@ -54,8 +54,8 @@ class SpendingChecker : public Checker {
   }
 
  private:
-  // Whether no coordinator can be elected without an agent that knows the spent
-  // restarts. A restarted agent does not know them.
+  // Whether every coordinator that can be elected is connected to an agent that
+  // knows the spent restarts. A restarted agent does not know them.
   bool IsKnown() const {
     const rendezvous::JobSpec& spec = plan().spec;
     const int witnesses = static_cast<int>(witnesses_.size());
@@ -63,8 +63,8 @@ class SpendingChecker : public Checker {
                                 spec.takeover == rendezvous::Takeover::kAuto &&
                                 2 * spec.min_nodes > spec.max_nodes;
     if (count_suffices && witnesses <= spec.max_nodes - spec.min_nodes) {
-      // min_nodes agents that do not know the spent restarts may have elected a
-      // coordinator
+      // min_nodes agents may have elected a coordinator, and none of them knows
+      // the spent restarts
       return false;
     }
     return 2 * witnesses > newest_nodes_;

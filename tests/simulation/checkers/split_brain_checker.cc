@@ -22,9 +22,9 @@ class SplitBrainChecker : public Checker {
     world.nodes = place.group_world_size;
     world.running[place.group_rank] = agent.incarnation;
     if (!world.IsComplete()) return;
-    // Worlds of the same coordinator are not compared: it starts a new world
-    // without the nodes that it has lost, possibly all nodes of the old one.
-    // Lost nodes stop once a message of the coordinator reaches them.
+    // Do not compare worlds of the same coordinator. It may start a new world
+    // without the nodes that it has lost, even without all nodes of the old
+    // world. Lost nodes stop once a message of the coordinator reaches them.
     for (const auto& [other, state] : worlds_) {
       if (other.epoch != id.epoch && state.IsComplete()) {
         Fail(absl::StrCat(Named(id), " and ", Named(other),

@@ -35,8 +35,8 @@ class StickyChecker : public Checker {
       const auto holder = holders.find(before);
       // skip a rank that the new, smaller world does not have
       if (holder == holders.end()) continue;
-      // A member may lose its rank only to a node with this explicit node rank,
-      // or because it has itself an explicit node rank.
+      // A member may lose its rank in two cases: another node has this rank as
+      // its explicit node rank, or the member itself has an explicit node rank.
       const bool claimed = holder->second->node_rank == before ||
                            holders[after->second]->node_rank == after->second;
       if (!claimed) {
@@ -46,8 +46,8 @@ class StickyChecker : public Checker {
     const rendezvous::WorldId formed = {.epoch = step.epoch,
                                         .round = step.status.round};
     worlds_[formed] = ranks;
-    // With takeovers, the nodes of a world keep their ranks only once all nodes
-    // have started that world (NoteSettled).
+    // With takeovers, a world's ranks must be kept only once all of its nodes
+    // have started it (NoteSettled).
     if (!plan().takeover) last_ = formed;
   }
 

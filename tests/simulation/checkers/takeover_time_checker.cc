@@ -11,9 +11,9 @@ namespace {
 
 using std::chrono::seconds;
 
-// Time limit for the election of a new coordinator by undisturbed nodes. Each
-// node stays at one standby for 2 to 4 s, then tries the next one, and a
-// majority of nodes must be at one standby at the same time. The limit is three
+// Time limit for the election of a new coordinator by undisturbed nodes. A
+// majority of nodes must be at one standby at the same time. Each node stays at
+// a standby for 2 to 4 s, then tries the next one. The limit allows three
 // visits of 4 s to each of up to four standbys.
 constexpr Duration kMeeting = seconds(48);
 
@@ -59,8 +59,8 @@ class TakeoverTimeChecker : public Checker {
     troubled_ = now();
   }
   void OnStep(const CoordinatorStepped& step) override {
-    // Once the job has ended under one coordinator, no other one need take
-    // over.
+    // Once the job has ended under one coordinator, no other coordinator need
+    // take over.
     if (step.status.phase == rendezvous::JobPhase::kFinished) over_ = true;
     if (lost_since_.has_value()) lost_since_ = now();
     for (const Sent& sent : step.sent) {
@@ -71,7 +71,7 @@ class TakeoverTimeChecker : public Checker {
     }
   }
   void OnTick() override {
-    // With these faults a message may be late at any time, so no limit holds.
+    // With these faults, any message may be late. So no limit holds.
     if (plan().straggle > 0 || plan().clog > 0 || plan().drop > 0) return;
     if (!lost_since_.has_value() || over_ || !HasMajority(newest_) ||
         !HasMajority(electorate_.world) || LacksNewerWorld()) {
@@ -107,8 +107,8 @@ class TakeoverTimeChecker : public Checker {
     return 2 * here > found->second.nodes;
   }
   // Whether a living node has begun a world that is newer than the electorate's
-  // world and lacks a majority of living nodes. The other nodes then elect no
-  // coordinator: they cannot know whether all nodes began the newer world.
+  // world, and a majority of that world's nodes is not alive. No coordinator is
+  // then elected, because nobody knows whether all nodes began the newer world.
   bool LacksNewerWorld() const {
     return std::ranges::any_of(places_, [this](const auto& one) {
       const rendezvous::WorldId world = one.second;

@@ -32,8 +32,9 @@ class VerdictChecker : public Checker {
     }
     for (const Sent& sent : step.sent) {
       if (sent.directive.kind == rendezvous::DirectiveKind::kRun) {
-        // Use the round in the directive, not in the job's status: one step may
-        // send directives to members of the old round and start the next one.
+        // Use the round in the directive. The job's status may be ahead: one
+        // step may send directives to members of the old round and start the
+        // next one.
         members_[sent.directive.place.round].insert(
             absl::StrCat("n", sent.to.slot));
       }
@@ -88,8 +89,8 @@ class VerdictChecker : public Checker {
         (verdict.outcome == rendezvous::Outcome::kSucceeded)) {
       Fail("the exit code contradicts the outcome");
     }
-    // A failure may have no cause in a job that was adopted: the node that
-    // failed may not have reported to the new coordinator.
+    // In an adopted job, a failure may have no cause: the node that failed may
+    // not have reported to the new coordinator.
     if (verdict.outcome == rendezvous::Outcome::kFailed &&
         !verdict.cause.has_value() && !has_adopted_) {
       Fail("a failure without a cause");

@@ -86,8 +86,8 @@ class WorldChecker : public Checker {
     }
   }
 
-  // Checks that `clients`, the addresses that the node with the store must
-  // serve, include both addresses of the node in `slot`.
+  // Checks that `clients` includes both addresses of the node in `slot`.
+  // `clients`: the addresses from which the round's store accepts connections.
   void CheckStoreClient(const std::vector<std::string>& clients, int slot) {
     for (const char* network : {"10.0.0.", "10.1.0."}) {
       const std::string address = absl::StrCat(network, slot + 1);

@@ -22,7 +22,7 @@ struct Extent {
 // The order in which the emulated warps, and the threads of a warp, run. A warp
 // runs alone up to the next point at which the whole block must wait. A correct
 // kernel gives the same result in both orders; a kernel that lacks a barrier
-// rarely does.
+// usually gives different results.
 enum class ThreadOrder { kForward, kBackward };
 
 // Sets the thread order of kernels that the calling thread runs, while this
@@ -39,18 +39,18 @@ class ScopedThreadOrder {
 };
 
 // Runs a kernel's thread blocks one after another. The threads of a block are
-// fibers of the calling thread, which switch only where they must wait for each
-// other, so that results are deterministic. Two kinds of undefined behaviour in
-// CUDA abort the process, with a message that names the place. Barrier: not all
-// threads of the block call it at the same place. Exchange: not all lanes of
-// the warp call it at the same place.
+// fibers of the calling thread. Fibers switch only where they must wait for
+// each other, so that results are deterministic. Two kinds of undefined
+// behaviour in CUDA abort the process, with a message that names the place.
+// Barrier: not all threads of the block call it at the same place. Exchange:
+// not all lanes of the warp call it at the same place.
 class BlockRun {
  public:
   static constexpr unsigned kWarpSize = 32;
   // The largest number of threads that a GPU allows in a block.
   static constexpr unsigned kMaxThreads = 1024;
 
-  // Runs a grid of thread blocks; each of its threads calls `body`.
+  // Runs a kernel: every thread of a grid of thread blocks calls `body`.
   static void RunGrid(Extent blocks, Extent threads,
                       const std::function<void()>& body);
 
@@ -97,9 +97,9 @@ class BlockRun {
 
   struct Warp {
     Gathering gathering;
-    // The lanes' values in the current exchange and in the previous one. Two
-    // are needed, because a lane may write its value of the next exchange
-    // before all others have read the current one.
+    // The lanes' values in the current exchange and in the previous one. Both
+    // are kept, because a lane may write its value for the next exchange before
+    // all other lanes have read the values of the current one.
     std::array<std::array<uint64_t, kWarpSize>, 2> values;
   };
 
@@ -117,8 +117,8 @@ class BlockRun {
   void Start(const ucontext_t& begin);
   void Resume();
   void Yield();
-  // Waits until the `size` threads of the block from thread `first` on have
-  // arrived.
+  // Blocks the calling fiber until all fibers [first, first + size) of the
+  // block have called Gather with `gathering`.
   void Gather(Gathering& gathering, unsigned first, unsigned size,
               const char* what, const std::source_location& here);
   std::string Stuck() const;

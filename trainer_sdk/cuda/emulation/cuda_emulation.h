@@ -12,9 +12,10 @@
 
 // Emulates the execution model of CUDA C++ as far as the kernels need it. The
 // kernels' sources compile with this header and a C++ compiler and run on the
-// CPU, where tests can check every access. block_run.h lists the errors that it
-// detects. The emulation does not show a kernel's speed, races between blocks,
-// memory ordering, or the rounding of a GPU's mathematical functions.
+// CPU, where tests can check every access. block_run.h lists the errors that
+// the emulation detects. The emulation does not show a kernel's speed, races
+// between blocks, memory ordering, or the rounding of a GPU's mathematical
+// functions.
 
 #define __global__
 #define __device__

@@ -53,9 +53,9 @@ TEST_P(CudaEmulationTest, ABarrierShowsWhatAllHaveWritten) {
   }
 }
 
-// A kernel without a barrier between a write and a read of shared memory gives
-// different results in the two thread orders, so that tests notice the missing
-// barrier.
+// A kernel lacks a barrier between a write and a read of shared memory. It
+// gives different results in the two thread orders, so that tests notice the
+// missing barrier.
 TEST(CudaEmulationOrderTest, AMissingBarrierShowsInOneOfTheOrders) {
   const auto sum = [](ThreadOrder order) {
     const ScopedThreadOrder scoped(order);

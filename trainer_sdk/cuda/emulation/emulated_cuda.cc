@@ -14,8 +14,8 @@ namespace {
 Instant& TimeOf(CudaEvent event) { return *reinterpret_cast<Instant*>(event); }
 
 int32_t Allocate(void** memory, int64_t bytes) {
-  // malloc, so that AddressSanitizer detects accesses beyond the end of the
-  // emulated GPU memory.
+  // The memory comes from malloc, so that AddressSanitizer detects accesses
+  // beyond its end.
   *memory = std::malloc(static_cast<size_t>(bytes));
   std::memset(*memory, 0xff, static_cast<size_t>(bytes));
   return 0;

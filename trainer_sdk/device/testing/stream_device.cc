@@ -166,7 +166,8 @@ absl::StatusOr<std::shared_ptr<void>> StreamDevice::Allocate(int64_t bytes) {
   left_ -= bytes;
   const size_t size = static_cast<size_t>(bytes) + 1;
   void* const memory = std::malloc(size);
-  // The bytes 0xff are NaNs, which show a read before the first write.
+  // Fill the memory with 0xff bytes, which are NaNs, so that a read before the
+  // first write gives wrong results.
   std::memset(memory, 0xff, size);
   return std::shared_ptr<void>(There(memory),
                                [memory](void*) { std::free(memory); });

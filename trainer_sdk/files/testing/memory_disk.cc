@@ -327,7 +327,7 @@ std::unique_ptr<MemoryDisk> MemoryDisk::AfterPowerLoss(uint64_t seed) const {
                      : synced + random() % (node.content.size() - synced + 1);
         made->content = made->synced_content = node.content.substr(0, kept);
         // Each unsynced change of a name survives the power loss or is lost,
-        // independently of the others.
+        // independently of all other changes.
         auto names = node.synced_names;
         for (const auto& [name, child] : node.names) {
           if (seed == 1 || (seed > 1 && random() % 2 == 0)) names[name] = child;

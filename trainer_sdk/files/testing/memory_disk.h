@@ -15,9 +15,9 @@
 namespace muster {
 
 // A file system in memory, for tests. A test can stop it after any byte
-// written, and then get the file system that remains: after the end of the
-// process, everything; after a power loss, all synced data and a part of the
-// unsynced data, as the test chooses. Thread-safe.
+// written, and then get the file system that remains. After the end of the
+// process, everything remains. After a power loss, all synced data remains, and
+// the part of the unsynced data that the test chooses. Thread-safe.
 class MemoryDisk : public FileSystem {
  public:
   MemoryDisk();

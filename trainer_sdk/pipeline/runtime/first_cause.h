@@ -10,12 +10,13 @@
 
 namespace muster {
 
-// The reason that a rank passes to its neighbours when it gives up with the
-// error `message`.
+// Returns the text that a rank sends to its neighbours when it stops with the
+// error `message`: a mark, and the original cause in `message`.
 std::string BrokenBecause(std::string_view message);
 
-// The original cause, if `message` contains a text that BrokenBecause made on
-// another rank; otherwise `message`.
+// Returns the original cause of a failure. It is the part of `message` after
+// the mark that BrokenBecause made on another rank; without a mark, all of
+// `message`.
 std::string FirstCause(std::string_view message);
 
 }  // namespace muster

@@ -296,7 +296,7 @@ int PipelineRuntime::stream_buffers() const { return body_->stream_buffers(); }
 
 namespace {
 
-// The computations in a rank's list of actions, in order, with begin and end 0.
+// Returns the computations among a rank's actions, in order, with the times 0.
 std::vector<TimedAction> ComputationsOf(const std::vector<Action>& actions) {
   std::vector<TimedAction> computations;
   for (const Action& action : actions) {

@@ -16,9 +16,10 @@
 namespace muster {
 
 struct PipelineOptions {
-  // The longest time that a message may take. The receiver counts from its
-  // receive action in the schedule until the data has arrived, the sender from
-  // its send action until the buffer may be reused.
+  // The longest time that a message may take. The receiver's time begins at its
+  // receive action in the schedule and ends when the data has arrived. The
+  // sender's time begins at its send action and ends when the buffer may be
+  // reused.
   Duration timeout = std::chrono::minutes(10);
 };
 
@@ -34,7 +35,7 @@ struct MeasuredAction {
 // framework. Performs the rank's list of actions one after another on the
 // caller's thread, while threads of the runtime transfer messages.
 //
-// An error breaks the pipeline for good, on all ranks as soon as they can be
+// An error breaks the pipeline permanently, on all ranks as soon as they can be
 // notified; every later call fails with the first error. The error names the
 // stage, the micro-batch and the peer:
 //   DeadlineExceeded  a neighbour did not arrive in time
@@ -46,12 +47,13 @@ class PipelineRuntime {
   // Makes the runtime of this rank. Collective over `group`, with the same
   // schedule on every rank. Rank r of the group is rank r of the pipeline.
   // AddCommunication is applied to a schedule without communication. `stages`:
-  // this rank's stages (with the numbers rank, rank + p, ...), which must
-  // outlive the runtime. `group` may be destroyed earlier.
+  // this rank's stages, which must outlive the runtime: with p ranks the stages
+  // rank, rank + p, ... `group` may be destroyed earlier.
   //   InvalidArgument     the schedule is invalid, or is for another number of
   //                       ranks or stages
   //   FailedPrecondition  ranks have different schedules, or a stage's output
-  //                       does not fit the next stage's input; names both
+  //                       does not fit the next stage's input; the message
+  //                       names both ranks or stages
   static absl::StatusOr<std::unique_ptr<PipelineRuntime>> Create(
       ProcessGroup& group, PipelineSchedule schedule,
       std::vector<PipelineStage*> stages, PipelineOptions options = {});
@@ -76,8 +78,9 @@ class PipelineRuntime {
 
   // The schedule that is executed, with its sends and receives.
   const PipelineSchedule& schedule() const;
-  // The number of buffers allocated so far for data between stages, without the
-  // two buffers of each channel to a neighbour. Buffers are reused.
+  // The number of buffers allocated so far for data between stages, not
+  // counting the two buffers that each channel to a neighbour has. Buffers are
+  // reused.
   int stream_buffers() const;
 
  private:
@@ -90,8 +93,8 @@ class PipelineRuntime {
 // The timeline of the last Step, in nanoseconds from the start of its first
 // pass. It can be passed to DrawSchedule and MeasuredCosts. Collective over
 // `group`, which has the pipeline's ranks in order. Call it after a Step. The
-// result is the same on all ranks. The clocks of hosts differ by offsets that
-// are measured at the ends of a few barriers; the accuracy of the barriers
+// result is the same on all ranks. The clocks of hosts differ. The differences
+// are measured at the ends of a few barriers, and the error of this measurement
 // limits comparisons between ranks.
 absl::StatusOr<PipelineTimeline> MeasuredTimeline(
     const PipelineRuntime& runtime, ProcessGroup& group);

@@ -65,8 +65,8 @@ struct Pipeline {
 };
 
 // The largest number of buffers that a rank may need: one per input that was
-// requested and is not used yet, one per micro-batch in flight on this rank and
-// on the previous rank, and two for the input and output of the current pass.
+// requested and is not used yet; one per micro-batch in flight on this rank and
+// on the previous rank; and two for the input and output of the current pass.
 int MaxBuffers(const PipelineSchedule& lowered, int rank) {
   const PipelineShape& shape = lowered.shape;
   int asked = 0;
@@ -138,8 +138,8 @@ void ExpectPerformed(const PipelineSchedule& schedule, TransportChoice choice,
           EXPECT_EQ(stage->last_weight_passes.size(), 3u);
         }
         if (group.rank() == shape.ranks - 1) {
-          // The factor of each loss must be 8, the argument of Step, divided
-          // once by the number of micro-batches.
+          // Step has the argument 8, and each loss must be multiplied by 8 /
+          // micro_batches: the division must not be left out or happen twice.
           auto& factors = mine.stages.back()->factors;
           std::sort(factors.begin(), factors.end(), std::greater<>());
           const size_t steps = static_cast<size_t>(shape.micro_batches) * 3;
@@ -188,9 +188,9 @@ TEST(PipelineRuntimeTest, PerformsOverNetworksToo) {
   }
 }
 
-// Executes a schedule that no generator makes: its backward passes are in
-// another order than its forward passes, and the weight gradients are computed
-// at unusual positions.
+// Tests a schedule that no generator makes. Its backward passes are in another
+// order than its forward passes, and it computes weight gradients at unusual
+// positions.
 TEST(PipelineRuntimeTest, PerformsWhatComesAsCsv) {
   const auto schedule = ReadScheduleCsv(
       "0F2,0F0,0F1,0I0,0I2,0I1,0W1,0W2,0W0\n"
@@ -213,8 +213,8 @@ TEST(PipelineRuntimeTest, BuffersAreForWhatIsUnderWayAndNotForAll) {
   ExpectPerformed(schedule, TransportChoice::kSharedMemory);
 }
 
-// A test cannot predict durations, but the ranks' measured times must be
-// consistent with each other and with the schedule.
+// The measured times of the ranks must be consistent with each other and with
+// the schedule. The durations themselves cannot be predicted.
 TEST(PipelineRuntimeTest, AMeasuredStepIsTheScheduleInTime) {
   const auto schedule = *MakeSchedule(ScheduleKind::kZeroBubble1P, {3, 1, 4});
   const auto statuses = RunWorld(3, [&](ProcessGroup& group) -> absl::Status {

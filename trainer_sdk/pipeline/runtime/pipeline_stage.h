@@ -33,8 +33,8 @@ struct StreamShape {
 // Formats a shape as in "float32[12, 64, 128]".
 std::string ToString(const StreamShape& shape);
 
-// Whether a later pass of the step adds to the gradients of the stage's weights
-// (kMoreToCome) or this pass is the last one that does (kLast).
+// Whether a pass is the last one of the step that adds to the gradients of the
+// stage's weights. kMoreToCome: a later pass adds to them as well.
 enum class WeightPass { kMoreToCome, kLast };
 
 // The arguments of one pass of a stage.
@@ -52,8 +52,8 @@ struct PipelinePass {
   // has micro-batches in flight at the stage.
   int activation_slot = 0;
   Purpose purpose = Purpose::kTraining;
-  // Whether this pass is the last one in the step that adds to the gradients of
-  // the stage's weights. Set only for passes that add to them.
+  // Whether this pass is the step's last pass that adds to the gradients of the
+  // stage's weights. Not set for passes that add nothing to them.
   WeightPass weights = WeightPass::kMoreToCome;
 };
 

@@ -14,8 +14,8 @@ bool AddsToWeights(ActionKind kind) {
   return kind == ActionKind::kBackward || kind == ActionKind::kWeightBackward;
 }
 
-// Assigns slots for activations at one stage: a micro-batch takes the lowest
-// free slot number and frees it later.
+// Assigns slots for activations at one stage: each micro-batch takes the free
+// slot with the lowest number, and frees it when its backward pass ends.
 class ActivationSlots {
  public:
   int Take(int micro_batch) {

@@ -20,8 +20,8 @@ struct PlannedAction {
 struct RankPlan {
   std::vector<PlannedAction> actions;
   // Indexed by chunk (the rank's stages rank, rank + p, ...): the number of
-  // slots for activations, which is the largest number of micro-batches in
-  // flight at that stage.
+  // slots for activations. It is the largest number of micro-batches in flight
+  // at that stage.
   std::vector<int> activation_slots;
 };
 
@@ -30,10 +30,10 @@ struct RankPlan {
 //
 // An evaluation has the same actions except the computations of weight
 // gradients. Its backward passes compute nothing; they only exchange messages
-// of one byte. These messages keep each rank from running further ahead of its
-// neighbour than in training, so that the number of micro-batches in flight has
-// the same bound, and a schedule without deadlock in training has none in an
-// evaluation.
+// of one byte. Because of these messages, no rank can be further ahead of its
+// neighbour than in training. So the number of micro-batches in flight has the
+// same bound, and a schedule that cannot deadlock in training cannot deadlock
+// in an evaluation.
 RankPlan PlanRank(const PipelineSchedule& lowered, int rank,
                   PipelinePass::Purpose purpose);
 
@@ -46,10 +46,10 @@ struct Neighbours {
   bool operator==(const Neighbours&) const = default;
 };
 
-// All pairs of neighbours that exchange messages, arranged in as few rounds as
-// possible, so that no rank occurs twice in a round. One ProcessGroup::Split
-// per round then makes the groups of two ranks. The last rank and rank 0 are
-// neighbours only if ranks have several stages. Pure.
+// All pairs of neighbours that exchange messages, arranged in rounds. No rank
+// occurs twice in a round, and there are as few rounds as possible. One
+// ProcessGroup::Split per round then makes the groups of two ranks. The last
+// rank and rank 0 are neighbours only if ranks have several stages. Pure.
 std::vector<std::vector<Neighbours>> ChannelRounds(const PipelineShape& shape);
 
 }  // namespace muster

@@ -16,12 +16,13 @@
 
 namespace muster {
 
-// A pipeline stage for tests. Its outputs encode its number, the micro-batch
-// and the direction (forward or backward). A pass fails if its input is not the
-// expected one, or if another micro-batch holds its slot for activations.
+// A pipeline stage for tests. The outputs encode the stage's number, the
+// micro-batch and the direction (forward or backward). A pass fails if its
+// input is not the expected one, or if another micro-batch holds its slot for
+// activations.
 class RecordingStage : public PipelineStage {
  public:
-  // Makes a stage that appends each call of a pass to `calls`.
+  // Makes a stage that appends the action of each pass to `calls`.
   RecordingStage(int stage, const PipelineShape& shape, int64_t elements,
                  std::vector<Action>* calls)
       : stage_(stage), shape_(shape), elements_(elements), calls_(calls) {}

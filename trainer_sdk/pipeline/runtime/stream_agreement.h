@@ -22,7 +22,7 @@ struct StageStreams {
 };
 
 // The number of int64_t values in which a rank encodes its schedule's shape and
-// actions. They must be equal on all ranks.
+// actions. The values must be equal on all ranks.
 inline constexpr int kScheduleNumbers = 4;
 std::vector<int64_t> EncodeSchedule(const PipelineSchedule& schedule);
 

@@ -71,8 +71,8 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
     Channel& made = by_kind_[IndexOf(role == kSender ? send : receive)];
     made.group = *std::move(channel);
     // All ranks reserve the buffers of a channel directly after the Split call
-    // that makes it, because Allocate is collective: ranks with another order
-    // could wait for each other in a circle.
+    // that makes the channel. Allocate is collective, so with another order on
+    // some rank, ranks could wait for each other in a circle.
     absl::Status reserved = ReserveBuffers(made);
     if (!reserved.ok()) return reserved;
   }

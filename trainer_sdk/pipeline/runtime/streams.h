@@ -20,7 +20,7 @@
 namespace muster {
 
 // A rank's connections to its neighbours in a pipeline. For each neighbour and
-// each direction of data there is a channel: a group of two ranks, of which one
+// each direction of data there is a channel: a group of two ranks. One of them
 // only sends and the other only receives. A group performs its operations in
 // order on a thread of its own, so a channel that waits never blocks another. A
 // channel works correctly if messages are received in the order in which they
@@ -34,11 +34,12 @@ class PipelineChannels {
   static absl::StatusOr<std::unique_ptr<PipelineChannels>> Create(
       ProcessGroup& group, const PipelineShape& shape, int64_t max_bytes);
 
-  // The buffers of the channel for actions of this kind. Each holds a whole
+  // The buffers of the channel for actions of kind `kind`. Each holds a whole
   // message, in memory that the channel accesses faster than other memory.
-  // Empty if there is no such channel or memory. A neighbour reads a message
-  // from such memory in one step, which does not interrupt this rank's
-  // computations; a transfer in pieces would.
+  // Empty if this rank has no such channel, or the channel has no such memory.
+  // A neighbour reads a message from such memory in one piece. Without such
+  // memory the message is sent in pieces, which interrupts this rank's
+  // computations.
   std::vector<std::byte*> Buffers(ActionKind kind) const;
 
   // Starts the transfer of a send or receive action. The buffer must stay valid
@@ -88,10 +89,10 @@ struct StreamBuffer {
 };
 
 // The data that flows between one rank's stages and their neighbours, in a pool
-// of buffers. A buffer becomes free when its content has been used or sent, so
-// the pool never has more buffers than the schedule has micro-batches in flight
-// at this rank and its neighbours. (A message that was sent but not received is
-// in flight at the receiver.) Not thread-safe.
+// of buffers. A buffer becomes free when its content has been used or sent. So
+// the pool has at most as many buffers as micro-batches are in flight at this
+// rank and its neighbours. (A message that was sent but not received is in
+// flight at the receiver.) Not thread-safe.
 class PipelineStreams {
  public:
   // `inputs`: the input shapes, indexed by stage; that of stage 0 is ignored.
@@ -123,7 +124,8 @@ class PipelineStreams {
   // Blocks until all sends are complete.
   absl::Status Drain();
 
-  // The number of buffers allocated so far, without the channels' own buffers.
+  // The number of buffers allocated so far, not counting the channels' own
+  // buffers.
   int buffers() const { return static_cast<int>(made_.size()); }
 
  private:
@@ -154,10 +156,11 @@ class PipelineStreams {
   size_t bytes_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> made_;
   std::vector<std::byte*> free_;
-  // Key: the kind of action; value: free buffers in the memory of its channel.
+  // Key: the kind of action; value: free buffers in the memory of the channel
+  // for actions of this kind.
   std::map<ActionKind, std::vector<std::byte*>> channel_buffers_;
-  // Key: the receive action that brings the data, even if a stage on this rank
-  // computed the data and there is no transfer.
+  // Key: the receive action for the data. Data that a stage on this rank
+  // computed has such a key as well, although there is no transfer.
   std::map<Action, Arrival> arrivals_;
   // Key: the send action; value: the output to send, for which Send was not
   // called yet.

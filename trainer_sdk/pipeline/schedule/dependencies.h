@@ -9,7 +9,8 @@
 
 namespace muster {
 
-// Results of a micro-batch at a stage for which other computations wait.
+// A milestone of one micro-batch at one stage: a result that other computations
+// need.
 enum class Milestone : uint8_t {
   kForward,        // the output of the forward pass is available
   kInputBackward,  // the gradient of the stage's input is available
@@ -51,8 +52,8 @@ class Milestones {
 };
 
 // The send and the receive that transfer the result of a computation to a
-// neighbouring stage on another rank. MessageAfter returns nullopt if there is
-// no such stage or it is on the same rank.
+// neighbouring stage on another rank. MessageAfter returns nullopt if no stage
+// needs the result, or the stage that needs it is on the same rank.
 struct Message {
   Action send;
   Action receive;

@@ -20,8 +20,8 @@ constexpr std::array<std::pair<ScheduleKind, std::string_view>, 4> kKinds = {{
 }};
 
 // Upper limits for each number in a pipeline's shape (kMax) and for the actions
-// of all ranks together (kMaxActions). They limit the time and memory that a
-// schedule needs.
+// of all ranks together (kMaxActions). The limits bound the time and memory
+// that a schedule needs.
 constexpr int kMax = 100'000;
 constexpr int64_t kMaxActions = 4'000'000;
 
@@ -56,8 +56,8 @@ class RankOrder {
 
   const PipelineShape& shape_;
   const int rank_;
-  // The number of micro-batches that pass one of the rank's stages before the
-  // first of them enters the rank's next stage.
+  // The size of a group of micro-batches. All micro-batches of a group pass one
+  // of the rank's stages before any of them enters the rank's next stage.
   const int group_;
 };
 
@@ -73,7 +73,7 @@ std::vector<Action> GPipe(const RankOrder& order) {
 }
 
 // One rank's passes: first `warmup` forward passes, then forward and backward
-// passes in turn, then the remaining backward passes.
+// passes alternately, then the remaining backward passes.
 std::vector<Action> OneForwardOneBackward(const RankOrder& order, int warmup) {
   std::vector<Action> actions;
   for (int pass = 0; pass < order.passes() + warmup; ++pass) {

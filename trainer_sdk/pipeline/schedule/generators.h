@@ -14,9 +14,9 @@ enum class ScheduleKind {
   // All forward passes, then all backward passes (Huang et al., 2019). Each
   // rank holds the activations of all micro-batches.
   kGPipe,
-  // Forward and backward passes in turn (Narayanan et al., 2019). With p ranks
-  // and m micro-batches, the bubble (idle time) is (p-1)/m of the ideal time,
-  // as with GPipe, but rank r holds the activations of at most p-r
+  // Forward and backward passes alternately (Narayanan et al., 2019). With p
+  // ranks and m micro-batches, the bubble (idle time) is (p-1)/m of the ideal
+  // time, as with GPipe, but rank r holds the activations of at most p-r
   // micro-batches.
   k1F1B,
   // 1F1B with v stages per rank (Narayanan et al., 2021). With p ranks and m
@@ -24,10 +24,10 @@ enum class ScheduleKind {
   // time, at the cost of more communication and more held activations.
   kInterleaved1F1B,
   // Each backward pass is split in two (Qi et al., 2023): input gradients are
-  // computed first, and weight gradients fill the bubble (idle time). With p
-  // ranks, m micro-batches, and equal times for the forward pass, the input
-  // gradient and the weight gradient, the bubble is (p-1)/(3m) of the ideal
-  // time.
+  // computed first, and weight gradients fill the bubble (idle time). If the
+  // forward pass, the input gradient and the weight gradient take equally long,
+  // the bubble is (p-1)/(3m) of the ideal time, with p ranks and m
+  // micro-batches.
   kZeroBubble1P,
 };
 
@@ -37,10 +37,11 @@ std::string_view ScheduleName(ScheduleKind kind);
 // the valid names.
 absl::StatusOr<ScheduleKind> ParseScheduleName(std::string_view name);
 
-// Makes a schedule. InvalidArgument: a number in `shape` is below 1; GPipe or
-// 1F1B has more than one stage per rank; or, with several stages per rank, the
-// m micro-batches do not form equal rounds over the p ranks: if m >= p, m must
-// be a multiple of the number of rounds, which is m / p rounded down.
+// Makes a schedule. InvalidArgument: a number in `shape` is below 1 or too
+// large; GPipe or 1F1B has more than one stage per rank; or there are several
+// stages per rank, and the micro-batches cannot be divided into equal rounds
+// (with p ranks, their number m must be a multiple of max(1, m / p rounded
+// down)).
 absl::StatusOr<PipelineSchedule> MakeSchedule(ScheduleKind kind,
                                               const PipelineShape& shape);
 

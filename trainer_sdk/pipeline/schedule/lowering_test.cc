@@ -58,7 +58,7 @@ TEST_P(Grid, NeverDeadlocks) {
   EXPECT_TRUE(sound.ok()) << sound;
 }
 
-// The sizes in PyTorch's own tests of schedules, and small sizes.
+// The sizes that PyTorch's own tests of schedules use, and small sizes.
 INSTANTIATE_TEST_SUITE_P(
     Sizes, Grid,
     testing::Combine(testing::ValuesIn(kScheduleKinds),

@@ -69,10 +69,10 @@ struct PipelineShape {
   bool operator==(const PipelineShape&) const = default;
 };
 
-// The actions of every rank in one step, in order. This is the common
+// The actions of every rank in one step, in order. All code uses this
 // representation of schedules: generators produce it, AddCommunication adds
-// sends and receives to it, the validator and the simulator read it, and the
-// runtime executes it.
+// sends and receives, the validator and the simulator read it, and the runtime
+// executes it.
 struct PipelineSchedule {
   PipelineShape shape;
   // Each rank's actions in order, indexed by rank.

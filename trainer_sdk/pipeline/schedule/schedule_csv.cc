@@ -97,8 +97,8 @@ absl::StatusOr<PipelineSchedule> ReadScheduleCsv(std::string_view text) {
     }
     schedule.ranks.push_back(*std::move(actions));
   }
-  // Empty lines at the end of the file, as some editors add them, are not
-  // ranks.
+  // Some editors add empty lines at the end of a file. Such lines do not count
+  // as ranks.
   while (!schedule.ranks.empty() && schedule.ranks.back().empty()) {
     schedule.ranks.pop_back();
   }

@@ -74,8 +74,8 @@ std::string Text(double x, double y, std::string_view attributes,
   return out;
 }
 
-// The fill colour of a pass. The hue shows the kind of pass; later chunks of a
-// rank are lighter.
+// The fill colour of a pass. The hue shows the kind of pass; the rank's later
+// chunks (stages) are lighter.
 std::string Color(ActionKind kind, int chunk, int chunks) {
   const Look& look = LookOf(kind);
   const int lightness = 42 + (chunks > 1 ? 32 * chunk / (chunks - 1) : 0);

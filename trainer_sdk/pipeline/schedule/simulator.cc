@@ -58,7 +58,7 @@ int64_t CostOf(const Action& action, const PipelineCosts& costs) {
 
 constexpr int64_t kNever = -1;
 
-// The time at which each milestone was reached, or kNever.
+// The time at which each milestone was reached; kNever: not reached yet.
 class Times {
  public:
   explicit Times(const PipelineShape& shape)

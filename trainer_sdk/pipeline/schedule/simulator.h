@@ -33,8 +33,8 @@ struct TimedAction {
   int64_t end = 0;
 };
 
-// The timeline of a schedule in which each rank starts each computation as soon
-// as the rank's previous computation is done and the input is available.
+// The timeline of a schedule. Each rank starts each computation as soon as the
+// rank's previous computation is done and the input is available.
 struct PipelineTimeline {
   PipelineShape shape;
   // Indexed by rank: the rank's computations, in order.
@@ -44,9 +44,9 @@ struct PipelineTimeline {
   // the unit of TimedAction.
   std::vector<int64_t> busy;
   // Indexed by rank: the largest number of activations that the rank holds at
-  // one time, counted as pairs of micro-batch and stage. They are held from the
-  // start of the forward pass to the end of the backward pass, including the
-  // computation of weight gradients.
+  // one time, counted as pairs of micro-batch and stage. Activations are held
+  // from the start of the forward pass to the end of the backward pass,
+  // including the computation of weight gradients.
   std::vector<int> max_held;
 
   // The pipeline bubble: idle time divided by the computing time of the busiest
@@ -61,7 +61,8 @@ PipelineTimeline TimelineOf(const PipelineShape& shape,
 
 // Computes the timeline of a schedule with the given costs. Sends and receives
 // in the schedule are ignored. InvalidArgument: the schedule is invalid
-// (CheckComputations), or costs are negative or their number is wrong.
+// (CheckComputations), a cost is negative or too large, or the number of costs
+// is neither 1 nor the number of stages.
 absl::StatusOr<PipelineTimeline> Simulate(const PipelineSchedule& schedule,
                                           const PipelineCosts& costs);
 

@@ -24,8 +24,8 @@ PipelineTimeline Timeline(ScheduleKind kind, const PipelineShape& shape,
 }
 
 // A fixture whose parameters are ranks and micro-batches. A forward pass takes
-// 2 units of time, a backward pass 1 for the input's gradient and 2 for those
-// of the weights.
+// 2 units of time. A backward pass takes 1 unit for the gradient of the input
+// and 2 for the gradients of the weights.
 class Bubble : public testing::TestWithParam<std::tuple<int, int>> {
  protected:
   const int p = std::get<0>(GetParam());
@@ -54,7 +54,8 @@ TEST_P(Bubble, OfInterleavedIsDividedByTheChunks) {
 }
 
 TEST_P(Bubble, OfZeroBubbleIsAThirdWhereAllPassesTakeTheSame) {
-  if (m < 2 * p - 1) return;  // too few passes to fill the bubble
+  // With fewer micro-batches the passes cannot fill the bubble.
+  if (m < 2 * p - 1) return;
   const PipelineTimeline timeline =
       Timeline(ScheduleKind::kZeroBubble1P, {p, 1, m});
   EXPECT_EQ(timeline.makespan, 3 * m + p - 1);

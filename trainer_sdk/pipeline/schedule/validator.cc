@@ -19,7 +19,8 @@ namespace {
 // The moment at which a result becomes available on another rank.
 enum class Arrival {
   kAtOnce,
-  // When the rank that computed the result reaches the send action for it.
+  // The result becomes available when the rank that computed it reaches the
+  // send action.
   kWhenSent,
 };
 
@@ -31,7 +32,8 @@ Action ComputationOf(const Action& send) {
           send.micro_batch};
 }
 
-// A simulation that performs the actions of all ranks in order.
+// Simulates a schedule: each rank performs its actions in order, and is blocked
+// while inputs are missing.
 class Walk {
  public:
   Walk(const PipelineSchedule& schedule, Arrival delivery)
@@ -42,7 +44,8 @@ class Walk {
         next_(schedule.ranks.size(), 0) {}
 
   // Performs actions on every rank until no rank can continue. InvalidArgument:
-  // some ranks are blocked for ever; names them and their next actions.
+  // some ranks are blocked for ever; the message names these ranks and the next
+  // action of each.
   absl::Status ToTheEnd() {
     for (bool moved = true; moved;) {
       moved = false;
@@ -126,7 +129,8 @@ absl::Status CheckShape(const PipelineSchedule& schedule) {
 }
 
 // Writes the rank and index of each action to `positions`. InvalidArgument: an
-// action does not belong to this pipeline or to this rank, or occurs twice.
+// action is not one of this pipeline's, is in the list of a rank that does not
+// have its stage, or occurs twice.
 absl::Status Locate(const PipelineSchedule& schedule, Positions* positions) {
   const PipelineShape& shape = schedule.shape;
   for (int rank = 0; rank < shape.ranks; ++rank) {

@@ -160,8 +160,8 @@ TEST_F(Lowered, UnusedSendIsRefused) {
 }
 
 TEST_F(Lowered, ASendBehindWhatWaitsForItIsADeadlock) {
-  // Rank 0 sends its first output only after its first backward pass, which
-  // cannot start before rank 1 has received that output.
+  // A deadlock: rank 0 sends its first output only after its first backward
+  // pass, but this pass needs a gradient that rank 1 computes from that output.
   Remove({0, ActionKind::kSendForward, 0});
   schedule_.ranks[0].push_back({0, ActionKind::kSendForward, 0});
   EXPECT_THAT(Complaint(), HasSubstr("wait for each other for ever: rank 0 at "

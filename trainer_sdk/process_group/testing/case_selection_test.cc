@@ -9,8 +9,8 @@
 namespace muster {
 namespace {
 
-// A class of similar collectives: kind, type, reduction, and length. Long
-// lengths are represented by kLarge or kLongestBytes.
+// A stratum: a kind, a type, a reduction, and a length. A long length is
+// replaced by kLarge or kLongestBytes.
 using Stratum = std::tuple<OperationKind, DType, ReduceOp, int64_t>;
 
 constexpr int64_t kLarge = 40'000;
@@ -44,8 +44,8 @@ std::set<Stratum> AllStrata() {
   return all;
 }
 
-// The strata of all selected cases, over all group sizes. Adds the number of
-// cases to `cases`.
+// Returns the strata (kind, type, reduction and length) of all selected cases,
+// over all group sizes. Adds the number of cases to `cases`.
 std::set<Stratum> StrataOf(const CaseSelection& selection, size_t* cases) {
   std::set<Stratum> found;
   for (size_t at = 0; at < selection.sizes.size(); at++) {
@@ -99,10 +99,10 @@ TEST(CaseSelectionTest, TheStrataAreSpreadOverTheSizes) {
 }
 
 TEST(CaseSelectionTest, EveryVariantIsTakenWhereAllAre) {
-  // The expected number of cases, computed by hand from 5 short lengths and 7
-  // types. A kind has two variants (out of place and in place), or four if it
-  // has parts (equal or uneven). An all_to_all has two, because it is never in
-  // place. Each longest stratum has one variant.
+  // The number of short cases, computed by hand: 5 lengths and 7 types per kind
+  // and reduction. A kind has two variants (out of place, in place), or four if
+  // it has parts (equal, uneven). An all_to_all has two variants, because it is
+  // never in place. Each longest stratum has one variant.
   constexpr size_t kLengths = 5 * 7;
   constexpr size_t kShort = kLengths * (5 * (2 + 2 + 4) + 4 + 4 + 4 + 2 + 2);
   size_t cases = 0;

@@ -168,9 +168,9 @@ std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
 }
 
 double Tolerance(const CollectiveCase& test, int size) {
-  // The bound suits NCCL, which multiplies by 1/size before it adds: each
-  // summand and each sum may have a rounding error of half a unit in the last
-  // place of the largest value, 15.
+  // The bound is wide enough for NCCL, which multiplies by 1/size before it
+  // adds. Each summand and each sum may have a rounding error of half a unit in
+  // the last place of the largest value, 15.
   return IsReduction(test.kind) && test.op == ReduceOp::kAvg
              ? size * 16 * EpsilonOf(test.dtype)
              : 0;
@@ -266,9 +266,10 @@ CollectiveCase CaseOf(const Stratum& stratum, const Variant& variant, int size,
   return test;
 }
 
-// Returns the cases in another order, with barriers in between. A step that is
-// coprime to the number of cases visits each case once and separates similar
-// cases.
+// Returns the cases in another order, with barriers in between. The order takes
+// every `step`-th case, and wraps around at the end of the list. `step` is
+// coprime to the number of cases. So each case occurs once, and similar cases
+// are separated.
 std::vector<CollectiveCase> Shuffled(const std::vector<CollectiveCase>& cases) {
   std::vector<CollectiveCase> mixed;
   if (cases.empty()) return mixed;

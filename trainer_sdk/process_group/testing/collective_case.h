@@ -40,10 +40,10 @@ std::string Describe(const CollectiveCase& test);
 // per rank. If so, `count` is the length of a part, and parts may be uneven.
 bool HasParts(OperationKind kind);
 
-// One rank's role in a case, by the table in operation.h. Lengths and offsets
-// are in elements.
+// One rank's role in a case, according to the table in operation.h. Lengths and
+// offsets are in elements.
 struct RankPart {
-  Operation operation;  // the operation, without its buffers
+  Operation operation;  // the operation, with null buffers
   int64_t input = -1;   // length of the input; -1: no input on this rank
   int64_t output = -1;  // length of the output; -1: no output on this rank
   // offset of the shorter buffer in the longer one; -1: two separate buffers
@@ -55,30 +55,33 @@ RankPart PartOf(const CollectiveCase& test, int rank, int size);
 std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
                                    int size);
 
-// The largest allowed difference from the expected element: 0 except for
-// averages of floats.
+// The largest allowed difference between an element and its expected value: 0
+// except for averages of floats.
 double Tolerance(const CollectiveCase& test, int size);
 
-// Returns every variant of every stratum, except that each longest stratum has
-// only one variant.
+// Returns every variant (placement and parts) of every stratum (kind, type,
+// reduction and length). Strata with the longest length have only one variant.
 std::vector<CollectiveCase> EveryCase(int size);
 
-// Returns every variant of every stratum except the longest strata.
+// Returns every variant (placement and parts) of every stratum (kind, type,
+// reduction and length), except the strata with the longest length.
 std::vector<CollectiveCase> ShortCases(int size);
 
-// The distribution of the cases over groups of several sizes, so that every
-// stratum is tried in at least one size.
+// The distribution of the cases over groups of several sizes. Every stratum
+// (kind, type, reduction and length) is tried in at least one size.
 struct CaseSelection {
-  // The groups' sizes. Each stratum has a list of pairs (size, variant); every
-  // `every_nth` of these pairs is tried, and at least one.
+  // The groups' sizes. Each stratum (kind, type, reduction and length) has a
+  // list of pairs (size, variant); only every `every_nth`-th of these pairs is
+  // tried, but at least one.
   std::vector<int> sizes;
   int every_nth = 1;
-  // Several test subjects may divide the strata among them: this subject runs
-  // every `shares`-th stratum, beginning with index `share`.
+  // The strata (kind, type, reduction and length) may be divided among several
+  // test subjects. This subject tries every `shares`-th stratum, beginning with
+  // the one of index `share`.
   int share = 0;
   int shares = 1;
-  // Only every n-th of the longest strata is tried, each with one pair (size,
-  // variant), whatever `every_nth` is.
+  // Only every n-th stratum with the longest length (600 KB among all ranks) is
+  // tried, each with one pair (size, variant), whatever `every_nth` is.
   int longest_every_nth = 1;
 };
 

@@ -19,8 +19,8 @@ absl::Status CheckCollectives(const ConformanceSubject& subject, int size);
 // additions, equal to the true sum except for rounding.
 absl::Status CheckEqualBits(const ConformanceSubject& subject, int size);
 
-// Checks a ring of messages, batches of several messages in both directions,
-// and tags.
+// Checks messages that go around a ring of ranks, batches of several messages
+// in both directions, and the matching of tags.
 absl::Status CheckPointToPoint(const ConformanceSubject& subject, int size);
 
 // Checks collectives, messages and batches in overlapping groups, in a random
@@ -35,29 +35,32 @@ absl::Status CheckInterleavings(const ConformanceSubject& subject, int size,
 absl::Status CheckStartedOperations(const ConformanceSubject& subject, int size,
                                     uint64_t seed);
 
-// One rank calls another operation. Checks that every rank gets an error that
-// names the operation of each rank, and that the group stays broken.
+// One rank calls an operation that differs from the other ranks' operation.
+// Checks that every rank gets an error that names the operation of each rank,
+// and that the group stays broken.
 absl::Status CheckMismatches(const ConformanceSubject& subject, int size);
 
-// One rank does not arrive. Checks that the other ranks fail at the deadline,
-// with errors that name the absent rank.
+// One rank does not call an operation that the other ranks call. Checks that
+// the other ranks fail at the deadline, with errors that name the absent rank.
 absl::Status CheckDeadline(const ConformanceSubject& subject, int size);
 
 // Checks that Abort makes pending and later operations fail with its reason.
 absl::Status CheckAbort(const ConformanceSubject& subject, int size);
 
 // One rank gives up before any other arrives. Checks that later calls of the
-// other ranks fail too, even if these ranks already have all data that they
-// need from the rank that gave up.
+// other ranks fail too. They must fail even if the rank that gave up has sent
+// all data that they need from it.
 absl::Status CheckBrokenForAll(const ConformanceSubject& subject, int size);
 
-// One rank fails while the group forms, in turn at each of its store calls.
-// Checks that the others fail at once, with the number of that rank and its
-// reason.
+// One rank fails while the group forms: in the first attempt at its first store
+// call, in the next attempt at its second, and so on. Checks that the other
+// ranks fail at once, and that their errors have the number of the failed rank
+// and its reason.
 absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size);
 
-// One rank gives up while another has not arrived. Checks that the others fail
-// at once, with the number of the rank that gave up and its reason.
+// While one rank does not join the group, another gives up. Checks that the
+// remaining ranks fail at once, with the number of the rank that gave up and
+// its reason.
 absl::Status CheckInterruptedFormation(const ConformanceSubject& subject,
                                        int size);
 

@@ -1,4 +1,5 @@
-// The suite must accept a correct transport and reject defective ones.
+// Tests that the conformance suite accepts a correct transport and rejects
+// defective ones.
 #include "trainer_sdk/process_group/testing/conformance_checks.h"
 
 #include <gmock/gmock.h>
@@ -28,8 +29,8 @@ ConformanceSubject Reference() {
   subject.name = "Reference";
   subject.factory = ReferenceTransports();
   subject.every_nth = 23;
-  // The reference transport has no staging, so the longest cases need no more
-  // tests than the others.
+  // The reference transport has no staging buffers, so it treats long data like
+  // short data. So the longest cases are tried as rarely as the others.
   subject.longest_every_nth = 23;
   return subject;
 }
@@ -40,8 +41,8 @@ INSTANTIATE_TEST_SUITE_P(Reference, TransportConformance,
 TEST(ReferenceTransportTest, ARankThatEntersLastFindsItBroken) {
   const TransportFactory factory = ReferenceTransports();
   const auto store = std::make_shared<InProcessStore>();
-  // Performs rank 0's store operations. Rank 0 itself never enters the group's
-  // room (the shared state of its ranks).
+  // This test performs rank 0's store operations. Rank 0 itself never enters
+  // the group's room (the shared state of its ranks).
   ASSERT_TRUE(store->Set("room", "late 0").ok());
   ASSERT_TRUE(store->Add("here", 1).ok());
   const auto enter = [&](int rank, Duration timeout) {
@@ -103,8 +104,8 @@ ConformanceSubject With(const Spoiled::Execution& execution, int first = 1) {
   return subject;
 }
 
-// A conformance subject with the reference transport, in which `spoil` changes
-// the output of each successful operation.
+// A conformance subject with the reference transport, except that `spoil`
+// changes the output of each successful operation.
 ConformanceSubject Afterwards(
     const std::function<void(const Operation&)>& spoil) {
   return With([spoil](Transport& right, const Operation& operation,
@@ -120,7 +121,7 @@ void FlipBit(const Operation& operation) {
 }
 
 absl::Status Every(ConformanceSubject subject) {
-  // All cases are run, because a defect may show in only a few of them.
+  // All cases are run, because only a few of them may show the defect.
   subject.every_nth = 1;
   return CheckCollectives(subject, 3);
 }
@@ -233,8 +234,8 @@ TEST(ConformanceChecksTest, SeeGroupsThatMeet) {
                    .ok());
 }
 
-// CheckStartedOperations must reject a transport that gives wrong results on
-// any thread except the one that made the transport.
+// CheckStartedOperations must reject a transport whose results are wrong on
+// every thread except the thread that made the transport.
 TEST(ConformanceChecksTest, SeeWhatIsWrongOnOtherThreadsThanTheMakers) {
   ConformanceSubject subject = Reference();
   subject.factory =
@@ -290,8 +291,8 @@ TEST(ConformanceChecksTest, SeeAGroupThatIsBrokenForOneRankOnly) {
   const auto forgets = [](Transport& right, const Operation& operation,
                           const OperationContext& context) {
     const absl::Status status = right.Execute(operation, context);
-    // The first barrier succeeds although another rank gave up, as if this rank
-    // had received all its data before.
+    // The planted defect: the first barrier succeeds although another rank gave
+    // up. A rank that had received all its data before would behave like this.
     return operation.kind == OperationKind::kBarrier && context.sequence == 1
                ? absl::OkStatus()
                : status;

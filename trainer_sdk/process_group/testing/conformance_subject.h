@@ -10,9 +10,9 @@
 
 namespace muster {
 
-// The memory that a transport works on. Thread-safe. The default is host
-// memory. The test of a CUDA transport overrides it; Read then waits for
-// pending operations.
+// The memory that a transport works on; host memory in this class. A test of a
+// CUDA transport derives a class for device memory, whose Read waits for
+// pending operations. Thread-safe.
 class ConformanceMemory {
  public:
   virtual ~ConformanceMemory() = default;
@@ -37,17 +37,18 @@ struct ConformanceSubject {
   std::string name;  // name of the test instance: letters and digits
   TransportFactory factory;
 
-  // The group sizes to try. For a transport that is slow with threads as ranks,
-  // each collective is tried only in every `every_nth`-th of its pairs (size,
-  // variant), and in at least one (CaseSelection).
+  // The group sizes to try. A transport that is slow with threads as ranks may
+  // omit cases: each stratum (kind, type, reduction and length) has a list of
+  // pairs (size, variant). Only every `every_nth`-th of these pairs is tried,
+  // but at least one.
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
-  // Only every n-th of the longest collectives (600 KB among all ranks) is
+  // Only every n-th stratum with the longest length (600 KB among all ranks) is
   // tried.
   int longest_every_nth = kUsualNth;
-  // Several subjects of one transport may divide the collectives among them:
-  // this subject runs every `shares`-th collective, beginning with index
-  // `share`.
+  // The strata (kind, type, reduction and length) of cases may be divided among
+  // several subjects of one transport. This subject runs every `shares`-th
+  // stratum, beginning with the one of index `share`.
   int share = 0;
   int shares = 1;
 
@@ -58,9 +59,11 @@ struct ConformanceSubject {
   Mismatch mismatch = Mismatch::kExplained;
 
   enum class Absent {
-    // every rank that waits, or learns of the failure, names the absent rank
+    // every rank that waits or learns of the failure gets an error that names
+    // the absent rank
     kNamedToAll,
-    kNamedToSome,  // at least one rank names the absent rank
+    // at least one rank gets an error that names the absent rank
+    kNamedToSome,
   };
   Absent absent = Absent::kNamedToAll;
 
@@ -83,10 +86,10 @@ struct ConformanceSubject {
       std::make_shared<ConformanceMemory>();
 };
 
-// Returns `subject` unchanged, or, if `grid` is "whole", with sizes 1 to 8 and
-// every pair of size and variant, however long that takes; its factory must
-// support these sizes then. `grid` is the value of MUSTER_CONFORMANCE_GRID,
-// null if it is not set.
+// If `grid` is "whole", returns `subject` with sizes 1 to 8 and every pair of
+// size and variant, however long the tests take; the subject's factory must
+// support these sizes. Otherwise returns `subject` unchanged. `grid` is the
+// value of MUSTER_CONFORMANCE_GRID, null if this variable is not set.
 ConformanceSubject AtGrid(ConformanceSubject subject, const char* grid);
 
 }  // namespace muster

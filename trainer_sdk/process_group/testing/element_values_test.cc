@@ -32,7 +32,7 @@ TEST(ElementValuesTest, BrainFloatIsTheUpperHalfOfAFloat) {
   for (const float value : {1.0f, -3.5f, 1e-30f, 3e38f, 0.0f, 255.0f}) {
     uint32_t bits = 0;
     std::memcpy(&bits, &value, sizeof(bits));
-    // Rounds to nearest, ties to even.
+    // Rounds a float to bfloat16: to nearest, ties to even.
     bits += 0x7fff + ((bits >> 16) & 1);
     EXPECT_EQ(Bits(value, DType::kBFloat16), bits >> 16) << value;
   }

@@ -1,4 +1,5 @@
-// Checks that operations fail in the required way.
+// Checks of the conformance suite that provoke failures of operations, and
+// examine the errors that the ranks get.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -46,7 +47,8 @@ absl::Status Complaint(const std::string& what, int rank,
       absl::StrCat(what, ": rank ", rank, " got ", found.ToString()));
 }
 
-// Checks that one more call on a broken transport fails at once.
+// Calls one more operation on a broken transport, and checks that it fails at
+// once.
 absl::Status ExpectBroken(const std::string& what, Transport& transport,
                           int rank) {
   const Instant begin = MonotonicNow();
@@ -148,8 +150,8 @@ absl::Status CheckMessageMismatch(const ConformanceSubject& subject) {
         rank == 0 ? Send(data.get(), 61, DType::kFloat32, 1)
                   : Receive(data.get(), 64, DType::kFloat32, 0),
         ContextOf(0, std::chrono::seconds(30)));
-    // The send of rank 0 may succeed, because it may have finished before rank
-    // 1 called its receive.
+    // The send of rank 0 may succeed, because the send may end before rank 1
+    // calls its receive.
     if (rank == 0 && status.ok()) return status;
     return absl::IsFailedPrecondition(status) && Contains(status, "61") &&
                    Contains(status, "64")
@@ -161,7 +163,7 @@ absl::Status CheckMessageMismatch(const ConformanceSubject& subject) {
 // An operation that ranks 1 and higher call after rank 0 has given up.
 struct LateCall {
   const char* what;
-  // Whether rank 0 has no part in the operation.
+  // Whether only ranks other than 0 take part in the operation.
   bool of_others;
   std::function<Operation(int rank, int size, void* in, void* out)> operation;
 };
@@ -263,8 +265,8 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size) {
     };
     // One operation succeeds first, so that all connections exist.
     absl::Status status = all_reduce(1, std::chrono::seconds(30));
-    // A rank that gives up breaks the group for all ranks, so every rank must
-    // have finished the first operation before the absent rank stays away.
+    // A rank that gives up breaks the group for all ranks. So every rank must
+    // have finished the first operation before rank `absent` omits the second.
     everybody.arrive_and_wait();
     if (!status.ok() || rank == absent) return status;
     status = all_reduce(2, std::chrono::seconds(1));

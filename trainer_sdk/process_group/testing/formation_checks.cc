@@ -1,4 +1,5 @@
-// Checks that the forming of a group fails in the required way.
+// Checks of the conformance suite in which a group fails to form. They examine
+// the errors that the ranks get.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -49,7 +50,7 @@ class FailingStore final : public Store {
   absl::StatusOr<bool> Check(const std::vector<std::string>& keys) override;
 
  private:
-  // Counts a call with `key`, and returns its planted error or OK.
+  // Counts a call for `key`. Returns the planted error if this call must fail.
   absl::Status Next(const std::string& key);
 
   const std::shared_ptr<Store> store_;
@@ -113,11 +114,11 @@ absl::StatusOr<bool> FailingStore::Check(const std::vector<std::string>& keys) {
   return store_->Check(keys);
 }
 
-// A timeout much longer than any step takes, so that only a rank that was not
-// notified of the failure reaches it.
+// A timeout much longer than any step takes. A rank that reaches it was not
+// notified of the failure.
 constexpr Duration kFar = std::chrono::minutes(2);
-// The size of the largest group that is checked, because larger groups form,
-// and fail, in the same way.
+// The size of the largest group that is checked. Larger groups form, and fail,
+// in the same way.
 constexpr int kMaxRanks = 4;
 
 GroupPlace PlaceOf(std::shared_ptr<Store> store, int rank, int size) {
@@ -159,7 +160,8 @@ absl::Status ExpectTold(const std::string& what, int victim,
 
 absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size) {
   if (size == 1 || size > kMaxRanks) return absl::OkStatus();
-  // In each group, call number `call` of rank `victim` to the store fails.
+  // In each group, one store call of rank `victim` fails: the one with index
+  // `call`.
   for (int victim : {0, size - 1}) {
     for (int call = 0;; call++) {
       const auto store = std::make_shared<InProcessStore>();
@@ -188,7 +190,8 @@ absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size) {
 absl::Status CheckInterruptedFormation(const ConformanceSubject& subject,
                                        int size) {
   if (size == 1 || size > kMaxRanks) return absl::OkStatus();
-  // The last rank never joins, and one of the waiting ranks gives up.
+  // While the last rank never joins the group, one of the waiting ranks gives
+  // up.
   for (int victim = 0; victim < size - 1; victim++) {
     const auto store = std::make_shared<InProcessStore>();
     const std::vector<absl::Status> statuses =

@@ -18,8 +18,9 @@ namespace muster {
 // Runs `body` on every rank of a world of `size` ranks, on threads, over
 // `factory`, and returns each rank's status. A rank's group is destroyed when
 // its body returns. `explanation` is ProcessGroupOptions::explanation_timeout:
-// the longest time for which a rank that timed out waits for its peers'
-// last operations. Tests of that error message use a longer time.
+// the longest time for which a rank that timed out waits for its peers' last
+// operations. A test that checks these operations in an error message needs a
+// longer time.
 inline std::vector<absl::Status> RunWorld(
     int size, const std::function<absl::Status(ProcessGroup& world)>& body,
     TransportFactory factory = ReferenceTransports(),

@@ -27,7 +27,8 @@ struct InterleavingStep {
   int group = 0;
   enum { kCollective, kMessage, kBatch } kind = kCollective;
   CollectiveCase collective;
-  // one message for kMessage, any number for kBatch
+  // the step's messages: one if it is a message (kMessage), any number if it is
+  // a batch (kBatch)
   std::vector<MessageCase> messages;
 };
 
@@ -44,8 +45,8 @@ MessageCase DrawMessage(std::minstd_rand& random, int size) {
   return message;
 }
 
-// The members of each group by rank in the group: all ranks; every other rank;
-// the remaining ranks with rank 0 last.
+// Returns three groups, each as a list of its members' world ranks in the order
+// of their group ranks: all ranks; the even ranks; the odd ranks, then rank 0.
 std::vector<std::vector<int>> OverlappingGroups(int size) {
   std::vector<std::vector<int>> groups(3);
   for (int rank = 0; rank < size; rank++) {
@@ -149,7 +150,7 @@ namespace {
 // The number of steps in flight at the same time.
 constexpr size_t kWindow = 10;
 
-// One rank of the test, which is a member of several groups.
+// One rank of the test. It is a member of several groups.
 class StartingRank {
  public:
   StartingRank(const ConformanceSubject& subject, int rank, uint64_t seed)
@@ -178,9 +179,9 @@ class StartingRank {
     return absl::OkStatus();
   }
 
-  // Starts all of steps[begin, end) except the last: the steps of one group in
-  // order, but the groups in an order that is random for this rank. Then runs
-  // the last step, which may depend on operations that other ranks have
+  // Starts all of steps[begin, end) except the last. The steps of one group are
+  // started in order, but steps of different groups in a random order. Then
+  // runs the last step, which may depend on operations that other ranks have
   // started. There is no deadlock, because no rank waits before its last step.
   // Finally waits for the started operations, in random order.
   absl::Status DoWindow(const std::vector<InterleavingStep>& steps,
@@ -201,8 +202,8 @@ class StartingRank {
     absl::Status status = RunStep(steps[end - 1], end - 1);
     if (!status.ok()) AbortAll(status);
     std::shuffle(started_.begin(), started_.end(), random_);
-    // All operations are waited for, even after an error, because their buffers
-    // must stay valid until they end.
+    // All operations are waited for, even after an error, because the buffers
+    // of an operation must stay valid until it ends.
     for (const Started& started : started_) {
       const absl::Status ended = Named(
           started.step, started.prepared->CheckResult(started.work->Wait()));
@@ -273,9 +274,9 @@ class StartingRank {
   const ConformanceSubject& subject_;
   const int rank_;
   std::minstd_rand random_;
-  // null: this rank is not a member
+  // indexed by group; null: this rank is not a member of the group
   std::vector<std::unique_ptr<ProcessGroup>> groups_;
-  // indexed by group: the number of collectives so far
+  // indexed by group: the number of collectives so far in this group
   std::vector<uint64_t> collectives_;
   std::vector<Started> started_;
 };

@@ -45,7 +45,7 @@ class GuardedBuffer {
   const std::shared_ptr<void> block_;
 };
 
-// Length of a guard border in bytes; preserves malloc's alignment.
+// Length of a guard border in bytes, a multiple of malloc's alignment.
 constexpr int64_t kBorder = 64;
 constexpr uint8_t kPattern = 0xA5;
 
@@ -192,8 +192,8 @@ class PreparedCase : public PreparedOperation {
   std::vector<double> given_;
 };
 
-// The buffer of one message, on the sender, where it is filled, or on the
-// receiver.
+// The buffer of one message on one rank. The sender's buffer is filled with the
+// message; the receiver's is not.
 class MessageBuffer {
  public:
   MessageBuffer(const MessageCase& test, const PreparedPlace& place)
@@ -301,7 +301,8 @@ std::unique_ptr<PreparedOperation> PrepareBatch(
 
 namespace {
 
-// Much longer than any operation takes, so only a broken transport reaches it.
+// The timeout of each operation, much longer than the operation takes, so that
+// only a broken transport reaches it.
 constexpr auto kOperationTimeout = std::chrono::seconds(30);
 
 PreparedPlace PlaceOf(const RankUnderTest& rank) {

@@ -14,8 +14,8 @@
 
 namespace muster {
 
-// One rank's part in an operation, with its buffers. The operation is prepared
-// here, but performed later by other code.
+// One rank's part in an operation, with its buffers. This class only prepares
+// the operation; other code performs it later.
 class PreparedOperation {
  public:
   virtual ~PreparedOperation() = default;
@@ -61,12 +61,12 @@ struct PreparedPlace {
 std::unique_ptr<PreparedOperation> PrepareCase(const CollectiveCase& test,
                                                const PreparedPlace& place);
 
-// Prepares this rank's part of a message; null for a rank that neither sends
-// nor receives it.
+// Prepares this rank's part of a message; null if this rank is neither the
+// sender nor the receiver.
 std::unique_ptr<PreparedOperation> PrepareMessage(const MessageCase& test,
                                                   const PreparedPlace& place);
 
-// A batch with the `messages` that this rank sends or receives.
+// Prepares a batch of those of `messages` that this rank sends or receives.
 std::unique_ptr<PreparedOperation> PrepareBatch(
     const std::vector<MessageCase>& messages, const PreparedPlace& place);
 

@@ -16,7 +16,7 @@ namespace muster {
 std::vector<absl::Status> RunRanks(
     int size, const std::function<absl::Status(int rank)>& body);
 
-// The first status that is not OK; OK if there is none.
+// Returns the first status that is not OK; OK if all are OK.
 absl::Status FirstFailure(const std::vector<absl::Status>& statuses);
 
 // Makes the transports of all ranks of a new group, concurrently.

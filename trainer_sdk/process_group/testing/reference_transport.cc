@@ -151,7 +151,7 @@ class Computation {
 };
 
 // Performs one collective for all ranks of one process at once. `ranks` holds
-// each rank's operation, in rank order; they must match each other.
+// each rank's operation, in rank order; these operations must match.
 void ComputeCollective(const std::vector<const Operation*>& ranks) {
   Computation(ranks).Run();
 }
@@ -228,8 +228,8 @@ class Room {
   struct Posted {
     int rank;
     PointToPoint message;
-    // Counter of the undelivered messages of the operation (a send, a receive
-    // or a batch) to which this message belongs.
+    // The counter of the undelivered messages of this message's operation,
+    // which is a send, a receive or a batch.
     int* open;
   };
 
@@ -275,7 +275,7 @@ class Room {
     return absl::OkStatus();
   }
 
-  // Delivers every message that is both sent and received.
+  // Delivers every message whose send and receive have both been posted.
   absl::Status Match() {
     for (auto to = posted_.begin(); to != posted_.end();) {
       auto from = posted_.begin();
@@ -349,9 +349,9 @@ class ReferenceTransport final : public Transport {
   const int rank_;
 };
 
-// The rooms (shared states) of all groups that a test makes, by name. No room
-// is removed: a rank that enters after all others have broken the group and
-// left must find it broken.
+// The rooms of all groups that a test makes, by name; a room is the state that
+// the ranks of a group share. No room is removed: a rank that enters after all
+// others have broken the group and left must find the group broken.
 class Rooms {
  public:
   std::shared_ptr<Room> Enter(const std::string& name, int size) {
@@ -374,8 +374,8 @@ TransportFactory ReferenceTransports() {
   return [rooms, made](
              const GroupPlace& place,
              Instant deadline) -> absl::StatusOr<std::unique_ptr<Transport>> {
-    // Rank 0 adds a number to the name, because several groups may have the
-    // same name.
+    // Several groups may have the same name, so rank 0 adds a number to the
+    // name of the group's room (its shared state).
     if (place.rank == 0) {
       const absl::Status status = place.store->Set(
           "room", absl::StrCat(place.name, " ", made->fetch_add(1)));
@@ -385,9 +385,9 @@ TransportFactory ReferenceTransports() {
     if (!name.ok()) return name.status();
     std::unique_ptr<Transport> transport = std::make_unique<ReferenceTransport>(
         rooms->Enter(*name, place.size), place.rank);
-    // No rank returns before all ranks have entered the group's room (its
-    // shared state). A rank that fails before it enters could not end the
-    // operations of ranks that have returned.
+    // Waits until all ranks have entered the group's room (its shared state). A
+    // rank can end the operations of its peers only after it has entered the
+    // room. So no operation may begin before all ranks have entered.
     const absl::StatusOr<int64_t> here = place.store->Add("here", 1);
     if (!here.ok()) return here.status();
     if (*here == place.size) {

@@ -5,9 +5,9 @@
 
 namespace muster {
 
-// Reference transports among the threads of one process, kept simple: one
-// mutex, and the last rank that arrives computes the result for all, element by
-// element. Used to test code above transports and the conformance suite itself.
+// Reference transports between threads of one process, kept simple: one mutex,
+// and the last rank that arrives computes the result for all, element by
+// element. Used to test the conformance suite, and code that uses transports.
 // Groups are distinguished by their store and name.
 TransportFactory ReferenceTransports();
 

@@ -1,4 +1,4 @@
-// Checks the results of operations.
+// Checks of the conformance suite for the results of successful operations.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -65,8 +65,8 @@ absl::Status RingOfMessages(RankUnderTest& rank) {
   for (int d = 0; d < kDTypes; d++) {
     for (const int64_t count : {0, 1, 7, 1025, 20011}) {
       const auto dtype = static_cast<DType>(d);
-      // A message goes around the ring: each rank receives it and then sends it
-      // on; rank 0 begins.
+      // A message goes around the ring: rank 0 sends it first, and each rank
+      // sends it on after it has received it.
       for (int from = 0; from < rank.size; from++) {
         const absl::Status status =
             RunMessage(RingMessage(from, rank.size, count, dtype), rank);
@@ -83,8 +83,8 @@ absl::Status Batches(RankUnderTest& rank, ConformanceSubject::Tags tags) {
   for (const int64_t count : {0, 1, 1025, 100003}) {
     std::vector<MessageCase> messages;
     for (int from = 0; from < rank.size; from++) {
-      // Every rank sends to both of its neighbours before it receives. In a
-      // group of two, both messages go to the same rank.
+      // Every rank sends one message to each of its two neighbours before it
+      // receives. In a group of two ranks, both messages go to the same rank.
       MessageCase message =
           RingMessage(from, rank.size, count, DType::kFloat32);
       messages.push_back(message);
@@ -97,7 +97,8 @@ absl::Status Batches(RankUnderTest& rank, ConformanceSubject::Tags tags) {
     if (!status.ok()) return status;
   }
   if (tags == ConformanceSubject::Tags::kInOrder) return absl::OkStatus();
-  // The receiver receives the tags in the reverse order.
+  // The receiver posts its receives with the tags in the reverse order, so each
+  // message must be matched by its tag.
   std::vector<MessageCase> messages;
   for (int tag = 0; tag < 3; tag++) {
     MessageCase message = RingMessage(0, rank.size, 11, DType::kInt32);

@@ -16,7 +16,7 @@ void PrintTo(const ConformanceSubject& subject, std::ostream* out) {
 namespace {
 
 // Runs a check at every size. Stops at the first failure, because a broken
-// transport may block forever in the next.
+// transport may block forever at the next size.
 template <typename Check>
 void AtEverySize(const ConformanceSubject& subject, Check check) {
   for (const int size : subject.sizes) {

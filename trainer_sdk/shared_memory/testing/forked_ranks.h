@@ -30,7 +30,8 @@ class ForkedRanks {
   void Kill(int rank);
 
   // The status that `body` returned on one rank, or on each rank. Cancelled:
-  // the rank was killed. DeadlineExceeded: it is still running at `deadline`.
+  // the rank was killed. DeadlineExceeded: the rank is still running at
+  // `deadline`.
   absl::Status WaitFor(int rank, Instant deadline) const;
   std::vector<absl::Status> Wait(Instant deadline) const;
 

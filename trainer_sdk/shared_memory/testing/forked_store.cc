@@ -36,8 +36,8 @@ void* MapShared(size_t bytes) {
 class ForkedStore::Lock {
  public:
   explicit Lock(pthread_mutex_t* mutex) : mutex_(mutex) {
-    // A process that was killed while it held the lock has left at most one
-    // half-written value, and no other process waits for that value.
+    // EOWNERDEAD: a process was killed while it held the lock. It has left at
+    // most one half-written value, and no other process waits for that value.
     if (pthread_mutex_lock(mutex_) == EOWNERDEAD) {
       pthread_mutex_consistent(mutex_);
     }

@@ -85,8 +85,8 @@ void ScriptedServer::Accept() {
     scripts_.emplace_back(
         [this, connection, peer = ScriptedPeer(std::move(socket))]() mutable {
           script_(peer, connection);
-          // Close the socket explicitly: the lambda, which owns it, lives as
-          // long as the thread object.
+          // Close the socket explicitly: its owner is the lambda, which lives
+          // as long as the thread object.
           peer.socket_.Close();
         });
   }

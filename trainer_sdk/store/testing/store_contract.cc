@@ -49,7 +49,8 @@ TEST_P(StoreContract, AGetThatTimesOutNamesItsKeyAndHarmsNothing) {
   absl::Status late = store_->Get("never", Soon()).status();
   EXPECT_TRUE(absl::IsDeadlineExceeded(late)) << late;
   EXPECT_THAT(Text(late), HasSubstr("never'"));
-  // A late reply to the Get must not be taken for the reply to a later request.
+  // The reply to the Get that timed out may arrive late. The client must not
+  // take it for the reply to a later request.
   ASSERT_TRUE(store_->Set("never", "after all").ok());
   EXPECT_EQ(store_->Get("never", Late()).value(), "after all");
   EXPECT_EQ(store_->Add("n", 2).value(), 2);

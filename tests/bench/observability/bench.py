@@ -1,0 +1,185 @@
+"""Measures what observation costs the small GPT's training step.
+
+usage: bench.py [ROUNDS]    (in bazel-bin)
+
+In each round the same training of two ranks runs three times: its ranks started
+by this program with torchrun's variables, under `launch`, and under `launch`
+with all observers at once: metrics scraped each second, an open dashboard,
+`launch watch` and `launch logs -f`. All observers run on the machine that
+trains. The flight recorder and the times of ranks are part of the training
+library and measure in all three.
+"""
+
+import contextlib
+import gzip
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                                os.pardir, os.pardir, 'python'))
+
+import free_port
+
+_LAUNCH = os.path.realpath('launcher/launch')
+_GPT = os.path.realpath('models/trainer/gpt')
+_TEXT = '/usr/share/doc/jargon-text/jargon.txt.gz'
+_RANKS = 2
+_STEPS = 260
+# Number of steps that run before the first measured one.
+_WARM_UP = 60
+_LIMIT_S = 300
+_SCRAPE_S = 1
+_RUN_ID = 'bench'
+
+
+def train(folder):
+  """Returns the command line of the training, without a launcher."""
+  return [_GPT, 'train', '--data', os.path.join(folder, 'text'),
+          '--micro-batches', str(_RANKS), '--steps', str(_STEPS),
+          '--log-every', '20', '--log', os.path.join(folder, 'losses')]
+
+
+def environment(**changes):
+  kept = {name: value for name, value in os.environ.items()
+          if not name.startswith(('MUSTER_', 'PET_'))}
+  return {**kept, 'OMP_NUM_THREADS': '1', **changes}
+
+
+def run_all(commands):
+  """Starts (command, environment) pairs and waits until all have succeeded."""
+  running = [subprocess.Popen(command, env=variables, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+             for command, variables in commands]
+  try:
+    for process in running:
+      output, _ = process.communicate(timeout=_LIMIT_S)
+      if process.returncode != 0:
+        raise RuntimeError('%s: %s' % (process.args, output))
+  finally:
+    for process in running:
+      process.kill()
+      process.wait()
+
+
+def without_launcher(folder):
+  port = str(free_port.free_port())
+  run_all([(train(folder), environment(
+      RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(_RANKS),
+      LOCAL_WORLD_SIZE=str(_RANKS), MASTER_ADDR='127.0.0.1', MASTER_PORT=port))
+           for rank in range(_RANKS)])
+
+
+def job(endpoint, *options):
+  return [_LAUNCH, '--nnodes=1', '--nproc-per-node=%d' % _RANKS,
+          '--rdzv-id=' + _RUN_ID, '--rdzv-endpoint=' + endpoint, *options]
+
+
+def under_launch(folder):
+  endpoint = '127.0.0.1:%d' % free_port.free_port()
+  run_all([(job(endpoint) + train(folder), environment())])
+
+
+class Observers:
+  """Everything that watches a job, until `end`."""
+
+  def __init__(self, endpoint, metrics, dashboard):
+    self._ended = threading.Event()
+    # Numbers of successful scrapes, and of states that the dashboard has sent.
+    self.scrapes = self.states = 0
+    self._followers = [
+        subprocess.Popen(
+            [_LAUNCH, *command, '--endpoint', endpoint, '--run-id', _RUN_ID],
+            env=environment(), stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for command in (['watch'], ['logs', '-f'])]
+    self._threads = [
+        threading.Thread(target=self._scrape, args=[metrics]),
+        threading.Thread(target=self._read_states, args=[dashboard])]
+    for thread in self._threads:
+      thread.start()
+
+  def _scrape(self, address):
+    while not self._ended.wait(_SCRAPE_S):
+      with contextlib.suppress(OSError):
+        with urllib.request.urlopen('http://%s/metrics' % address,
+                                    timeout=5) as page:
+          self.scrapes += bool(page.read())
+
+  def _read_states(self, address):
+    url = 'http://%s/api/events?id=%s' % (address, _RUN_ID)
+    while not self._ended.wait(0.1):
+      with contextlib.suppress(OSError):
+        with urllib.request.urlopen(url, timeout=5) as stream:
+          for line in stream:
+            self.states += line.startswith(b'data:')
+
+  def end(self):
+    self._ended.set()
+    for follower in self._followers:
+      follower.kill()
+      follower.wait()
+    for thread in self._threads:
+      thread.join()
+
+
+def observed(folder):
+  endpoint, metrics, dashboard = (
+      '127.0.0.1:%d' % free_port.free_port() for _ in range(3))
+  observers = Observers(endpoint, metrics, dashboard)
+  try:
+    run_all([(job(endpoint, '--metrics-listen=' + metrics,
+                  '--dashboard-listen=' + dashboard,
+                  '--log-dir=' + os.path.join(folder, 'logs'),
+                  '--tee=3') + train(folder), environment())])
+  finally:
+    observers.end()
+  if not observers.scrapes or not observers.states:
+    raise RuntimeError('nothing was observed: %d scrapes, %d states' % (
+        observers.scrapes, observers.states))
+
+
+def tokens_per_s(folder):
+  """Returns the median speed of the steps after the warm-up, and removes the
+  log."""
+  path = os.path.join(folder, 'losses')
+  with open(path, encoding='utf-8') as log:
+    lines = [json.loads(line) for line in log]
+  os.remove(path)
+  return statistics.median(line['tokens_per_s'] for line in lines
+                           if line['step'] > _WARM_UP)
+
+
+def main(rounds):
+  ways = {'no launcher': without_launcher, '`launch`': under_launch,
+          '`launch`, all observers': observed}
+  speeds = {name: [] for name in ways}
+  with tempfile.TemporaryDirectory(prefix='muster-bench-') as folder:
+    with gzip.open(_TEXT, 'rb') as source:
+      text = re.sub(rb'[^\n -~]', b'', source.read())
+    with open(os.path.join(folder, 'text'), 'wb') as file:
+      file.write(text)
+    for number in range(rounds):
+      print('bench: round %d of %d' % (number + 1, rounds), file=sys.stderr,
+            flush=True)
+      for name in list(ways)[::-1 if number % 2 else 1]:
+        ways[name](folder)
+        speeds[name].append(tokens_per_s(folder))
+  print('| training of %d ranks, %d times each | tokens/s | time of a step '
+        'relative to `launch`, medians |\n|---|---|---|' % (_RANKS, rounds))
+  base = statistics.median(speeds['`launch`'])
+  for name, samples in speeds.items():
+    middle = statistics.median(samples)
+    print('| %s | %.0f/%.0f/%.0f | %.4f |' % (
+        name, min(samples), middle, max(samples), base / middle))
+
+
+if __name__ == '__main__':
+  main(int(sys.argv[1]) if len(sys.argv) > 1 else 8)
