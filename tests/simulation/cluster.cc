@@ -231,6 +231,8 @@ std::string Cluster::OutOfPlace(const SimNode& node,
     if (node.lifecycle()->phase() == rendezvous::NodePhase::kRunning) {
       return id + " runs what it should not";
     }
+    // No round is broken to let a quarantined node in.
+    if (one.judgement.state == rendezvous::HostState::kQuarantined) return "";
     return rooms_.at(Newest()->host())->MustLetIn(status)
                ? id + " waits although there is room"
                : "";
