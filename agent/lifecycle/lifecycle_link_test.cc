@@ -47,6 +47,9 @@ TEST(LifecycleReports, HoldTheAgeOfTheJob) {
   agent.Connect();
   EXPECT_EQ(agent.reports.back().job_age, Duration::zero());
   rendezvous::Directive wait = DirectiveOf(rendezvous::DirectiveKind::kWait);
+  agent.Tell(wait);
+  agent.Wait(seconds(2));
+  EXPECT_EQ(agent.reports.back().job_age, Duration::zero());
   wait.job_age = seconds(100);
   agent.Tell(wait);
   agent.Wait(seconds(5));

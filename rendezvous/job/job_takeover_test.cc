@@ -518,6 +518,18 @@ TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfAllNodesAreHere) {
   EXPECT_EQ(job.round(), 2);
 }
 
+TEST(JobTakeoverTest, NodesThatHaveMetAStandbyMayBeAllNodesAsWell) {
+  JobFixture job = RunningJob(3, 3);
+  job.TakeOver("b");
+  job.Reconnect("b");
+  for (const char* name : {"a", "c"}) {
+    EXPECT_EQ(job.kind("b"), DirectiveKind::kHold);
+    job.Create(name).report.promised_epoch = 1;
+    job.Reconnect(name);
+  }
+  EXPECT_THAT(job.Decided("adopt"), HasSubstr("is given up"));
+}
+
 TEST(JobTakeoverTest, NodesThatHaveLeftAreNotAwaited) {
   JobFixture job = RunningJob(1, 3);
   for (const char* name : {"b", "c"}) {
