@@ -133,15 +133,20 @@ class AdminClient::Impl {
   absl::Status Follow(const Open& open) {
     Stream stream;
     while (true) {
-      stream.heard_ = false;
       const absl::Status status = OnFirstReached(
           [&](v1::Admin::Stub* stub, grpc::ClientContext* context,
               const Endpoint& endpoint) {
-            return open(&stream, stub, context, endpoint);
+            // One call of OnFirstReached may get here several times: after the
+            // loss of a coordinator it tries the other endpoints.
+            stream.heard_ = false;
+            const grpc::Status end = open(&stream, stub, context, endpoint);
+            if (stream.heard_ && absl::IsUnavailable(FromGrpc(end))) {
+              stream.lost_ = MonotonicNow();
+            }
+            return end;
           },
           stream.lost_.has_value() ? Duration::zero() : kTakeover);
       const Instant now = MonotonicNow();
-      if (stream.heard_ && absl::IsUnavailable(status)) stream.lost_ = now;
       // A new coordinator may not know the job, its nodes or its workers yet.
       if (status.ok() || !stream.lost_.has_value() ||
           absl::IsUnauthenticated(status) || absl::IsPermissionDenied(status)) {
