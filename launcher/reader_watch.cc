@@ -3,8 +3,9 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-#include <cerrno>
 #include <utility>
+
+#include "base/poll.h"
 
 namespace muster::launcher {
 namespace {
@@ -14,13 +15,11 @@ void Watch(int fd, int stop, const std::function<void()>& on_left) {
   // reader is left.
   pollfd watched[] = {{.fd = fd, .events = 0, .revents = 0},
                       {.fd = stop, .events = POLLIN, .revents = 0}};
-  while (poll(watched, 2, -1) >= 0 || errno == EINTR) {
-    if (watched[1].revents != 0) return;
-    if ((watched[0].revents & (POLLERR | POLLHUP)) != 0) {
-      on_left();
-      return;
-    }
-    if (watched[0].revents != 0) return;  // POLLNVAL: stdout is closed
+  PollUntil(watched, kNoDeadline);
+  // The remaining event, POLLNVAL, means that stdout is closed.
+  if (watched[1].revents == 0 &&
+      (watched[0].revents & (POLLERR | POLLHUP)) != 0) {
+    on_left();
   }
 }
 
