@@ -29,8 +29,9 @@ struct NodePaths {
   Duration timeout = std::chrono::seconds(5);
 };
 
-// Reads the facts about this node, without its coordinator. Returns even if the
-// driver or a file system hangs: each part that may hang has a time limit.
+// Reads the facts about this node. Does not connect to a coordinator. Returns
+// even if the driver or a file system hangs: each part that may hang has a time
+// limit.
 NodeFacts ReadNode(const NodePaths& paths);
 
 // Reads only the facts about the GPUs. The state is kHung if the driver has not

@@ -85,7 +85,7 @@ class TerminalBridge {
   std::mutex mutex_;  // guards the fields below
   bool ending_ = false;
   bool stopped_ = false;
-  // whether the terminal has the modes for forwarding
+  // Whether the terminal is now set to the modes in which keys are forwarded.
   bool forwarding_ = false;
   // The modes in which bytes that are still unread may have been typed;
   // nullopt: there are no such bytes.

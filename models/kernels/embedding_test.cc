@@ -11,8 +11,8 @@ TEST(EmbeddingTest, GradientsAreThoseOfDifferences) {
   constexpr int64_t kBatch = 2;
   constexpr int64_t kTime = 3;
   constexpr int64_t kWidth = 4;
-  // The longest chain of roundings in one result: the sums of an output and of
-  // the loss.
+  // The largest number of roundings in one result: two for an element of the
+  // output, and one for each element that the loss sums up.
   constexpr int kOperations = 2 + kBatch * kTime * kWidth;
   const std::vector<int32_t> tokens = {4, 0, 4, 2, 4, 1};  // token 3 is unused
   std::vector<double> table = Numbers(5 * kWidth, 1);

@@ -35,8 +35,8 @@ constexpr std::array<int, 256> MakeCharacters() {
 }
 
 constexpr std::array<int, 256> kCharacters = MakeCharacters();
-// The first character after GPT-2's substitute characters, which spell 68 of
-// the bytes.
+// GPT-2 writes 68 of the byte values as substitute characters. This is the
+// first character after the substitutes.
 constexpr int kEnd = kFirstStandIn + 68;
 
 constexpr std::array<int, kEnd> MakeBytes() {

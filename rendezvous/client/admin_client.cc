@@ -125,10 +125,10 @@ class AdminClient::Impl {
     std::optional<Instant> lost_;
   };
 
-  // Opens a stream of updates by `open`, as OnFirstReached does with a call. If
-  // its coordinator is lost, opens another stream, for which a coordinator must
-  // be found within Options::patience. `open` calls Stream::Heard for each
-  // update.
+  // Opens a stream of updates by `open` at the first endpoint that answers. If
+  // the coordinator is lost, looks for the next coordinator for at most
+  // Options::patience, and opens a stream there. `open` must call Stream::Heard
+  // for each update.
   template <typename Open>
   absl::Status Follow(const Open& open) {
     Stream stream;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kElements = 37;
 
-// The elements of summand number `part`. Their sum depends on the order of
-// additions.
+// Returns the elements of summand number `part`. The sum of several summands
+// depends on the order in which they are added.
 std::vector<float> Part(int64_t part) {
   std::vector<float> values;
   values.reserve(kElements);

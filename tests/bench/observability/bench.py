@@ -102,7 +102,8 @@ class Observers:
         for command in (['watch'], ['logs', '-f'])]
     self._threads = [
         threading.Thread(target=self._scrape, args=[metrics]),
-        threading.Thread(target=self._read_states, args=[dashboard])]
+        threading.Thread(target=self._read_states,
+                         args=[endpoint, dashboard])]
     for thread in self._threads:
       thread.start()
 
@@ -113,11 +114,18 @@ class Observers:
                                     timeout=5) as page:
           self.scrapes += bool(page.read())
 
-  def _read_states(self, address):
-    url = 'http://%s/api/events?id=%s' % (address, _RUN_ID)
+  def _read_states(self, endpoint, address):
+    """Reads the dashboard's stream with the token of the local job."""
     while not self._ended.wait(0.1):
+      token = subprocess.run(
+          [_LAUNCH, 'token', '--role', 'view', '--endpoint', endpoint],
+          env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+          stderr=subprocess.DEVNULL, text=True, check=False).stdout.strip()
+      request = urllib.request.Request(
+          'http://%s/api/events?id=%s' % (address, _RUN_ID),
+          headers={'Authorization': 'Bearer ' + token})
       with contextlib.suppress(OSError):
-        with urllib.request.urlopen(url, timeout=5) as stream:
+        with urllib.request.urlopen(request, timeout=5) as stream:
           for line in stream:
             self.states += line.startswith(b'data:')
 
@@ -153,8 +161,10 @@ def tokens_per_s(folder):
   with open(path, encoding='utf-8') as log:
     lines = [json.loads(line) for line in log]
   os.remove(path)
-  return statistics.median(line['tokens_per_s'] for line in lines
-                           if line['step'] > _WARM_UP)
+  # Lines with a validation loss have no speed.
+  return statistics.median(
+      line['tokens_per_s'] for line in lines
+      if line['step'] > _WARM_UP and 'tokens_per_s' in line)
 
 
 def main(rounds):
