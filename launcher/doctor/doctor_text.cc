@@ -17,8 +17,8 @@ constexpr int kLabel = 9;  // width of the label column: " warning" and a blank
 
 // Maximum number of lines of one kind that the page shows; --json shows all.
 constexpr int kMaxOfAKind = 6;
-// If a kind of findings has more lines than this, the page leaves out those
-// lines of the kind whose severity is kOk.
+// If a kind of findings has more lines than this, the page leaves out its lines
+// with severity kOk.
 constexpr int kMaxFineOfAKind = 3;
 
 // One line of the page: a finding and, on a page of several nodes, the nodes

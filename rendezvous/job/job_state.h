@@ -77,9 +77,10 @@ struct JobState {
   // possible.
   std::string own_endpoint;
   Electors electors;  // the newest world known to have begun
-  // Worlds that formed after the world of `electors`. Until the reports of all
-  // of their nodes arrive, it is unknown whether these worlds have begun. A
-  // successor of the coordinator may come from each of them.
+  // Worlds that formed after the world of `electors`. It is unknown whether
+  // they have begun on all of their nodes, because reports are missing. Until
+  // these arrive, the nodes of these worlds may elect the coordinator's
+  // successor, too.
   std::vector<Electors> unsettled;
   // Directive::standbys for the newest world. The next field:
   // Directive::host_rank.

@@ -35,8 +35,8 @@ class PendingRecords {
  public:
   // The treatment of changes while the medium hangs or fails.
   enum class OnTrouble {
-    kRelease,  // jobs go on without durable records
-    kHold,     // a decision waits until its record is durable
+    kRelease,  // release them: jobs go on without durable records
+    kHold,     // hold them: a decision must be durable before it is sent
   };
   struct Limits {
     OnTrouble on_trouble = OnTrouble::kRelease;

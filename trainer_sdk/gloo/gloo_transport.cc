@@ -94,7 +94,8 @@ class GlooMesh final : public Mesh {
 
   struct Outgoing {
     int peer = 0;
-    std::unique_ptr<Note> note;  // null: `buffer` has data of the caller
+    // Memory of `buffer`; null: `buffer` is memory of the caller.
+    std::unique_ptr<Note> note;
     GlooHandle buffer;
   };
   struct Incoming {

@@ -237,8 +237,8 @@ TEST(TcpStore, NoAnswerWhateverHarmsTheClient) {
   ScriptedServer server([](ScriptedPeer& peer, int seed) {
     peer.Greet();
     std::minstd_rand random(seed + 1);
-    // The replies are random bytes. Where the client expects a length, bytes
-    // below 4 give plausible lengths, and other bytes give absurd ones.
+    // The replies are random bytes. Every second server sends bytes below 4,
+    // so that some lengths in the replies are small enough to be read.
     const int most = seed % 2 == 0 ? 4 : 256;
     std::string nonsense(random() % 200, '\0');
     for (char& byte : nonsense) byte = static_cast<char>(random() % most);

@@ -41,8 +41,9 @@ class ListenerWatch {
   pollfd polled() const;
   Instant until() const { return until_; }
 
-  // Must be called after an event of polled(), and at the time until().
-  // Unavailable: the listening process no longer listens.
+  // Continues the check. Must be called after an event of polled(), and at the
+  // latest at the time that until() returns. Unavailable: the process has
+  // closed its listening socket.
   absl::Status Look(Instant now);
 
  private:
