@@ -137,7 +137,13 @@ void Lifecycle::AskAgain() {
 
 void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
   standby_until_.reset();
-  promised_epoch_ = std::max(promised_epoch_, directive.epoch);
+  if (directive.epoch > promised_epoch_) {
+    promised_epoch_ = directive.epoch;
+    // An elected coordinator gives this node no place before it knows of the
+    // promise. Before the first world of a job, no coordinator waits for it.
+    const bool is_awaited = directive.electorate.epoch != 0;
+    changed_ = changed_ || is_awaited;
+  }
   if (directive.epoch == 0) return;
   if (directive.job_age > Duration::zero()) {
     // The earliest time of all directives, because a message may be delayed,

@@ -578,6 +578,17 @@ TEST_F(LifecycleStandbyTest, PromisesAndObeysNoLowerEpoch) {
   EXPECT_EQ(agent_.last_step().reconnect->endpoint, "");
 }
 
+TEST_F(LifecycleStandbyTest, ReportsAtOnceThatItObeysAnElectedCoordinator) {
+  agent_.Step(DirectiveCame{StandBy(0)});
+  rendezvous::Directive wait = DirectiveOf(rendezvous::DirectiveKind::kHold);
+  wait.epoch = 9;
+  wait.electorate = report().electorate;
+  const size_t before = agent_.reports.size();
+  agent_.Step(DirectiveCame{wait});
+  ASSERT_EQ(agent_.reports.size(), before + 1);
+  EXPECT_EQ(report().promised_epoch, 9u);
+}
+
 TEST_F(LifecycleStandbyTest, GoesOnToTheNextStandbyAfterAWhile) {
   agent_.Step(DirectiveCame{StandBy(0)});
   agent_.Wait(milliseconds(4999));

@@ -285,6 +285,14 @@ Node* Job::Admit(const ReportArrived& event) {
   if (state_.nodes.size() == 1) ++state_.changes;
   node.place_key = report.place_key;
   node.is_fresh = report.promised_epoch == 0 && !report.place.has_value();
+  // This coordinator was elected, and the node has not promised to obey it. The
+  // report may come from the time before the election, after which the node may
+  // have begun a round of another coordinator. So the node's idle phase proves
+  // nothing until the node has seen a directive of this coordinator.
+  if (!state_.own_endpoint.empty() && !IsFounding(state_.epoch) &&
+      report.promised_epoch != state_.epoch) {
+    node.must_have_seen = 1;
+  }
   if (const int rank =
           state_.electors.RankOf(node.identity, state_.spec.takeover);
       rank >= 0) {

@@ -515,6 +515,22 @@ TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfAllNodesAreHere) {
   job.Restart("c");
   EXPECT_THAT(job.Decided("adopt"), HasSubstr("is given up"));
   job.AllStop();
+  for (const char* name : {"a", "c"}) job.Report(name);
+  EXPECT_EQ(job.round(), 2);
+}
+
+TEST(JobTakeoverTest, AReportFromBeforeTheElectionGivesNoPlace) {
+  JobFixture job = RunningJob(3, 3);
+  job.TakeOver("b");
+  job.Reconnect("b");
+  // These nodes have not promised to obey this coordinator. Each may meanwhile
+  // run a round of another one.
+  for (const char* name : {"a", "c"}) job.Restart(name);
+  job.AllStop();
+  EXPECT_EQ(job.round(), 0);
+  job.Report("a");  // has seen a directive of this coordinator
+  EXPECT_EQ(job.round(), 0);
+  job.Report("c");
   EXPECT_EQ(job.round(), 2);
 }
 

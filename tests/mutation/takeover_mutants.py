@@ -8,6 +8,13 @@ _JOB = 'rendezvous/job'
 _LIFECYCLE = 'agent/lifecycle'
 
 ALL = [Mutant(*mutant) for mutant in (
+    # --- reports from before an election
+    ('takeover: a report from before the election gives a place', _JOB,
+     'Job::Admit', 'if own_endpoint promised_epoch', FALSE),
+    ('takeover: a first coordinator waits for promises', _JOB, 'Job::Admit',
+     'if own_endpoint promised_epoch', without('IsFounding')),
+    ('takeover: a promise to an elected coordinator is not reported',
+     _LIFECYCLE, 'Lifecycle::FollowCoordinator', 'do changed_', DROP),
     # --- which nodes are a majority
     ('takeover: half of a world elects', _JOB, 'Constituency::has_majority',
      'do is_most', swap('>', '>=')),
