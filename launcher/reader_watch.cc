@@ -1,27 +1,22 @@
 #include "launcher/reader_watch.h"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 
-#include <cerrno>
 #include <utility>
+
+#include "base/poll.h"
 
 namespace muster::launcher {
 namespace {
 
 void Watch(int fd, int stop, const std::function<void()>& on_left) {
-  // Without requested events, poll reports errors only: a pipe has one once no
-  // reader is left.
+  // Without requested events, the wait ends for errors only: a pipe has one
+  // once no reader is left.
   pollfd watched[] = {{.fd = fd, .events = 0, .revents = 0},
                       {.fd = stop, .events = POLLIN, .revents = 0}};
-  while (poll(watched, 2, -1) >= 0 || errno == EINTR) {
-    if (watched[1].revents != 0) return;
-    if ((watched[0].revents & (POLLERR | POLLHUP)) != 0) {
-      on_left();
-      return;
-    }
-    if (watched[0].revents != 0) return;  // POLLNVAL: stdout is closed
-  }
+  PollUntil(watched, kNoDeadline);
+  const bool is_stopped = watched[1].revents != 0;
+  if (!is_stopped && (watched[0].revents & (POLLERR | POLLHUP)) != 0) on_left();
 }
 
 }  // namespace
