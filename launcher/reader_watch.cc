@@ -1,6 +1,5 @@
 #include "launcher/reader_watch.h"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 
 #include <utility>
@@ -11,8 +10,8 @@ namespace muster::launcher {
 namespace {
 
 void Watch(int fd, int stop, const std::function<void()>& on_left) {
-  // Without requested events, poll reports errors only: a pipe has one once no
-  // reader is left.
+  // Without requested events, the wait ends for errors only: a pipe has one
+  // once no reader is left.
   pollfd watched[] = {{.fd = fd, .events = 0, .revents = 0},
                       {.fd = stop, .events = POLLIN, .revents = 0}};
   PollUntil(watched, kNoDeadline);
