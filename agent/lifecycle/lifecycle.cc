@@ -137,6 +137,7 @@ void Lifecycle::On(const DirectiveCame& event) {
                                       .reason = directive.reason};
   }
   restarts_used_ = directive.restarts_used.value_or(restarts_used_);
+  TakeCheckFault(directive);
   if (directive.preemption.has_value()) Preempt(*directive.preemption);
   if (directive.kind == rendezvous::DirectiveKind::kWait && PrintsForJob()) {
     Notice(absl::StrCat("waiting: ", directive.reason));
@@ -297,6 +298,7 @@ void Lifecycle::Reconcile() {
   KillWhenGraceIsOver();
   EndAnnouncementWhenDue();
   UpdateHealthChecks();
+  FollowPairCheck();
   if (leave_.has_value() && !HasWorkers() && !announcing_until_.has_value()) {
     step_.leave = leave_;
   }
@@ -600,6 +602,9 @@ void Lifecycle::SendReport() {
   report.waits_for_place = config_.policy.waits_for_place;
   report.health = health_.health();
   report.unhealthy = health_.unhealthy();
+  report.check_port = config_.check_port;
+  report.measurement = measurement_;
+  report.check_fault = check_fault_;
   step_.report = std::move(report);
 }
 

@@ -97,6 +97,11 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
   }
   const bool first = state.gathering.first();
   std::string reason;
+  if (state.check.has_value() && state.check->is_measuring()) {
+    return absl::StrCat("the ", state.check->size(),
+                        " nodes are checked by pairs, round ",
+                        state.check->rounds());
+  }
   if (!first) {
     absl::StrAppend(&reason, "round ", state.round, " is over (", state.why,
                     "); ");
@@ -141,8 +146,9 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
   status.connected = node.stream != 0;
   status.draining = node.going;
   status.silent_for = now - node.heard;
-  status.health = node.health;
-  status.unhealthy = node.unhealthy;
+  status.health =
+      node.check_fault.empty() ? node.health : Health::kUnhealthy;
+  status.unhealthy = node.complaint();
   status.time = node.time;
   if (node.part != Part::kNone && node.round == state.round) {
     status.progress = node.progress;
@@ -151,6 +157,21 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
     }
   }
   return status;
+}
+
+// Returns the node's part of the measurement in progress; nullopt: its partner
+// is gone.
+std::optional<PairCheck> PairCheckOf(const JobState& state, const Node& node) {
+  const auto partner = state.check->PartnerOf(node.identity.node_id);
+  if (!partner.has_value()) return std::nullopt;
+  const Node* const other = state.nodes.Find(partner->node_id);
+  if (other == nullptr) return std::nullopt;
+  return PairCheck{.number = state.check->number(),
+                   .role = partner->role,
+                   .partner = other->identity.host,
+                   .address = other->identity.address,
+                   .port = other->check_port,
+                   .key = ""};
 }
 
 // Whether the node must receive the verdict's stop order: it is an elector that
@@ -199,6 +220,13 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
     key.kind = DirectiveKind::kWait;
   }
   if (member) key.electorate = state.electors.world;
+  if (key.kind == DirectiveKind::kWait && state.check.has_value() &&
+      state.check->PartnerOf(node.identity.node_id).has_value()) {
+    key.pair_check = state.check->number();
+  }
+  const bool tells_fault =
+      key.kind == DirectiveKind::kWait || key.kind == DirectiveKind::kRun;
+  if (tells_fault) key.check_fault = node.check_fault;
   return key;
 }
 
@@ -211,6 +239,7 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
   directive.reason = state.why;
   if (!state.adoption.pending()) directive.restarts_used = state.restarts_used;
   directive.prints_for_job = PrintsForJob(state, node, key);
+  directive.check_fault = key.check_fault;
   if (!state.own_endpoint.empty() && !state.adoption.pending()) {
     directive.electorate = {.epoch = state.epoch,
                             .world = state.electors.world,
@@ -229,7 +258,14 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
                                 ? WaitsFor::kPlace
                                 : WaitsFor::kNodes;
       directive.reason = WaitReason(state, &node, state.now);
-      if (node.kept_out()) {
+      if (key.pair_check > 0) {
+        directive.pair_check = PairCheckOf(state, node);
+      }
+      if (node.kept_out_by_check()) {
+        directive.reason =
+            absl::StrCat("this node is not let in: ", node.check_fault, " (",
+                         directive.reason, ")");
+      } else if (node.kept_out()) {
         directive.reason = absl::StrCat(
             "this node is not let in: ", node.unhealthy,
             "; it is looked at again and again (", directive.reason, ")");

@@ -199,6 +199,29 @@ std::string RecoveryText(const SlowRank& slow) {
       slow.host, slow.local_rank);
 }
 
+bool IsSuspicious(const JobState& state) {
+  const std::optional<Failure>& cause = state.blame.failures().cause();
+  return state.spec.network_check == NetworkCheckTime::kSuspicion &&
+         state.stopping.cause == StopCause::kBroken && cause.has_value() &&
+         (cause->kind == FailureKind::kNodeLost ||
+          IsCommunicationError(cause->message));
+}
+
+int MissingNodes(const JobState& state) {
+  const Membership& nodes = state.nodes;
+  const int soon = nodes.ready() + nodes.being_checked() + nodes.broken();
+  const bool lacks_majority = LackingWorld(state, Among::kReady) != nullptr &&
+                              LackingWorld(state, Among::kAll) == nullptr;
+  const int missing = state.spec.min_nodes - soon;
+  return lacks_majority ? std::max(missing, 1) : missing;
+}
+
+Instant WaiverTime(const JobState& state) {
+  return state.gathering.first()
+             ? state.clock.since
+             : state.clock.since + state.spec.wait_for_replacement;
+}
+
 bool SpareWaits(const JobState& state) {
   return state.spec.scale_up == ScaleUp::kRestart && state.nodes.ready() > 0 &&
          state.world.size() < state.spec.max_nodes &&
@@ -226,7 +249,16 @@ std::optional<Instant> PhaseDeadline(const JobState& state) {
   switch (state.phase) {
     case JobPhase::kGathering:
       if (state.adoption.pending()) return deadline;
-      return state.gathering.NextDeadline(state.now, state.spec, state.clock);
+      deadline =
+          state.gathering.NextDeadline(state.now, state.spec, state.clock);
+      if (state.check.has_value()) {
+        deadline = Earlier(deadline, state.check->Deadline());
+      }
+      if (WaiverTime(state) > state.now && MissingNodes(state) > 0 &&
+          !state.nodes.kept_out().empty()) {
+        deadline = Earlier(deadline, WaiverTime(state));
+      }
+      return deadline;
     case JobPhase::kRunning:
       if (state.preemption.has_value()) {
         deadline = Earlier(deadline, state.preemption->deadline);
@@ -343,7 +375,7 @@ std::string KeptOut(const JobState& state, const Node* except) {
     if (&node == except) continue;
     if (named == kMaxNamedNodes) return absl::StrCat(text, ", …");
     absl::StrAppend(&text, named++ == 0 ? "; unhealthy: " : ", ",
-                    node.identity.host, " (", node.unhealthy, ")");
+                    node.identity.host, " (", node.complaint(), ")");
   }
   return text;
 }

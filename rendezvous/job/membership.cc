@@ -15,14 +15,26 @@ constexpr size_t kMaxPast = 4096;
 
 }  // namespace
 
-bool Node::ready() const { return present() && health == Health::kHealthy; }
+bool Node::ready() const {
+  return present() && health == Health::kHealthy && !kept_out_by_check();
+}
 
 bool Node::being_checked() const {
   return present() && health == Health::kUnchecked;
 }
 
 bool Node::kept_out() const {
-  return present() && health == Health::kUnhealthy;
+  return (present() && health == Health::kUnhealthy) || kept_out_by_check();
+}
+
+bool Node::kept_out_by_check() const {
+  return present() && health == Health::kHealthy && !check_fault.empty() &&
+         !fault_is_waived;
+}
+
+bool Node::checkable() const {
+  return present() && health == Health::kHealthy && check_port > 0 &&
+         !identity.address.empty();
 }
 
 bool Node::present() const {
@@ -207,6 +219,9 @@ void Membership::Count(const Node& node) {
   broken_ += node.stream == 0 ? 1 : 0;
   being_checked_ += node.being_checked() ? 1 : 0;
   if (node.kept_out()) kept_out_.insert(node.identity.node_id);
+  if (node.ready() && node.fault_is_waived) {
+    waived_.insert(node.identity.node_id);
+  }
 }
 
 void Membership::Uncount(const Node& node) {
@@ -217,6 +232,7 @@ void Membership::Uncount(const Node& node) {
   broken_ -= node.stream == 0 ? 1 : 0;
   being_checked_ -= node.being_checked() ? 1 : 0;
   kept_out_.erase(node.identity.node_id);
+  waived_.erase(node.identity.node_id);
 }
 
 }  // namespace muster::rendezvous

@@ -32,6 +32,8 @@ enum class Part {
 struct DirectiveKey {
   DirectiveKind kind = DirectiveKind::kWait;
   int round = -1;
+  uint64_t pair_check = 0;  // PairCheck::number; 0: no measurement
+  std::string check_fault;
   uint64_t newest_signal = 0;
   bool at_once = false;
   // For a stop order: how often its cause was replaced, and the verdict's exit
@@ -76,6 +78,12 @@ struct Node {
   NodeTime time;                 // Report::time
   Health health = Health::kHealthy;
   std::string unhealthy;
+  int check_port = 0;  // Report::check_port
+  // Why the check by pairs found the node bad; empty: it did not. If
+  // `fault_is_waived`, the node may get a place all the same, because too few
+  // others can.
+  std::string check_fault;
+  bool fault_is_waived = false;
   bool going = false;  // the node was drained or asked to leave
   std::string going_why;
 
@@ -121,8 +129,17 @@ struct Node {
   bool ready() const;
   // Whether running health checks will soon make the node ready or unhealthy.
   bool being_checked() const;
-  // Whether the node is kept out of a world only by bad health.
+  // Whether the node is kept out of a world only by bad health or by the check
+  // by pairs.
   bool kept_out() const;
+  // Whether it is only the check by pairs that keeps the node out.
+  bool kept_out_by_check() const;
+  // Whether the node could be checked by pairs now.
+  bool checkable() const;
+  // Why the node is kept out, or takes part although it is bad; "": neither.
+  const std::string& complaint() const {
+    return health == Health::kUnhealthy ? unhealthy : check_fault;
+  }
 
  private:
   // Whether the node could get a place if its health were good.
@@ -201,6 +218,9 @@ class Membership {
   int being_checked() const { return being_checked_; }
   // The ids of the nodes that get no place because they are unhealthy.
   const std::set<std::string>& kept_out() const { return kept_out_; }
+  // The ids of the nodes that are ready although the check by pairs found them
+  // bad (Node::fault_is_waived).
+  const std::set<std::string>& waived() const { return waived_; }
   // The number of nodes whose stream is broken and whose reconnect grace is not
   // over.
   int broken() const { return broken_; }
@@ -239,6 +259,7 @@ class Membership {
   int broken_ = 0;
   int being_checked_ = 0;
   std::set<std::string> kept_out_;
+  std::set<std::string> waived_;
 };
 
 struct PastNode {

@@ -359,4 +359,10 @@ std::vector<NetworkCheck::Finding> NetworkCheck::Judge() const {
   return findings;
 }
 
+std::optional<std::vector<NetworkCheck::Finding>> NetworkCheck::Conclude() {
+  if (is_measuring_ || rounds_ == concluded_) return std::nullopt;
+  concluded_ = rounds_;
+  return Judge();
+}
+
 }  // namespace muster::rendezvous

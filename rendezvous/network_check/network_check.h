@@ -93,6 +93,9 @@ class NetworkCheck {
 
   // The findings about all nodes that had a partner, by node id.
   std::vector<Finding> Judge() const;
+  // Returns the result of Judge if a round has ended since the last call; else
+  // nullopt.
+  std::optional<std::vector<Finding>> Conclude();
 
   int rounds() const { return rounds_; }
   // The number of nodes that had a partner or were present in a round.
@@ -149,6 +152,7 @@ class NetworkCheck {
   std::map<std::string, size_t> current_;  // pairing by node id, this round
   size_t awaited_ = 0;  // number of answers that the round in progress lacks
   int rounds_ = 0;
+  int concluded_ = 0;    // number of rounds at the last Conclude
   uint64_t number_ = 0;  // of the newest round
   bool is_measuring_ = false;
   bool is_forgiven_ = false;

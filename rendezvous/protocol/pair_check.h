@@ -1,16 +1,22 @@
 #ifndef MUSTER_RENDEZVOUS_PROTOCOL_PAIR_CHECK_H_
 #define MUSTER_RENDEZVOUS_PROTOCOL_PAIR_CHECK_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace muster::rendezvous {
 
+// Maximum length of Directive::check_fault, which describes up to O(log n)
+// measurements.
+inline constexpr size_t kMaxCheckFaultBytes = 1000;
+
 // An order to a node to measure its connection to another node, its partner,
 // and its processor (--network-check). Part of a directive; the partner has the
 // counterpart in its own directive.
 struct PairCheck {
-  // The end that accepts the connections, and the end that makes them.
+  // Each partner accepts a connection and makes one: kServe accepts first,
+  // kConnect connects first.
   enum class Role { kServe, kConnect };
 
   // Number of the measurement within the coordinator's epoch, from 1. Both
@@ -18,7 +24,7 @@ struct PairCheck {
   uint64_t number = 0;
   Role role = Role::kServe;
   std::string partner;  // host name of the partner, for messages
-  // The address and port at which the partner listens. Unused for kServe.
+  // The address and port at which the partner listens.
   std::string address;
   int port = 0;
   // Secret of kChannelKeyBytes random bytes by which the partners recognise

@@ -11,6 +11,7 @@
 #include "rendezvous/protocol/electorate.h"
 #include "rendezvous/protocol/failure.h"
 #include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/protocol/pair_check.h"
 #include "rendezvous/protocol/place.h"
 #include "rendezvous/protocol/progress.h"
 #include "rendezvous/protocol/time_ledger.h"
@@ -188,6 +189,14 @@ struct Report {
   Health health = Health::kHealthy;
   // The reason if `health` is kUnhealthy: one line, cut to kMaxLineBytes.
   std::string unhealthy;
+  // The port that this node keeps free for measurements by pairs; 0: it takes
+  // part in none.
+  int check_port = 0;
+  // The result of the newest measurement; nullopt: none, or it is in progress.
+  std::optional<PairMeasurement> measurement;
+  // Directive::check_fault in the newest directive that contains it, for a new
+  // coordinator.
+  std::string check_fault;
   // Progress of those workers of `round` that have reported any. A change of
   // progress alone does not cause a report.
   std::vector<WorkerProgress> progress;

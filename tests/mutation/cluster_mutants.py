@@ -113,7 +113,7 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('== Health::kHealthy', '!= Health::kUnhealthy')),
     ('who is being checked is not waited for', _JOB, 'Gathering::Decide',
      'if being_checked', FALSE),
-    ('the unhealthy are not named', _JOB, 'Membership::Count', 'if', DROP),
+    ('the unhealthy are not named', _JOB, 'Membership::Count', 'if kept_out', DROP),
     ('who was unhealthy is named for ever', _JOB, 'Membership::Uncount',
      'do kept_out_', DROP),
     ('all of the unhealthy are named', _JOB, 'KeptOut', 'if kMaxNamedNodes',

@@ -17,6 +17,7 @@ import inspect_mutants
 import job_mutants
 import journal_mutants
 import lifecycle_mutants
+import network_check_mutants
 import placement_mutants
 import relay_mutants
 import speaker_mutants
@@ -33,4 +34,4 @@ ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + bounds_mutants.ALL + file_mutants.ALL + connection_mutants.ALL
        + journal_mutants.ALL + etcd_mutants.ALL
        + dashboard_mutants.ALL + takeover_mutants.ALL + time_mutants.ALL
-       + straggler_mutants.ALL)
+       + straggler_mutants.ALL + network_check_mutants.ALL)

@@ -120,7 +120,8 @@ TEST(Simulation, TheSeedsProduceEveryKindOfEvent) {
                            "preempt",        "announced",
                            "checked",        "found unhealthy",
                            "successor",      "unhealthy",
-                           "healthy",        "job preempted"}) {
+                           "healthy",        "job preempted",
+                           "check",          "measured"}) {
     EXPECT_GE(seen[what], 3) << what;
   }
   for (const char* what :

@@ -1,0 +1,379 @@
+// Tests of the check by pairs before a round: who is measured with whom, which
+// nodes are kept out, and that a check never ends the job.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rendezvous/job/job_fixture.h"
+
+namespace muster::rendezvous {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+
+JobSpec CheckedSpec(int min_nodes, int max_nodes) {
+  JobSpec spec = QuickSpec(min_nodes, max_nodes);
+  spec.network_check = NetworkCheckTime::kStart;
+  return spec;
+}
+
+// A job whose nodes answer measurements. The connections of the nodes in `slow`
+// are slow; those in `silent` give no answer.
+class CheckedJob {
+ public:
+  explicit CheckedJob(const JobSpec& spec) : job(spec) {}
+
+  void Join(const std::string& name) {
+    job.Create(name).report.check_port = 4000;
+    job.Join(name);
+    names_.push_back(name);
+  }
+
+  void Measure(const std::string& name) {
+    const Directive& told = job.told(name);
+    if (told.kind != DirectiveKind::kWait || !told.pair_check.has_value()) {
+      return;
+    }
+    const bool is_slow =
+        slow.count(name) + slow.count(told.pair_check->partner) > 0;
+    job.agent(name).report.measurement =
+        PairMeasurement{.epoch = told.epoch,
+                        .number = told.pair_check->number,
+                        .round_trip_s = 0.001,
+                        .bytes_per_s = is_slow ? 1e7 : 1e9,
+                        .compute_s = 0.01};
+    if (silent.count(name) == 0) job.Report(name);
+  }
+
+  // Lets all nodes measure until no measurement is asked for.
+  void RunCheck() {
+    for (int round = 0; round < 8; ++round) {
+      for (const std::string& name : names_) Measure(name);
+    }
+  }
+
+  JobFixture job;
+  std::set<std::string> slow;
+  std::set<std::string> silent;
+
+ private:
+  std::vector<std::string> names_;
+};
+
+TEST(JobCheck, WithoutTheFlagNothingIsMeasured) {
+  CheckedJob checked(QuickSpec(2, 2));
+  checked.Join("a");
+  checked.Join("b");
+  EXPECT_EQ(checked.job.kind("a"), DirectiveKind::kRun);
+  EXPECT_EQ(checked.job.Count("check"), 0);
+}
+
+TEST(JobCheck, TheWorldWaitsForTheCheck) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  checked.Join("a");
+  EXPECT_FALSE(job.told("a").pair_check.has_value());
+  checked.Join("b");
+  const PairCheck first = *job.told("a").pair_check;
+  const PairCheck second = *job.told("b").pair_check;
+  EXPECT_EQ(first.number, second.number);
+  EXPECT_NE(first.role, second.role);
+  EXPECT_EQ(first.partner, "b");
+  EXPECT_EQ(first.address, job.agent("b").report.node.address);
+  EXPECT_EQ(first.port, 4000);
+  EXPECT_THAT(job.status().reason, HasSubstr("are checked by pairs, round 1"));
+  checked.Measure("a");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kWait);
+  checked.Measure("b");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kRun);
+  EXPECT_THAT(job.Decided("check"),
+              HasSubstr("the check of 2 nodes by pairs took 0.00 s and 1 "
+                        "round: all are good"));
+}
+
+TEST(JobCheck, ASpareTakesThePlaceOfABadNode) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  checked.Join("a");
+  checked.Join("b");
+  checked.Join("c");
+  checked.RunCheck();
+  EXPECT_THAT(job.World(), ElementsAre("a", "c"));
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kWait);
+  EXPECT_THAT(job.Decided("unhealthy"),
+              HasSubstr("b is kept out: slow in the check by pairs: 10 MB/s "
+                        "and 1 ms with a"));
+  EXPECT_THAT(job.told("b").check_fault, HasSubstr("slow in the check"));
+  EXPECT_THAT(job.told("b").reason, HasSubstr("slow in the check"));
+  for (const NodeStatus& node : job.status().nodes) {
+    EXPECT_EQ(node.health, node.node.node_id == "b" ? Health::kUnhealthy
+                                                    : Health::kHealthy);
+  }
+}
+
+TEST(JobCheck, ABadNodeIsNoSpareThatIsLetIn) {
+  CheckedJob checked(CheckedSpec(2, 3));
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  checked.RunCheck();
+  EXPECT_EQ(job.phase(), JobPhase::kGathering) << "the last call goes on";
+  job.Wait(seconds(5));
+  EXPECT_THAT(job.World(), ElementsAre("a", "c"));
+  job.Runs("a");
+  job.Runs("c");
+  job.Wait(seconds(30));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job.round(), 1);
+}
+
+TEST(JobCheck, WithoutEnoughOthersABadNodeTakesPart) {
+  CheckedJob checked(CheckedSpec(3, 3));
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  checked.RunCheck();
+  EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(job.Decided("check"),
+              HasSubstr("warning: b takes part although it is bad, because "
+                        "only 2 of at least 3 nodes are good: slow"));
+  EXPECT_EQ(job.status().nodes[1].health, Health::kUnhealthy);
+}
+
+TEST(JobCheck, OfTwoBadNodesTheSlowOneIsLetIn) {
+  CheckedJob checked(CheckedSpec(4, 4));
+  JobFixture& job = checked.job;
+  checked.slow = {"e"};
+  checked.silent = {"b"};
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  checked.Join("d");
+  checked.Join("e");
+  for (int i = 0; i < 4; ++i) {
+    checked.RunCheck();
+    job.Wait(NetworkCheck::kRoundTimeout);
+  }
+  EXPECT_THAT(job.World(), ElementsAre("a", "c", "d", "e"));
+}
+
+TEST(JobCheck, AWaivedNodeMakesRoomForABetterOne) {
+  CheckedJob checked(CheckedSpec(3, 4));
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  job.Wait(seconds(4));
+  checked.RunCheck();
+  ASSERT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
+  for (const char* name : {"a", "b", "c"}) job.Runs(name);
+  // A good spare comes: the next round begins without the bad node.
+  checked.Join("d");
+  job.Wait(seconds(10));
+  job.AllStop();
+  EXPECT_THAT(job.World(), ElementsAre("a", "d", "c"));
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kWait);
+}
+
+TEST(JobCheck, ASilentNodeDelaysTheJobOnly) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  checked.silent = {"a", "b"};
+  checked.Join("a");
+  checked.Join("b");
+  checked.RunCheck();
+  job.Wait(NetworkCheck::kRoundTimeout - seconds(1));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Wait(seconds(1));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_THAT(job.Decided("check"), HasSubstr("warning: some nodes take part"));
+}
+
+TEST(JobCheck, ALostNodeIsNotAwaited) {
+  CheckedJob checked(CheckedSpec(2, 3));
+  JobFixture& job = checked.job;
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  job.BreakStream("b");
+  checked.Measure("a");
+  job.Wait(seconds(1));
+  checked.RunCheck();
+  job.Wait(seconds(4));
+  EXPECT_THAT(job.World(), ElementsAre("a", "c"));
+}
+
+TEST(JobCheck, AMeasurementOfAnotherCoordinatorIsIgnored) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  checked.Join("a");
+  checked.Join("b");
+  for (const char* name : {"a", "b"}) {
+    job.agent(name).report.measurement =
+        PairMeasurement{.epoch = job.told(name).epoch - 1,
+                        .number = job.told(name).pair_check->number,
+                        .round_trip_s = 1,
+                        .bytes_per_s = 1};
+    job.Report(name);
+  }
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+}
+
+TEST(JobCheck, ANewCoordinatorBeginsTheCheckAnew) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  checked.Join("a");
+  checked.Join("b");
+  checked.Measure("a");
+  job.ReplaceCoordinator(seconds(1));
+  job.ReconnectAll({"a", "b"});
+  EXPECT_TRUE(job.told("a").pair_check.has_value());
+  checked.RunCheck();
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+TEST(JobCheck, ANewCoordinatorKeepsABadNodeOut) {
+  for (const bool has_record : {true, false}) {
+    CheckedJob checked(CheckedSpec(2, 3));
+    JobFixture& job = checked.job;
+    checked.slow = {"b"};
+    for (const char* name : {"a", "b", "c"}) checked.Join(name);
+    checked.RunCheck();
+    job.Wait(seconds(5));
+    job.Runs("a");
+    job.Runs("c");
+    // The agent repeats what its directive contains.
+    job.agent("b").report.check_fault = job.told("b").check_fault;
+    if (has_record) {
+      job.ReplaceCoordinator();
+    } else {
+      job.ReplaceCoordinatorAndRecord();
+    }
+    job.ReconnectAll({"a", "b", "c"});
+    job.Wait(seconds(30));
+    EXPECT_EQ(job.round(), 1);
+    EXPECT_EQ(job.phase(), JobPhase::kRunning);
+    EXPECT_THAT(job.told("b").check_fault, Not(IsEmpty()));
+  }
+}
+
+TEST(JobCheck, NoMeasurementWhileTheCoordinatorStoodStillIsLost) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  checked.Join("a");
+  checked.Join("b");
+  job.StandStill(NetworkCheck::kRoundTimeout + seconds(1));
+  checked.Measure("a");
+  checked.Measure("b");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_THAT(job.Decided("check"), HasSubstr("all are good"));
+}
+
+TEST(JobCheck, NodesWithoutAPortAreNotChecked) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  job.Join("a");
+  job.Join("b");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+TEST(JobCheck, AtTheJoinTimeoutTheWorldFormsUnchecked) {
+  JobSpec spec = CheckedSpec(2, 3);
+  spec.join_timeout = seconds(10);
+  CheckedJob checked(spec);
+  JobFixture& job = checked.job;
+  checked.silent = {"a"};
+  checked.Join("a");
+  checked.Join("b");
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+// Runs a job of two nodes and a spare until round 1 is over.
+void RunARound(CheckedJob& checked, const std::function<void(JobFixture&)>& end) {
+  JobFixture& job = checked.job;
+  for (const char* name : {"a", "b"}) checked.Join(name);
+  checked.RunCheck();
+  ASSERT_EQ(job.phase(), JobPhase::kRunning);
+  job.Runs("a");
+  job.Runs("b");
+  checked.Join("c");
+  end(job);
+  job.AllStop();
+}
+
+TEST(JobCheck, AfterSuspicionTheNodesAreCheckedAgain) {
+  JobSpec spec = CheckedSpec(2, 2);
+  spec.max_restarts = 3;
+  spec.network_check = NetworkCheckTime::kSuspicion;
+  const auto lose = [](JobFixture& job) {
+    job.BreakStream("b");
+    job.Wait(seconds(1));
+  };
+  const auto fail_to_communicate = [](JobFixture& job) {
+    Failure failure = ExitedWith(0, 1);
+    failure.message = "Connection reset by peer";
+    job.Fails("a", failure);
+  };
+  for (const auto& end :
+       {std::function<void(JobFixture&)>(lose),
+        std::function<void(JobFixture&)>(fail_to_communicate)}) {
+    CheckedJob checked(spec);
+    RunARound(checked, end);
+    EXPECT_EQ(checked.job.phase(), JobPhase::kGathering);
+    checked.RunCheck();
+    EXPECT_EQ(checked.job.phase(), JobPhase::kRunning);
+    EXPECT_EQ(checked.job.round(), 2);
+  }
+}
+
+TEST(JobCheck, WithoutSuspicionTheNextRoundBeginsAtOnce) {
+  JobSpec spec = CheckedSpec(2, 2);
+  spec.max_restarts = 3;
+  const auto fail = [](JobFixture& job) { job.Fails("a", ExitedWith(0, 1)); };
+  const auto lose = [](JobFixture& job) {
+    job.BreakStream("b");
+    job.Wait(seconds(1));
+  };
+  {
+    CheckedJob checked(spec);
+    RunARound(checked, lose);
+    EXPECT_EQ(checked.job.round(), 2) << "only the first round is checked";
+  }
+  spec.network_check = NetworkCheckTime::kSuspicion;
+  CheckedJob checked(spec);
+  RunARound(checked, fail);
+  EXPECT_EQ(checked.job.round(), 2) << "a worker's own failure";
+}
+
+TEST(JobCheck, AGoodCheckLiftsAFault) {
+  JobSpec spec = CheckedSpec(2, 2);
+  spec.network_check = NetworkCheckTime::kSuspicion;
+  CheckedJob checked(spec);
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  checked.RunCheck();
+  ASSERT_THAT(job.World(), ElementsAre("a", "c"));
+  job.Runs("a");
+  job.Runs("c");
+  checked.slow.clear();
+  job.BreakStream("c");
+  job.Wait(seconds(1));
+  job.AllStop();
+  checked.RunCheck();
+  EXPECT_THAT(job.World(), UnorderedElementsAre("a", "b"));
+  EXPECT_THAT(job.Decided("healthy"), HasSubstr("b is good"));
+  EXPECT_EQ(job.told("b").check_fault, "");
+}
+
+}  // namespace
+}  // namespace muster::rendezvous
