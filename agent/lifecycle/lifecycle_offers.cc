@@ -62,10 +62,10 @@ void Lifecycle::UpdateHealthChecks() {
 }
 
 void Lifecycle::FollowPairCheck() {
-  const bool is_asked =
-      directive_.has_value() && !leave_.has_value() && !HasWorkers() &&
-      directive_->kind == rendezvous::DirectiveKind::kWait &&
-      directive_->pair_check.has_value();
+  const bool is_asked = directive_.has_value() && !leave_.has_value() &&
+                        !HasWorkers() &&
+                        directive_->kind == rendezvous::DirectiveKind::kWait &&
+                        directive_->pair_check.has_value();
   if (!is_asked) {
     measurement_.reset();
     if (std::exchange(is_measuring_, false)) {
@@ -99,9 +99,8 @@ void Lifecycle::TakeCheckFault(const rendezvous::Directive& directive) {
                      directive.kind == rendezvous::DirectiveKind::kRun;
   if (!tells || check_fault_ == directive.check_fault) return;
   check_fault_ = directive.check_fault;
-  Notice(check_fault_.empty()
-             ? "this node is good in the check by pairs"
-             : absl::StrCat("this node is ", check_fault_));
+  Notice(check_fault_.empty() ? "this node is good in the check by pairs"
+                              : absl::StrCat("this node is ", check_fault_));
 }
 
 void Lifecycle::On(const HealthChecked& event) {

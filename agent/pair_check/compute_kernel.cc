@@ -66,9 +66,8 @@ double TimeComputeKernel() {
   std::vector<std::thread> threads;
   for (size_t i = 0; i < cores.size(); ++i) {
     try {
-      threads.emplace_back([&times, core = cores[i], i] {
-        times[i] = TimeOnCore(core);
-      });
+      threads.emplace_back(
+          [&times, core = cores[i], i] { times[i] = TimeOnCore(core); });
     } catch (const std::system_error&) {
       break;  // The process may not start more threads.
     }

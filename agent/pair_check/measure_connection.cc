@@ -202,7 +202,7 @@ class Conversation {
   // Receives data, and returns its rate in bytes per second.
   absl::StatusOr<double> ReceiveBulk(const ConnectionLimits& limits) {
     std::vector<char> buffer(size_t{4} * kChunkBytes);
-    size_t position = 0;  // within the chunk
+    size_t position = 0;           // within the chunk
     std::optional<Instant> first;  // time of the first data
     std::optional<Instant> from;   // when the measured time began
     size_t counted = 0;            // number of bytes since then
@@ -271,9 +271,8 @@ absl::StatusOr<OwnedFd> Listen(int port) {
       return fd;
     }
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat("it cannot listen at port ", port, ": ",
-                   std::strerror(errno)));
+  return absl::FailedPreconditionError(absl::StrCat(
+      "it cannot listen at port ", port, ": ", std::strerror(errno)));
 }
 
 // A connection that may be the partner's.
@@ -322,9 +321,8 @@ absl::StatusOr<StreamSocket> Accept(const PairCheck& check,
           {.fd = one.socket.fd.get(), .events = one.events, .revents = 0});
     }
     PollUntil(fds, limit.deadline);
-    absl::Status state = limit.Check(fds[1].revents != 0
-                                         ? Limit::State::kCancelled
-                                         : Limit::State::kWanted);
+    absl::Status state = limit.Check(
+        fds[1].revents != 0 ? Limit::State::kCancelled : Limit::State::kWanted);
     if (absl::IsDeadlineExceeded(state)) {
       return absl::DeadlineExceededError("it did not connect in time");
     }
@@ -343,8 +341,8 @@ absl::StatusOr<StreamSocket> Accept(const PairCheck& check,
     if (candidates.size() == kMaxCandidates) candidates.pop_front();
     Candidate& added = candidates.emplace_back();
     if (tls.has_value()) {
-      added.socket.tls = std::make_unique<TlsStream>(
-          *tls, TlsStream::Side::kServer, fd.get());
+      added.socket.tls =
+          std::make_unique<TlsStream>(*tls, TlsStream::Side::kServer, fd.get());
     }
     added.socket.fd = std::move(fd);
   }
@@ -360,8 +358,8 @@ absl::StatusOr<StreamSocket> Dial(const PairCheck& check,
     if (fd.ok()) {
       StreamSocket socket{*std::move(fd), nullptr};
       if (tls.has_value()) {
-        socket.tls = std::make_unique<TlsStream>(
-            *tls, TlsStream::Side::kClient, socket.fd.get());
+        socket.tls = std::make_unique<TlsStream>(*tls, TlsStream::Side::kClient,
+                                                 socket.fd.get());
         absl::Status encrypted = socket.tls->FinishHandshake(limit.deadline);
         if (!encrypted.ok()) return encrypted;
       }
@@ -406,9 +404,8 @@ absl::StatusOr<double> Connect(const PairCheck& check,
   if (done.ok()) done = partner.Receive(theirs.data(), theirs.size());
   if (!done.ok()) return done;
   if (!IsSameSecret(theirs, HelloOf(check, Speaker::kServer))) {
-    return absl::UnavailableError(
-        absl::StrCat("another program answers at ",
-                     HostPort(check.address, check.port)));
+    return absl::UnavailableError(absl::StrCat(
+        "another program answers at ", HostPort(check.address, check.port)));
   }
   const absl::StatusOr<double> round_trip = partner.MeasureRoundTrip();
   if (!round_trip.ok()) return round_trip;
@@ -435,8 +432,7 @@ absl::StatusOr<ConnectionValues> MeasureConnection(
                     .cancel_fd = cancel_fd};
   ConnectionValues values;
   const auto serve = [&]() -> absl::Status {
-    const absl::StatusOr<double> rate =
-        Serve(check, tls, port, total, limits);
+    const absl::StatusOr<double> rate = Serve(check, tls, port, total, limits);
     if (rate.ok()) values.bytes_per_s = *rate;
     return rate.status();
   };

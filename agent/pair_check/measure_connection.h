@@ -29,8 +29,8 @@ struct ConnectionLimits {
 
 // Measures the TCP connections to and from the partner of `check`: the round
 // trip and the rate. The partner calls this function with the other role at
-// about the same time. First the client (kConnect) connects and sends data, then
-// the server does. The ends prove to each other that they know
+// about the same time. First the client (kConnect) connects and sends data,
+// then the server does. The ends prove to each other that they know
 // `check.key`; with Encryption::kWorkers the connection is encrypted like those
 // of the workers, and the rate is that of encrypted data. Connections of
 // strangers are closed, and do not delay the partner.

@@ -71,10 +71,8 @@ class MeasureConnectionTest : public testing::Test {
 TEST_F(MeasureConnectionTest, BothEndsMeasure) {
   for (const Encryption encryption :
        {Encryption::kNone, Encryption::kWorkers}) {
-    auto server =
-        Start(Check(PairCheck::Role::kServe), encryption, kPatient);
-    auto client =
-        Start(Check(PairCheck::Role::kConnect), encryption, kPatient);
+    auto server = Start(Check(PairCheck::Role::kServe), encryption, kPatient);
+    auto client = Start(Check(PairCheck::Role::kConnect), encryption, kPatient);
     for (auto* end : {&server, &client}) {
       const Result result = end->get();
       ASSERT_TRUE(result.ok()) << result.status();
@@ -99,8 +97,7 @@ TEST_F(MeasureConnectionTest, TheServerMayComeLater) {
 
 TEST_F(MeasureConnectionTest, AnAbsentPartnerIsReportedInTime) {
   for (const auto role : {PairCheck::Role::kServe, PairCheck::Role::kConnect}) {
-    const Result result =
-        Start(Check(role), Encryption::kNone, kHasty).get();
+    const Result result = Start(Check(role), Encryption::kNone, kHasty).get();
     EXPECT_FALSE(result.ok());
     EXPECT_NE(result.status().message(), "");
   }
@@ -145,8 +142,9 @@ TEST_F(MeasureConnectionTest, StrangersDoNotDelayThePartner) {
     auto server = Start(Check(PairCheck::Role::kServe), encryption, kPatient);
     std::vector<OwnedFd> strangers;
     while (strangers.size() < 40) {
-      absl::StatusOr<OwnedFd> one = ConnectTcp(
-          "127.0.0.1", PortOf(PairCheck::Role::kServe), MonotonicNow() + seconds(5));
+      absl::StatusOr<OwnedFd> one =
+          ConnectTcp("127.0.0.1", PortOf(PairCheck::Role::kServe),
+                     MonotonicNow() + seconds(5));
       if (one.ok()) strangers.push_back(*std::move(one));
     }
     auto client = Start(Check(PairCheck::Role::kConnect), encryption, kPatient);

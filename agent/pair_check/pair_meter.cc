@@ -18,13 +18,13 @@ namespace {
 using rendezvous::PairCheck;
 using rendezvous::PairMeasurement;
 
-// Time limit of a measurement in all, below NetworkCheck::kRoundTimeout. It ends
-// a look-up of a name that hangs.
+// Time limit of a measurement in all, below NetworkCheck::kRoundTimeout. It
+// ends a look-up of a name that hangs.
 constexpr Duration kTimeout = std::chrono::seconds(9);
 
 std::string FailureText(const absl::Status& status) {
-  const std::string text = BoundedLine(std::string(status.message()),
-                                       rendezvous::kMaxLineBytes);
+  const std::string text =
+      BoundedLine(std::string(status.message()), rendezvous::kMaxLineBytes);
   return text.empty() ? "it failed" : text;
 }
 

@@ -23,9 +23,9 @@ class PairMeter {
 
   int port() const { return port_.has_value() ? port_->port() : 0; }
 
-  // Starts a measurement in place of an earlier one. Another thread calls `done`
-  // with the result, within about 10 seconds. `done` is not called after Drop or
-  // another Measure. `epoch`: PairMeasurement::epoch.
+  // Starts a measurement in place of an earlier one. Another thread calls
+  // `done` with the result, within about 10 seconds. `done` is not called after
+  // Drop or another Measure. `epoch`: PairMeasurement::epoch.
   void Measure(uint64_t epoch, const rendezvous::PairCheck& check,
                std::function<void(rendezvous::PairMeasurement)> done);
   // Cancels a running measurement.

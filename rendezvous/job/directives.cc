@@ -146,8 +146,7 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
   status.connected = node.stream != 0;
   status.draining = node.going;
   status.silent_for = now - node.heard;
-  status.health =
-      node.check_fault.empty() ? node.health : Health::kUnhealthy;
+  status.health = node.check_fault.empty() ? node.health : Health::kUnhealthy;
   status.unhealthy = node.complaint();
   status.time = node.time;
   if (node.part != Part::kNone && node.round == state.round) {

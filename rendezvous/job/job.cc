@@ -275,8 +275,8 @@ Node* Job::Admit(const ReportArrived& event) {
   if (state_.nodes.size() == 1) ++state_.changes;
   node.place_key = report.place_key;
   if (state_.spec.network_check != NetworkCheckTime::kNever) {
-    state_.nodes.Update(
-        node, [&](Node& n) { n.check_fault = report.check_fault; });
+    state_.nodes.Update(node,
+                        [&](Node& n) { n.check_fault = report.check_fault; });
   }
   if (const int rank =
           state_.electors.RankOf(node.identity, state_.spec.takeover);

@@ -52,9 +52,10 @@ bool Job::CheckDelaysWorld() {
   if (!check.BeginRound(state_.now, number, present)) return false;
   state_.measurements = number;
   outbox_.Reword();
-  outbox_.Note("check", "",
-               absl::StrCat("round ", check.rounds(), " of the check by pairs: ",
-                            Counted(std::ssize(present), "node")));
+  outbox_.Note(
+      "check", "",
+      absl::StrCat("round ", check.rounds(), " of the check by pairs: ",
+                   Counted(std::ssize(present), "node")));
   for (auto& [id, node] : state_.nodes.nodes()) {
     if (check.PartnerOf(id).has_value()) outbox_.Tell(node);
   }
@@ -78,9 +79,9 @@ bool Job::ConcludeCheck() {
       undecided.push_back(absl::StrCat(node->identity.host, ": ", finding.why));
     } else if (finding.grade != Grade::kGood) {
       ++bad;
-      fault = BoundedFault(absl::StrCat(
-          finding.grade == Grade::kSlow ? "slow" : "unreachable",
-          " in the check by pairs: ", finding.why));
+      fault = BoundedFault(
+          absl::StrCat(finding.grade == Grade::kSlow ? "slow" : "unreachable",
+                       " in the check by pairs: ", finding.why));
     }
     if (node->check_fault == fault) continue;
     changed = true;
@@ -163,12 +164,12 @@ void Job::WaiveFaults() {
     if (MissingNodes(state_) <= 0) return;
     set_waived(*node, true);
     outbox_.Reword();
-    outbox_.Note("check", node->identity.node_id,
-                 absl::StrCat("warning: ", node->identity.host,
-                              " takes part although it is bad, because only ",
-                              good, " of at least ",
-                              Counted(state_.spec.min_nodes, "node"),
-                              " are good: ", node->check_fault));
+    outbox_.Note(
+        "check", node->identity.node_id,
+        absl::StrCat("warning: ", node->identity.host,
+                     " takes part although it is bad, because only ", good,
+                     " of at least ", Counted(state_.spec.min_nodes, "node"),
+                     " are good: ", node->check_fault));
   }
 }
 

@@ -332,27 +332,24 @@ std::vector<NetworkCheck::Finding> NetworkCheck::Judge() const {
     const Standing standing = standings.at(id);
     if (standing == Standing::kUnmeasured) continue;
     Finding finding{.node_id = id};
-    const bool is_measured =
-        std::ranges::any_of(subject.pairings, [this](size_t i) {
-          return ValuesOf(pairings_[i]).has_value();
-        });
+    const bool is_measured = std::ranges::any_of(
+        subject.pairings,
+        [this](size_t i) { return ValuesOf(pairings_[i]).has_value(); });
     if (standing == Standing::kBad) {
       finding.grade = is_measured ? Grade::kSlow : Grade::kFailed;
-      finding.why = absl::StrCat(Describe(id, subject),
-                                 DescribeMedians(medians));
+      finding.why =
+          absl::StrCat(Describe(id, subject), DescribeMedians(medians));
     } else if (standing == Standing::kUndecided) {
       finding.grade = Grade::kUndecided;
       finding.why = Describe(id, subject);
     }
-    const double longest =
-        std::max(kSlowComputeFactor * medians.compute_s,
-                 medians.compute_s + kMinExcessCompute);
+    const double longest = std::max(kSlowComputeFactor * medians.compute_s,
+                                    medians.compute_s + kMinExcessCompute);
     if (subject.compute_s > longest && standing != Standing::kBad) {
       finding.grade = Grade::kSlow;
-      finding.why = absl::StrCat("its compute kernel takes ",
-                                 TimeText(subject.compute_s),
-                                 ", the median is ",
-                                 TimeText(medians.compute_s));
+      finding.why =
+          absl::StrCat("its compute kernel takes ", TimeText(subject.compute_s),
+                       ", the median is ", TimeText(medians.compute_s));
     }
     findings.push_back(std::move(finding));
   }

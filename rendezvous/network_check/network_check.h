@@ -27,11 +27,11 @@ namespace muster::rendezvous {
 //            measured, because a median of fewer pairs proves nothing.
 //
 // A pair is good if its round trip and its rate are not worse than kSlowFactor
-// times the median of the nodes' best values. A node is good if one of its pairs
-// is good. It is bad if none is, and one of its partners is good; or if it gave
-// no answer at all, although a partner of it did. Otherwise it is undecided, as
-// are both of two nodes that are alone. Apart from that, a node is bad if its
-// compute kernel is much slower than the median.
+// times the median of the nodes' best values. A node is good if one of its
+// pairs is good. It is bad if none is, and one of its partners is good; or if
+// it gave no answer at all, although a partner of it did. Otherwise it is
+// undecided, as are both of two nodes that are alone. Apart from that, a node
+// is bad if its compute kernel is much slower than the median.
 //
 // Pure. Not thread-safe. A round costs O(n log n) of the number of nodes; there
 // are O(log n) rounds.
@@ -138,7 +138,8 @@ class NetworkCheck {
   std::map<std::string, Standing> Standings(const Medians& medians) const;
   bool HaveMet(const std::string& a, const std::string& b) const;
   bool IsSilent(const std::string& node_id, const Subject& subject) const;
-  std::string Describe(const std::string& node_id, const Subject& subject) const;
+  std::string Describe(const std::string& node_id,
+                       const Subject& subject) const;
   std::string DescribeMedians(const Medians& medians) const;
 
   // The pairs of the next round.
@@ -149,7 +150,7 @@ class NetworkCheck {
   const Instant began_;
   std::map<std::string, Subject> subjects_;  // by node id
   std::vector<Pairing> pairings_;            // of all rounds
-  std::map<std::string, size_t> current_;  // pairing by node id, this round
+  std::map<std::string, size_t> current_;    // pairing by node id, this round
   size_t awaited_ = 0;  // number of answers that the round in progress lacks
   int rounds_ = 0;
   int concluded_ = 0;    // number of rounds at the last Conclude

@@ -24,9 +24,8 @@ constexpr double kRate = 1e9;
 constexpr double kCompute = 0.010;
 
 PairMeasurement Good() {
-  return {.round_trip_s = kRoundTrip,
-          .bytes_per_s = kRate,
-          .compute_s = kCompute};
+  return {
+      .round_trip_s = kRoundTrip, .bytes_per_s = kRate, .compute_s = kCompute};
 }
 
 PairMeasurement Failed() {
@@ -59,10 +58,9 @@ class Runner {
       EXPECT_EQ(back->node_id, id);
       EXPECT_NE(back->role, partner->role);
       const auto pair = std::minmax(id, partner->node_id);
-      EXPECT_TRUE(pairs.insert(pair).second ||
-                  pairs.count(pair) == 1);
-      EXPECT_EQ(met_.count(pair), 0u) << id << " meets " << partner->node_id
-                                      << " again";
+      EXPECT_TRUE(pairs.insert(pair).second || pairs.count(pair) == 1);
+      EXPECT_EQ(met_.count(pair), 0u)
+          << id << " meets " << partner->node_id << " again";
     }
     for (const auto& pair : pairs) met_.insert(pair);
     for (const auto& [id, host] : present_) {
@@ -90,7 +88,8 @@ class Runner {
   std::map<std::string, Grade> Grades() {
     std::map<std::string, Grade> grades;
     for (const auto& finding : check_.Judge()) {
-      if (finding.grade != Grade::kGood) grades[finding.node_id] = finding.grade;
+      if (finding.grade != Grade::kGood)
+        grades[finding.node_id] = finding.grade;
     }
     return grades;
   }
@@ -207,9 +206,9 @@ TEST(NetworkCheck, SmallDifferencesAreGood) {
 
 TEST(NetworkCheck, TwoBadNodesThatMetAreToldFromTheOthers) {
   for (const int nodes : {4, 6, 7, 16}) {
-    for (const auto& bad : {std::set<std::string>{"aa", "ab"},
-                            std::set<std::string>{"aa", "ac"},
-                            std::set<std::string>{"ab", "ad"}}) {
+    for (const auto& bad :
+         {std::set<std::string>{"aa", "ab"}, std::set<std::string>{"aa", "ac"},
+          std::set<std::string>{"ab", "ad"}}) {
       Runner run(nodes);
       run.Run(Unreachable(bad));
       std::set<std::string> found;
@@ -233,8 +232,9 @@ TEST(NetworkCheck, ThirdRoundTellsAGoodNodeWithTwoBadPartners) {
 TEST(NetworkCheck, OfTwoNodesNeitherIsBlamed) {
   Runner run(2);
   run.Run(Unreachable({"aa"}));
-  EXPECT_THAT(run.Grades(), ElementsAre(testing::Pair("aa", Grade::kUndecided),
-                                        testing::Pair("ab", Grade::kUndecided)));
+  EXPECT_THAT(run.Grades(),
+              ElementsAre(testing::Pair("aa", Grade::kUndecided),
+                          testing::Pair("ab", Grade::kUndecided)));
   EXPECT_EQ(run.check().rounds(), 1);
 }
 
@@ -282,7 +282,7 @@ TEST(NetworkCheck, HostileValuesAreNoMeasurement) {
   for (const double value : {std::numeric_limits<double>::quiet_NaN(),
                              std::numeric_limits<double>::infinity(), -1.0, 0.0,
                              -std::numeric_limits<double>::infinity()}) {
-    for (double PairMeasurement::* field :
+    for (double PairMeasurement::*field :
          {&PairMeasurement::round_trip_s, &PairMeasurement::bytes_per_s}) {
       Runner run(6);
       run.Run([&](const std::string& node, const std::string&) {

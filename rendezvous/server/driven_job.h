@@ -65,8 +65,8 @@ class JobWatchers {
   std::map<uint64_t, std::shared_ptr<Watcher>> watchers_;
 };
 
-// Creates the secret key of each round (Place::channel_key), or of each round of
-// a check by pairs (PairCheck::key). Not thread-safe.
+// Creates the secret key of each round (Place::channel_key), or of each round
+// of a check by pairs (PairCheck::key). Not thread-safe.
 class ChannelKeys {
  public:
   // Continues with the `key` that an earlier coordinator used for `round`, if

@@ -32,10 +32,10 @@ TEST(DirectiveWireTest, WritesWhatTheKindNeedsAndNothingElse) {
       UnsetFields(WireOf(DirectiveKind::kFinished)),
       UnorderedElementsAre("place", "signals", "preemption", "prints_for_job",
                            "another_job", "waits_for", "pair_check"));
-  EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kStop)),
-              UnorderedElementsAre("place", "signals", "verdict",
-                                   "acts_for_job", "another_job", "waits_for",
-                                   "pair_check"));
+  EXPECT_THAT(
+      UnsetFields(WireOf(DirectiveKind::kStop)),
+      UnorderedElementsAre("place", "signals", "verdict", "acts_for_job",
+                           "another_job", "waits_for", "pair_check"));
   EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kWait)),
               UnorderedElementsAre("place", "signals", "preemption", "stop",
                                    "verdict", "acts_for_job", "another_job"));

@@ -248,12 +248,12 @@ void Conversation::Step(const std::string& node,
       // In the scenarios an announcement, a health check and a measurement take
       // no time, so there is nothing to end.
     } else if (const auto* pair = std::get_if<agent::MeasurePair>(&action)) {
-      to_agents_.emplace_back(
-          node, agent::PairMeasured{{.epoch = pair->epoch,
-                                     .number = pair->check.number,
-                                     .round_trip_s = 0.001,
-                                     .bytes_per_s = 1e9,
-                                     .compute_s = 0.01}});
+      to_agents_.emplace_back(node,
+                              agent::PairMeasured{{.epoch = pair->epoch,
+                                                   .number = pair->check.number,
+                                                   .round_trip_s = 0.001,
+                                                   .bytes_per_s = 1e9,
+                                                   .compute_s = 0.01}});
     } else if (std::holds_alternative<agent::CloseStore>(action)) {
       Write(absl::StrCat(node, " releases who waits in the round's store"));
     } else {

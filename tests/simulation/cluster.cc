@@ -345,7 +345,8 @@ std::string Cluster::Run() {
       spec.preempt_grace + 2 * rendezvous::RestartBackoff::kMaxDelay +
       (plan.checked ? 3 * (plan.max_check + plan.check_interval)
                     : Duration::zero()) +
-      CheckBound(plan) + (plan.takeover ? TakeoverBound(plan) : Duration::zero()) + seconds(15);
+      CheckBound(plan) +
+      (plan.takeover ? TakeoverBound(plan) : Duration::zero()) + seconds(15);
   Await("convergence", bound, [this] { return Unsettled(); });
   if (!stage_.failure.empty() || Finished()) return stage_.failure;
 

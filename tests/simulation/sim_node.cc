@@ -387,8 +387,7 @@ void SimNode::Perform(const agent::LifecycleStep& step) {
       CheckHealth(check->check);
     } else if (std::holds_alternative<agent::DropCheck>(action)) {
       wanted_check_ = 0;
-    } else if (const auto* pair =
-                   std::get_if<agent::MeasurePair>(&action)) {
+    } else if (const auto* pair = std::get_if<agent::MeasurePair>(&action)) {
       MeasurePair(*pair);
     } else if (std::holds_alternative<agent::DropMeasurement>(action)) {
       ++wanted_measurement_;

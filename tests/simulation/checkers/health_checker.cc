@@ -52,8 +52,7 @@ class HealthChecker : public Checker {
     }
     if (bad.empty() || good < plan().spec.min_nodes) return;
     Fail(absl::StrCat("round ", step.status.round, " begins with ", bad,
-                      ", which is bad, although ", good,
-                      " others are enough"));
+                      ", which is bad, although ", good, " others are enough"));
   }
 
   struct Said {
