@@ -261,9 +261,13 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
         directive.pair_check = PairCheckOf(state, node);
       }
       if (node.kept_out_by_check()) {
+        // The reason of other spares does not apply: this node is not let in at
+        // the next round.
         directive.reason =
-            absl::StrCat("this node is not let in: ", node.check_fault, " (",
-                         directive.reason, ")");
+            state.phase == JobPhase::kRunning
+                ? absl::StrCat("this node is not let in: ", node.check_fault)
+                : absl::StrCat("this node is not let in: ", node.check_fault,
+                               " (", directive.reason, ")");
       } else if (node.kept_out()) {
         directive.reason = absl::StrCat(
             "this node is not let in: ", node.unhealthy,
