@@ -5,7 +5,7 @@ namespace muster::agent {
 
 // Performs a fixed amount of arithmetic on each core on which this process may
 // run, on all of them at the same time. Returns the time of the slowest core in
-// seconds, which is the shortest of several repetitions on that core, so that
+// seconds, which is the shortest of many repetitions on that core, so that
 // short interruptions do not count. 0: no thread could be started. Blocks for
 // tens of milliseconds on an idle machine.
 double TimeComputeKernel();

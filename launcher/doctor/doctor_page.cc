@@ -84,7 +84,7 @@ partner is good.
 | A node is | if |
 |---|---|
 | unreachable | no pair of it could be measured, although one of its partners is good with another node; or it does not answer |
-| slow | its best rate is below a third of the median of the nodes' best rates; or its best round trip is above 3 times the median and at least 2 ms longer; or its compute kernel takes more than twice the median and at least 5 ms longer |
+| slow | its best rate is below a third of the median of the nodes' best rates; or its best round trip is above 3 times the median and at least 2 ms longer; or its compute kernel takes more than twice the median and at least 0.1 ms longer |
 
 Such a node gets no place while at least MIN other nodes can: it stays a spare, and
 `launch status`, the event `unhealthy` and the node itself say what was measured, and

@@ -43,7 +43,7 @@ class NetworkCheck {
   static constexpr double kSlowComputeFactor = 2;
   // Smaller differences to the median are noise or distance, in seconds.
   static constexpr double kMinExcessRoundTrip = 0.002;
-  static constexpr double kMinExcessCompute = 0.005;
+  static constexpr double kMinExcessCompute = 0.0001;
   // How long the nodes may take for the measurement of a round. Longer than
   // the limit of the nodes themselves, so that a node whose partner does not
   // answer can report it.
