@@ -23,8 +23,10 @@ namespace {
 constexpr Duration kResolveTimeout = std::chrono::milliseconds(500);
 constexpr Duration kHangingPause = std::chrono::seconds(5);
 constexpr std::chrono::milliseconds kCallTimeout(700);
+// A name that has more addresses than this is only called at the first ones.
+constexpr size_t kMaxAddresses = 4;
 
-// One call to one endpoint, kept until the call ends.
+// One call to one address of an endpoint, kept until the call ends.
 struct Call {
   std::string endpoint;
   std::shared_ptr<grpc::Channel> channel;
@@ -88,22 +90,27 @@ void Announcer::Announce(const Coordinator::Announcement& announcement) {
   Connect(targets);
   std::vector<std::unique_ptr<Call>> calls;
   for (const Endpoint& target : targets) {
-    const auto channel = channels_.find(target.ToString());
-    if (channel == channels_.end()) continue;
-    auto call = std::make_unique<Call>();
-    call->endpoint = channel->first;
-    call->channel = channel->second;
-    call->stub = v1::Coordinator::NewStub(call->channel);
-    const std::string bearer = BearerToken(options_.tls, options_.token);
-    if (!bearer.empty()) {
-      call->context.AddMetadata(kAuthorization, absl::StrCat(kBearer, bearer));
+    const auto channels = channels_.find(target.ToString());
+    if (channels == channels_.end()) continue;
+    for (const auto& channel : channels->second) {
+      auto call = std::make_unique<Call>();
+      call->endpoint = channels->first;
+      call->channel = channel;
+      call->stub = v1::Coordinator::NewStub(call->channel);
+      const std::string bearer = BearerToken(options_.tls, options_.token);
+      if (!bearer.empty()) {
+        call->context.AddMetadata(kAuthorization,
+                                  absl::StrCat(kBearer, bearer));
+      }
+      call->context.set_deadline(std::chrono::system_clock::now() +
+                                 kCallTimeout);
+      call->stub->async()->Announce(
+          &call->context, &message, &call->known,
+          [raw = call.get()](const grpc::Status& end) {
+            raw->reached.set_value(end.ok());
+          });
+      calls.push_back(std::move(call));
     }
-    call->context.set_deadline(std::chrono::system_clock::now() + kCallTimeout);
-    call->stub->async()->Announce(&call->context, &message, &call->known,
-                                  [raw = call.get()](const grpc::Status& end) {
-                                    raw->reached.set_value(end.ok());
-                                  });
-    calls.push_back(std::move(call));
   }
   // Drop the connections whose call failed, because gRPC would wait longer and
   // longer before it connects them again. A new connection does not wait.
@@ -111,7 +118,7 @@ void Announcer::Announce(const Coordinator::Announcement& announcement) {
   for (const auto& call : calls) {
     // Blocks until the call's deadline at most.
     if (!call->reached.get_future().get()) continue;
-    channels_[call->endpoint] = call->channel;
+    channels_[call->endpoint].push_back(call->channel);
     const v1::KnownCoordinator& known = call->known;
     const bool is_sound = known.epoch() > 0 &&
                           known.endpoint().size() <= kMaxEndpointBytes &&
@@ -140,9 +147,13 @@ void Announcer::Connect(const std::vector<Endpoint>& targets) {
       hanging_.emplace(missing[i].ToString(), now + kHangingPause);
     }
     if (!found[i].ok()) continue;
-    channels_[missing[i].ToString()] = OpenChannel(
-        found[i]->front(),
-        ClientCredentials(options_.tls, options_.token, missing[i].host));
+    const auto credentials =
+        ClientCredentials(options_.tls, options_.token, missing[i].host);
+    auto& channels = channels_[missing[i].ToString()];
+    for (const SocketAddress& address : *found[i]) {
+      if (channels.size() == kMaxAddresses) break;
+      channels.push_back(OpenChannel(address, credentials));
+    }
   }
 }
 

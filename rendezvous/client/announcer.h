@@ -26,8 +26,9 @@ namespace muster::rendezvous {
 // coordinators. While the coordinator has something to announce or to ask
 // (Coordinator::Announcing), the announcer calls the job's configured endpoints
 // and the standbys once per `interval`. It passes their answers to the
-// coordinator. Failed calls are ignored, because the next call follows soon.
-// Owns one thread.
+// coordinator. Failed calls are ignored, because the next call follows soon. A
+// name is called at each of its addresses: while a pod is replaced, its name
+// resolves to the old and the new pod. Owns one thread.
 class Announcer {
  public:
   struct Options {
@@ -60,9 +61,9 @@ class Announcer {
 
   Coordinator* const coordinator_;
   const Options options_;
-  // The connections whose newest call succeeded, by HOST:PORT. Used by thread_
-  // only.
-  std::map<std::string, std::shared_ptr<grpc::Channel>> channels_;
+  // The connections whose newest call succeeded, by HOST:PORT of the endpoint.
+  // Used by thread_ only.
+  std::map<std::string, std::vector<std::shared_ptr<grpc::Channel>>> channels_;
   // The endpoints whose names are not looked up for now, and when the next
   // look-up is allowed. Key: HOST:PORT. Used by thread_ only.
   std::map<std::string, Instant> hanging_;

@@ -123,6 +123,26 @@ TEST_F(AnnouncerTest, TheConfiguredEndpointLearnsOfTheSuccessor) {
   EXPECT_EQ(founder_.leader(), successor_.address().ToString());
 }
 
+TEST_F(AnnouncerTest, ANameIsCalledAtEachOfItsAddresses) {
+  auto lost =
+      Node(LinkTo(founder_.address(), "s3cret"), SurvivorReport("node-d", 2));
+  lost->WaitFor(DirectiveKind::kStandBy);
+  TakeOver();
+  Announcer announcer(
+      &successor_.coordinator(),
+      {.endpoints = {{"replaced-pod", founder_.address().port}},
+       .token = "s3cret",
+       .interval = milliseconds(10),
+       .look_up = [](const std::string&, int port)
+           -> absl::StatusOr<std::vector<SocketAddress>> {
+         // Nothing listens at the first address.
+         return std::vector<SocketAddress>{*NumericAddress("127.0.0.2", port),
+                                           *NumericAddress("127.0.0.1", port)};
+       }});
+  lost->WaitFor(DirectiveKind::kMoved);
+  EXPECT_EQ(founder_.leader(), successor_.address().ToString());
+}
+
 TEST_F(AnnouncerTest, NodesAtTwoStandbysComeTogether) {
   Hosted* first = &founder_;
   Hosted* second = &successor_;

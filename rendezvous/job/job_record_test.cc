@@ -316,6 +316,14 @@ TEST(JobRecordTest, TheEndOfOneMembersPartIsRecorded) {
   EXPECT_TRUE(job.last_step().record_changed);
 }
 
+TEST(JobRecordTest, AVerdictWithoutARoundIsRecorded) {
+  JobFixture job(QuickSpec(2, 2));
+  job.Join("a");
+  job.Step(CancelAsked{"ada"});
+  ASSERT_TRUE(job.job().finished());
+  EXPECT_TRUE(job.last_step().record_changed);
+}
+
 TEST(JobRecordTest, ADrainIsRecorded) {
   JobFixture job(QuickSpec(1, 1));
   job.StartAll({"a", "b"});

@@ -35,6 +35,7 @@ class JobLife(pod_case.PodCase):
   def test_a_killed_pod_0_costs_one_failure_after_a_disruption(self):
     for version in ('1.34', '1.27'):
       with self.subTest(version):
+        self.succeeded = False
         job = self.job(version=version)
         job.await_work('of 3 works')
         job.evict(2)
