@@ -95,9 +95,10 @@ class EmbeddedCoordinator {
   // Continues to serve until one of these: every job is finished and its agents
   // have received the verdict; a signal arrives; `close_timeout` has passed
   // since the last job finished. Returns at once if this coordinator is only a
-  // standby, or if another coordinator can take over the unfinished job. At the
-  // end removes the record of a finished job, so that the same command begins a
-  // new job.
+  // standby, or if another coordinator can take over the unfinished job, or if
+  // that job cannot continue without another node (Coordinator::MayLeave). At
+  // the end removes the record of a finished job, so that the same command
+  // begins a new job.
   void Linger(Duration close_timeout, const Voice& voice);
 
  private:

@@ -755,6 +755,13 @@ bool Job::MayAnnounce() const {
          LackingWorld(state_, Among::kAll) == nullptr;
 }
 
+bool Job::AwaitsNodes() const {
+  const auto stay = std::ranges::count_if(
+      state_.nodes.nodes(),
+      [](const auto& node) { return !node.second.going; });
+  return state_.phase == JobPhase::kGathering && stay < state_.spec.min_nodes;
+}
+
 void Job::LeaveOut(Node& node, const std::string& why) {
   ++state_.changes;
   node.going_why = why;

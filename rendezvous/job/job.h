@@ -103,6 +103,9 @@ class Job {
   // exists. It should if too few electors are present, or if it may have been
   // restarted.
   bool MayAsk() const;
+  // Whether no round runs and fewer than min_nodes nodes stay, so that none can
+  // begin until another node comes.
+  bool AwaitsNodes() const;
   uint64_t epoch() const { return state_.epoch; }
   // Endpoints of the standbys (Directive::standbys), to which this coordinator
   // announces itself.

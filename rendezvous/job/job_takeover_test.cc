@@ -96,6 +96,23 @@ TEST(JobTakeoverTest, NobodyElectsBeforeAWorldHasBegunOnAllItsNodes) {
   EXPECT_TRUE(job.job().MayAnnounce());
 }
 
+TEST(JobTakeoverTest, AwaitsNodesIfTooFewStayToBeginARound) {
+  JobFixture job = JobFixture::HostedBy("a", QuickSpec(2, 2));
+  job.Join("a");
+  EXPECT_TRUE(job.job().AwaitsNodes());
+  job.Join("b");
+  EXPECT_FALSE(job.job().AwaitsNodes()) << "the round runs";
+  job.Runs("a");
+  job.Runs("b");
+  job.agent("b").report.leave = "SIGTERM";
+  job.Report("b");
+  EXPECT_FALSE(job.job().AwaitsNodes()) << "the round is being stopped";
+  job.Idle("a");
+  job.Idle("b");
+  EXPECT_EQ(job.job().phase(), JobPhase::kGathering);
+  EXPECT_TRUE(job.job().AwaitsNodes());
+}
+
 TEST(JobTakeoverTest, AJobOfADaemonNamesNoStandbys) {
   JobFixture job(QuickSpec(3, 3));
   for (const char* name : {"a", "b", "c"}) {

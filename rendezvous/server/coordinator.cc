@@ -431,7 +431,8 @@ class Coordinator::Impl {
     std::lock_guard<std::mutex> lock(mutex_);
     return options_.takeover.has_value() &&
            std::ranges::all_of(jobs_, [](const auto& job) {
-             return job.second->standing().has_majority;
+             const DrivenJob::Standing standing = job.second->standing();
+             return standing.has_majority || standing.awaits_nodes;
            });
   }
 

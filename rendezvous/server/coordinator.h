@@ -206,8 +206,10 @@ class Coordinator {
     std::vector<std::string> standbys;  // HOST:PORT of the receivers
   };
   std::optional<Announcement> Announcing() const;
-  // Whether this process may exit although the job is unfinished: the connected
-  // nodes could elect another coordinator at once.
+  // Whether this process may exit although the job is unfinished. It may if the
+  // connected nodes could elect another coordinator at once. It also may if the
+  // job cannot continue without another node: the node of this process may be
+  // the one that it waits for, and is started again only after the exit.
   bool MayLeave() const;
   // The reason why this coordinator cannot answer for its job; nullopt: it can.
   struct Elsewhere {

@@ -881,6 +881,15 @@ TEST_F(FounderTest, BeginsTheJobWithItsFirstNode) {
   EXPECT_TRUE(IsFounding(wait.epoch));
 }
 
+TEST_F(FounderTest, MayLeaveWhileTheJobAwaitsNodes) {
+  Attached a(&coordinator_, FirstReport("job", "node-a", 2));
+  a.WaitFor(DirectiveKind::kWait);
+  EXPECT_TRUE(coordinator_.MayLeave());
+  Attached b(&coordinator_, FirstReport("job", "node-b", 2));
+  a.WaitFor(DirectiveKind::kRun);
+  EXPECT_FALSE(coordinator_.MayLeave());
+}
+
 TEST_F(FounderTest, ANewJobGivesWayToASuccessorThatAnnouncesItself) {
   Attached a(&coordinator_, FirstReport("job", "node-a", 3));
   a.WaitFor(DirectiveKind::kWait);

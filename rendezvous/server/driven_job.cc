@@ -212,6 +212,7 @@ DrivenJob::Standing DrivenJob::standing() const {
   return {.epoch = job_.epoch(),
           .has_majority = job_.MayAnnounce(),
           .must_ask = job_.MayAsk(),
+          .awaits_nodes = job_.AwaitsNodes(),
           .standbys = job_.standbys()};
 }
 

@@ -189,6 +189,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
     uint64_t epoch = 0;                 // the coordinator's epoch; 0: deposed
     bool has_majority = false;          // result of Job::MayAnnounce
     bool must_ask = false;              // result of Job::MayAsk
+    bool awaits_nodes = false;          // result of Job::AwaitsNodes
     std::vector<std::string> standbys;  // Job::standbys
   };
   Standing standing() const;
