@@ -367,8 +367,14 @@ int main(int argc, char** argv) {
     } else if (is(i, "--scrape") && i + 1 < argc) {
       page_file = argv[++i];
       kinds = {{.reports = Reports::kTimes, .page_file = page_file}};
+    } else if (const int nodes = std::atoi(argv[i]); nodes > 0) {
+      sizes.push_back(nodes);
     } else {
-      sizes.push_back(std::atoi(argv[i]));
+      std::fprintf(stderr,
+                   "usage: coordinator_scale [--shards N] [--runs N]\n"
+                   "           [--flood | --state | --progress | --scrape "
+                   "FILE] [NODES...]\n");
+      return 2;
     }
   }
   if (sizes.empty()) sizes = {128, 1000, 10000};
