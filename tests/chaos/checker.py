@@ -177,7 +177,7 @@ def _patterns(group):
   for fault in group.faults:
     if fault.rounds and fault.target != faults.WORKER:
       yield r'\(group rank \d+\) was lost'
-      yield r'group rank \d+ is lost, which coordinated'
+      yield r'group rank \d+ (\(\S+\) )?is lost, which coordinated'
     if fault.target == faults.GUARDIAN:
       yield (r'goes: the guardian process \(pid \d+\) (was killed by signal 9|'
              r'gave no sign of life)')
