@@ -133,8 +133,8 @@ TEST_F(AnnouncerTest, ANameIsCalledAtEachOfItsAddresses) {
       {.endpoints = {{"replaced-pod", founder_.address().port}},
        .token = "s3cret",
        .interval = milliseconds(10),
-       .look_up = [](const std::string&, int port)
-           -> absl::StatusOr<std::vector<SocketAddress>> {
+       .look_up = [](const std::string&,
+                     int port) -> absl::StatusOr<std::vector<SocketAddress>> {
          // Nothing listens at the first address.
          return std::vector<SocketAddress>{*NumericAddress("127.0.0.2", port),
                                            *NumericAddress("127.0.0.1", port)};
