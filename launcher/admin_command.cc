@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,8 @@
 #include "rendezvous/client/admin_client.h"
 #include "rendezvous/events/event_log.h"
 #include "rendezvous/events/status_json.h"
+#include "rendezvous/protocol/inquiry.h"
+#include "rendezvous/protocol/output_tail.h"
 #include "rendezvous/tls/tls_files.h"
 #include "rendezvous/tls/token_identity.h"
 #include "rendezvous/token/token.h"
@@ -191,7 +194,20 @@ absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
 // there is no terminal, prints the state once.
 absl::Status Top(rendezvous::AdminClient& client, const std::string& run_id) {
   const auto read = [&] { return client.GetJob(run_id); };
-  const absl::Status shown = ShowTop(read);
+  const auto inquire = [&](int rank, const std::stop_token& stop,
+                           const RankOutput::Take& take) {
+    return client.Inquire(
+        run_id, /*node=*/"",
+        {.ranks = {rank},
+         .lines = static_cast<int>(rendezvous::OutputTail::kMaxLines),
+         .follow = rendezvous::Inquiry::Follow::kYes},
+        [&](const rendezvous::InquiryUpdate& update) {
+          take(update);
+          return rendezvous::AdminClient::Watching::kGoOn;
+        },
+        /*on_reconnect=*/nullptr, stop);
+  };
+  const absl::Status shown = ShowTop(read, inquire);
   if (!absl::IsFailedPrecondition(shown)) return shown;
   const absl::StatusOr<rendezvous::JobStatus> job = read();
   if (!job.ok()) return job.status();

@@ -251,10 +251,11 @@ absl::StatusOr<std::shared_ptr<rendezvous::Dashboard>> MakeDashboard(
     return now;
   };
   return std::make_shared<rendezvous::Dashboard>(
-      std::move(read),
+      std::move(read), own.inquirer,
       rendezvous::DashboardAccess{
           .tokens = own.tokens,
-          .host_names = {listen->host, options.node.host}},
+          .host_names = {listen->host, options.node.host},
+          .output = rendezvous::OutputShownAt(*listen)},
       rendezvous::Dashboard::Clock{.now = MonotonicNow,
                                    .unix_time = [] { return std::time({}); }});
 }

@@ -11,6 +11,7 @@
 #include "agent/probes/agent_probes.h"
 #include "launcher/voice.h"
 #include "rendezvous/client/coordinator_link.h"
+#include "rendezvous/dashboard/dashboard.h"
 #include "rendezvous/dashboard/dashboard_access.h"
 #include "rendezvous/protocol/job_status.h"
 
@@ -28,6 +29,8 @@ struct CoordinatorPages {
   // Returns the jobs that the coordinator in this process coordinates now;
   // null: there is no coordinator in this process.
   std::function<std::vector<rendezvous::JobStatus>()> jobs;
+  // Asks for the output of workers.
+  rendezvous::DashboardInquirer inquirer;
   // Returns a sentence that names the process that coordinates the job. Returns
   // "" if this process coordinates the job. Null: this process has no
   // coordinator.

@@ -264,9 +264,10 @@ status` and `launch watch` show them:
 | `WATCHDOG_S=30` | from now on more than 30 s without a line is a hang; 0: never |
 
 `launch top` shows the job and a table of its ranks in a terminal, once a second anew.
-The arrow keys choose a rank, Enter shows it alone, `r`, `s`, `h` and `t` sort by rank,
-step, silence and tokens per second, and `q` ends it. Where stdin or stdout is no
-terminal, it prints the status once. It does not show the output of workers.
+The arrow keys choose a rank, Enter shows it alone with the last lines of its output,
+which follow live until `f` holds them; `r`, `s`, `h` and `t` sort by rank, step, silence
+and tokens per second, and `q` ends it. Where stdin or stdout is no terminal, it prints
+the status once.
 
 `launch watch` polls every five seconds and prints news: one line for the job with its
 steps, mean loss and total tokens/s, and below it a line for each rank; with more than

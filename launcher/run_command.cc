@@ -272,6 +272,16 @@ int RunCommand(const std::string& name, const RunOptions& options,
     shown.jobs = [here] {
       return rendezvous::JobsWithNodes(*here->coordinator());
     };
+    using Session = rendezvous::DashboardInquirer::Session;
+    shown.inquirer = {
+        .inquire =
+            [here](const std::string& run_id, const Session& session) {
+              return here->coordinator()->Inquire(run_id, /*node=*/"", session);
+            },
+        .end =
+            [here](const std::string& run_id, const Session& session) {
+              here->coordinator()->EndInquiry(run_id, session);
+            }};
     shown.elsewhere = [here] { return ElsewhereText(*here->coordinator()); };
   }
   const std::string& token = here == nullptr ? node->token : hosting.token;

@@ -15,12 +15,14 @@
 #include "base/time.h"
 #include "launcher/report/text_layout.h"
 #include "launcher/report/top_view.h"
+#include "rendezvous/protocol/output_tail.h"
 
 namespace muster::launcher {
 namespace {
 
 constexpr Duration kInterval = std::chrono::seconds(1);
 constexpr int kIntervalMs = 1000;
+constexpr Duration kRetryPause = std::chrono::seconds(2);
 constexpr int kCtrlC = 3;
 constexpr int kCtrlZ = 26;
 constexpr int kEscape = 27;
@@ -61,7 +63,10 @@ class Terminal {
     for (size_t i = 0; i < screen.lines.size(); ++i) {
       const bool is_chosen = i == screen.chosen;
       if (is_chosen) attron(A_REVERSE);
-      mvaddstr(static_cast<int>(i), 0, screen.lines[i].c_str());
+      // A line with wide characters may have gone on in this one.
+      move(static_cast<int>(i), 0);
+      clrtoeol();
+      addstr(screen.lines[i].c_str());
       if (is_chosen) attroff(A_REVERSE);
     }
     refresh();
@@ -86,6 +91,8 @@ std::optional<TopKey> KeyOf(int code) {
     case KEY_ENTER:
     case kEscape:
       return TopKey::kOpen;
+    case 'f':
+      return TopKey::kFollow;
     case 'r':
       return TopKey::kRank;
     case 's':
@@ -102,7 +109,8 @@ std::optional<TopKey> KeyOf(int code) {
 }  // namespace
 
 absl::Status ShowTop(
-    const std::function<absl::StatusOr<rendezvous::JobStatus>()>& read) {
+    const std::function<absl::StatusOr<rendezvous::JobStatus>()>& read,
+    RankOutput::Inquire inquire) {
   absl::StatusOr<rendezvous::JobStatus> job = read();
   if (!job.ok()) return job.status();
   Terminal terminal;
@@ -112,8 +120,13 @@ absl::Status ShowTop(
   Instant newest = MonotonicNow();
   std::string trouble;
   TopChoice choice;
+  RankOutput output(std::move(inquire), kRetryPause);
+  rendezvous::OutputTail shown;
   while (true) {
-    TopScreen screen = ScreenOf(*job, choice, static_cast<size_t>(LINES), COLS);
+    output.Follow(RankWithOutput(choice, *job));
+    if (choice.follows) shown = output.Look();
+    TopScreen screen =
+        ScreenOf(*job, choice, shown, static_cast<size_t>(LINES), COLS);
     if (!trouble.empty() && !screen.lines.empty()) {
       screen.lines[0] = Shorten("not up to date: " + trouble, COLS);
     }

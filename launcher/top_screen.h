@@ -5,18 +5,21 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "launcher/rank_output.h"
 #include "rendezvous/protocol/job_status.h"
 
 namespace muster::launcher {
 
 // Shows a job on the terminal of stdin and stdout, and updates it once a second
 // until the user presses q. `read`: returns the job's current state. While
-// `read` fails, the screen shows the last state and the error.
+// `read` fails, the screen shows the last state and the error. `inquire`:
+// follows the output of the rank that the user has opened.
 //
 // FailedPrecondition: stdin or stdout is no terminal that ncurses can use;
 // nothing was shown. Other errors: those of the first call of `read`.
 absl::Status ShowTop(
-    const std::function<absl::StatusOr<rendezvous::JobStatus>()>& read);
+    const std::function<absl::StatusOr<rendezvous::JobStatus>()>& read,
+    RankOutput::Inquire inquire);
 
 }  // namespace muster::launcher
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <tuple>
@@ -16,6 +17,10 @@ namespace {
 constexpr int kMaxHostColumns = 24;
 // number of lines below the table, which list the keys
 constexpr size_t kKeyLines = 1;
+// The lines of the screen that are kept for output, if it has as many.
+constexpr size_t kLeastOutputLines = 6;
+// A longer line of output is cut.
+constexpr int kMaxFolds = 4;
 
 // A worker of the current world.
 struct Row {
@@ -150,6 +155,74 @@ std::vector<std::string> HeadOf(const rendezvous::JobStatus& job) {
   return lines;
 }
 
+// Lays the lines out in as many columns as fit, from top to bottom.
+std::vector<std::string> InColumns(const std::vector<std::string>& lines,
+                                   int columns) {
+  int width = 0;
+  for (const std::string& line : lines) width = std::max(width, Columns(line));
+  constexpr int kGap = 3;
+  const auto across = static_cast<size_t>(
+      std::max(1, (columns + kGap) / std::max(1, width + kGap)));
+  const size_t down = (lines.size() + across - 1) / across;
+  std::vector<std::string> laid(down);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    std::string& line = laid[i % down];
+    if (i >= down) {
+      line = PadRight(line, static_cast<int>(i / down) * (width + kGap));
+    }
+    line += lines[i];
+  }
+  return laid;
+}
+
+// Splits a line at `columns` characters into at most kMaxFolds pieces.
+std::vector<std::string> Folded(const std::string& line, int columns) {
+  std::vector<std::string> pieces(1);
+  int used = 0;
+  for (const char c : line) {
+    const bool begins = (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    if (begins && used++ == columns) {
+      if (pieces.size() == kMaxFolds) {
+        pieces.back() = Shorten(pieces.back() + "...", columns);
+        return pieces;
+      }
+      pieces.emplace_back();
+      used = 1;
+    }
+    pieces.back() += c;
+  }
+  return pieces;
+}
+
+// The last lines of a rank's output, at most `room` lines.
+std::vector<std::string> OutputLines(const rendezvous::OutputTail& output,
+                                     size_t room, int columns) {
+  std::vector<std::string> lines;
+  std::optional<int> round;
+  for (const rendezvous::OutputLine& line : output.lines()) {
+    if (round.has_value() && round != line.round) {
+      lines.push_back("--- round " + std::to_string(line.round) + " ---");
+    }
+    round = line.round;
+    for (std::string& piece :
+         Folded(PrintableLine(line.text), std::max(1, columns))) {
+      lines.push_back(std::move(piece));
+    }
+  }
+  if (lines.size() > room) {
+    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(room));
+  }
+  return lines;
+}
+
+std::string OutputTitle(int rank, const TopChoice& choice,
+                        const rendezvous::OutputTail& output) {
+  std::string title = "--- output of rank " + std::to_string(rank);
+  if (!choice.follows) title += ", held";
+  if (!output.note().empty()) title += ": " + PrintableLine(output.note());
+  return title + " ---";
+}
+
 std::vector<std::string> DetailOf(const Row& row, int64_t front) {
   const std::vector<std::string> names = {"rank",     "host",        "state",
                                           "step",     "behind",      "loss",
@@ -173,7 +246,11 @@ TopChoice AfterKey(const TopChoice& choice, TopKey key,
   switch (key) {
     case TopKey::kOpen:
       after.is_open = !choice.is_open;
+      after.follows = true;
       break;
+    case TopKey::kFollow:
+      if (choice.is_open) after.follows = !choice.follows;
+      return after;
     case TopKey::kRank:
       after.sort = TopSort::kRank;
       return after;
@@ -198,20 +275,41 @@ TopChoice AfterKey(const TopChoice& choice, TopKey key,
   if (key == TopKey::kDown) ++at;
   if (key == TopKey::kPageDown) at += page;
   after.rank = sorted[std::min(at, sorted.size() - 1)].rank;
+  if (after.rank != choice.rank) after.follows = true;
   return after;
 }
 
+std::optional<int> RankWithOutput(const TopChoice& choice,
+                                  const rendezvous::JobStatus& job) {
+  if (!choice.is_open) return std::nullopt;
+  const std::vector<Row> sorted = SortedRows(job, choice.sort);
+  if (sorted.empty()) return std::nullopt;
+  return sorted[ChosenRow(sorted, choice)].rank;
+}
+
 TopScreen ScreenOf(const rendezvous::JobStatus& job, const TopChoice& choice,
-                   size_t rows, int columns) {
+                   const rendezvous::OutputTail& output, size_t rows,
+                   int columns) {
   TopScreen screen;
   screen.lines = HeadOf(job);
   const std::vector<Row> sorted = SortedRows(job, choice.sort);
   const int64_t front = FrontOf(sorted);
   if (choice.is_open && !sorted.empty()) {
-    for (std::string& line :
-         DetailOf(sorted[ChosenRow(sorted, choice)], front)) {
-      screen.lines.push_back(std::move(line));
+    const Row& row = sorted[ChosenRow(sorted, choice)];
+    std::vector<std::string> lines = InColumns(DetailOf(row, front), columns);
+    std::vector<std::string> shown = OutputLines(output, rows, columns);
+    // The output keeps its least room; the details give way.
+    const size_t used = screen.lines.size() + 1 + kKeyLines;
+    const size_t room = rows > used ? rows - used : 0;
+    const size_t kept = std::min(kLeastOutputLines, shown.size());
+    if (lines.size() + kept > room) lines.resize(room > kept ? room - kept : 0);
+    if (shown.size() > room - lines.size()) {
+      shown.erase(shown.begin(), shown.end() - static_cast<std::ptrdiff_t>(
+                                                   room - lines.size()));
     }
+    lines.push_back(OutputTitle(row.rank, choice, output));
+    for (std::string& line : shown) lines.push_back(std::move(line));
+    for (std::string& line : lines) screen.lines.push_back(std::move(line));
   } else if (!sorted.empty()) {
     std::vector<std::vector<std::string>> table = {
         {"RANK", "HOST", "STATE", "STEP", "BEHIND", "LOSS", "TOKENS/S", "HEARD",
@@ -233,7 +331,7 @@ TopScreen ScreenOf(const rendezvous::JobStatus& job, const TopChoice& choice,
   }
   screen.lines.emplace_back(
       choice.is_open
-          ? "Enter table  arrows other rank  q quit"
+          ? "Enter table  arrows other rank  f hold or follow  q quit"
           : "Enter rank  arrows choose  sort: r rank  s step  h heard  t "
             "tokens/s  q quit");
   if (screen.lines.size() > rows) screen.lines.clear();

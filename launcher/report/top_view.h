@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rendezvous/protocol/job_status.h"
+#include "rendezvous/protocol/output_tail.h"
 
 namespace muster::launcher {
 
@@ -20,7 +21,8 @@ enum class TopKey {
   kDown,
   kPageUp,
   kPageDown,
-  kOpen,    // show the chosen rank alone, or the table again
+  kOpen,    // show the chosen rank and its output alone, or the table again
+  kFollow,  // stop or continue to show new output
   kRank,    // sort by rank
   kStep,    // sort by step, the slowest first
   kSilent,  // sort by silence, the longest first
@@ -33,7 +35,14 @@ struct TopChoice {
   TopSort sort = TopSort::kStep;
   std::optional<int> rank;  // nullopt: the first line of the table
   bool is_open = false;     // whether the rank is shown alone
+  // Whether new output is shown; otherwise the screen keeps the lines that it
+  // has.
+  bool follows = true;
 };
+
+// The rank whose output `choice` shows; nullopt: none.
+std::optional<int> RankWithOutput(const TopChoice& choice,
+                                  const rendezvous::JobStatus& job);
 
 // The choice after a key. `rows`: number of lines of the screen, for kPageUp
 // and kPageDown.
@@ -46,9 +55,12 @@ struct TopScreen {
 };
 
 // The screen of a terminal with `rows` lines of `columns`. The table is
-// scrolled so that the chosen rank is visible.
+// scrolled so that the chosen rank is visible. `output`: that of the rank
+// RankWithOutput; as many of its last lines as have room are shown, folded at
+// `columns`.
 TopScreen ScreenOf(const rendezvous::JobStatus& job, const TopChoice& choice,
-                   size_t rows, int columns);
+                   const rendezvous::OutputTail& output, size_t rows,
+                   int columns);
 
 }  // namespace muster::launcher
 

@@ -3,12 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace muster::launcher {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 rendezvous::JobStatus Job(int nodes) {
@@ -49,13 +56,13 @@ std::vector<std::string> Ranks(const TopScreen& screen) {
 }
 
 std::vector<std::string> RanksBy(TopSort sort) {
-  return Ranks(ScreenOf(Job(2), {.sort = sort}, 30, 120));
+  return Ranks(ScreenOf(Job(2), {.sort = sort}, {}, 30, 120));
 }
 
 using Names = std::vector<std::string>;
 
 TEST(TopViewTest, ShowsTheJobAndItsRanks) {
-  const TopScreen screen = ScreenOf(Job(2), {}, 30, 120);
+  const TopScreen screen = ScreenOf(Job(2), {}, {}, 30, 120);
   EXPECT_THAT(screen.lines[0],
               StartsWith("job exp-7: running, round 2, 4 workers"));
   EXPECT_EQ(screen.lines[1], "all nodes run");
@@ -96,7 +103,7 @@ TEST(TopViewTest, ArrowsMoveInTheShownOrderAndStopAtTheEnds) {
 TEST(TopViewTest, ALongTableIsScrolledToTheChosenRank) {
   const rendezvous::JobStatus job = Job(50);
   const TopChoice choice = {.sort = TopSort::kRank, .rank = 70};
-  const TopScreen screen = ScreenOf(job, choice, 24, 120);
+  const TopScreen screen = ScreenOf(job, choice, {}, 24, 120);
   EXPECT_EQ(screen.lines.size(), 24u);
   ASSERT_TRUE(screen.chosen.has_value());
   EXPECT_THAT(screen.lines[*screen.chosen], StartsWith("70 "));
@@ -106,25 +113,131 @@ TEST(TopViewTest, AnOpenRankIsShownAlone) {
   const rendezvous::JobStatus job = Job(2);
   TopChoice choice = {.sort = TopSort::kRank, .rank = 2};
   choice = AfterKey(choice, TopKey::kOpen, job, 30);
-  const TopScreen screen = ScreenOf(job, choice, 30, 120);
+  const TopScreen screen = ScreenOf(job, choice, {}, 30, 30);
   EXPECT_TRUE(Ranks(screen).empty());
-  EXPECT_THAT(screen.lines, ::testing::Contains("node         host-1"));
-  EXPECT_THAT(screen.lines, ::testing::Contains("step         101"));
+  EXPECT_THAT(screen.lines, Contains("node         host-1"));
+  EXPECT_THAT(screen.lines, Contains("step         101"));
   EXPECT_FALSE(AfterKey(choice, TopKey::kOpen, job, 30).is_open);
+}
+
+TEST(TopViewTest, DetailsStandSideBySideInAWideTerminal) {
+  const TopScreen screen =
+      ScreenOf(Job(2), {.rank = 2, .is_open = true}, {}, 30, 120);
+  EXPECT_THAT(screen.lines,
+              Contains(AllOf(StartsWith("node         host-1"),
+                             HasSubstr("   step         101"))));
+  EXPECT_LT(screen.lines.size(), 12u);
+}
+
+rendezvous::OutputTail Output(const std::vector<std::string>& texts,
+                              int round = 2) {
+  rendezvous::InquiryUpdate update;
+  for (const std::string& text : texts) {
+    update.part.lines.push_back({.rank = 2, .round = round, .text = text});
+  }
+  rendezvous::OutputTail tail;
+  tail.Add(update);
+  return tail;
+}
+
+// The lines of a screen below the title of the output, without the keys.
+std::vector<std::string> ShownOutput(const rendezvous::OutputTail& output,
+                                     size_t rows, int columns) {
+  const TopScreen screen =
+      ScreenOf(Job(2), {.rank = 2, .is_open = true}, output, rows, columns);
+  EXPECT_LE(screen.lines.size(), rows);
+  const auto title = std::ranges::find_if(
+      screen.lines,
+      [](const std::string& line) { return line.starts_with("--- "); });
+  if (title == screen.lines.end()) return {};
+  return {title + 1, screen.lines.end() - 1};
+}
+
+TEST(TopViewTest, AnOpenRankShowsItsOutput) {
+  EXPECT_THAT(ShownOutput(Output({"one", "  two"}), 30, 120),
+              ElementsAre("one", "  two"));
+  EXPECT_EQ(RankWithOutput({.rank = 2, .is_open = true}, Job(2)), 2);
+  EXPECT_EQ(RankWithOutput({.rank = 2}, Job(2)), std::nullopt);
+  EXPECT_EQ(RankWithOutput({.is_open = true}, {}), std::nullopt);
+}
+
+TEST(TopViewTest, HostileOutputIsPrintable) {
+  EXPECT_THAT(
+      ShownOutput(
+          Output({"\x1b[2J\x1b]0;title\x07red\x1b[31m\r\t|", "\xff\xfe"}), 30,
+          120),
+      ElementsAre(
+          AllOf(HasSubstr("red"), Not(HasSubstr("\x1b")), Not(HasSubstr("\t"))),
+          "\xef\xbf\xbd\xef\xbf\xbd"));
+}
+
+TEST(TopViewTest, ALongLineOfOutputIsFoldedAndCut) {
+  EXPECT_THAT(ShownOutput(Output({"abcdefghijkl"}), 40, 10),
+              ElementsAre("abcdefghij", "kl"));
+  EXPECT_THAT(
+      ShownOutput(Output({std::string(1000, 'x')}), 40, 10),
+      ElementsAre("xxxxxxxxxx", "xxxxxxxxxx", "xxxxxxxxxx", "xxxxxxx..."));
+}
+
+TEST(TopViewTest, OutputOfAnotherRoundIsMarked) {
+  rendezvous::OutputTail output = Output({"old"}, 1);
+  rendezvous::InquiryUpdate update;
+  update.part.lines = {{.round = 2, .text = "new"}};
+  output.Add(update);
+  EXPECT_THAT(ShownOutput(output, 30, 120),
+              ElementsAre("old", "--- round 2 ---", "new"));
+}
+
+TEST(TopViewTest, TheNewestLinesHaveRoomInASmallTerminal) {
+  std::vector<std::string> texts(50, "x");
+  texts.back() = "last";
+  for (size_t rows = 14; rows < 40; ++rows) {
+    for (const int columns : {20, 40, 80}) {
+      const auto shown = ShownOutput(Output(texts), rows, columns);
+      ASSERT_GE(shown.size(), 6u) << rows << " x " << columns;
+      EXPECT_EQ(shown.back(), "last");
+    }
+  }
+}
+
+TEST(TopViewTest, OutputIsHeldUntilAnotherRankIsShown) {
+  const rendezvous::JobStatus job = Job(2);
+  TopChoice choice = {.rank = 2, .is_open = true};
+  choice = AfterKey(choice, TopKey::kFollow, job, 30);
+  EXPECT_FALSE(choice.follows);
+  EXPECT_THAT(ScreenOf(job, choice, {}, 30, 120).lines,
+              Contains(HasSubstr("rank 2, held")));
+  EXPECT_TRUE(AfterKey(choice, TopKey::kFollow, job, 30).follows);
+  EXPECT_TRUE(AfterKey(choice, TopKey::kUp, job, 30).follows);
+  EXPECT_TRUE(AfterKey(choice, TopKey::kOpen, job, 30).follows);
+  EXPECT_FALSE(AfterKey(choice, TopKey::kStep, job, 30).follows);
+  EXPECT_TRUE(AfterKey({}, TopKey::kFollow, job, 30).follows);
+}
+
+TEST(TopViewTest, ANoteAboutTheOutputIsShown) {
+  rendezvous::OutputTail output;
+  output.SetNote("host-a: it is lost\x1b[2J");
+  EXPECT_THAT(
+      ScreenOf(Job(2), {.rank = 2, .is_open = true}, output, 30, 120).lines,
+      Contains("--- output of rank 2: host-a: it is lost ---"));
 }
 
 TEST(TopViewTest, FitsEveryTerminal) {
   const rendezvous::JobStatus job = Job(5);
   for (size_t rows = 0; rows < 12; ++rows) {
     for (const int columns : {1, 10, 300}) {
-      const TopScreen screen = ScreenOf(job, {}, rows, columns);
+      const TopScreen screen = ScreenOf(job, {}, {}, rows, columns);
       EXPECT_LE(screen.lines.size(), rows);
+      EXPECT_LE(
+          ScreenOf(job, {.is_open = true}, Output({"a", "b"}), rows, columns)
+              .lines.size(),
+          rows);
       if (screen.chosen.has_value()) {
         EXPECT_LT(*screen.chosen, screen.lines.size());
       }
     }
   }
-  EXPECT_FALSE(ScreenOf({}, {}, 24, 80).chosen.has_value());
+  EXPECT_FALSE(ScreenOf({}, {}, {}, 24, 80).chosen.has_value());
   EXPECT_FALSE(AfterKey({}, TopKey::kDown, {}, 24).rank.has_value());
 }
 

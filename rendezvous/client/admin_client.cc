@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -128,11 +129,11 @@ class AdminClient::Impl {
   // Opens a stream of updates by `open` at the first endpoint that answers. If
   // the coordinator is lost, looks for the next coordinator for at most
   // Options::patience, and opens a stream there. `open` must call Stream::Heard
-  // for each update.
+  // for each update. Cancelled: a stop was requested between two attempts.
   template <typename Open>
-  absl::Status Follow(const Open& open) {
+  absl::Status Follow(const Open& open, const std::stop_token& stop = {}) {
     Stream stream;
-    while (true) {
+    while (!stop.stop_requested()) {
       const absl::Status status = OnFirstReached(
           [&](v1::Admin::Stub* stub, grpc::ClientContext* context,
               const Endpoint& endpoint) {
@@ -159,6 +160,7 @@ class AdminClient::Impl {
       }
       PauseUntil(now + kPause);
     }
+    return absl::CancelledError("stopped");
   }
 
   // Records the endpoints at which the job's next coordinator may be.
@@ -301,7 +303,8 @@ absl::StatusOr<AdminClient::Caller> AdminClient::WhoAmI() {
 absl::Status AdminClient::Inquire(
     const std::string& run_id, const std::string& node, const Inquiry& question,
     const std::function<Watching(const InquiryUpdate&)>& on_update,
-    const std::function<void(const Reconnected&)>& on_reconnect) {
+    const std::function<void(const Reconnected&)>& on_reconnect,
+    const std::stop_token& stop) {
   v1::InquiryRequest request;
   request.set_run_id(run_id);
   request.set_node(node);
@@ -324,6 +327,7 @@ absl::Status AdminClient::Inquire(
     const auto reader = question.kind == Inquiry::Kind::kLogs
                             ? stub->ReadLogs(context, request)
                             : stub->TakeStacks(context, request);
+    const std::stop_callback cancel(stop, [context] { context->TryCancel(); });
     v1::InquiryUpdate wire;
     bool heard = false;
     bool enough = false;
@@ -350,7 +354,7 @@ absl::Status AdminClient::Inquire(
                      end.error_message()));
     return grpc::Status::OK;
   };
-  const absl::Status status = impl_->Follow(read);
+  const absl::Status status = impl_->Follow(read, stop);
   if (!status.ok()) return status;
   return broken.ok() ? unsound : broken;
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,10 @@ class AdminClient {
   // `on_reconnect` once another coordinator, or the same one, has taken the
   // question, and continues without the lines that `on_update` has had.
   // Unavailable: no coordinator was found within `patience`.
+  //
+  // `stop`: once a stop is requested, which any thread may do, the call returns
+  // soon, with any status. While no coordinator answers, it first waits for the
+  // attempt to connect.
   enum class Watching { kGoOn, kEnough };
   struct Reconnected {
     std::string endpoint;               // the coordinator's HOST:PORT
@@ -103,7 +108,8 @@ class AdminClient {
       const std::string& run_id, const std::string& node,
       const Inquiry& question,
       const std::function<Watching(const InquiryUpdate&)>& on_update,
-      const std::function<void(const Reconnected&)>& on_reconnect = nullptr);
+      const std::function<void(const Reconnected&)>& on_reconnect = nullptr,
+      const std::stop_token& stop = {});
 
   struct Update {
     // The decisions since the previous update, in the order in which the

@@ -139,6 +139,19 @@ class Health {
     return {.jobs = JobsWithNodes(*coordinator_), .elsewhere = ""};
   }
 
+  // Ask the nodes of a job for output, for the dashboard.
+  absl::Status Inquire(const std::string& run_id,
+                       const std::shared_ptr<InquirySession>& session) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (coordinator_ == nullptr) return absl::UnavailableError(why_);
+    return coordinator_->Inquire(run_id, /*node=*/"", session);
+  }
+  void EndInquiry(const std::string& run_id,
+                  const std::shared_ptr<InquirySession>& session) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (coordinator_ != nullptr) coordinator_->EndInquiry(run_id, session);
+  }
+
   // The text of /metrics. If the daemon does not lead, the text has no jobs.
   std::string Metrics() {
     std::optional<std::vector<JobStatus>> jobs;
@@ -180,8 +193,20 @@ absl::StatusOr<std::shared_ptr<Dashboard>> MakeDashboard(
   }
   return std::make_shared<Dashboard>(
       [health] { return health->Jobs(); },
+      DashboardInquirer{
+          .inquire =
+              [health](const std::string& run_id,
+                       const std::shared_ptr<InquirySession>& session) {
+                return health->Inquire(run_id, session);
+              },
+          .end =
+              [health](const std::string& run_id,
+                       const std::shared_ptr<InquirySession>& session) {
+                health->EndInquiry(run_id, session);
+              }},
       DashboardAccess{.tokens = tokens,
-                      .host_names = {listen->host, HostName()}},
+                      .host_names = {listen->host, HostName()},
+                      .output = OutputShownAt(*listen)},
       Dashboard::Clock{.now = MonotonicNow,
                        .unix_time = [] { return std::time({}); }});
 }

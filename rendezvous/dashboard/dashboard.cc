@@ -10,8 +10,12 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "rendezvous/dashboard/page_files.h"
 #include "rendezvous/events/status_json.h"
+#include "rendezvous/protocol/inquiry.h"
+#include "rendezvous/protocol/output_tail.h"
 #include "rendezvous/protocol/state_names.h"
 
 namespace muster::rendezvous {
@@ -25,6 +29,16 @@ constexpr Duration kReadInterval = std::chrono::milliseconds(900);
 constexpr int kRest = 20;
 constexpr size_t kMaxShared = 64;
 constexpr char kJsonType[] = "application/json";
+constexpr char kStreamType[] = "text/event-stream";
+// How often a stream of output sends the lines that have come, and the longest
+// time in which it sends nothing.
+constexpr Duration kOutputInterval = std::chrono::milliseconds(250);
+constexpr Duration kOutputSilence = std::chrono::seconds(5);
+// At most so much output is read at a time: more than a session buffers.
+constexpr size_t kMaxOutputRead = 512 << 10;
+constexpr size_t kMaxUpdatesRead = 4096;
+// A node that has not begun to answer after this time is named as late.
+constexpr Duration kNodeIsLate = std::chrono::seconds(10);
 
 // Content-Security-Policy: the page loads nothing from other hosts, runs no
 // inline scripts, and cannot be shown in a frame of another page.
@@ -73,11 +87,16 @@ std::string Unescaped(absl::string_view text) {
   return result;
 }
 
-// Returns the parameter `id` of the request's query string; empty: none.
-std::string JobIdOf(const std::string& target) {
-  const size_t at = target.find("?id=");
-  if (at == std::string::npos) return "";
-  return Unescaped(absl::string_view(target).substr(at + 4));
+// Returns a parameter of the request's query string; empty: none.
+std::string Parameter(absl::string_view target, absl::string_view name) {
+  const size_t at = target.find('?');
+  if (at == absl::string_view::npos) return "";
+  for (absl::string_view pair : absl::StrSplit(target.substr(at + 1), '&')) {
+    if (absl::ConsumePrefix(&pair, absl::StrCat(name, "="))) {
+      return Unescaped(pair);
+    }
+  }
+  return "";
 }
 
 std::string Dump(const Json& json) {
@@ -114,6 +133,35 @@ std::string HistoryJson(const JobHistory* history) {
 
 std::string Event(absl::string_view name, absl::string_view data) {
   return absl::StrCat("event: ", name, "\ndata: ", data, "\n\n");
+}
+
+std::string OutputJson(const OutputTail& tail) {
+  Json lines = Json::array();
+  for (const OutputLine& line : tail.lines()) {
+    lines.push_back(
+        {{"round", line.round},
+         {"stream",
+          line.stream == OutputLine::Stream::kErr ? "stderr" : "stdout"},
+         {"text", line.text}});
+  }
+  return Dump(
+      {{"lines", lines}, {"dropped", tail.dropped()}, {"note", tail.note()}});
+}
+
+size_t BytesOf(const InquiryUpdate& update) {
+  size_t bytes = 0;
+  for (const OutputLine& line : update.part.lines) bytes += line.text.size();
+  return bytes;
+}
+
+// The answer to a request for output that the coordinator refuses with `error`.
+ProbeAnswer RefusedOutput(const absl::Status& error) {
+  // The message of this error lists the other jobs.
+  if (absl::IsNotFound(error)) return Refusal(404, "no such job");
+  const int status = absl::IsFailedPrecondition(error) ? 409
+                     : absl::IsInvalidArgument(error)  ? 400
+                                                       : 503;
+  return Refusal(status, absl::string_view(error.message()));
 }
 
 }  // namespace
@@ -158,9 +206,88 @@ class Dashboard::Stream {
   bool is_over_ = false;
 };
 
+// One client's stream of a rank's output. The inquiry is open for as long as
+// this object lives.
+class Dashboard::OutputStream {
+ public:
+  OutputStream(Dashboard* dashboard, std::string job,
+               DashboardInquirer::Session session)
+      : dashboard_(dashboard),
+        job_(std::move(job)),
+        session_(std::move(session)),
+        begin_(dashboard->clock_.now()),
+        newest_(begin_) {
+    ++dashboard_->output_streams_;
+  }
+  ~OutputStream() {
+    --dashboard_->output_streams_;
+    dashboard_->inquirer_.end(job_, session_);
+  }
+  OutputStream(const OutputStream&) = delete;
+  OutputStream& operator=(const OutputStream&) = delete;
+
+  std::optional<Text> Next() {
+    const Instant now = dashboard_->clock_.now();
+    if (is_over_ || now >= begin_ + kStreamTime) return std::nullopt;
+    if (now < next_look_) return Text();
+    next_look_ = now + kOutputInterval;
+    std::string text = News() + Waiting(now);
+    if (session_->IsOver() || dashboard_->FindJob(job_) == nullptr) {
+      text += Event("over", "{}");
+      is_over_ = true;
+    }
+    if (text.empty()) {
+      if (now < newest_ + kOutputSilence) return Text();
+      text = ":\n\n";  // a comment
+    }
+    newest_ = now;
+    return std::make_shared<const std::string>(std::move(text));
+  }
+
+ private:
+  // The lines that have come since the last call; empty: none.
+  std::string News() {
+    OutputTail tail;
+    size_t bytes = 0;
+    for (size_t i = 0; i < kMaxUpdatesRead && bytes < kMaxOutputRead; ++i) {
+      std::optional<InquiryUpdate> update = session_->Next();
+      if (!update.has_value()) break;
+      bytes += BytesOf(*update);
+      tail.Add(*std::move(update));
+    }
+    return tail.empty() ? "" : Event("output", OutputJson(tail));
+  }
+
+  // The nodes that have not begun to answer; empty: the same as before.
+  std::string Waiting(Instant now) {
+    const std::string hosts = absl::StrJoin(session_->Silent(), ", ");
+    std::string waiting;
+    if (!hosts.empty()) {
+      waiting = now < begin_ + kNodeIsLate
+                    ? absl::StrCat("waiting for ", hosts)
+                    : absl::StrCat("no answer from ", hosts, " within ",
+                                   ToSeconds(kNodeIsLate), " s; waiting");
+    }
+    if (waiting == waiting_) return "";
+    waiting_ = waiting;
+    return Event("waiting", Dump({{"text", waiting}}));
+  }
+
+  Dashboard* const dashboard_;
+  const std::string job_;
+  const DashboardInquirer::Session session_;
+  const Instant begin_;
+  Instant next_look_{};
+  Instant newest_;       // when the stream has last sent something
+  std::string waiting_;  // what Waiting has last returned
+  bool is_over_ = false;
+};
+
 Dashboard::Dashboard(std::function<CoordinatedJobs()> read,
-                     DashboardAccess access, Clock clock)
+                     DashboardInquirer inquirer, DashboardAccess access,
+                     Clock clock)
     : read_(std::move(read)),
+      inquirer_(std::move(inquirer)),
       access_(std::move(access)),
       clock_(std::move(clock)) {}
 
@@ -245,15 +372,48 @@ ProbeAnswer Dashboard::OpenStream(const std::string& job,
   auto stream = std::make_shared<Stream>(this, job, principal);
   ProbeAnswer answer = WithHeaders(
       {.body = std::make_shared<const std::string>("retry: 2000\n\n"),
-       .content_type = "text/event-stream",
+       .content_type = kStreamType,
        .more = nullptr});
   answer.more = [stream] { return stream->Next(); };
   return answer;
 }
 
-ProbeAnswer Dashboard::AnswerForCaller(const std::string& path,
-                                       const std::string& job,
+ProbeAnswer Dashboard::OpenOutput(const std::string& job,
+                                  const std::string& rank) {
+  if (access_.output == OutputShown::kNo || inquirer_.inquire == nullptr) {
+    return Refusal(403,
+                   "this page does not show the output of workers, because "
+                   "other hosts can reach it without a token; use launch logs");
+  }
+  int number = 0;
+  if (!absl::SimpleAtoi(rank, &number) || number < 0) {
+    return Refusal(400, "the request names no rank, as in rank=3");
+  }
+  if (output_streams_ >= kMaxOutputStreams) {
+    return Refusal(503,
+                   absl::StrCat("the output is open in ", kMaxOutputStreams,
+                                " pages already; use launch logs"));
+  }
+  const auto session = std::make_shared<InquirySession>(
+      Inquiry{.ranks = {number},
+              .lines = static_cast<int>(OutputTail::kMaxLines),
+              .follow = Inquiry::Follow::kYes},
+      /*on_news=*/[] {});
+  const auto stream = std::make_shared<OutputStream>(this, job, session);
+  const absl::Status opened = inquirer_.inquire(job, session);
+  if (!opened.ok()) return RefusedOutput(opened);
+  ProbeAnswer answer = WithHeaders(
+      {.body = std::make_shared<const std::string>(Event("opened", "{}")),
+       .content_type = kStreamType,
+       .more = nullptr});
+  answer.more = [stream] { return stream->Next(); };
+  return answer;
+}
+
+ProbeAnswer Dashboard::AnswerForCaller(const std::string& target,
                                        const Principal& principal) {
+  const std::string path = target.substr(0, target.find('?'));
+  const std::string job = Parameter(target, "id");
   if (generation_ == 0) Read();
   if (path == "/api/jobs") return Document(JobsText(principal), kJsonType);
   if (path == "/api/events" && job.empty()) return OpenStream("", principal);
@@ -261,13 +421,14 @@ ProbeAnswer Dashboard::AnswerForCaller(const std::string& path,
       IncludesJob(principal, job) ? FindJob(job) : nullptr;
   if (found == nullptr) return Refusal(404, "no such job");
   if (path == "/api/events") return OpenStream(job, principal);
+  if (path == "/api/output") return OpenOutput(job, Parameter(target, "rank"));
   return Document(JobText(*found), kJsonType);
 }
 
 std::optional<ProbeAnswer> Dashboard::Answer(const PageRequest& request) {
   const std::string path = request.target.substr(0, request.target.find('?'));
-  const bool is_state =
-      path == "/api/jobs" || path == "/api/job" || path == "/api/events";
+  const bool is_state = path == "/api/jobs" || path == "/api/job" ||
+                        path == "/api/events" || path == "/api/output";
   const bool is_page =
       path == "/" || path == "/dashboard.css" || path == "/dashboard.js";
   if (!is_state && !is_page) return std::nullopt;
@@ -294,7 +455,7 @@ std::optional<ProbeAnswer> Dashboard::Answer(const PageRequest& request) {
     return Refusal(is_unknown ? 401 : 403,
                    absl::string_view(caller.status().message()));
   }
-  return AnswerForCaller(path, JobIdOf(request.target), *caller);
+  return AnswerForCaller(request.target, *caller);
 }
 
 void AddDashboard(const std::shared_ptr<Dashboard>& dashboard, Probes& pages) {

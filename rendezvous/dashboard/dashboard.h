@@ -10,12 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "base/time.h"
 #include "rendezvous/dashboard/dashboard_access.h"
 #include "rendezvous/dashboard/job_history.h"
 #include "rendezvous/probes/probe_server.h"
 #include "rendezvous/protocol/job_status.h"
+#include "rendezvous/server/inquiry_session.h"
 
 namespace muster::rendezvous {
 
@@ -26,6 +28,16 @@ struct CoordinatedJobs {
   std::string elsewhere;
 };
 
+// How the dashboard asks for the output of workers: Coordinator::Inquire for
+// all nodes, and Coordinator::EndInquiry, of the coordinator in this process.
+// The functions must not block. Null: there is no coordinator in this process.
+struct DashboardInquirer {
+  using Session = std::shared_ptr<InquirySession>;
+  std::function<absl::Status(const std::string& run_id, const Session&)>
+      inquire;
+  std::function<void(const std::string& run_id, const Session&)> end;
+};
+
 // The pages of the dashboard: a page for people, and the states of jobs as
 // JSON, once or as a stream of server-sent events. Read-only.
 //
@@ -34,6 +46,8 @@ struct CoordinatedJobs {
 //   /api/job?id=ID  a job as `launch status --json` prints it, and its history
 //   /api/events     a stream of what /api/jobs returns
 //   /api/events?id=ID  a stream of the job's states
+//   /api/output?id=ID&rank=N  a stream of the rank's output, beginning with its
+//                             last lines (OutputTail)
 //
 // The page and its files are the same for everybody; the states need a token
 // (DashboardAccess). The state is read at most once a second, and less often if
@@ -49,6 +63,9 @@ class Dashboard {
   // Longest time of a stream. The page then opens another one, so that an
   // expired token is noticed.
   static constexpr Duration kStreamTime = std::chrono::minutes(10);
+  // Maximum number of streams of output at a time. Less than
+  // JobInquiries::kMaxFollowers, so that the pages leave room for operators.
+  static constexpr int kMaxOutputStreams = 8;
 
   struct Clock {
     std::function<Instant()> now;
@@ -56,8 +73,8 @@ class Dashboard {
   };
 
   // `read`: returns the jobs now; must not block.
-  Dashboard(std::function<CoordinatedJobs()> read, DashboardAccess access,
-            Clock clock);
+  Dashboard(std::function<CoordinatedJobs()> read, DashboardInquirer inquirer,
+            DashboardAccess access, Clock clock);
   ~Dashboard();
   Dashboard(const Dashboard&) = delete;
   Dashboard& operator=(const Dashboard&) = delete;
@@ -71,11 +88,13 @@ class Dashboard {
  private:
   using Text = std::shared_ptr<const std::string>;
   class Stream;
+  class OutputStream;
 
   void Read();
-  ProbeAnswer AnswerForCaller(const std::string& path, const std::string& job,
+  ProbeAnswer AnswerForCaller(const std::string& target,
                               const Principal& principal);
   ProbeAnswer OpenStream(const std::string& job, const Principal& principal);
+  ProbeAnswer OpenOutput(const std::string& job, const std::string& rank);
   const JobStatus* FindJob(const std::string& run_id) const;
   // Returns the text with the key `key` for the newest state. Each text is made
   // once per state: the first request calls `make`, later ones share the
@@ -87,6 +106,7 @@ class Dashboard {
   Text JobsEvent(const Principal& principal);
 
   const std::function<CoordinatedJobs()> read_;
+  const DashboardInquirer inquirer_;
   const DashboardAccess access_;
   const Clock clock_;
   CoordinatedJobs jobs_;
@@ -96,6 +116,7 @@ class Dashboard {
   Duration spent_ = Duration::zero();  // time spent on formatting the state
   std::map<std::string, Text> shared_;
   int streams_ = 0;
+  int output_streams_ = 0;
 };
 
 // Adds the dashboard to the pages of a server. `dashboard`: null if there is

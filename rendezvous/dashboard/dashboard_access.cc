@@ -57,6 +57,10 @@ absl::Status CheckDashboard(const Endpoint& listen,
       " is no loopback address; use 127.0.0.1 and reach it by ssh -L"));
 }
 
+OutputShown OutputShownAt(const Endpoint& listen) {
+  return IsLoopback(listen.host) ? OutputShown::kYes : OutputShown::kNo;
+}
+
 bool IsOwnHost(const std::string& host, const std::vector<std::string>& names) {
   const std::string name = absl::AsciiStrToLower(WithoutPort(host));
   if (name.empty()) return false;

@@ -14,6 +14,9 @@ namespace muster::rendezvous {
 
 // Decides which callers may read the dashboard. All functions are pure.
 
+// Whether the dashboard shows the output of workers, which may contain secrets.
+enum class OutputShown { kNo, kYes };
+
 struct DashboardAccess {
   // Secrets of the coordinator. A request must carry one of them, or a token
   // that was derived from one and has the role `view`. If there is none,
@@ -22,7 +25,13 @@ struct DashboardAccess {
   // Names of this host that a request may be addressed to, besides IP addresses
   // and "localhost".
   std::vector<std::string> host_names;
+  OutputShown output = OutputShown::kNo;
 };
+
+// Whether a dashboard that listens at `listen` shows output: only if other
+// hosts cannot reach the address. At other addresses the dashboard needs no
+// token (CheckDashboard).
+OutputShown OutputShownAt(const Endpoint& listen);
 
 // Parses the address of a dashboard. In addition to the forms of ParseEndpoint,
 // a port alone means 127.0.0.1:PORT. InvalidArgument: `text` is malformed.

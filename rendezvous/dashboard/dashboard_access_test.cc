@@ -35,6 +35,13 @@ TEST(DashboardAccessTest, ATokenKeepsTheDashboardOnThisHost) {
   EXPECT_FALSE(check("node1", {kSecret}).ok());
 }
 
+TEST(DashboardAccessTest, OutputIsShownWhereOtherHostsCannotReachThePage) {
+  EXPECT_EQ(OutputShownAt({"127.0.0.1", 8080}), OutputShown::kYes);
+  EXPECT_EQ(OutputShownAt({"::1", 8080}), OutputShown::kYes);
+  EXPECT_EQ(OutputShownAt({"0.0.0.0", 8080}), OutputShown::kNo);
+  EXPECT_EQ(OutputShownAt({"node1", 8080}), OutputShown::kNo);
+}
+
 TEST(DashboardAccessTest, CertificatesWithoutATokenAreRefused) {
   EXPECT_FALSE(
       CheckDashboard({"127.0.0.1", 1}, {}, CallerCertificates::kRequired).ok());

@@ -6,16 +6,20 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "rendezvous/events/status_json.h"
+#include "rendezvous/protocol/output_tail.h"
 #include "rendezvous/tls/token_identity.h"
 
 namespace muster::rendezvous {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
@@ -47,6 +51,21 @@ class DashboardTest : public ::testing::Test {
          .authorization = token.empty() ? "" : "Bearer " + token});
   }
 
+  using Session = DashboardInquirer::Session;
+
+  ProbeAnswer AskOutput(const std::string& token = "") {
+    access_.output = OutputShown::kYes;
+    return *Ask("/api/output?id=a-1&rank=3", token);
+  }
+
+  // The next piece of a stream of output, which must not be over.
+  std::string NextOf(const ProbeAnswer& answer) {
+    now_ += std::chrono::milliseconds(300);
+    const std::optional<Page> next = answer.more();
+    EXPECT_TRUE(next.has_value());
+    return next.has_value() && *next != nullptr ? **next : "";
+  }
+
   // Advances the clock and the jobs' age by a second, and calls Tick.
   void TickLater() {
     now_ += std::chrono::seconds(1);
@@ -62,6 +81,19 @@ class DashboardTest : public ::testing::Test {
             now_ += reading_takes_;
             return jobs_;
           },
+          DashboardInquirer{
+              .inquire =
+                  [this](const std::string& run_id, const Session& session) {
+                    if (!refusal_.ok()) return refusal_;
+                    asked_.push_back(run_id);
+                    newest_ = session;
+                    return absl::OkStatus();
+                  },
+              .end =
+                  [this](const std::string&, const Session& session) {
+                    session->Close();
+                    ++ended_;
+                  }},
           access_,
           Dashboard::Clock{.now = [this] { return now_; },
                            .unix_time = [] { return kUnixTime; }});
@@ -74,6 +106,10 @@ class DashboardTest : public ::testing::Test {
   DashboardAccess access_;
   Duration reading_takes_ = Duration::zero();
   int reads_ = 0;
+  absl::Status refusal_;
+  std::vector<std::string> asked_;  // the jobs whose output was asked for
+  Session newest_;                  // the newest inquiry
+  int ended_ = 0;                   // how many inquiries have ended
 
  private:
   std::unique_ptr<Dashboard> dashboard_;
@@ -213,6 +249,147 @@ TEST_F(DashboardTest, StreamsAreLimited) {
   EXPECT_EQ(Ask("/api/events")->status, 503);
   open.pop_back();
   EXPECT_EQ(Ask("/api/events")->status, 200);
+}
+
+TEST_F(DashboardTest, OutputIsAnInquiryThatFollowsOneRank) {
+  const ProbeAnswer answer = AskOutput();
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.content_type, "text/event-stream");
+  EXPECT_THAT(asked_, ElementsAre("a-1"));
+  EXPECT_EQ(
+      newest_->question(),
+      (Inquiry{.ranks = {3}, .lines = 50, .follow = Inquiry::Follow::kYes}));
+}
+
+TEST_F(DashboardTest, OutputIsSentAsItComes) {
+  const ProbeAnswer answer = AskOutput();
+  EXPECT_EQ(NextOf(answer), "");
+  newest_->Ask(7, "a", "host-a");
+  EXPECT_EQ(NextOf(answer),
+            "event: waiting\ndata: {\"text\":\"waiting for host-a\"}\n\n");
+  newest_->Begin(7, [] {});
+  newest_->Take(7, {.lines = {{.rank = 3,
+                               .round = 2,
+                               .stream = OutputLine::Stream::kErr,
+                               .text = "x"}}});
+  EXPECT_EQ(NextOf(answer),
+            "event: output\ndata: {\"lines\":[{\"round\":2,\"stream\":"
+            "\"stderr\",\"text\":\"x\"}],\"dropped\":0,\"note\":\"\"}\n\n"
+            "event: waiting\ndata: {\"text\":\"\"}\n\n");
+  EXPECT_EQ(NextOf(answer), "");
+}
+
+TEST_F(DashboardTest, ANodeThatDoesNotAnswerIsNamed) {
+  const ProbeAnswer answer = AskOutput();
+  newest_->Ask(7, "a", "host-a");
+  NextOf(answer);
+  now_ += std::chrono::seconds(10);
+  EXPECT_THAT(NextOf(answer), HasSubstr("no answer from host-a within 10 s"));
+}
+
+TEST_F(DashboardTest, OutputIsReadFourTimesASecondAtMost) {
+  const ProbeAnswer answer = AskOutput();
+  EXPECT_EQ(NextOf(answer), "");
+  newest_->Miss("a", "host-a", "it is lost");
+  EXPECT_EQ(*answer.more(), nullptr);
+  EXPECT_THAT(NextOf(answer), HasSubstr("\"note\":\"host-a: it is lost\""));
+}
+
+TEST_F(DashboardTest, HostileOutputIsOneLineOfAscii) {
+  const ProbeAnswer answer = AskOutput();
+  newest_->Ask(7, "a", "host-a");
+  newest_->Begin(7, [] {});
+  newest_->Take(7,
+                {.lines = {{.text = "\n\nevent: gone\ndata: {}\n\n\xff\x1b["},
+                           {.text = std::string(60'000, '\x80')}}});
+  const std::string text = NextOf(answer);
+  EXPECT_THAT(text, StartsWith("event: output\n"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
+  EXPECT_THAT(text, HasSubstr("\\u001b"));
+  EXPECT_LT(text.size(), 8 * OutputTail::kMaxBytes);
+}
+
+TEST_F(DashboardTest, AQuietStreamOfOutputSendsASignOfLife) {
+  const ProbeAnswer answer = AskOutput();
+  NextOf(answer);
+  now_ += std::chrono::seconds(5);
+  EXPECT_EQ(NextOf(answer), ":\n\n");
+  EXPECT_EQ(NextOf(answer), "");
+}
+
+TEST_F(DashboardTest, OutputEndsWithTheInquiry) {
+  const ProbeAnswer answer = AskOutput();
+  newest_->AskNoMore();
+  EXPECT_THAT(NextOf(answer), HasSubstr("event: over\n"));
+  EXPECT_FALSE(answer.more().has_value());
+}
+
+TEST_F(DashboardTest, OutputEndsWithTheJobAndAfterItsTime) {
+  const ProbeAnswer first = AskOutput();
+  const ProbeAnswer second = AskOutput();
+  now_ += Dashboard::kStreamTime;
+  EXPECT_FALSE(first.more().has_value());
+  const ProbeAnswer third = AskOutput();
+  jobs_.jobs.clear();
+  TickLater();
+  EXPECT_THAT(NextOf(third), HasSubstr("event: over\n"));
+}
+
+TEST_F(DashboardTest, AReaderThatLeavesEndsTheInquiry) {
+  { const ProbeAnswer answer = AskOutput(); }
+  EXPECT_EQ(ended_, 1);
+  EXPECT_TRUE(newest_->IsOver());
+  refusal_ = absl::ResourceExhaustedError("full");
+  const ProbeAnswer answer = AskOutput();
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(*answer.body, "full\n");
+  EXPECT_EQ(ended_, 2) << "a refused inquiry is ended, too";
+}
+
+TEST_F(DashboardTest, StreamsOfOutputAreLimited) {
+  std::vector<ProbeAnswer> open;
+  for (int i = 0; i < Dashboard::kMaxOutputStreams; ++i) {
+    open.push_back(AskOutput());
+    ASSERT_EQ(open.back().status, 200);
+  }
+  EXPECT_EQ(AskOutput().status, 503);
+  EXPECT_EQ(Ask("/api/events")->status, 200);
+  open.pop_back();
+  EXPECT_EQ(AskOutput().status, 200);
+}
+
+TEST_F(DashboardTest, OutputNeedsAJobAndARank) {
+  access_.output = OutputShown::kYes;
+  EXPECT_EQ(Ask("/api/output?id=nothing&rank=3")->status, 404);
+  EXPECT_EQ(Ask("/api/output?id=a-1")->status, 400);
+  EXPECT_EQ(Ask("/api/output?id=a-1&rank=-1")->status, 400);
+  EXPECT_EQ(Ask("/api/output?id=a-1&rank=x")->status, 400);
+  EXPECT_EQ(Ask("/api/output?rank=0&id=a-1")->status, 200);
+  EXPECT_THAT(asked_, ElementsAre("a-1"));
+  refusal_ = absl::FailedPreconditionError("the job is over");
+  EXPECT_EQ(AskOutput().status, 409);
+  refusal_ = absl::NotFoundError("the jobs are: secret-job");
+  EXPECT_EQ(*AskOutput().body, "no such job\n");
+}
+
+TEST_F(DashboardTest, OutputNeedsTheRoleView) {
+  access_.tokens = {kSecret};
+  const auto token = [](Role role, const std::vector<std::string>& jobs) {
+    return DeriveToken(kSecret, {.name = "ada", .roles = {role}, .jobs = jobs})
+        .value();
+  };
+  EXPECT_EQ(AskOutput().status, 401);
+  EXPECT_EQ(AskOutput(token(Role::kJoin, {})).status, 403);
+  EXPECT_EQ(AskOutput(token(Role::kView, {"b-*"})).status, 404);
+  EXPECT_EQ(AskOutput(token(Role::kView, {"a-*"})).status, 200);
+  EXPECT_THAT(asked_, ElementsAre("a-1"));
+}
+
+TEST_F(DashboardTest, APageThatOtherHostsReachShowsNoOutput) {
+  const ProbeAnswer answer = *Ask("/api/output?id=a-1&rank=3");
+  EXPECT_EQ(answer.status, 403);
+  EXPECT_THAT(*answer.body, HasSubstr("does not show the output"));
+  EXPECT_THAT(asked_, IsEmpty());
 }
 
 TEST_F(DashboardTest, RequestsDoNotReadTheState) {

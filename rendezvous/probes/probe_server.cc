@@ -1,6 +1,7 @@
 #include "rendezvous/probes/probe_server.h"
 
 #include <signal.h>
+#include <sys/socket.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -10,6 +11,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
+#include <cerrno>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -163,10 +165,27 @@ class Peer : public std::enable_shared_from_this<Peer> {
     more_ = std::move(answer.more);
     page_ = answer.body;
     headers_.emplace(response_);
+    WatchClient();
     http::async_write_header(
         stream_, *headers_,
         [self = shared_from_this()](error_code error, size_t) {
-          if (!error) self->WritePiece();
+          if (error) return self->Break();
+          self->WritePiece();
+        });
+  }
+
+  // Closes the connection once the client has closed it, so that a stream that
+  // has nothing to send ends then, too.
+  void WatchClient() {
+    stream_.socket().async_wait(
+        tcp::socket::wait_read, [self = shared_from_this()](error_code error) {
+          if (error) return;
+          char next = 0;
+          const ssize_t read = recv(self->stream_.socket().native_handle(),
+                                    &next, 1, MSG_PEEK | MSG_DONTWAIT);
+          if (read > 0) return;  // a further request, which gets no answer
+          if (read < 0 && errno == EAGAIN) return self->WatchClient();
+          self->Break();
         });
   }
 
@@ -174,13 +193,14 @@ class Peer : public std::enable_shared_from_this<Peer> {
     stream_.expires_after(kPieceTime);
     asio::async_write(stream_, asio::buffer(*page_),
                       [self = shared_from_this()](error_code error, size_t) {
-                        if (!error) self->WaitForPiece();
+                        if (error) return self->Break();
+                        self->WaitForPiece();
                       });
   }
 
   void WaitForPiece() {
     std::optional<Page> next = more_();
-    if (!next.has_value()) return;
+    if (!next.has_value()) return Break();
     if (*next != nullptr) {
       page_ = *std::move(next);
       return WritePiece();

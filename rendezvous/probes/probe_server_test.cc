@@ -291,6 +291,20 @@ Probes EndlessStream(std::promise<void>* ended) {
   return probes;
 }
 
+// Serves a stream that never sends anything after its first byte, and fulfils
+// `ended` when the stream is destroyed.
+Probes QuietStream(std::promise<void>* ended) {
+  Probes probes = Steady();
+  probes.pages = [ended](const PageRequest&) -> std::optional<ProbeAnswer> {
+    const std::shared_ptr<void> end(nullptr,
+                                    [ended](void*) { ended->set_value(); });
+    return ProbeAnswer{.body = std::make_shared<const std::string>("x"),
+                       .headers = {},
+                       .more = [end] { return std::optional(Page()); }};
+  };
+  return probes;
+}
+
 OwnedFd DialForStream(const ProbeServer& server) {
   OwnedFd fd = Dial(server);
   const std::string request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -304,6 +318,14 @@ OwnedFd DialForStream(const ProbeServer& server) {
 TEST(ProbeServerTest, AStreamWhoseClientLeavesIsDestroyed) {
   std::promise<void> ended;
   const auto server = Serve(EndlessStream(&ended));
+  DialForStream(*server);
+  EXPECT_EQ(ended.get_future().wait_for(std::chrono::seconds(30)),
+            std::future_status::ready);
+}
+
+TEST(ProbeServerTest, AStreamWithoutNewsIsDestroyedAtOnceWhenItsClientLeaves) {
+  std::promise<void> ended;
+  const auto server = Serve(QuietStream(&ended));
   DialForStream(*server);
   EXPECT_EQ(ended.get_future().wait_for(std::chrono::seconds(30)),
             std::future_status::ready);

@@ -44,6 +44,11 @@ bool InquirySession::IsOver() {
   return open_.IsOver();
 }
 
+std::vector<std::string> InquirySession::Silent() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return open_.Silent();
+}
+
 void InquirySession::Close() {
   {
     std::lock_guard<std::mutex> lock(mutex_);

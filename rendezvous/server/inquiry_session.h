@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "rendezvous/protocol/inquiry.h"
 #include "rendezvous/server/open_inquiry.h"
@@ -33,6 +34,7 @@ class InquirySession {
   // --- called by the operator's stream
   std::optional<InquiryUpdate> Next();
   bool IsOver();
+  std::vector<std::string> Silent();
   void Close();
 
   // --- called by the job

@@ -62,6 +62,14 @@ bool OpenInquiry::IsPending(uint64_t id) const {
           found->second.stage == Stage::kAnswering);
 }
 
+std::vector<std::string> OpenInquiry::Silent() const {
+  std::vector<std::string> hosts;
+  for (const auto& [id, answer] : answers_) {
+    if (answer.stage == Stage::kAsked) hosts.push_back(answer.host);
+  }
+  return hosts;
+}
+
 void OpenInquiry::Queue(InquiryUpdate update) {
   bytes_ += SizeOf(update.part);
   updates_.push_back(std::move(update));

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rendezvous/protocol/inquiry.h"
 
@@ -58,6 +59,8 @@ class OpenInquiry {
   // The next update for the operator; nullopt: none at this time.
   std::optional<InquiryUpdate> Next();
   bool HasRoom() const { return bytes_ < kFullBytes; }
+  // The hosts of the nodes that were asked and have not begun to answer.
+  std::vector<std::string> Silent() const;
   // Whether the answer with this id is still wanted.
   bool IsPending(uint64_t id) const;
   // Whether no node has to answer any more and the operator has read

@@ -8,7 +8,9 @@
 namespace muster::rendezvous {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using Taken = OpenInquiry::Taken;
 using Further = OpenInquiry::Further;
 
@@ -97,6 +99,18 @@ TEST(OpenInquiryTest, LostNodeIsNamedOnceAndMayBeAskedAgain) {
   EXPECT_EQ(open.Next()->missing, "gone");
   EXPECT_FALSE(open.Next().has_value());
   EXPECT_FALSE(open.IsOver());
+}
+
+TEST(OpenInquiryTest, NodesAreSilentUntilTheyBeginToAnswer) {
+  OpenInquiry open(Further::kAwaited);
+  EXPECT_THAT(open.Silent(), IsEmpty());
+  open.Ask(7, "a", "host-a");
+  open.Ask(8, "b", "host-b");
+  EXPECT_THAT(open.Silent(), ElementsAre("host-a", "host-b"));
+  open.Begin(7);
+  EXPECT_THAT(open.Silent(), ElementsAre("host-b"));
+  open.Lose(8, "gone");
+  EXPECT_THAT(open.Silent(), IsEmpty());
 }
 
 TEST(OpenInquiryTest, DeadlineNamesTheNodesThatHaveNotAnswered) {

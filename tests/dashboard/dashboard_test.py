@@ -10,8 +10,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 import unittest
 
 from selenium import webdriver
@@ -24,13 +22,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
 
 import free_port
 import xml_main
+from until import until
 
 _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _TIMEOUT_S = 60
 _MAX_STREAMS = 16
+_MAX_OUTPUT_STREAMS = 8
 _STATUS = '<img src=x onerror="document.title=3">'  # of each worker
-_PAUSE = threading.Event()  # never set
 
 # A worker that reports step 70 + rank until it is stopped. Rank 1 ends once the
 # file `end` exists, with the exit code in this file.
@@ -47,17 +46,30 @@ sys.exit(int(open(sys.argv[1]).read()))
 '''
 
 
-def until(what, look):
-  """Returns the first result of `look` that is true. Fails after a minute with
-  `what` and the newest result."""
-  deadline = time.monotonic() + _TIMEOUT_S
+# A worker that prints hostile lines, and then each line that is appended to the
+# file `say`. The line `flood` stands for 20,000 lines; `exit` ends the worker.
+_PRINTER = r'''
+import os, sys, threading
+out = sys.stdout.buffer
+sys.stderr.write('a warning\n')
+sys.stderr.flush()
+out.write(b'y' * 100_000 + b'\n')
+out.write(b'<img src=x onerror="document.title=3"> & <b>bold</b>\n')
+out.write(b'\x1b[31mred\x1b[0m \x1b]0;title\x07\x00bell\x07 \xff\xfe '
+          b'\xe2\x80\xaeabc\x1b[\n')
+out.write(b'hello of rank %d\n' % int(os.environ['RANK']))
+out.flush()
+with open(sys.argv[1] + '.say') as said:
   while True:
-    seen = look()
-    if seen:
-      return seen
-    if time.monotonic() > deadline:
-      raise AssertionError(f'{what}: {seen!r}')
-    _PAUSE.wait(0.05)
+    line = said.readline()
+    if line == 'exit\n':
+      sys.exit(0)
+    if line == 'flood\n':
+      line = ''.join(f'line {i}\n' for i in range(20_000)) + 'after it\n'
+    out.write(line.encode())
+    out.flush()
+    threading.Event().wait(0.02)
+'''
 
 
 class Browser:
@@ -98,6 +110,12 @@ class Browser:
         'return [...document.querySelectorAll("#grid .cell")].map('
         '(cell) => cell.dataset.state)')
 
+  def lines(self):
+    """The class and the text of each line of output."""
+    return self.driver.execute_script(
+        'return [...document.querySelectorAll("#lines div")].map('
+        '(line) => [line.className, line.textContent])')
+
   def press(self, key):
     self.driver.find_element(By.ID, 'grid').send_keys(key)
 
@@ -135,9 +153,8 @@ class Dashboard(unittest.TestCase):
       environment['MUSTER_TOKEN'] = token
     return environment
 
-  def start(self, *argv, token=None):
-    program = subprocess.Popen(argv, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE,
+  def start(self, *argv, token=None, stdout=subprocess.PIPE):
+    program = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=stdout,
                                stderr=subprocess.STDOUT, text=True,
                                env=self.environment(token), cwd=self.folder)
 
@@ -165,12 +182,13 @@ class Dashboard(unittest.TestCase):
     url = self.said(daemon, r'dashboard on (http://\S+)')
     return url, self.said(daemon, r'listening on ([^ ,]+)')
 
-  def nodes(self, endpoint, job, *flags, token=None, count=2):
+  def nodes(self, endpoint, job, *flags, token=None, count=2,
+            stdout=subprocess.PIPE):
     return [self.start(_LAUNCH, f'--nnodes={count}', '--nproc-per-node=2',
                        f'--rdzv-id={job}', f'--rdzv-endpoint={endpoint}',
                        f'--node-rank={rank}', '--no-python', *flags,
                        sys.executable, self.worker, self.end_file, _STATUS,
-                       token=token)
+                       token=token, stdout=stdout)
             for rank in range(count)]
 
   def status(self, endpoint, job, token=None):
@@ -281,6 +299,79 @@ class Dashboard(unittest.TestCase):
         'return document.querySelectorAll("img, main script").length'), 0)
     self.assertEqual(browser.complaints(), [])
 
+  def test_the_output_of_the_chosen_rank(self):
+    with open(self.worker, 'w') as file:
+      file.write(_PRINTER)
+    say = open(self.end_file + '.say', 'w')
+    self.addCleanup(say.close)
+    url, endpoint = self.daemon()
+    node = self.nodes(endpoint, 'a-job', count=1, stdout=subprocess.DEVNULL)[0]
+    until('the job is there',
+          lambda: '"a-job"' in self.ask(url, '/api/jobs')[1])
+    browser = self.browser
+    self.show(url)
+    until('both ranks run', lambda: browser.states() == ['unheard'] * 2)
+    self.assertTrue(browser.is_shown('output-hint'))
+    self.assertFalse(browser.is_shown('output'))
+    browser.press(Keys.HOME)
+    until('the last line is shown', lambda: (
+        browser.lines()[-1:] == [['stdout', 'hello of rank 0']]))
+    self.assertEqual(browser.text('output-title'), 'Output of rank 0')
+    lines = browser.lines()
+    self.assertIn(['stderr', 'a warning'], lines)
+    self.assertEqual(lines[-3:-1], [
+        ['stdout', '<img src=x onerror="document.title=3"> & <b>bold</b>'],
+        ['stdout', 'red bell \ufffd\ufffd <U+202E>abc']])
+    huge = [text for _, text in lines if text.startswith('yyy')]
+    self.assertTrue(huge[0].endswith(' bytes more]'), huge)
+    self.assertLess(max(map(len, huge)), 2200)
+    until('the page follows it',
+          lambda: browser.text('output-state').startswith('live'))
+
+    def tell(line):
+      say.write(line + '\n')
+      say.flush()
+    tell('news')
+    until('a new line is shown',
+          lambda: browser.lines()[-1:] == [['stdout', 'news']])
+    browser.press(Keys.ARROW_RIGHT)
+    until('the output of the other rank is shown',
+          lambda: ['stdout', 'hello of rank 1'] in browser.lines())
+    self.assertNotIn(['stdout', 'hello of rank 0'], browser.lines())
+    self.assertEqual(browser.text('output-title'), 'Output of rank 1')
+    tell('flood')
+    until('the end of a flood is shown',
+          lambda: browser.lines()[-1:] == [['stdout', 'after it']])
+    self.assertLessEqual(len(browser.lines()), 50)
+    self.assertEqual(browser.driver.execute_script(
+        'return document.querySelectorAll("#lines img, #lines b").length'), 0)
+    self.assertNotEqual(browser.driver.title, '3')
+    tell('exit')
+    self.assertEqual(node.wait(timeout=_TIMEOUT_S), 0)
+    until('the end is told', lambda: (
+        browser.text('output-state') == 'the output has ended'))
+    self.assertIn(['stdout', 'after it'], browser.lines())
+    self.assertEqual(browser.complaints(), [])
+
+  def test_a_page_for_other_hosts_has_no_output(self):
+    daemon = self.start(_DAEMON, '--listen=127.0.0.1:0',
+                        '--dashboard-listen=0.0.0.0:0')
+    url = self.said(daemon, r'dashboard on (http://\S+)')
+    url = url.replace('0.0.0.0', '127.0.0.1')
+    endpoint = self.said(daemon, r'listening on ([^ ,]+)')
+    self.nodes(endpoint, 'a-job', count=1)
+    until('the job is there',
+          lambda: '"a-job"' in self.ask(url, '/api/jobs')[1])
+    status, answer = self.ask(url, '/api/output?id=a-job&rank=0')
+    self.assertIn('403', status)
+    self.assertIn('does not show the output of workers', answer)
+    browser = self.browser
+    self.show(url)
+    until('both ranks run', lambda: browser.states() == ['running'] * 2)
+    browser.press(Keys.HOME)
+    until('the page says why', lambda: (
+        'does not show the output' in browser.text('output-state')))
+
   def test_a_job_of_one_node_asks_for_its_token(self):
     endpoint = f'127.0.0.1:{free_port.free_port()}'
     launch = self.start(_LAUNCH, '--nnodes=1', f'--rdzv-endpoint={endpoint}',
@@ -319,7 +410,8 @@ class Dashboard(unittest.TestCase):
         timeout=_TIMEOUT_S).stdout.strip()
     for given, expected in (('', '401'), ('Authorization: Bearer x\r\n', '401'),
                             (f'Authorization: Bearer {join}\r\n', '403')):
-      self.assertIn(expected, self.ask(url, '/api/jobs', headers=given)[0])
+      for path in ('/api/jobs', '/api/output?id=none&rank=0'):
+        self.assertIn(expected, self.ask(url, path, headers=given)[0])
     self.end(3)
     rest, _ = launch.communicate(timeout=_TIMEOUT_S)
     self.assertNotIn('muster1', rest)
@@ -373,11 +465,25 @@ class Dashboard(unittest.TestCase):
           lambda: self.browser.text('live') == 'live, every 5 s')
     streams.pop().close()
 
-    def has_place():
+    def begins(path):
       client = self.connect(url)
-      client.sendall(b'GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
-      return b'200 OK' in client.recv(4096)
-    until('a stream that has ended leaves its place', has_place)
+      client.sendall(f'GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n'
+                     .encode())
+      return b'200 OK' in client.recv(4096) and client
+    until('a stream that has ended leaves its place',
+          lambda: begins('/api/events'))
+    output = '/api/output?id=a-job&rank=0'
+    readers = [begins(output) for _ in range(_MAX_OUTPUT_STREAMS)]
+    self.assertTrue(all(readers))
+    self.assertIn('503', self.ask(url, output)[0])
+    # The operators' places are free all the same.
+    printed = subprocess.run(
+        [_LAUNCH, 'logs', f'--endpoint={endpoint}', '--run-id=a-job'],
+        env=self.environment(), capture_output=True, timeout=_TIMEOUT_S)
+    self.assertEqual(printed.returncode, 0, printed.stderr)
+    # A reader that leaves is noticed, although its rank prints nothing.
+    readers.pop().close()
+    until('it leaves its place', lambda: begins(output))
 
 
 if __name__ == '__main__':

@@ -25,7 +25,9 @@ _LAUNCH = os.path.realpath('launcher/launch')
 _TIMEOUT_S = 60
 
 _WORKER = r'''
-import os, socket, threading
+import os, socket, sys, threading
+print(8 * str(1 + int(os.environ['RANK'])), 'printed', flush=True)
+print('<b>\x1b]0;title\x07\x1b[2Jhostile', file=sys.stderr, flush=True)
 report = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 report.connect(os.environ['MUSTER_PROGRESS_SOCKET'])
 while True:
@@ -35,12 +37,12 @@ while True:
 
 
 class Terminal:
-  """A program in a pseudo-terminal of 40 lines and 120 columns."""
+  """A program in a pseudo-terminal."""
 
-  def __init__(self, argv, environment):
+  def __init__(self, argv, environment, lines, columns):
     self.master, self.slave = pty.openpty()
     fcntl.ioctl(self.slave, termios.TIOCSWINSZ,
-                struct.pack('HHHH', 40, 120, 0, 0))
+                struct.pack('HHHH', lines, columns, 0, 0))
     self.before = termios.tcgetattr(self.slave)
     self.program = subprocess.Popen(
         argv, stdin=self.slave, stdout=self.slave, stderr=self.slave,
@@ -54,14 +56,15 @@ class Terminal:
     os.close(self.slave)
 
   def until(self, pattern):
-    """Reads until the output since the last call matches."""
+    """Reads until the output since the last call matches, and returns it."""
     deadline = time.monotonic() + _TIMEOUT_S
     while not re.search(pattern, self.seen):
       left = deadline - time.monotonic()
       if not select.select([self.master], [], [], max(0, left))[0]:
         raise AssertionError(f'{pattern} is not in {self.seen!r}')
       self.seen += os.read(self.master, 65536).decode(errors='replace')
-    self.seen = ''
+    seen, self.seen = self.seen, ''
+    return seen
 
   def press(self, keys):
     os.write(self.master, keys)
@@ -103,9 +106,9 @@ class Top(unittest.TestCase):
         timeout=_TIMEOUT_S)
     return printed.stdout if printed.returncode == 0 else None
 
-  def top(self):
+  def top(self, lines=40, columns=120):
     terminal = Terminal([_LAUNCH, 'top', f'--endpoint={self.endpoint}'],
-                        self.environment)
+                        self.environment, lines, columns)
     self.addCleanup(terminal.close)
     return terminal
 
@@ -119,6 +122,26 @@ class Top(unittest.TestCase):
     top.press(b'q')
     self.assertEqual(top.program.wait(timeout=_TIMEOUT_S), 0)
     self.assertEqual(termios.tcgetattr(top.slave), top.before)
+
+  def test_a_rank_that_is_shown_alone_has_its_output(self):
+    for lines, columns in ((40, 120), (24, 80), (20, 40)):
+      with self.subTest(columns=columns):
+        top = self.top(lines, columns)
+        top.until('q quit|arrows')
+        top.press(b'r\n')
+        seen = top.until(
+            r'(?s)(?=.*output of rank 0)(?=.*1{8} printed)(?=.*hostile)')
+        self.assertIn('<b>', seen)
+        self.assertNotIn('title', seen)
+        top.press(b'\x1bOB')  # the key Down
+        top.until('2{8}')
+        top.press(b'f')
+        top.until('held')
+        top.press(b'\n')
+        top.until('RANK')
+        top.press(b'q')
+        self.assertEqual(top.program.wait(timeout=_TIMEOUT_S), 0)
+        self.assertEqual(termios.tcgetattr(top.slave), top.before)
 
   def test_control_keys_end_it_and_leave_the_terminal_as_it_was(self):
     for key in (b'\x03', b'\x1c'):  # Ctrl-C, Ctrl-\

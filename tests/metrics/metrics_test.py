@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import unittest
 import urllib.parse
@@ -20,12 +19,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
 
 import free_port
 import xml_main
+from until import until
 
 _LAUNCH = os.path.realpath('launcher/launch')
 _FAKE_NVML = os.path.realpath('agent/gpus/libfake_nvml.so')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _TIMEOUT_S = 60
-_PAUSE = threading.Event()  # never set
 
 # A worker that reports step 7, and ends with the code in the file `end`.
 _WORKER = r'''
@@ -42,19 +41,6 @@ sys.exit(int(open(sys.argv[1]).read()))
 def fetch(url):
   with urllib.request.urlopen(url, timeout=_TIMEOUT_S) as answer:
     return answer.headers['Content-Type'], answer.read().decode()
-
-
-def until(what, look):
-  """Returns the first result of `look` that is true. Fails after a minute with
-  `what` and the newest result."""
-  deadline = time.monotonic() + _TIMEOUT_S
-  while True:
-    seen = look()
-    if seen:
-      return seen
-    if time.monotonic() > deadline:
-      raise AssertionError(f'{what}: {seen!r}')
-    _PAUSE.wait(0.05)
 
 
 class Metrics(unittest.TestCase):

@@ -125,6 +125,7 @@ _SUITES = (
             'rendezvous/server/self_check*.cc'), (), []),
     _Suite('tests of inquiries',
            ('rendezvous/client/output_cursor*.cc',
+            'rendezvous/protocol/output_tail*.cc',
             'rendezvous/server/inquiry_session*.cc',
             'rendezvous/server/job_inquiries*.cc',
             'rendezvous/server/open_inquiry*.cc'), (), []),

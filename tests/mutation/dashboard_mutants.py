@@ -17,6 +17,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'if IsLoopback', TRUE),
     ('an open dashboard is kept on loopback', _DASHBOARD, 'CheckDashboard',
      'if IsLoopback', without('empty')),
+    ('an open dashboard shows output', _DASHBOARD, 'OutputShownAt',
+     'return IsLoopback', swap('IsLoopback(listen.host)', 'true')),
     ('no address is a name of this host', _DASHBOARD, 'IsOwnHost',
      'if NumericAddress', without('NumericAddress')),
     ('localhost is not this host', _DASHBOARD, 'IsOwnHost', 'if NumericAddress',

@@ -4,6 +4,7 @@ from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 
 _SERVER = 'rendezvous/server'
 _CLIENT = 'rendezvous/client'
+_PROTOCOL = 'rendezvous/protocol'
 
 ALL = [Mutant(*mutant) for mutant in (
     ('a line passes twice', _CLIENT, 'OutputCursor::Pass', 'if passed', FALSE),
@@ -15,6 +16,19 @@ ALL = [Mutant(*mutant) for mutant in (
      'OutputCursor::RestOf', 'do since', swap('+ kMargin', '')),
     ('old output is asked for', _CLIENT, 'OutputCursor::RestOf', 'do since',
      swap('std::max(heard_at_, lost - kSilence)', 'heard_at_')),
+    ('a huge line is kept whole', _PROTOCOL, 'Cut', 'if kMaxLineBytes', TRUE),
+    ('a line is cut within a character', _PROTOCOL, 'Cut',
+     'while ContinuesCharacter', FALSE),
+    ('the search for a character has no end', _PROTOCOL, 'Cut',
+     'while ContinuesCharacter', without('least')),
+    ('lines of a tail are not counted', _PROTOCOL, 'OutputTail::Add',
+     'while kMaxLines', without('kMaxLines')),
+    ('bytes of a tail are not counted', _PROTOCOL, 'OutputTail::Add',
+     'while kMaxLines', without('kMaxBytes')),
+    ('a dropped line leaves its bytes', _PROTOCOL, 'OutputTail::Add',
+     'do bytes_ front', DROP),
+    ('a node that answers is silent', _SERVER, 'OpenInquiry::Silent',
+     'if kAsked', TRUE),
     ('an answer begins twice', _SERVER, 'OpenInquiry::Begin',
      'if found closed_', without('stage')),
     ('a closed inquiry is answered', _SERVER, 'OpenInquiry::Take',

@@ -227,6 +227,9 @@ const grid = {
                               `rank-${this.ranks[shown].rank}`);
     this.showLegend(isLag, isMany);
     this.showRank(this.ranks[shown]);
+    if (this.chosen !== null) {
+      output.follow(view.job.run_id, this.ranks[shown].rank);
+    }
   },
 
   showLegend(isLag, isMany) {
@@ -299,6 +302,145 @@ const grid = {
     if (!(event.key in targets)) return;
     event.preventDefault();
     this.choose(targets[event.key]());
+  },
+};
+
+// --- The output of the chosen rank.
+
+const kMaxLines = 50, kMaxCharacters = 16384;
+
+// As `launch logs` prints a line: without escape sequences and control
+// characters; invisible characters and those that change the order of others
+// become visible.
+function plainLine(text) {
+  return text
+    .replace(/(?:\x1b\[|\x9b)[0-?]*[ -/]*(?:[@-~]|$)/g, '')
+    .replace(/(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x9c|\x1b\\|$)?/g,
+             '')
+    .replace(/\x1b[ -/]*[0-~]?/g, '')
+    .replace(/[\x00-\x08\x0a-\x1f\x7f-\x9f]/g, '')
+    .replace(/[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu,
+             (one) => '<U+' + one.codePointAt(0).toString(16).toUpperCase()
+               .padStart(4, '0') + '>');
+}
+
+const output = {
+  jobId: null,
+  rank: null,      // the rank whose output is shown; null: none
+  reading: null,   // aborts the stream; null: nothing is read
+  lines: [],       // the elements of the shown lines
+  characters: 0,
+  round: null,     // that of the newest line
+
+  follow(jobId, rank) {
+    if (this.jobId === jobId && this.rank === rank) return;
+    this.close();
+    [this.jobId, this.rank] = [jobId, rank];
+    byId('output').hidden = false;
+    byId('output-hint').hidden = true;
+    byId('output-title').textContent = `Output of rank ${rank}`;
+    this.clear();
+    this.start();
+  },
+
+  close() {
+    this.stop();
+    this.jobId = this.rank = null;
+    byId('output').hidden = true;
+    byId('output-hint').hidden = false;
+  },
+
+  // A page that nobody sees reads no output.
+  start() {
+    if (this.rank === null || this.reading || document.hidden) return;
+    this.reading = new AbortController();
+    this.read(this.jobId, this.rank, this.reading.signal);
+  },
+
+  stop() {
+    if (this.reading) this.reading.abort();
+    this.reading = null;
+  },
+
+  clear() {
+    this.lines = [];
+    this.characters = 0;
+    this.round = null;
+    byId('lines').replaceChildren();
+    byId('output-note').textContent = '';
+  },
+
+  tell(text) {
+    if (byId('output-state').textContent !== text) {
+      byId('output-state').textContent = text;
+    }
+  },
+
+  async read(jobId, rank, signal) {
+    const path = `/api/output?id=${encodeURIComponent(jobId)}&rank=${rank}`;
+    this.tell('connecting');
+    await wait(0.15, signal);  // the person may be on the way to another rank
+    while (!signal.aborted) {
+      let isFresh = true;
+      let isOver = false;
+      try {
+        await readEvents(path, signal, (name, data) => {
+          if (signal.aborted) return;
+          if (name === 'opened') {
+            this.clear();
+            this.tell('live, stderr is marked');
+          }
+          if (name === 'waiting') {
+            this.tell(JSON.parse(data).text || 'live, stderr is marked');
+          }
+          if (name === 'output') this.add(JSON.parse(data), isFresh);
+          if (name === 'output') isFresh = false;
+          isOver = isOver || name === 'over';
+        });
+        if (isOver) {
+          this.tell('the output has ended');
+          return;
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        this.tell(error.message);
+        if (error.status && error.status !== 503) return;
+        await wait(4, signal);
+      }
+      await wait(1, signal);
+    }
+  },
+
+  add(news, isFresh) {
+    const holder = byId('lines');
+    const isAtEnd =
+      holder.scrollTop + holder.clientHeight >= holder.scrollHeight - 8;
+    if (news.dropped > 0 && !isFresh) {
+      this.append(`${news.dropped} lines came too fast to be shown`, 'remark');
+    }
+    for (const line of news.lines) {
+      if (this.round !== null && this.round !== line.round) {
+        this.append(`round ${line.round}`, 'remark');
+      }
+      this.round = line.round;
+      this.append(plainLine(line.text), line.stream);
+    }
+    while (this.lines.length > kMaxLines || this.characters > kMaxCharacters) {
+      const oldest = this.lines.shift();
+      this.characters -= oldest.textContent.length;
+      oldest.remove();
+    }
+    if (isAtEnd) holder.scrollTop = holder.scrollHeight;
+    if (news.note !== '') {
+      byId('output-note').textContent = plainLine(news.note);
+    }
+  },
+
+  append(text, className) {
+    const line = element('div', text, className);
+    this.lines.push(line);
+    this.characters += text.length;
+    byId('lines').append(line);
   },
 };
 
@@ -666,6 +808,7 @@ function tell(text, isLost) {
 }
 
 function showSignIn(why) {
+  output.close();
   for (const id of ['jobs', 'job', 'elsewhere']) byId(id).hidden = true;
   byId('sign-in').hidden = false;
   byId('refusal').textContent =
@@ -687,7 +830,7 @@ function onEvent(name, data) {
 
 // Reads a stream of server-sent events until it ends. EventSource cannot send
 // the header with the token.
-async function readEvents(path, signal) {
+async function readEvents(path, signal, take) {
   const answer = await ask(path, signal);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
@@ -698,7 +841,7 @@ async function readEvents(path, signal) {
     rest = events.pop();
     for (const text of events) {
       const parts = /^event: (\w+)\ndata: ([^]*)$/.exec(text);
-      if (parts) onEvent(parts[1], parts[2]);
+      if (parts) take(parts[1], parts[2]);
     }
   }
 }
@@ -733,7 +876,7 @@ async function follow(jobId, signal) {
   let pause = 1;
   while (!signal.aborted) {
     try {
-      await readEvents(path, signal);
+      await readEvents(path, signal, onEvent);
       pause = 1;
     } catch (error) {
       if (signal.aborted) return;
@@ -767,6 +910,7 @@ async function open() {
   takeToken();
   view.job = view.history = null;
   grid.chosen = null;
+  output.close();
   let jobId = new URLSearchParams(location.hash.slice(1)).get('job');
   while (!signal.aborted) {
     try {
@@ -802,6 +946,8 @@ byId('grid').addEventListener('click', (event) => {
   if (cell) grid.choose(grid.cells.indexOf(cell));
 });
 byId('views').addEventListener('change', () => grid.update());
+document.addEventListener('visibilitychange', () =>
+  document.hidden ? output.stop() : output.start());
 window.addEventListener('hashchange', open);
 window.addEventListener('resize', () => view.showHistory(view.history));
 open();

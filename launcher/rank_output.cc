@@ -1,0 +1,56 @@
+#include "launcher/rank_output.h"
+
+#include <signal.h>
+
+#include <condition_variable>
+#include <string>
+#include <utility>
+
+#include "base/time.h"
+
+namespace muster::launcher {
+
+RankOutput::RankOutput(Inquire inquire, Duration pause)
+    : inquire_(std::move(inquire)), pause_(pause) {}
+
+void RankOutput::Follow(std::optional<int> rank) {
+  if (rank == rank_) return;
+  thread_ = std::jthread();  // ends the thread of the last rank
+  rank_ = rank;
+  tail_ = {};
+  if (!rank.has_value()) return;
+  // All signals are blocked, so that ncurses gets those of the terminal's size.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::jthread(
+      [this, rank = *rank](const std::stop_token& stop) { Run(rank, stop); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+rendezvous::OutputTail RankOutput::Look() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return tail_;
+}
+
+void RankOutput::Run(int rank, const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    bool is_first = true;
+    const absl::Status status =
+        inquire_(rank, stop, [&](const rendezvous::InquiryUpdate& update) {
+          const std::lock_guard<std::mutex> lock(mutex_);
+          // A repeated inquiry sends the last lines again.
+          if (std::exchange(is_first, false)) tail_ = {};
+          tail_.Add(update);
+        });
+    std::unique_lock<std::mutex> lock(mutex_);
+    tail_.SetNote(status.ok() ? "the output has ended"
+                              : std::string(status.message()));
+    if (status.ok()) return;
+    std::condition_variable_any stopped;
+    stopped.wait_for(lock, stop, pause_, [] { return false; });
+  }
+}
+
+}  // namespace muster::launcher

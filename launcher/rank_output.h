@@ -1,0 +1,53 @@
+#ifndef MUSTER_LAUNCHER_RANK_OUTPUT_H_
+#define MUSTER_LAUNCHER_RANK_OUTPUT_H_
+
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "base/time.h"
+#include "rendezvous/protocol/inquiry.h"
+#include "rendezvous/protocol/output_tail.h"
+
+namespace muster::launcher {
+
+// For `launch top`: follows the output of one rank on a thread of its own, and
+// keeps its last lines.
+class RankOutput {
+ public:
+  using Take = std::function<void(const rendezvous::InquiryUpdate&)>;
+  // Follows the output of `rank` and calls `take` for each update, until the
+  // job ends or a stop is requested (AdminClient::Inquire). Called on the
+  // thread of this object.
+  using Inquire = std::function<absl::Status(
+      int rank, const std::stop_token& stop, const Take& take)>;
+
+  // If `inquire` fails, it is called again after `pause`.
+  RankOutput(Inquire inquire, Duration pause);
+  RankOutput(const RankOutput&) = delete;
+  RankOutput& operator=(const RankOutput&) = delete;
+
+  // Follows another rank; nullopt: none. If the rank differs from the last one,
+  // blocks until the call of `inquire` for that one has returned.
+  void Follow(std::optional<int> rank);
+  // The last lines of the rank that is followed. The note is why there are no
+  // further lines, if it is known.
+  rendezvous::OutputTail Look();
+
+ private:
+  void Run(int rank, const std::stop_token& stop);
+
+  const Inquire inquire_;
+  const Duration pause_;
+  std::optional<int> rank_;
+  std::mutex mutex_;
+  rendezvous::OutputTail tail_;  // guarded by mutex_
+  std::jthread thread_;          // stopped and joined by its destructor
+};
+
+}  // namespace muster::launcher
+
+#endif  // MUSTER_LAUNCHER_RANK_OUTPUT_H_

@@ -1,0 +1,48 @@
+#ifndef MUSTER_RENDEZVOUS_PROTOCOL_OUTPUT_TAIL_H_
+#define MUSTER_RENDEZVOUS_PROTOCOL_OUTPUT_TAIL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "rendezvous/protocol/inquiry.h"
+
+namespace muster::rendezvous {
+
+// The newest lines of a rank's output, collected from the updates of an
+// inquiry, for a page or a screen that shows the end of the output only. Older
+// lines are dropped. Pure; not thread-safe.
+class OutputTail {
+ public:
+  static constexpr size_t kMaxLines = 50;
+  // The sum of all lines' texts.
+  static constexpr size_t kMaxBytes = 16 << 10;
+  // A longer line is cut, and the number of its other bytes appended.
+  static constexpr size_t kMaxLineBytes = 2 << 10;
+
+  // Appends the lines of an update. O(number of lines in the update).
+  void Add(InquiryUpdate update);
+
+  // Replaces the note.
+  void SetNote(std::string note) { note_ = std::move(note); }
+
+  // Oldest line first.
+  const std::deque<OutputLine>& lines() const { return lines_; }
+  // The number of lines that were dropped.
+  uint64_t dropped() const { return dropped_; }
+  // The newest sentence about output that is missing; empty: none.
+  const std::string& note() const { return note_; }
+  bool empty() const { return lines_.empty() && note_.empty(); }
+
+ private:
+  std::deque<OutputLine> lines_;
+  size_t bytes_ = 0;
+  uint64_t dropped_ = 0;
+  std::string note_;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_PROTOCOL_OUTPUT_TAIL_H_
