@@ -86,10 +86,11 @@ TEST(StatusTableTest, SlowRanksAreNamedWithTheirPhaseAndTheGain) {
   job.slow_ranks = {{.rank = 3,
                      .host = "host-c",
                      .phase = rendezvous::SlowPhase::kNetwork,
-                     .ratio = 12.5}};
+                     .ratio = 12.5,
+                     .is_persistent = true}};
   EXPECT_THAT(StatusTable(job, {}),
               AllOf(HasSubstr("rank 3 (host-c, local rank 0): network, 12.50 x "
-                              "the other links, for now\n"),
+                              "the other links\n"),
                     Not(HasSubstr("without them"))));
   job.slow_ranks.assign(10, {});
   EXPECT_THAT(StatusTable(job, {}), HasSubstr("and 2 more\n"));
