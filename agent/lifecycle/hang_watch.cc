@@ -143,7 +143,7 @@ std::vector<rendezvous::RankTimes> HangWatch::Times() const {
          .blocked = *said.blocked,
          .data = said.data.value_or(Duration::zero()),
          .links = said.links.value_or(std::vector<rendezvous::LinkTime>()),
-                     .sent = said.sent.value_or(0)});
+         .sent = said.sent.value_or(0)});
   }
   return times;
 }

@@ -69,9 +69,9 @@ class RankTime {
   // `waited`.
   void AddDataWait(Duration waited);
 
-  // Reports that `sent` bytes were sent to the rank `peer` of the world, and that
-  // the network has limited these sends for the time `limited`. Memory: 16 bytes for each rank of the world to
-  // which this process sends.
+  // Reports that `sent` bytes were sent to the rank `peer` of the world, and
+  // that the network has limited these sends for the time `limited`. Memory: 16
+  // bytes for each rank of the world to which this process sends.
   void AddLinkTime(int peer, Duration limited, int64_t sent);
 
   // Ends the measurement permanently. Called if the process uses operations
