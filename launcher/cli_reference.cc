@@ -261,6 +261,8 @@ status` and `launch watch` show them:
 | `WATCHDOG=1` | the worker is alive |
 | `OWN_NS=…`, `BLOCKED_NS=…` | nanoseconds outside and inside of collectives since the first one; Muster's training library sends them. No sign of life |
 | `DATA_NS=…` | the nanoseconds of these in which the worker waited for its data |
+| `LINKS_NS=3:70,5:0` | nanoseconds for which the network limited sends, RANK:NANOSECONDS for at most 8 ranks on other hosts |
+| `SENT_BYTES=900` | bytes sent to other hosts |
 | `WATCHDOG_S=30` | from now on more than 30 s without a line is a hang; 0: never |
 
 `launch top` shows the job and a table of its ranks in a terminal, once a second anew.

@@ -19,6 +19,8 @@ void Remember(const ProgressMessage& message, ProgressMessage& said) {
   if (message.own) said.own = message.own;
   if (message.blocked) said.blocked = message.blocked;
   if (message.data) said.data = message.data;
+  if (message.links) said.links = message.links;
+  if (message.sent) said.sent = message.sent;
 }
 
 }  // namespace
@@ -135,10 +137,13 @@ std::vector<rendezvous::RankTimes> HangWatch::Times() const {
   for (size_t i = 0; i < workers_.size(); ++i) {
     const ProgressMessage& said = workers_[i].said;
     if (!said.own || !said.blocked) continue;
-    times.push_back({.local_rank = static_cast<int>(i),
-                     .own = *said.own,
-                     .blocked = *said.blocked,
-                     .data = said.data.value_or(Duration::zero())});
+    times.push_back(
+        {.local_rank = static_cast<int>(i),
+         .own = *said.own,
+         .blocked = *said.blocked,
+         .data = said.data.value_or(Duration::zero()),
+         .links = said.links.value_or(std::vector<rendezvous::LinkTime>()),
+         .sent = said.sent.value_or(0)});
   }
   return times;
 }

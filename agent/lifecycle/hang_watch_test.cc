@@ -76,6 +76,12 @@ TEST_F(HangWatchTest, MeasuredTimesAreNoReport) {
                 .local_rank = 1, .own = seconds(1), .blocked = seconds(2)}));
   Hear(1, {.step = 3, .data = seconds(4)});
   EXPECT_EQ(watch_->Times()[0].data, seconds(4));
+  const std::vector<rendezvous::LinkTime> links = {
+      {.peer = 2, .limited = seconds(5)}};
+  Hear(1, {.step = 4, .links = links, .sent = 6});
+  Hear(1, {.step = 5});
+  EXPECT_EQ(watch_->Times()[0].links, links);
+  EXPECT_EQ(watch_->Times()[0].sent, 6);
   Use(kThirty);
   EXPECT_TRUE(watch_->Times().empty());
 }

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "agent/failures/bounded_text.h"
-#include "rendezvous/protocol/progress.h"
 
 namespace muster::agent {
 namespace {
@@ -44,6 +43,28 @@ std::optional<Duration> Time(std::string_view text) {
   return Duration(*time);
 }
 
+std::optional<std::vector<rendezvous::LinkTime>> Links(std::string_view text) {
+  if (text.empty() || text.ends_with(',')) return std::nullopt;
+  std::vector<rendezvous::LinkTime> links;
+  while (!text.empty()) {
+    const std::string_view link = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(link.size() + 1, text.size()));
+    const size_t colon = std::min(link.find(':'), link.size());
+    const std::optional<int> peer = Number<int>(link.substr(0, colon));
+    const std::optional<Duration> limited =
+        Time(link.substr(std::min(colon + 1, link.size())));
+    const bool is_repeated =
+        std::any_of(links.begin(), links.end(),
+                    [&](const auto& other) { return other.peer == peer; });
+    if (!peer || *peer < 0 || !limited || is_repeated ||
+        links.size() == rendezvous::kMaxLinksPerRank) {
+      return std::nullopt;
+    }
+    links.push_back({.peer = *peer, .limited = *limited});
+  }
+  return links;
+}
+
 // Stores one KEY=VALUE line in the message. Returns true if the line counts as
 // a sign of life.
 bool Take(std::string_view key, std::string_view value,
@@ -77,6 +98,13 @@ bool Take(std::string_view key, std::string_view value,
     return false;
   } else if (key == "DATA_NS") {
     message.data = Time(value);
+    return false;
+  } else if (key == "LINKS_NS") {
+    message.links = Links(value);
+    return false;
+  } else if (key == "SENT_BYTES") {
+    const std::optional<int64_t> sent = Number<int64_t>(value);
+    if (sent && *sent >= 0) message.sent = sent;
     return false;
   } else {
     return key == "WATCHDOG" && value == "1";
@@ -120,6 +148,8 @@ void Append(const ProgressMessage& later, ProgressMessage* message) {
   Replace(later.own, message->own);
   Replace(later.blocked, message->blocked);
   Replace(later.data, message->data);
+  Replace(later.links, message->links);
+  Replace(later.sent, message->sent);
 }
 
 }  // namespace muster::agent

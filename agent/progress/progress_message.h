@@ -6,8 +6,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/time.h"
+#include "rendezvous/protocol/progress.h"
 
 namespace muster::agent {
 
@@ -24,12 +26,16 @@ namespace muster::agent {
 //   OWN_NS=81000000       time outside and inside of collectives, and the time
 //   BLOCKED_NS=9000000    spent waiting for data, in nanoseconds; they increase
 //   DATA_NS=2000000       while the worker lives
+//   LINKS_NS=3:70,11:0    the time for which the network limited sends to other
+//                         ranks of the world, in nanoseconds; RANK:TIME, at
+//                         most rendezvous::kMaxLinksPerRank, no rank twice
+//   SENT_BYTES=900        bytes sent to other hosts, over all links
 //   WATCHDOG_S=30         from now on a silence of this many seconds is a
 //                         hang; 0: never, whatever the agent's own setting
 //
-// Each valid line counts as a sign of life, except OWN_NS, BLOCKED_NS and
-// DATA_NS. Libraries send these three without the program's knowledge, and a
-// program that itself reports nothing is not watched for hangs.
+// Each valid line counts as a sign of life, except SENT_BYTES and those whose
+// key ends with _NS. Libraries send these without the program's knowledge, and
+// a program that itself reports nothing is not watched for hangs.
 struct ProgressMessage {
   bool alive = false;
   std::optional<int64_t> step;
@@ -39,12 +45,16 @@ struct ProgressMessage {
   std::optional<bool> checkpoint;
   // the worker's own deadline (WATCHDOG_S); zero: none
   std::optional<Duration> watchdog;
-  std::optional<Duration> own;      // OWN_NS
-  std::optional<Duration> blocked;  // BLOCKED_NS
-  std::optional<Duration> data;     // DATA_NS
+  std::optional<Duration> own;                             // OWN_NS
+  std::optional<Duration> blocked;                         // BLOCKED_NS
+  std::optional<Duration> data;                            // DATA_NS
+  std::optional<std::vector<rendezvous::LinkTime>> links;  // LINKS_NS
+  std::optional<int64_t> sent;                             // SENT_BYTES
 
   // Whether the message has no valid line.
-  bool empty() const { return !alive && !own && !blocked && !data; }
+  bool empty() const {
+    return !alive && !own && !blocked && !data && !links && !sent;
+  }
 };
 
 struct WorkerSaid {

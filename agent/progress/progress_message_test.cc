@@ -56,6 +56,31 @@ TEST(ParseProgress, ATimeOutOfBoundsIsIgnored) {
   EXPECT_TRUE(ParseProgress("OWN_NS=315360000000000000").own.has_value());
 }
 
+TEST(ParseProgress, LinksAreNoSignOfLife) {
+  const ProgressMessage message =
+      ParseProgress("LINKS_NS=3:70,11:0\nSENT_BYTES=900\n");
+  EXPECT_FALSE(message.alive);
+  EXPECT_FALSE(ParseProgress("LINKS_NS=3:70").empty());
+  EXPECT_FALSE(ParseProgress("SENT_BYTES=900").empty());
+  EXPECT_EQ(message.sent, 900);
+  EXPECT_EQ(message.links, (std::vector<rendezvous::LinkTime>{
+                               {.peer = 3, .limited = Duration(70)},
+                               {.peer = 11, .limited = Duration(0)}}));
+}
+
+TEST(ParseProgress, LinksOutOfBoundsAreIgnored) {
+  for (const char* value :
+       {"", ",", "3", "3:", ":7", "3:x", "3:-1", "-1:7", "3:7,", "3:7,4",
+        "3:7:8", "3:7,3:8", "2147483648:7", "3:315360000000000001",
+        "1:1,2:1,3:1,4:1,5:1,6:1,7:1,8:1,9:1"}) {
+    EXPECT_FALSE(ParseProgress(std::string("LINKS_NS=") + value).links)
+        << value;
+  }
+  EXPECT_TRUE(ParseProgress("LINKS_NS=1:1,2:1,3:1,4:1,5:1,6:1,7:1,8:1").links);
+  EXPECT_FALSE(ParseProgress("SENT_BYTES=-1").sent);
+  EXPECT_FALSE(ParseProgress("SENT_BYTES=x").sent);
+}
+
 TEST(ParseProgress, NewerTimesReplaceOlderOnes) {
   ProgressMessage message = ParseProgress("OWN_NS=1\nBLOCKED_NS=2\nDATA_NS=3");
   Append(ParseProgress("OWN_NS=4\nDATA_NS=6"), &message);
@@ -64,6 +89,11 @@ TEST(ParseProgress, NewerTimesReplaceOlderOnes) {
   EXPECT_EQ(message.data, Duration(6));
   Append(ParseProgress("BLOCKED_NS=5"), &message);
   EXPECT_EQ(message.blocked, Duration(5));
+  Append(ParseProgress("LINKS_NS=1:7"), &message);
+  Append(ParseProgress("LINKS_NS=1:8\nSENT_BYTES=9"), &message);
+  EXPECT_EQ(message.sent, 9);
+  ASSERT_EQ(message.links->size(), 1u);
+  EXPECT_EQ((*message.links)[0].limited, Duration(8));
 }
 
 TEST(ParseProgress, LineEndIsOptional) {

@@ -172,10 +172,12 @@ std::vector<std::vector<std::string>> NodeRows(
 }
 
 // One line for each slow rank, and one line that says how much shorter a step
-// would be without the slow ranks.
+// would be without the slow ranks, unless only networks are slow.
 std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
   std::vector<std::string> lines;
+  bool has_gain = false;  // no gain is known for slow networks
   for (const rendezvous::SlowRank& slow : job.slow_ranks) {
+    has_gain = has_gain || slow.phase != rendezvous::SlowPhase::kNetwork;
     if (lines.size() == kMaxSlowLines) {
       lines.push_back("and " +
                       std::to_string(job.slow_ranks.size() - kMaxSlowLines) +
@@ -188,8 +190,10 @@ std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
                     Name(slow.host) + ", local rank " +
                     std::to_string(slow.local_rank) +
                     "): " + rendezvous::PhaseText(slow.phase) + ", " + ratio +
-                    " x the median" + (slow.is_persistent ? "" : ", for now"));
+                    " x " + rendezvous::ComparedText(slow.phase) +
+                    (slow.is_persistent ? "" : ", for now"));
   }
+  if (!has_gain) return lines;
   char gain[64];
   std::snprintf(gain, sizeof(gain), "without them a step is %.0f %% shorter",
                 100 * job.slow_ranks_gain);

@@ -83,6 +83,15 @@ TEST(StatusTableTest, SlowRanksAreNamedWithTheirPhaseAndTheGain) {
   EXPECT_THAT(table, HasSubstr("rank 3 (host-c, local rank 0): data, 1.20 x "
                                "the median, for now\n"));
   EXPECT_THAT(table, HasSubstr("without them a step is 22 % shorter\n"));
+  job.slow_ranks = {{.rank = 3,
+                     .host = "host-c",
+                     .phase = rendezvous::SlowPhase::kNetwork,
+                     .ratio = 12.5,
+                     .is_persistent = true}};
+  EXPECT_THAT(StatusTable(job, {}),
+              AllOf(HasSubstr("rank 3 (host-c, local rank 0): network, 12.50 x "
+                              "the other links\n"),
+                    Not(HasSubstr("without them"))));
   job.slow_ranks.assign(10, {});
   EXPECT_THAT(StatusTable(job, {}), HasSubstr("and 2 more\n"));
 }

@@ -605,7 +605,9 @@ void Page::Health() {
     Add("<p>Slow in the newest state:");
     for (const RecordedSlowRank& slow : report_.slow_ranks) {
       Add(" rank ", slow.rank, " on ", Name(slow.host), " (", Name(slow.phase),
-          ", ", NumberText(slow.ratio), " of the median);");
+          ", ", NumberText(slow.ratio),
+          slow.phase == "network" ? " of the other links);"
+                                  : " of the median);");
     }
     html_.back() = '.';
     Add("</p>\n");

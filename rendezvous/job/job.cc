@@ -541,13 +541,15 @@ void Job::WatchStragglers() {
     watch.Begin(state_.round, state_.world.world_size);
   }
   std::vector<StragglerWatch::Sample> samples;
-  for (const World::Member& member : state_.world.members) {
+  for (size_t i = 0; i < state_.world.members.size(); ++i) {
+    const World::Member& member = state_.world.members[i];
     const Node* const node = state_.nodes.Find(member.node_id);
     if (node == nullptr || node->round != state_.round) continue;
     for (const RankTimes& times : node->times) {
       const int rank = member.first_rank + times.local_rank;
       if (rank >= state_.world.world_size) continue;
-      samples.push_back({.rank = rank, .times = times});
+      samples.push_back(
+          {.rank = rank, .node = static_cast<int>(i), .times = times});
     }
   }
   for (const auto& change : watch.Evaluate(state_.now, samples)) {

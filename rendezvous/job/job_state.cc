@@ -179,6 +179,13 @@ SlowRank Located(const World& world, SlowRank slow) {
 }
 
 std::string StragglerText(const SlowRank& slow, double gain) {
+  if (slow.phase == SlowPhase::kNetwork) {
+    return absl::StrFormat(
+        "rank %d (%s, local rank %d) has a slow network: it limits the "
+        "transfers from and to the node %.1f times as long as those between "
+        "other nodes",
+        slow.rank, slow.host, slow.local_rank, slow.ratio);
+  }
   const std::string work = slow.phase == SlowPhase::kData
                                ? "waits for its data: its own time is "
                                : "is slow: its own work takes ";
@@ -195,7 +202,8 @@ std::string StragglerText(const SlowRank& slow, double gain) {
 
 std::string RecoveryText(const SlowRank& slow) {
   return absl::StrFormat(
-      "rank %d (%s, local rank %d) is as quick as the others again", slow.rank,
+      "%srank %d (%s, local rank %d) is as quick as the others again",
+      slow.phase == SlowPhase::kNetwork ? "the network of " : "", slow.rank,
       slow.host, slow.local_rank);
 }
 

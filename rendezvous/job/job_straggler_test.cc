@@ -138,5 +138,43 @@ TEST_F(JobEviction, DoesNotDisturbARoundThatEnds) {
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
 }
 
+TEST(JobStragglerNetwork, ANodeWithASlowNetworkIsNamedUntilItRecovers) {
+  JobFixture job(QuickSpec(3, 3));
+  const std::vector<std::string> names = {"a", "b", "c"};
+  for (const std::string& name : names) job.Create(name).report.node.slots = 1;
+  job.StartAll(names);
+  // Steps of one second in a ring; the network limits the sends of the ranks of
+  // a and b for `to_b_and_from_b`.
+  const auto train = [&](int steps, Duration to_b_and_from_b) {
+    for (int step = 0; step < steps; ++step) {
+      for (int rank = 0; rank < 3; ++rank) {
+        std::vector<RankTimes>& times = job.agent(names[rank]).report.times;
+        if (times.empty()) {
+          times = {{.local_rank = 0, .links = {{.peer = (rank + 1) % 3}}}};
+        }
+        times[0].own += milliseconds(100);
+        times[0].blocked += milliseconds(900);
+        times[0].sent += 1'000'000;
+        times[0].links[0].limited +=
+            rank == 2 ? milliseconds(50) : to_b_and_from_b;
+      }
+      job.Wait(seconds(1));
+    }
+  };
+  train(25, milliseconds(600));
+  EXPECT_EQ(job.Count("straggler"), 1);
+  EXPECT_EQ(job.Decided("straggler"),
+            "rank 1 (b, local rank 0) has a slow network: it limits the "
+            "transfers from and to the node 12.0 times as long as those "
+            "between other nodes");
+  ASSERT_EQ(job.status().slow_ranks.size(), 1u);
+  EXPECT_EQ(job.status().slow_ranks[0].node_id, "b");
+  EXPECT_EQ(job.status().slow_ranks[0].phase, SlowPhase::kNetwork);
+  train(25, milliseconds(50));
+  EXPECT_EQ(job.Decided("straggler"),
+            "the network of rank 1 (b, local rank 0) is as quick as the others "
+            "again");
+}
+
 }  // namespace
 }  // namespace muster::rendezvous

@@ -40,6 +40,7 @@ struct NodeStatus {
 enum class SlowPhase {
   kCompute,  // its own work between the collectives
   kData,     // waiting for input data, as far as the worker reports it
+  kNetwork,  // the transfers between its node and other nodes
 };
 
 // A rank that makes the others wait (StragglerWatch).
@@ -50,7 +51,9 @@ struct SlowRank {
   int local_rank = 0;
   SlowPhase phase = SlowPhase::kCompute;
   // How much more time the rank spends outside of collectives than the others:
-  // its share, divided by the median share of all ranks.
+  // its share, divided by the median share of all ranks. With kNetwork: how
+  // much longer the network limits transfers from and to the rank's node than
+  // those between other nodes.
   double ratio = 0;
   bool is_persistent = false;  // false: slow for some time only
 

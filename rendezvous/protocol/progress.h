@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/time.h"
 
@@ -26,6 +27,17 @@ struct WorkerProgress {
   Duration deadline = Duration::zero();
 };
 
+// The sends of a worker to a worker on another host, since the first
+// collective.
+struct LinkTime {
+  int peer = 0;  // the receiver's rank in the world
+  // Time for which the network limited the sends: data was under way, and
+  // neither the sender nor the receiver was the reason.
+  Duration limited = Duration::zero();
+
+  bool operator==(const LinkTime&) const = default;
+};
+
 // How a worker has spent its time since its first collective, as measured in
 // the worker's process. The values increase while the worker lives. If a value
 // is lower than before, the measurement began anew.
@@ -39,6 +51,10 @@ struct RankTimes {
   // Time spent waiting for input data, as far as the worker
   // reports it.
   Duration data = Duration::zero();
+  // The links with the most time; at most kMaxLinksPerRank.
+  std::vector<LinkTime> links;
+  // Bytes sent to other hosts, over all links.
+  int64_t sent = 0;
 
   bool operator==(const RankTimes&) const = default;
 };
@@ -47,6 +63,8 @@ struct RankTimes {
 // with more workers leaves the others out of its reports.
 inline constexpr int kMaxProgressPerReport = 4096;
 inline constexpr size_t kMaxStatusBytes = 64;
+// Maximum length of RankTimes::links.
+inline constexpr size_t kMaxLinksPerRank = 8;
 
 }  // namespace muster::rendezvous
 

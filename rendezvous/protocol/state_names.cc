@@ -36,8 +36,14 @@ const char* PhaseText(SlowPhase phase) {
       return "compute";
     case SlowPhase::kData:
       return "data";
+    case SlowPhase::kNetwork:
+      return "network";
   }
   return "unknown";
+}
+
+const char* ComparedText(SlowPhase phase) {
+  return phase == SlowPhase::kNetwork ? "the other links" : "the median";
 }
 
 const char* HealthText(Health health) {

@@ -40,6 +40,7 @@ void StragglerWatch::Begin(int round, int ranks) {
   MUSTER_CHECK(ranks >= 0);
   round_ = round;
   ranks_.assign(static_cast<size_t>(ranks), Rank());
+  links_.Begin(ranks);
   slow_.clear();
   gain_ = 0;
 }
@@ -155,6 +156,28 @@ std::vector<StragglerWatch::Change> StragglerWatch::Judge() {
   return changes;
 }
 
+std::vector<StragglerWatch::Change> StragglerWatch::JudgeLinks() {
+  const auto slow_rank = [](const LinkWatch::Finding& finding) {
+    return SlowRank{.rank = finding.rank,
+                    .phase = SlowPhase::kNetwork,
+                    .ratio = finding.slow.ratio,
+                    .is_persistent = finding.is_persistent};
+  };
+  std::vector<Change> changes;
+  for (const LinkWatch::Change& change : links_.Judge()) {
+    changes.push_back(
+        {.rank = slow_rank(change.finding), .recovered = change.recovered});
+  }
+  if (links_.finding().has_value()) {
+    const SlowRank found = slow_rank(*links_.finding());
+    const auto later = std::find_if(
+        slow_.begin(), slow_.end(),
+        [&](const SlowRank& other) { return other.rank > found.rank; });
+    slow_.insert(later, found);
+  }
+  return changes;
+}
+
 std::vector<StragglerWatch::Change> StragglerWatch::Evaluate(
     Instant now, const std::vector<Sample>& samples) {
   due_ = now + std::max(kInterval, kIntervalPerRank * std::ssize(ranks_));
@@ -164,9 +187,12 @@ std::vector<StragglerWatch::Change> StragglerWatch::Evaluate(
                  static_cast<size_t>(sample.rank) < ranks_.size())
         << "rank " << sample.rank << " of " << ranks_.size();
     Follow(sample.times, ranks_[sample.rank]);
+    links_.Record(sample.rank, sample.node, sample.times);
   }
   Vote();
-  return Judge();
+  std::vector<Change> changes = Judge();
+  for (const Change& change : JudgeLinks()) changes.push_back(change);
+  return changes;
 }
 
 }  // namespace muster::rendezvous

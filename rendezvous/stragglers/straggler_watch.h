@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/protocol/progress.h"
+#include "rendezvous/stragglers/link_watch.h"
 
 namespace muster::rendezvous {
 
@@ -38,8 +39,10 @@ namespace muster::rendezvous {
 // kPassingVotes windows vote for it.
 //
 // With two ranks, the smaller share is the median. If the ranks hardly wait for
-// each other, all shares are near 1, and no rank is slow. A slow network delays
-// all ranks alike, and is not found.
+// each other, all shares are near 1, and no rank is slow.
+//
+// The slow network of a node makes the collectives of all ranks alike longer,
+// so these shares do not show it. LinkWatch finds it from the ranks' links.
 //
 // Memory: about 400 bytes for each rank. Evaluate costs O(n) for n ranks. The
 // interval between evaluations grows with n, so the load on a core stays about
@@ -59,6 +62,7 @@ class StragglerWatch {
   // The times of one rank. The local rank in `times` is not used.
   struct Sample {
     int rank = 0;
+    int node = 0;  // the index of the rank's node in the world
     RankTimes times;
   };
   // A rank that has become persistently slow, or a persistently slow rank that
@@ -78,10 +82,12 @@ class StragglerWatch {
   // lower than the number of ranks; ranks may be absent.
   std::vector<Change> Evaluate(Instant now, const std::vector<Sample>& samples);
 
-  // The slow ranks, ordered by rank.
+  // The slow ranks, ordered by rank. A node with a slow network is named by its
+  // first rank.
   const std::vector<SlowRank>& slow() const { return slow_; }
   // The fraction by which a step would become shorter (0 to 1) if the slow
-  // ranks were as quick as the slowest of the other ranks.
+  // ranks were as quick as the slowest of the other ranks. Slow networks do
+  // not count: transfers may be hidden behind computation.
   double gain() const { return gain_; }
 
  private:
@@ -115,9 +121,12 @@ class StragglerWatch {
   // Decides from all windows which ranks are slow, and sets slow_ and gain_.
   // Returns the ranks that have become persistently slow or have recovered.
   std::vector<Change> Judge();
+  // Adds the node whose network is slow to slow_. Returns the changes.
+  std::vector<Change> JudgeLinks();
 
   int round_ = 0;
   std::vector<Rank> ranks_;
+  LinkWatch links_;
   Instant due_;
   std::vector<SlowRank> slow_;
   double gain_ = 0;

@@ -32,6 +32,19 @@ class Training {
     watch_.Begin(1, ranks);
   }
 
+  // Adds the time for which the network has limited sends of `rank` to `peer`.
+  // Each rank is on a node of its own.
+  void AddLinkTime(int rank, int peer, double limited_s) {
+    times_[rank].sent += 1'000'000;
+    for (LinkTime& link : times_[rank].links) {
+      if (link.peer != peer) continue;
+      link.limited += FromSeconds(limited_s);
+      return;
+    }
+    times_[rank].links.push_back(
+        {.peer = peer, .limited = FromSeconds(limited_s)});
+  }
+
   // Performs a step; own_s: seconds of each rank's own work.
   std::vector<StragglerWatch::Change> Step(const std::vector<double>& own_s) {
     const double longest = *std::max_element(own_s.begin(), own_s.end());
@@ -39,7 +52,9 @@ class Training {
     for (size_t i = 0; i < own_s.size(); ++i) {
       times_[i].own += FromSeconds(own_s[i]);
       times_[i].blocked += FromSeconds(longest - own_s[i] + transfer_s_);
-      samples.push_back({.rank = static_cast<int>(i), .times = times_[i]});
+      samples.push_back({.rank = static_cast<int>(i),
+                         .node = static_cast<int>(i),
+                         .times = times_[i]});
     }
     now_ += FromSeconds(longest + transfer_s_);
     return watch_.Evaluate(now_, samples);
@@ -204,6 +219,50 @@ TEST(StragglerWatch, WaitingForDataIsToldFromComputing) {
   EXPECT_EQ(training.watch().slow()[0].phase, SlowPhase::kData);
 }
 
+// Performs `steps` steps of a ring of 4 ranks in which rank 1 waits `slow_s`
+// seconds of each step for its network, in both directions. Returns the
+// changes.
+std::vector<StragglerWatch::Change> TrainOverRing(Training& training, int steps,
+                                                  double slow_s) {
+  std::vector<StragglerWatch::Change> changes;
+  for (int step = 0; step < steps; ++step) {
+    for (int rank = 0; rank < 4; ++rank) {
+      training.AddLinkTime(rank, (rank + 1) % 4, rank <= 1 ? slow_s : 0.1);
+    }
+    for (const auto& change : training.Step(With(4, 3, 1.5))) {
+      changes.push_back(change);
+    }
+  }
+  return changes;
+}
+
+TEST(StragglerWatch, ASlowNetworkIsNamedBesideASlowRank) {
+  Training training(4, 0.1);
+  const auto changes = TrainOverRing(training, 25, 0.6);
+  ASSERT_EQ(changes.size(), 2u);
+  const std::vector<SlowRank>& slow = training.watch().slow();
+  ASSERT_EQ(slow.size(), 2u);
+  EXPECT_EQ(slow[0].rank, 1);
+  EXPECT_EQ(slow[0].phase, SlowPhase::kNetwork);
+  EXPECT_TRUE(slow[0].is_persistent);
+  EXPECT_NEAR(slow[0].ratio, 6, 1e-5);
+  EXPECT_EQ(slow[1].rank, 3);
+  EXPECT_EQ(slow[1].phase, SlowPhase::kCompute);
+  const auto later = TrainOverRing(training, 25, 0.1);
+  ASSERT_EQ(later.size(), 1u);
+  EXPECT_TRUE(later[0].recovered);
+  EXPECT_EQ(later[0].rank.phase, SlowPhase::kNetwork);
+  EXPECT_EQ(training.watch().slow().size(), 1u);
+}
+
+TEST(StragglerWatch, ANewRoundForgetsTheLinks) {
+  Training training(4, 0.1);
+  EXPECT_EQ(TrainOverRing(training, 18, 0.6).size(), 0u);
+  training.watch().Begin(2, 4);
+  EXPECT_EQ(TrainOverRing(training, 18, 0.6).size(), 0u);
+  EXPECT_EQ(TrainOverRing(training, 1, 0.6).size(), 2u);
+}
+
 TEST(StragglerWatch, ANewMeasurementAndANewRoundBeginAnew) {
   Training training(4, 0.1);
   for (int i = 0; i < 18; ++i) training.Step(With(4, 1, 1.5));
@@ -293,11 +352,15 @@ TEST(StragglerWatch, AnHourOfNoiseNamesNobody) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     for (const int ranks : {2, 3, 4, 8, 64}) {
       Noise noise(seed, ranks, 0.1);
+      Noise links(seed + 1000, ranks, 0.5);
       Training training(ranks, 0.1);
       std::vector<double> own(static_cast<size_t>(ranks));
       for (int step = 0; step < 3600; ++step) {
         for (int rank = 0; rank < ranks; ++rank) {
           own[rank] = noise.Of(rank, 0.9);
+          // A ring; transfers take a part of the step that varies as much as
+          // the work.
+          training.AddLinkTime(rank, (rank + 1) % ranks, links.Of(rank, 0.3));
         }
         EXPECT_THAT(training.Step(own), IsEmpty())
             << "seed " << seed << ", " << ranks << " ranks, step " << step;

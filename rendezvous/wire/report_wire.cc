@@ -30,6 +30,13 @@ void ToWire(const RankTimes& times, v1::RankTimes* wire) {
   wire->set_own(times.own.count());
   wire->set_blocked(times.blocked.count());
   wire->set_data(times.data.count());
+  wire->set_sent(times.sent);
+  const size_t count = std::min(times.links.size(), kMaxLinksPerRank);
+  for (size_t i = 0; i < count; ++i) {
+    v1::LinkTime* const link = wire->add_links();
+    link->set_peer(times.links[i].peer);
+    link->set_limited(times.links[i].limited.count());
+  }
 }
 
 void FromWire(const v1::RankTimes& wire, BoundedReader* reader,
@@ -44,6 +51,13 @@ void FromWire(const v1::RankTimes& wire, BoundedReader* reader,
   read("own", wire.own(), &times->own);
   read("blocked", wire.blocked(), &times->blocked);
   read("data", wire.data(), &times->data);
+  reader->Integer64("sent", wire.sent(), 0, &times->sent);
+  if (!reader->Count("links", wire.links_size(), kMaxLinksPerRank)) return;
+  for (const v1::LinkTime& link : wire.links()) {
+    LinkTime& one = times->links.emplace_back();
+    reader->Integer("peer", link.peer(), 0, kAnyInt32, &one.peer);
+    read("limited", link.limited(), &one.limited);
+  }
 }
 
 void FromWire(const v1::WorkerProgress& wire, BoundedReader* reader,

@@ -101,6 +101,9 @@ void ToWire(const SlowRank& slow, v1::SlowRank* wire) {
     case SlowPhase::kData:
       wire->set_phase(v1::SlowRank::DATA);
       break;
+    case SlowPhase::kNetwork:
+      wire->set_phase(v1::SlowRank::NETWORK);
+      break;
   }
   wire->set_ratio(slow.ratio);
   wire->set_is_persistent(slow.is_persistent);
@@ -120,6 +123,9 @@ void FromWire(const v1::SlowRank& wire, BoundedReader* reader, SlowRank* slow) {
       break;
     case v1::SlowRank::DATA:
       slow->phase = SlowPhase::kData;
+      break;
+    case v1::SlowRank::NETWORK:
+      slow->phase = SlowPhase::kNetwork;
       break;
     default:
       reader->Unknown("phase", wire.phase());

@@ -36,6 +36,7 @@ _SUITES = (
     _Suite('tests of jobs',
            ('rendezvous/job/*.cc', 'rendezvous/protocol/job_spec_test.cc'),
            (*_PROTOCOL, *_QUARANTINE,
+            'rendezvous/stragglers/link_watch.cc',
             'rendezvous/stragglers/straggler_watch.cc'), []),
     _Suite('tests of slow ranks', ('rendezvous/stragglers/*.cc',), (), []),
     _Suite('tests of quarantine',
@@ -146,6 +147,7 @@ _SUITES = (
             'trainer_sdk/process_group/signature.cc'), []),
 )
 _SIMULATION = ('rendezvous/job/*.cc', 'rendezvous/takeover/*.cc', 'agent/lifecycle/*.cc', *_PROTOCOL,
+               'rendezvous/stragglers/link_watch.cc',
                'rendezvous/stragglers/straggler_watch.cc', *_QUARANTINE,
                'tests/simulation/*.cc', 'tests/simulation/checkers/*.cc',
                'rendezvous/protocol/state_names.cc')

@@ -252,6 +252,9 @@ GroupPlace PartOf(const GroupPlace& whole, const std::string& name,
   part.size = static_cast<int>(ranks.size());
   for (int rank = 0; rank < part.size; ++rank) {
     if (ranks[rank] == whole.rank) part.rank = rank;
+    if (!whole.global_ranks.empty()) {
+      part.global_ranks.push_back(whole.global_ranks[ranks[rank]]);
+    }
   }
   part.store = std::make_shared<PrefixStore>(name, whole.store);
   part.name = absl::StrCat(whole.name, "/", name);

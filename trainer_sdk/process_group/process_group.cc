@@ -483,6 +483,7 @@ class ProcessGroup::Body {
         PartOf(place_, options_.global_ranks, members, color,
                {.number = number, .prefix = prefix, .label = label},
                &options.global_ranks);
+    place.global_ranks = options.global_ranks;
     GroupPlace forming = place;
     forming.formation = formation;
     auto transport = SplitTransport(color, key, std::move(forming), deadline);
@@ -568,6 +569,7 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> ProcessGroup::Create(
     options.global_ranks.resize(place.size);
     std::iota(options.global_ranks.begin(), options.global_ranks.end(), 0);
   }
+  place.global_ranks = options.global_ranks;
   if (place.store == nullptr) place.store = std::make_shared<InProcessStore>();
   auto transport =
       FormTransport(factory, place, MonotonicNow() + options.timeout);

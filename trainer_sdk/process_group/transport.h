@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -98,6 +99,9 @@ struct GroupPlace {
   // aborted, all waits must end. Calls of `store` end by themselves; all other
   // waits must watch the formation (formation.h).
   std::shared_ptr<Formation> formation = nullptr;
+  // The members' ranks in the world, indexed by rank. Set by ProcessGroup.
+  // Empty: not known.
+  std::vector<int> global_ranks = {};
 };
 
 // Makes the transport of a group. Collective: every rank calls the factory with

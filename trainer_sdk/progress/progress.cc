@@ -70,6 +70,16 @@ std::string ProgressMessage(const ProgressUpdate& update) {
     if (update.times->data > Duration::zero()) {
       Append("DATA_NS", update.times->data.count(), text);
     }
+    std::string links;
+    for (const LinkTime& link : update.times->links) {
+      if (!links.empty()) links += ',';
+      links += std::to_string(link.peer) + ':' +
+               std::to_string(link.limited.count());
+    }
+    if (!links.empty()) {
+      Append("LINKS_NS", links, text);
+      Append("SENT_BYTES", update.times->sent, text);
+    }
   }
   return text.empty() ? "WATCHDOG=1\n" : text;
 }

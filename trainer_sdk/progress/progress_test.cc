@@ -119,6 +119,11 @@ TEST(ProgressMessage, TimesAreInNanoseconds) {
                         .data = std::chrono::nanoseconds(1)};
   EXPECT_EQ(ProgressMessage({.times = times}),
             "OWN_NS=3000000\nBLOCKED_NS=2000\nDATA_NS=1\n");
+  const RankTimes linked{.links = {{.peer = 3, .limited = Duration(70)},
+                                   {.peer = 11, .limited = Duration(0)}},
+                         .sent = 900};
+  EXPECT_EQ(ProgressMessage({.times = linked}),
+            "OWN_NS=0\nBLOCKED_NS=0\nLINKS_NS=3:70,11:0\nSENT_BYTES=900\n");
   EXPECT_EQ(ProgressMessage({.times = RankTimes()}),
             "OWN_NS=0\nBLOCKED_NS=0\n");
 }

@@ -46,6 +46,19 @@ void RankTime::AddDataWait(Duration waited) {
   if (last_.has_value()) times_.data += waited;
 }
 
+void RankTime::AddLinkTime(int peer, Duration limited, int64_t sent) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  times_.sent += sent;
+  const auto link = std::lower_bound(
+      links_.begin(), links_.end(), peer,
+      [](const LinkTime& one, int rank) { return one.peer < rank; });
+  if (link != links_.end() && link->peer == peer) {
+    link->limited += limited;
+  } else {
+    links_.insert(link, {.peer = peer, .limited = limited});
+  }
+}
+
 void RankTime::Stop() {
   const std::lock_guard<std::mutex> lock(mutex_);
   stopped_ = true;
@@ -57,6 +70,12 @@ std::optional<RankTimes> RankTime::Read(Instant now) const {
   RankTimes times = times_;
   (in_progress_ > 0 ? times.blocked : times.own) +=
       std::max(now - *last_, Duration::zero());
+  times.links.resize(std::min(links_.size(), kMaxLinks));
+  std::partial_sort_copy(links_.begin(), links_.end(), times.links.begin(),
+                         times.links.end(),
+                         [](const LinkTime& a, const LinkTime& b) {
+                           return a.limited > b.limited;
+                         });
   return times;
 }
 

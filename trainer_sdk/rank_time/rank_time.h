@@ -2,12 +2,22 @@
 #define MUSTER_TRAINER_SDK_RANK_TIME_RANK_TIME_H_
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "base/time.h"
 
 namespace muster {
+
+// The sends of a process to one process on another host.
+struct LinkTime {
+  int peer = 0;  // the receiver's rank in the world
+  // Time for which the network limited the sends.
+  Duration limited = Duration::zero();
+};
 
 // How a process has spent its time since its first collective began.
 struct RankTimes {
@@ -20,6 +30,10 @@ struct RankTimes {
   // The part of the time that the program declared as waiting for data
   // (DataWait).
   Duration data = Duration::zero();
+  // The links with the most time, as far as the transport measures them, in
+  // decreasing order; at most RankTime::kMaxLinks.
+  std::vector<LinkTime> links;
+  int64_t sent = 0;  // bytes sent to other hosts, over all links
 };
 
 // Measures RankTimes of one process. In a synchronous training all ranks need
@@ -29,8 +43,8 @@ struct RankTimes {
 // overlaps with the backward pass counts as blocked on every rank, and changes
 // nothing in this comparison.
 //
-// Thread-safe. A call takes one uncontended lock, allocates nothing and makes
-// no system call.
+// Thread-safe. A call takes one uncontended lock and makes no system call.
+// Enter and Exit allocate nothing.
 class RankTime {
  public:
   // The interval of reports in a process that reports no steps.
@@ -39,6 +53,8 @@ class RankTime {
   // report: reports at the ends of steps compare the ranks better, because all
   // ranks make them at the same point of the training.
   static constexpr Duration kStepInterval = std::chrono::minutes(1);
+
+  static constexpr size_t kMaxLinks = 8;
 
   // Returns the RankTime that measures this process.
   static RankTime& Process();
@@ -52,6 +68,11 @@ class RankTime {
   // Reports that the program has waited for its input data for the time
   // `waited`.
   void AddDataWait(Duration waited);
+
+  // Reports that `sent` bytes were sent to the rank `peer` of the world, and
+  // that the network has limited these sends for the time `limited`. Memory: 16
+  // bytes for each rank of the world to which this process sends.
+  void AddLinkTime(int peer, Duration limited, int64_t sent);
 
   // Ends the measurement permanently. Called if the process uses operations
   // whose times say nothing about its speed. Operations on a device are such
@@ -70,7 +91,8 @@ class RankTime {
 
   mutable std::mutex mutex_;
   // mutex_ guards the members from times_ to report_at_.
-  RankTimes times_;              // the times up to last_
+  RankTimes times_;              // the times up to last_; without links
+  std::vector<LinkTime> links_;  // ordered by peer
   std::optional<Instant> last_;  // time of latest Enter or Exit; nullopt: none
   int in_progress_ = 0;          // number of collectives in progress
   bool stopped_ = false;

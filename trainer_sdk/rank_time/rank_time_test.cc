@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <vector>
 
 #include "base/monotonic_clock.h"
 
@@ -68,6 +69,23 @@ TEST(RankTime, WaitingForDataCountsAfterTheFirstCollective) {
   time.AddDataWait(milliseconds(2));
   EXPECT_EQ(time.Read(At(20))->data, milliseconds(9));
   EXPECT_EQ(time.Read(At(20))->own, milliseconds(19));
+}
+
+TEST(RankTime, TheLinksWithTheMostTimeAreGiven) {
+  RankTime time;
+  time.Enter(At(0));
+  EXPECT_TRUE(time.Read(At(0))->links.empty());
+  for (int peer = 10; peer > 0; --peer) {
+    time.AddLinkTime(peer, milliseconds(peer), 1000);
+  }
+  time.AddLinkTime(1, milliseconds(100), 7);
+  const std::vector<LinkTime> links = time.Read(At(0))->links;
+  ASSERT_EQ(links.size(), RankTime::kMaxLinks);
+  EXPECT_EQ(links[0].peer, 1);
+  EXPECT_EQ(links[0].limited, milliseconds(101));
+  EXPECT_EQ(links[1].peer, 10);
+  EXPECT_EQ(links[7].peer, 4);
+  EXPECT_EQ(time.Read(At(0))->sent, 10'007);
 }
 
 TEST(RankTime, ReportsAreDueAtTheirInterval) {

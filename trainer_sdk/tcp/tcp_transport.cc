@@ -36,6 +36,7 @@
 #include "trainer_sdk/tcp/frame_inbox.h"
 #include "trainer_sdk/tcp/reception.h"
 #include "trainer_sdk/tcp/rendezvous.h"
+#include "trainer_sdk/tcp/send_counters.h"
 
 namespace muster {
 namespace {
@@ -63,7 +64,9 @@ class TcpMesh final : public Mesh {
   };
 
   // `sockets` are connected to all other ranks, indexed by rank.
+  // `global_ranks`: as in GroupPlace.
   TcpMesh(int rank, std::vector<PeerName> names,
+          const std::vector<int>& global_ranks,
           std::vector<StreamSocket> sockets, const Options& options);
   // Sends the frame kGoodbye to each peer, and waits until the peers have
   // acknowledged all data that was sent to them.
@@ -114,6 +117,7 @@ class TcpMesh final : public Mesh {
       // one connection per peer, indexed by rank; null for this rank
       connections_;
   HangupWatch hangups_;
+  LinkMeter links_;
 
   OperationSignature signature_;
   Instant begun_;
@@ -128,6 +132,7 @@ class TcpMesh final : public Mesh {
 constexpr int kTriesOfOne = 32;
 
 TcpMesh::TcpMesh(int rank, std::vector<PeerName> names,
+                 const std::vector<int>& global_ranks,
                  std::vector<StreamSocket> sockets, const Options& options)
     : rank_(rank),
       names_(std::move(names)),
@@ -139,7 +144,11 @@ TcpMesh::TcpMesh(int rank, std::vector<PeerName> names,
     connections_.push_back(peer == rank_ ? nullptr
                                          : std::make_unique<FrameConnection>(
                                                peer, std::move(sockets[peer])));
-    if (peer != rank_) hangups_.Add(connections_[peer]->fd());
+    if (peer == rank_) continue;
+    hangups_.Add(connections_[peer]->fd());
+    if (!global_ranks.empty()) {
+      links_.Add(global_ranks[peer], connections_[peer]->fd());
+    }
   }
 }
 
@@ -173,6 +182,7 @@ absl::Status TcpMesh::Begin(const OperationSignature& signature,
                             Instant deadline) {
   signature_ = signature;
   begun_ = MonotonicNow();
+  links_.Measure(begun_);
   deadline_ = deadline;
   announced_ = IsPointToPoint(signature.kind) || size() == 1;
   return inbox_.Begin(signature);
@@ -408,6 +418,7 @@ absl::StatusOr<std::unique_ptr<NetworkTransport>> NewTcpTransport(
   const TcpMesh::Options how{BetweenTries(ranks->names, place.rank),
                              options.spin, options.keep_bytes, options.linger};
   auto mesh = std::make_unique<TcpMesh>(place.rank, std::move(ranks->names),
+                                        place.global_ranks,
                                         std::move(ranks->sockets), how);
   return std::make_unique<NetworkTransport>("tcp", std::move(place),
                                             std::move(mesh));

@@ -639,8 +639,13 @@ function lossText(job) {
 function slowRanksText(job) {
   const ranks = job.slow_ranks.map((slow) =>
     `${slow.rank} (${slow.host}, local rank ${slow.local_rank}): ` +
-    `${slow.phase}, ${slow.ratio.toFixed(2)} × the median` +
+    `${slow.phase}, ${slow.ratio.toFixed(2)} × ` +
+    (slow.phase === 'network' ? 'the other links' : 'the median') +
     (slow.persistent ? '' : ', for now'));
+  // No gain is known for slow networks.
+  if (job.slow_ranks.every((slow) => slow.phase === 'network')) {
+    return ranks.join('; ');
+  }
   return ranks.join('; ') + '; without them a step is ' +
     `${Math.round(100 * job.slow_ranks_gain)} % shorter`;
 }

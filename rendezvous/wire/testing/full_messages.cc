@@ -224,7 +224,10 @@ Report FullReport() {
   report.times = {{.local_rank = 1,
                    .own = milliseconds(10),
                    .blocked = milliseconds(11),
-                   .data = milliseconds(12)}};
+                   .data = milliseconds(12),
+                   .links = {{.peer = 3, .limited = milliseconds(13)},
+                             {.peer = 1, .limited = milliseconds(14)}},
+                   .sent = 15}};
   report.time = FullNodeTime();
   return report;
 }
@@ -304,6 +307,13 @@ JobStatus FullStatus() {
                         .local_rank = 1,
                         .phase = SlowPhase::kData,
                         .ratio = 1.5,
+                        .is_persistent = true},
+                       {.rank = 4,
+                        .node_id = "n3",
+                        .host = "h3",
+                        .local_rank = 2,
+                        .phase = SlowPhase::kNetwork,
+                        .ratio = 2.5,
                         .is_persistent = true}};
   status.slow_ranks_gain = 0.25;
   status.standbys = {"10.0.0.8:29400", "[fd00::9]:1234"};

@@ -5,11 +5,16 @@
 //   compute  rank 2 does three times as much
 //   data     rank 2 waits as long for its data
 //   end      the training ends
+// The second argument is the number of elements that are reduced; the default
+// is 1.
 
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/process_group/process_group.h"
@@ -47,13 +52,13 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-int Train(Session& session, const std::string& path) {
+int Train(Session& session, const std::string& path, size_t elements) {
   auto world = NewWorld(session);
   if (!world.ok()) return Fail(world.status());
   std::printf("trains\n");
   std::fflush(stdout);
-  float ends = 0;
-  while (ends == 0) {
+  std::vector<float> ends(elements);
+  while (ends[0] == 0) {
     const std::string word = Word(path);
     Work(kWorkNanoseconds);
     if (session.rank() == kSlowRank && word == "compute") {
@@ -62,9 +67,9 @@ int Train(Session& session, const std::string& path) {
       DataWait wait;
       Work(2 * kWorkNanoseconds);
     }
-    ends = word == "end" ? 1 : 0;
-    const absl::Status status =
-        (*world)->Run(AllReduce(&ends, &ends, 1, DType::kFloat32));
+    ends[0] = word == "end" ? 1 : 0;
+    const absl::Status status = (*world)->Run(
+        AllReduce(ends.data(), ends.data(), std::ssize(ends), DType::kFloat32));
     if (!status.ok()) return Fail(status);
   }
   return 0;
@@ -75,6 +80,8 @@ int Train(Session& session, const std::string& path) {
 
 int main(int argc, char** argv) {
   auto session = muster::Session::FromEnvironment();
-  if (argc != 2 || !session.ok()) return 2;
-  return muster::Train(**session, argv[1]);
+  if (argc < 2 || !session.ok()) return 2;
+  const int elements = argc > 2 ? std::atoi(argv[2]) : 1;
+  if (elements < 1) return 2;
+  return muster::Train(**session, argv[1], static_cast<size_t>(elements));
 }

@@ -1,0 +1,127 @@
+#ifndef MUSTER_RENDEZVOUS_STRAGGLERS_LINK_WATCH_H_
+#define MUSTER_RENDEZVOUS_STRAGGLERS_LINK_WATCH_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+#include "rendezvous/protocol/progress.h"
+
+namespace muster::rendezvous {
+
+// The sends of one rank to one rank of another node, in a window.
+struct LinkShare {
+  int from_node = 0;
+  int to_node = 0;
+  // The part of the time, 0 to 1, during which the network limited the sends.
+  double share = 0;
+  // The rate of the sending rank over all its links, in bytes per second of the
+  // time for which the network limited its slowest link; 0: not known.
+  double rate = 0;
+};
+
+// A node whose network is slower than that of the others.
+struct SlowNode {
+  int node = 0;
+  // By how much its links are slower than those between other nodes: the ratio
+  // of the shares, at most 1 / kLeastOtherShare.
+  double ratio = 0;
+};
+
+// Finds the node that all slow links have in common. Links inside a node must
+// not be given. Pure. O(number of links).
+//
+// A slow link alone says nothing, because either of its ends may be the cause.
+// So a node is named only if links between it and at least two other nodes are
+// slower than each link between other nodes. Their shares must be at least
+// kMinLinkRatio times those of the other links, and exceed them by at least
+// kMinLinkExcess. No second node can satisfy this.
+//
+// A node that has more to send or to receive than others, such as the root of a
+// broadcast or gather, is not slow. So one of these links must be a link from
+// the node, and its rate must be at most the highest rate between other nodes,
+// divided by kMinLinkRatio.
+//
+// nullopt: there is no such node, or no link between other nodes. So with two
+// nodes no node is named.
+inline constexpr double kMinLinkRatio = 2;
+inline constexpr double kMinLinkExcess = 0.1;
+// A smaller share of the other links counts as this share in SlowNode::ratio.
+inline constexpr double kLeastOtherShare = 0.01;
+std::optional<SlowNode> SlowestNode(const std::vector<LinkShare>& links);
+
+// Finds the node with a slow network in one round, from the links of all ranks.
+// Pure and deterministic; not thread-safe.
+//
+// Each window votes for the node that SlowestNode finds in it. A node is slow
+// persistently with kPersistentVotes of the last kWindows votes, and for some
+// time with kPassingVotes. A node that was persistently slow stays so until
+// fewer than kPassingVotes are left. At most one node is slow at a time.
+//
+// Memory: about 150 bytes for each rank, and 32 bytes for each of its links.
+class LinkWatch {
+ public:
+  static constexpr int kWindows = 19;
+  static constexpr int kPersistentVotes = 18;
+  static constexpr int kPassingVotes = 8;
+  // A rank's window has at least this length.
+  static constexpr Duration kMinWindow = std::chrono::milliseconds(500);
+
+  struct Finding {
+    SlowNode slow;  // its ratio is the mean of the votes for the node
+    int rank = 0;   // the first rank of the node
+    bool is_persistent = false;
+  };
+  // A node that has become persistently slow, or has recovered.
+  struct Change {
+    Finding finding;
+    bool recovered = false;
+  };
+
+  // Begins a round with `ranks` ranks, and forgets all times.
+  void Begin(int ranks);
+
+  // Gives the newest times of `rank`, a worker of `node`. `rank` must be at
+  // least 0 and lower than the number of ranks. Links to ranks that do not
+  // exist, or have given no times, are ignored.
+  void Record(int rank, int node, const RankTimes& times);
+
+  // Adds a vote if half of the ranks that have links have had a new window
+  // since the last vote. Returns what has changed.
+  std::vector<Change> Judge();
+
+  // The node that is slow now; nullopt: none.
+  const std::optional<Finding>& finding() const { return finding_; }
+
+ private:
+  struct PeerShare {
+    int peer = 0;
+    double share = 0;
+  };
+  struct Rank {
+    int node = kNone;  // kNone: the rank has given no times
+    RankTimes last;
+    std::vector<PeerShare> shares;  // of the newest window
+    double sent_per_s = 0;          // bytes, in the newest window
+    bool is_fresh = false;          // has a window since the last vote
+  };
+  static constexpr int kNone = -1;
+  static constexpr SlowNode kNobody = {.node = kNone};
+
+  bool IsDue() const;
+  std::vector<LinkShare> Links() const;
+  int Votes(int node) const;
+  Finding FindingFor(int node) const;
+
+  std::vector<Rank> ranks_;
+  std::array<SlowNode, kWindows> votes_;
+  int64_t count_ = 0;  // number of votes so far
+  int slow_ = kNone;   // the node that is persistently slow
+  std::optional<Finding> finding_;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_STRAGGLERS_LINK_WATCH_H_

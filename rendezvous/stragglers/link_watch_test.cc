@@ -1,0 +1,303 @@
+#include "rendezvous/stragglers/link_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <vector>
+
+namespace muster::rendezvous {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// A link whose rate is that of a given amount of data.
+LinkShare Link(int from_node, int to_node, double share) {
+  return {.from_node = from_node,
+          .to_node = to_node,
+          .share = share,
+          .rate = 1e6 / std::max(share, 0.001)};
+}
+
+// A ring of three nodes, with the shares of the links 0-1, 1-2 and 2-0.
+std::optional<SlowNode> InRing(double to_1, double to_2, double to_0) {
+  return SlowestNode({Link(0, 1, to_1), Link(1, 2, to_2), Link(2, 0, to_0)});
+}
+
+TEST(SlowestNode, TheCommonEndOfTheSlowLinksIsFound) {
+  ASSERT_TRUE(InRing(0.9, 0.8, 0.1).has_value());
+  EXPECT_EQ(InRing(0.9, 0.8, 0.1)->node, 1);
+  EXPECT_NEAR(InRing(0.9, 0.8, 0.1)->ratio, 8, 1e-9);
+  EXPECT_EQ(InRing(0.8, 0.9, 0.1)->node, 1);
+  EXPECT_EQ(InRing(0.1, 0.9, 0.8)->node, 2);
+  EXPECT_EQ(InRing(0.9, 0.1, 0.8)->node, 0);
+}
+
+TEST(SlowestNode, TheRatioIsBounded) {
+  EXPECT_NEAR(InRing(0.9, 0.8, 0)->ratio, 80, 1e-9);
+}
+
+TEST(SlowestNode, OneSlowLinkMayBeDueToEitherEnd) {
+  EXPECT_FALSE(InRing(0.9, 0.1, 0.1).has_value());
+  // Both links connect the same two nodes.
+  EXPECT_FALSE(SlowestNode({Link(0, 1, 0.9), Link(1, 0, 0.9), Link(1, 2, 0.1),
+                            Link(2, 3, 0.1)})
+                   .has_value());
+}
+
+TEST(SlowestNode, WithoutALinkBetweenOtherNodesThereIsNothingToCompareWith) {
+  EXPECT_FALSE(SlowestNode({}).has_value());
+  EXPECT_FALSE(SlowestNode({Link(0, 1, 0.9), Link(1, 0, 0.9)}).has_value());
+  EXPECT_FALSE(SlowestNode({Link(0, 1, 0.9), Link(1, 2, 0.9)}).has_value());
+}
+
+TEST(SlowestNode, ANodeThatOnlyReceivesMoreIsNotSlow) {
+  EXPECT_FALSE(SlowestNode({Link(0, 1, 0.9), Link(2, 1, 0.9), Link(1, 0, 0.1),
+                            Link(0, 2, 0.1)})
+                   .has_value());
+  EXPECT_FALSE(SlowestNode({Link(0, 1, 0.9), Link(2, 1, 0.9), Link(1, 0, 0.13),
+                            Link(0, 2, 0.06)})
+                   .has_value());
+  EXPECT_TRUE(SlowestNode({Link(0, 1, 0.9), Link(2, 1, 0.9), Link(1, 0, 0.3),
+                           Link(0, 2, 0.1)})
+                  .has_value());
+}
+
+TEST(SlowestNode, ANodeThatSendsMoreAtTheSameRateIsNotSlow) {
+  std::vector<LinkShare> links = {Link(1, 0, 0.9), Link(1, 2, 0.9),
+                                  Link(2, 0, 0.1)};
+  EXPECT_TRUE(SlowestNode(links).has_value());
+  const double rate = links[2].rate;
+  links[0].rate = links[1].rate = rate;
+  EXPECT_FALSE(SlowestNode(links).has_value());
+  links[0].rate = links[1].rate = 0.51 * rate;
+  EXPECT_FALSE(SlowestNode(links).has_value());
+  links[0].rate = links[1].rate = 0.49 * rate;
+  EXPECT_TRUE(SlowestNode(links).has_value());
+  // Rates that are not known show nothing.
+  links[0].rate = links[1].rate = 0;
+  EXPECT_FALSE(SlowestNode(links).has_value());
+  links[0].rate = links[1].rate = rate;
+  links[2].rate = 0;
+  EXPECT_FALSE(SlowestNode(links).has_value());
+}
+
+TEST(SlowestNode, ASmallDifferenceIsNotSlow) {
+  // kMinLinkRatio
+  EXPECT_FALSE(InRing(0.9, 0.79, 0.4).has_value());
+  EXPECT_TRUE(InRing(0.9, 0.81, 0.4).has_value());
+  LinkShare slow = Link(1, 2, 0.79);
+  slow.rate = 1;
+  EXPECT_FALSE(
+      SlowestNode({Link(0, 1, 0.9), slow, Link(2, 0, 0.4)}).has_value());
+  // kMinLinkExcess
+  EXPECT_FALSE(InRing(0.9, 0.11, 0.02).has_value());
+  EXPECT_TRUE(InRing(0.9, 0.13, 0.02).has_value());
+}
+
+TEST(SlowestNode, TwoSlowNodesAreNotToldFromTheirNeighbours) {
+  // A ring of four nodes: each link touches node 0 or node 2, and each touches
+  // node 1 or node 3.
+  EXPECT_FALSE(SlowestNode({Link(0, 1, 0.9), Link(1, 2, 0.9), Link(2, 3, 0.9),
+                            Link(3, 0, 0.9)})
+                   .has_value());
+}
+
+TEST(SlowestNode, OfManyLinksBetweenAllNodesThoseOfTheSlowNodeStandOut) {
+  std::vector<LinkShare> links;
+  for (int from = 0; from < 5; ++from) {
+    for (int to = 0; to < 5; ++to) {
+      if (from == to) continue;
+      const bool is_slow = from == 3 || to == 3;
+      links.push_back(Link(from, to, is_slow ? 0.4 : 0.05));
+    }
+  }
+  ASSERT_TRUE(SlowestNode(links).has_value());
+  EXPECT_EQ(SlowestNode(links)->node, 3);
+}
+
+// Three nodes with two ranks each. The second rank of each node sends to the
+// second rank of the next node, and to the first rank of its own node.
+class LinkWatchTest : public ::testing::Test {
+ protected:
+  static constexpr int kNodes = 3;
+
+  LinkWatchTest() { watch_.Begin(2 * kNodes); }
+
+  // Performs a step of one second in which the network limits the sends of and
+  // to `slow` for 0.8 s; -1: all nodes are equal. Without `judge` the step only
+  // adds to the times.
+  std::vector<LinkWatch::Change> Step(int slow) {
+    for (int node = 0; node < kNodes; ++node) {
+      const int next = (node + 1) % kNodes;
+      Advance(node, slow == node || slow == next ? milliseconds(800)
+                                                 : milliseconds(100));
+      Record(node);
+    }
+    return watch_.Judge();
+  }
+
+  // Adds a second to the times of `node`, in which the network limits its sends
+  // for `limited`.
+  void Advance(int node, Duration limited) {
+    RankTimes& times = times_[node];
+    times.own += milliseconds(200);
+    times.blocked += milliseconds(800);
+    times.sent += 1'000'000;
+    times.links.resize(2);
+    times.links[0].peer = 2 * ((node + 1) % kNodes) + 1;
+    times.links[0].limited += limited;
+    times.links[1].peer = 2 * node;
+    times.links[1].limited += milliseconds(900);
+  }
+  void Record(int node) {
+    RankTimes none = times_[node];
+    none.links.clear();
+    watch_.Record(2 * node, node, none);
+    watch_.Record(2 * node + 1, node, times_[node]);
+  }
+
+  // The number of steps until a change; 0: none in 40 steps.
+  int StepsUntilChange(int slow) {
+    for (int step = 1; step <= 40; ++step) {
+      last_ = Step(slow);
+      if (!last_.empty()) return step;
+    }
+    return 0;
+  }
+
+  LinkWatch watch_;
+  RankTimes times_[kNodes];  // those of the second rank of each node
+  std::vector<LinkWatch::Change> last_;
+};
+
+TEST_F(LinkWatchTest, EqualNodesNameNobody) {
+  EXPECT_EQ(StepsUntilChange(-1), 0);
+  EXPECT_FALSE(watch_.finding().has_value());
+}
+
+TEST_F(LinkWatchTest, TheSlowNodeIsNamedByItsFirstRankUntilItRecovers) {
+  // The first step only gives the first times.
+  ASSERT_EQ(StepsUntilChange(1), LinkWatch::kPersistentVotes + 1);
+  ASSERT_EQ(last_.size(), 1u);
+  EXPECT_FALSE(last_[0].recovered);
+  EXPECT_EQ(last_[0].finding.slow.node, 1);
+  EXPECT_EQ(last_[0].finding.rank, 2);
+  EXPECT_TRUE(last_[0].finding.is_persistent);
+  EXPECT_NEAR(last_[0].finding.slow.ratio, 8, 1e-6);
+  ASSERT_TRUE(watch_.finding().has_value());
+  EXPECT_EQ(watch_.finding()->rank, 2);
+  EXPECT_EQ(StepsUntilChange(1), 0);
+  ASSERT_EQ(StepsUntilChange(-1),
+            LinkWatch::kWindows - LinkWatch::kPassingVotes + 1);
+  ASSERT_EQ(last_.size(), 1u);
+  EXPECT_TRUE(last_[0].recovered);
+  EXPECT_EQ(last_[0].finding.rank, 2);
+  EXPECT_FALSE(watch_.finding().has_value());
+}
+
+TEST_F(LinkWatchTest, ANodeThatIsSlowForSomeTimeIsShownWithoutAChange) {
+  Step(1);
+  for (int i = 0; i < LinkWatch::kPassingVotes - 1; ++i) {
+    EXPECT_TRUE(Step(1).empty());
+    EXPECT_FALSE(watch_.finding().has_value());
+  }
+  EXPECT_TRUE(Step(1).empty());
+  ASSERT_TRUE(watch_.finding().has_value());
+  EXPECT_FALSE(watch_.finding()->is_persistent);
+  EXPECT_TRUE(Step(-1).empty());
+  EXPECT_FALSE(watch_.finding().has_value());
+}
+
+TEST_F(LinkWatchTest, ANodeTakesThePlaceOfAnother) {
+  ASSERT_GT(StepsUntilChange(1), 0);
+  ASSERT_GT(StepsUntilChange(2), 0);
+  EXPECT_TRUE(last_[0].recovered);
+  ASSERT_GT(StepsUntilChange(2), 0);
+  EXPECT_FALSE(last_[0].recovered);
+  EXPECT_EQ(last_[0].finding.slow.node, 2);
+}
+
+TEST_F(LinkWatchTest, AVoteNeedsNewTimesOfHalfOfTheRanks) {
+  Step(1);
+  Step(1);
+  for (int i = 0; i < 40; ++i) {
+    Advance(0, milliseconds(800));
+    Record(0);
+    EXPECT_TRUE(watch_.Judge().empty());
+    // Times that are repeated are not new.
+    Record(1);
+    Record(2);
+    EXPECT_TRUE(watch_.Judge().empty());
+  }
+  // Two of three ranks suffice. The second step has voted as well.
+  int steps = 0;
+  for (std::vector<LinkWatch::Change> changes; changes.empty() && steps < 40;
+       ++steps) {
+    Advance(0, milliseconds(800));
+    Advance(1, milliseconds(800));
+    Advance(2, milliseconds(100));
+    Record(0);
+    Record(1);
+    if (steps == 0) Record(2);
+    changes = watch_.Judge();
+  }
+  EXPECT_EQ(steps, LinkWatch::kPersistentVotes - 1);
+}
+
+TEST_F(LinkWatchTest, AWindowHasAMinimumLength) {
+  Step(1);
+  for (int i = 0; i < 40; ++i) {
+    for (int node = 0; node < kNodes; ++node) {
+      times_[node].own += milliseconds(10);
+      times_[node].links[0].limited += milliseconds(node == 2 ? 0 : 10);
+      Record(node);
+    }
+    EXPECT_TRUE(watch_.Judge().empty());
+  }
+  EXPECT_FALSE(watch_.finding().has_value());
+}
+
+TEST_F(LinkWatchTest, ANewMeasurementAndANewRoundBeginAnew) {
+  for (int i = 0; i < 18; ++i) EXPECT_TRUE(Step(1).empty());
+  for (RankTimes& times : times_) times = RankTimes();
+  EXPECT_TRUE(Step(1).empty());
+  EXPECT_EQ(Step(1).size(), 1u);
+  watch_.Begin(2 * kNodes);
+  EXPECT_FALSE(watch_.finding().has_value());
+  EXPECT_EQ(StepsUntilChange(1), LinkWatch::kPersistentVotes + 1);
+}
+
+TEST_F(LinkWatchTest, ALinkThatIsNewInTheTimesIsComparedFromTheNextWindowOn) {
+  for (int i = 0; i < 80; ++i) {
+    for (int node = 0; node < kNodes; ++node) {
+      // The links disappear from the times, and are there again.
+      Advance(node, hours(node == 2 ? 0 : 1));
+      if (i % 2 == 0) times_[node].links.clear();
+      Record(node);
+    }
+    EXPECT_TRUE(watch_.Judge().empty());
+    EXPECT_FALSE(watch_.finding().has_value());
+  }
+}
+
+TEST_F(LinkWatchTest, AnyTimesAreAccepted) {
+  const Duration most = Duration::max();
+  for (int i = 0; i < 40; ++i) {
+    const Duration some = i % 2 == 0 ? most : Duration::zero();
+    RankTimes times{.own = seconds(i), .blocked = seconds(i)};
+    for (const int peer : {-1, 0, 1, 1, 6, 2'147'483'647}) {
+      times.links.push_back({.peer = peer, .limited = some});
+    }
+    for (int rank = 0; rank < 2 * kNodes; ++rank) {
+      watch_.Record(rank, rank / 2, times);
+    }
+    EXPECT_TRUE(watch_.Judge().empty());
+  }
+}
+
+}  // namespace
+}  // namespace muster::rendezvous

@@ -1,0 +1,140 @@
+#!/usr/bin/python3
+"""Tests, with nodes in network namespaces, that a node whose network is slow is
+named, and that a rank that computes slowly is not said to have a slow
+network."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.realpath(__file__)),
+                             os.pardir, os.pardir, 'python')]
+
+import hosts
+import process
+import xml_main
+
+_LAUNCH = os.path.realpath('launcher/launch')
+_DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
+_WORKER = os.path.realpath('tests/integration/stragglers/slow_worker')
+_NODES = ('a', 'b', 'c')
+_SLOW_NODE = 1  # the index of the node with the slow network
+# The number of float32 elements that the ranks reduce in each step: 3 MB.
+_ELEMENTS = 3 << 18
+_SHAPER = ['root', 'tbf', 'rate', '200mbit', 'burst', '32kb', 'latency', '50ms']
+# On a busy machine the search for slow ranks may need many more windows of
+# steps than on a quiet one.
+process.LONGEST_S = 240
+
+
+class SlowNetwork(unittest.TestCase):
+
+  @classmethod
+  def setUpClass(cls):
+    cls.bridge = hosts.Bridge('switch', '10.79.0.254')
+    cls.hosts = [hosts.Host(cls.bridge, 'port-' + name, '10.79.0.%d' % (i + 1))
+                 for i, name in enumerate(_NODES)]
+    for host in cls.hosts:
+      cls.addClassCleanup(host.close)
+
+  def setUp(self):
+    self.folder = tempfile.mkdtemp(prefix='slow_network_test')
+    self.addCleanup(shutil.rmtree, self.folder)
+    self.events = os.path.join(self.folder, 'events.jsonl')
+    daemon = self.start('daemon', [
+        _DAEMON, '--listen=%s:0' % self.bridge.address,
+        '--event-log=' + self.events])
+    self.endpoint = daemon.wait_for(r'listening on (\S+:\d+)').group(1)
+
+  def start(self, name, argv):
+    started = process.Process(name, argv)
+    self.addCleanup(started.end)
+    return started
+
+  def start_nodes(self):
+    nodes = [
+        self.start(name, host.inside() + [
+            _LAUNCH, '--nnodes=3', '--rdzv-endpoint=' + self.endpoint,
+            '--rdzv-id=job', '--rdzv-conf=is_host=0,keep_alive_interval=1',
+            '--node-id=' + name, '--node-rank=%d' % i,
+            '--local-addr=' + host.address, '--no-python', _WORKER,
+            os.path.join(self.folder, 'word'), str(_ELEMENTS)])
+        for i, (name, host) in enumerate(zip(_NODES, self.hosts))]
+    for node in nodes:
+      node.wait_for('trains\n')
+    return nodes
+
+  def say(self, word):
+    path = os.path.join(self.folder, 'word')
+    with open(path + '.new', 'w', encoding='ascii') as file:
+      file.write(word + '\n')
+    os.rename(path + '.new', path)
+
+  def shape(self, action, *words):
+    """Changes the queues of both directions of the slow node's link."""
+    port = ['tc', 'qdisc', action, 'dev', 'port-' + _NODES[_SLOW_NODE]]
+    own = self.hosts[_SLOW_NODE].inside() + ['tc', 'qdisc', action, 'dev',
+                                             'eth0']
+    for command in (port, own):
+      done = subprocess.run([*command, *words], stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True)
+      if done.returncode != 0:
+        self.skipTest('the kernel cannot limit a rate: ' + done.stdout.strip())
+
+  def straggler_events(self):
+    with open(self.events, encoding='utf-8') as file:
+      events = [json.loads(line) for line in file if line.endswith('\n')]
+    return [event for event in events if event['kind'] == 'straggler']
+
+  def watch(self):
+    return self.start('watch', [_LAUNCH, 'watch', 'job',
+                                '--endpoint=' + self.endpoint])
+
+  def end(self, nodes):
+    self.say('end')
+    for node in nodes:
+      self.assertEqual(node.exit_code(), 0, node.output)
+
+  def test_the_node_with_a_slow_network_is_named_until_it_recovers(self):
+    self.shape('add', *_SHAPER)
+    self.say('even')
+    nodes = self.start_nodes()
+    watch = self.watch()
+    watch.wait_for(r' straggler .*: rank 1 \(.*, local rank 0\) has a slow '
+                   r'network: it limits the transfers from and to the node ')
+    status = subprocess.run(
+        [_LAUNCH, 'status', 'job', '--endpoint=' + self.endpoint, '--json'],
+        stdout=subprocess.PIPE, check=True, text=True).stdout
+    slow = json.loads(status)['slow_ranks']
+    self.assertEqual([(one['rank'], one['node_id'], one['phase'],
+                       one['persistent']) for one in slow],
+                     [(1, 'b', 'network', True)])
+    self.shape('del', 'root')
+    watch.wait_for(r'the network of rank 1 \(.*\) is as quick as the others '
+                   r'again')
+    self.end(nodes)
+    self.assertEqual([event['node'] for event in self.straggler_events()],
+                     ['b', 'b'])
+
+  def test_a_rank_that_computes_slowly_has_no_slow_network(self):
+    self.say('compute')
+    nodes = self.start_nodes()
+    watch = self.watch()
+    watch.wait_for(r' straggler .*: rank 2 \(.*\) is slow: its own work takes ')
+    self.say('even')
+    watch.wait_for(r'rank 2 \(.*\) is as quick as the others again')
+    self.end(nodes)
+    for event in self.straggler_events():
+      self.assertEqual(event['node'], 'c')
+      self.assertNotIn('network', event['reason'])
+
+
+if __name__ == '__main__':
+  why_not = hosts.enter_namespaces(['nsenter', 'tc'])
+  if why_not:
+    SlowNetwork = unittest.skip(why_not)(SlowNetwork)
+  xml_main.main()

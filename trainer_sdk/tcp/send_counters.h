@@ -1,0 +1,67 @@
+#ifndef MUSTER_TRAINER_SDK_TCP_SEND_COUNTERS_H_
+#define MUSTER_TRAINER_SDK_TCP_SEND_COUNTERS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/time.h"
+
+namespace muster {
+
+// What the kernel has counted about the sends of a TCP connection (TCP_INFO).
+struct SendCounters {
+  // Time during which sent data was not yet acknowledged.
+  Duration busy = Duration::zero();
+  // The part of `busy` during which the receiver's window was full, because its
+  // process did not read.
+  Duration receiver_limited = Duration::zero();
+  int64_t acknowledged = 0;  // bytes
+  // The rate of the newest transfer that was not limited by this process, in
+  // bytes per second; 0: not known.
+  int64_t rate = 0;
+};
+
+// Reads the counters of the connected socket `fd`; nullopt: this is no TCP
+// socket, or the kernel is older than Linux 4.10.
+std::optional<SendCounters> ReadSendCounters(int fd);
+
+// Returns for how long the network limited the sends between two states of the
+// counters: the time that the acknowledged bytes take at the connection's rate,
+// but not more than the time for which data was under way. `busy` alone would
+// be too long: a receiver that computes acknowledges the end of a transfer up
+// to 40 ms late (delayed ACK). Transfers that fit into the congestion window
+// may not show that a link has become slow. Pure.
+Duration NetworkLimited(const SendCounters& from, const SendCounters& to);
+
+// Measures the connections of a group to ranks on other hosts, and adds the
+// times to RankTime::Process(). Not thread-safe.
+class LinkMeter {
+ public:
+  // The interval between two measurements is the longer one of kInterval and
+  // kIntervalPerLink times the number of links. One link takes about 1 us, so
+  // that the measurement takes less than 0.2 % of a core.
+  static constexpr Duration kInterval = std::chrono::milliseconds(25);
+  static constexpr Duration kIntervalPerLink = std::chrono::microseconds(500);
+
+  // Adds the connected socket `fd` to the rank `peer` of the world. Ignores it
+  // if both ends have the same address, which means the same host.
+  void Add(int peer, int fd);
+
+  // Measures if the interval is over.
+  void Measure(Instant now);
+
+ private:
+  struct Link {
+    int peer;
+    int fd;
+    SendCounters last;
+  };
+
+  std::vector<Link> links_;
+  Instant due_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TRAINER_SDK_TCP_SEND_COUNTERS_H_
