@@ -32,6 +32,7 @@
 #include "agent/logs/log_relay.h"
 #include "agent/logs/old_rounds.h"
 #include "agent/nccl_id/nccl_id_holder.h"
+#include "agent/pair_check/pair_meter.h"
 #include "agent/preemption/preemption_announcer.h"
 #include "agent/progress/progress_sockets.h"
 #include "agent/round_workers.h"
@@ -110,7 +111,7 @@ constexpr Duration kJobFilesTimeout = std::chrono::seconds(1);
 // workers' output.
 constexpr Duration kTimeForLastOutput = std::chrono::seconds(2);
 
-Lifecycle::Config ConfigOf(const AgentOptions& options) {
+Lifecycle::Config ConfigOf(const AgentOptions& options, int check_port) {
   Lifecycle::Config config;
   config.run_id = options.run_id;
   config.node = options.node;
@@ -127,6 +128,7 @@ Lifecycle::Config ConfigOf(const AgentOptions& options) {
   if (options.health.Asked()) {
     config.health_interval = options.health.interval;
   }
+  config.check_port = check_port;
   return config;
 }
 
@@ -213,7 +215,8 @@ class Agent::Impl {
                  observer_.on_notice),
         store_(StoreOptions(options_, observer_.on_notice)),
         nccl_ids_(options_.nccl_id_program),
-        lifecycle_(ConfigOf(options_), MonotonicNow()),
+        pair_meter_(options_.spec),
+        lifecycle_(ConfigOf(options_, pair_meter_.port()), MonotonicNow()),
         announcer_(AnnouncerOptions(options_, observer_.on_notice)),
         gate_(GateOptions(options_)),
         answers_(options_.run_id, link_, logs_.recent()) {
@@ -493,16 +496,10 @@ class Agent::Impl {
           });
     }
     RemoveOldRound(place.round);
+    place.master_address = ReachableAddress(place.master_address);
     std::string node_address = options_.node.address;
     {
-      // If the node of group rank 0 runs on the coordinator's host, it may know
-      // only a loopback address of itself. Other nodes then reach it at the
-      // coordinator's address.
       std::lock_guard<std::mutex> lock(peer_mutex_);
-      if (IsLoopback(place.master_address) && !peer_address_.empty() &&
-          !IsLoopback(peer_address_)) {
-        place.master_address = peer_address_;
-      }
       if (node_address.empty()) node_address = own_address_;
     }
     // If the agent is in the coordinator's process, it has no network
@@ -629,6 +626,27 @@ class Agent::Impl {
   }
   void Do(const DropCheck&) { gate_.Drop(); }
 
+  void Do(const MeasurePair& action) {
+    rendezvous::PairCheck check = action.check;
+    check.address = ReachableAddress(check.address);
+    pair_meter_.Measure(action.epoch, check,
+                        [this](rendezvous::PairMeasurement measurement) {
+                          inbox_.Post(PairMeasured{std::move(measurement)});
+                        });
+  }
+  void Do(const DropMeasurement&) { pair_meter_.Drop(); }
+
+  // Returns the address at which this node reaches another one that has given
+  // `address`. If the other node runs on the coordinator's host, it may know
+  // only a loopback address of itself. Other nodes then reach it at the
+  // coordinator's address.
+  std::string ReachableAddress(const std::string& address) {
+    std::lock_guard<std::mutex> lock(peer_mutex_);
+    const bool replaces = IsLoopback(address) && !peer_address_.empty() &&
+                          !IsLoopback(peer_address_);
+    return replaces ? peer_address_ : address;
+  }
+
   void Do(const CloseStore& action) { store_.Close(action.reason); }
 
   // Reserves a port for the round's store and offers it to the coordinator. If
@@ -670,6 +688,7 @@ class Agent::Impl {
   RoundWorkers workers_;
   RoundStore store_;
   NcclIdHolder nccl_ids_;
+  PairMeter pair_meter_;
   Lifecycle lifecycle_;
   GuardianWatch guardian_watch_{MonotonicNow()};
   // value of Guardian::signs_of_life() at the last check

@@ -245,6 +245,8 @@ With `--health-command` or `--health-checks` a node is checked before each round
 messages, `launch status` and, if too few healthy nodes come in time, the verdict give
 the reason. A running round is not affected.
 
+`--network-check` measures the nodes [by pairs](DOCTOR.md#by-pairs-before-a-round).
+
 ## Progress
 
 `MUSTER_PROGRESS_SOCKET` is a Unix datagram socket, one for each worker. The worker may

@@ -137,6 +137,7 @@ void Lifecycle::On(const DirectiveCame& event) {
                                       .reason = directive.reason};
   }
   restarts_used_ = directive.restarts_used.value_or(restarts_used_);
+  TakeCheckFault(directive);
   if (directive.preemption.has_value()) Preempt(*directive.preemption);
   if (directive.kind == rendezvous::DirectiveKind::kWait && PrintsForJob()) {
     Notice(absl::StrCat("waiting: ", directive.reason));
@@ -302,6 +303,7 @@ void Lifecycle::Reconcile() {
   KillWhenGraceIsOver();
   EndAnnouncementWhenDue();
   UpdateHealthChecks();
+  FollowPairCheck();
   if (leave_.has_value() && !HasWorkers() && !announcing_until_.has_value()) {
     step_.leave = leave_;
   }
@@ -607,6 +609,9 @@ void Lifecycle::SendReport() {
   report.health = health_.health();
   report.unhealthy = health_.unhealthy();
   report.faults = faults_;
+  report.check_port = config_.check_port;
+  report.measurement = measurement_;
+  report.check_fault = check_fault_;
   step_.report = std::move(report);
 }
 

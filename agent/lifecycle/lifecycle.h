@@ -1,8 +1,10 @@
 #ifndef MUSTER_AGENT_LIFECYCLE_LIFECYCLE_H_
 #define MUSTER_AGENT_LIFECYCLE_LIFECYCLE_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/lifecycle/agent_policy.h"
@@ -53,6 +55,8 @@ class Lifecycle {
     // The interval of health checks while a node waits; nullopt: the node is
     // never checked and counts as healthy.
     std::optional<Duration> health_interval;
+    // The port that is kept free for measurements by pairs; 0: none.
+    int check_port = 0;
   };
 
   Lifecycle(Config config, Instant now);
@@ -99,6 +103,7 @@ class Lifecycle {
   void On(const PreemptionAnnounced& event);
   void On(const HealthChecked& event);
   void On(const NodeFaultSeen& event);
+  void On(const PairMeasured& event);
   void On(const ClockTicked&) {}
 
   // Starts, signals or stops workers, so that their state becomes the one that
@@ -193,6 +198,11 @@ class Lifecycle {
   // most likely join no further round.
   bool NeedsNoCheck() const;
   void UpdateHealthChecks();
+  // Begins the measurement by pairs that the directive contains, or ends one
+  // that it does not contain any more.
+  void FollowPairCheck();
+  // Keeps the coordinator's record of this node's fault, for reports.
+  void TakeCheckFault(const rendezvous::Directive& directive);
   // Closes the round's store, once per round, so that waiting clients fail.
   // Clients on other nodes may wait there even if no worker of this node is
   // left.
@@ -324,6 +334,12 @@ class Lifecycle {
   // in progress.
   std::optional<Instant> announcing_until_;
   HealthWatch health_;
+  // Epoch and number of the newest measurement by pairs that was begun, and
+  // whether it is in progress.
+  std::pair<uint64_t, uint64_t> pair_check_ = {0, 0};
+  bool is_measuring_ = false;
+  std::optional<rendezvous::PairMeasurement> measurement_;
+  std::string check_fault_;  // Report::check_fault
 
   std::optional<rendezvous::CancelWish> cancel_;
   std::optional<Instant> cancel_deadline_;

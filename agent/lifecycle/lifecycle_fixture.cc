@@ -60,6 +60,10 @@ LifecycleStep LifecycleFixture::Step(const LifecycleEvent& event) {
       checks.push_back(check->check);
     } else if (std::holds_alternative<DropCheck>(action)) {
       ++checks_dropped;
+    } else if (const auto* pair = std::get_if<MeasurePair>(&action)) {
+      measurements.push_back(*pair);
+    } else if (std::holds_alternative<DropMeasurement>(action)) {
+      ++measurements_dropped;
     } else {
       const auto& signal = std::get<SignalWorkers>(action);
       if (signal.local_rank) {

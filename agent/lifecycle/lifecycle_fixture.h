@@ -85,6 +85,8 @@ class LifecycleFixture {
   std::vector<std::string> announcements_ended;
   std::vector<uint64_t> checks;  // numbers of the requested health checks
   int checks_dropped = 0;
+  std::vector<MeasurePair> measurements;
+  int measurements_dropped = 0;
   std::vector<rendezvous::Report> reports;
   std::vector<std::vector<rendezvous::Failure>> ends;
   std::vector<std::string> notices;

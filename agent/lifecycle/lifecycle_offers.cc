@@ -1,6 +1,9 @@
 // The part of Lifecycle that handles what the node offers for the next round:
-// its health, and a port and an NCCL id, which are used if the node gets group
-// rank 0.
+// its health, its measurements with other nodes, and a port and an NCCL id,
+// which are used if the node gets group rank 0.
+
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/lifecycle.h"
 
@@ -56,6 +59,48 @@ void Lifecycle::UpdateHealthChecks() {
   if (const std::optional<uint64_t> check = health_.Due(now_)) {
     step_.actions.emplace_back(StartCheck{*check});
   }
+}
+
+void Lifecycle::FollowPairCheck() {
+  const bool is_asked = directive_.has_value() && !leave_.has_value() &&
+                        !HasWorkers() &&
+                        directive_->kind == rendezvous::DirectiveKind::kWait &&
+                        directive_->pair_check.has_value();
+  if (!is_asked) {
+    measurement_.reset();
+    if (std::exchange(is_measuring_, false)) {
+      step_.actions.emplace_back(DropMeasurement{});
+    }
+    return;
+  }
+  const std::pair<uint64_t, uint64_t> asked = {directive_->epoch,
+                                               directive_->pair_check->number};
+  if (asked == pair_check_) return;
+  pair_check_ = asked;
+  is_measuring_ = true;
+  measurement_.reset();
+  step_.actions.emplace_back(
+      MeasurePair{directive_->epoch, *directive_->pair_check});
+}
+
+void Lifecycle::On(const PairMeasured& event) {
+  const rendezvous::PairMeasurement& measured = event.measurement;
+  if (!is_measuring_ ||
+      pair_check_ != std::pair(measured.epoch, measured.number)) {
+    return;
+  }
+  is_measuring_ = false;
+  measurement_ = measured;
+  changed_ = true;
+}
+
+void Lifecycle::TakeCheckFault(const rendezvous::Directive& directive) {
+  const bool tells = directive.kind == rendezvous::DirectiveKind::kWait ||
+                     directive.kind == rendezvous::DirectiveKind::kRun;
+  if (!tells || check_fault_ == directive.check_fault) return;
+  check_fault_ = directive.check_fault;
+  Notice(check_fault_.empty() ? "this node is good in the check by pairs"
+                              : absl::StrCat("this node is ", check_fault_));
 }
 
 void Lifecycle::On(const HealthChecked& event) {

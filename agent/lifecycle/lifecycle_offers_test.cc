@@ -306,5 +306,98 @@ TEST(LifecycleHealth, LeavingNodeIsNotChecked) {
   EXPECT_TRUE(agent.leave.has_value());
 }
 
+// A kWait directive with the measurement `number`.
+rendezvous::Directive Measuring(uint64_t number) {
+  rendezvous::Directive directive =
+      DirectiveOf(rendezvous::DirectiveKind::kWait);
+  directive.pair_check = rendezvous::PairCheck{
+      .number = number, .partner = "b", .address = "10.0.0.2", .port = 4000};
+  return directive;
+}
+
+PairMeasured Measured(const LifecycleFixture& agent) {
+  const MeasurePair& asked = agent.measurements.back();
+  return {{.epoch = asked.epoch,
+           .number = asked.check.number,
+           .round_trip_s = 0.001,
+           .bytes_per_s = 1e9}};
+}
+
+TEST(LifecyclePairCheck, AMeasurementIsBegunOnceAndReported) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.Tell(Measuring(1));
+  ASSERT_THAT(agent.measurements, SizeIs(1));
+  EXPECT_EQ(agent.measurements[0].check.partner, "b");
+  agent.TellSame(Measuring(1));
+  agent.Wait(seconds(1));
+  EXPECT_THAT(agent.measurements, SizeIs(1));
+  EXPECT_FALSE(agent.reports.back().measurement.has_value());
+  agent.Step(Measured(agent));
+  ASSERT_TRUE(agent.last_step().report.has_value());
+  EXPECT_EQ(agent.last_step().report->measurement->number, 1u);
+  agent.Wait(seconds(2));
+  EXPECT_TRUE(agent.reports.back().measurement.has_value());
+  agent.Tell(Measuring(2));
+  EXPECT_THAT(agent.measurements, SizeIs(2));
+  EXPECT_EQ(agent.measurements_dropped, 0);
+  agent.Wait(seconds(2));
+  EXPECT_FALSE(agent.reports.back().measurement.has_value());
+}
+
+TEST(LifecyclePairCheck, AResultThatIsNotAwaitedIsIgnored) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.Tell(Measuring(1));
+  const PairMeasured old = Measured(agent);
+  agent.Tell(Measuring(2));
+  agent.Step(old);
+  EXPECT_FALSE(agent.last_step().report.has_value());
+  agent.Wait(seconds(2));
+  EXPECT_FALSE(agent.reports.back().measurement.has_value());
+}
+
+TEST(LifecyclePairCheck, AMeasurementDoesNotRunBesideWorkers) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.Tell(Measuring(1));
+  agent.TellRun(1);
+  EXPECT_EQ(agent.measurements_dropped, 1);
+  agent.Step(Measured(agent));
+  EXPECT_FALSE(agent.reports.back().measurement.has_value());
+  agent.Tell(Measuring(2));
+  EXPECT_THAT(agent.measurements, SizeIs(1)) << "its workers are being stopped";
+}
+
+TEST(LifecyclePairCheck, AWithdrawnMeasurementIsDropped) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.Tell(Measuring(1));
+  agent.TellWait();
+  EXPECT_EQ(agent.measurements_dropped, 1);
+  agent.TellWait();
+  EXPECT_EQ(agent.measurements_dropped, 1);
+}
+
+TEST(LifecyclePairCheck, TheFaultIsRepeatedInReports) {
+  LifecycleFixture agent;
+  agent.Connect();
+  rendezvous::Directive bad = DirectiveOf(rendezvous::DirectiveKind::kWait);
+  bad.check_fault = "slow in the check by pairs: 1 MB/s with b";
+  agent.Tell(bad);
+  EXPECT_THAT(agent.notices, Contains(HasSubstr("this node is slow in the")));
+  agent.Wait(seconds(2));
+  EXPECT_EQ(agent.reports.back().check_fault, bad.check_fault);
+  // A new coordinator, which does not know the fault yet.
+  agent.Tell(DirectiveOf(rendezvous::DirectiveKind::kHold));
+  agent.Wait(seconds(2));
+  EXPECT_EQ(agent.reports.back().check_fault, bad.check_fault);
+  agent.TellWait();
+  agent.Wait(seconds(2));
+  EXPECT_EQ(agent.reports.back().check_fault, "");
+  EXPECT_THAT(agent.notices, Contains("this node is good in the check by "
+                                      "pairs"));
+}
+
 }  // namespace
 }  // namespace muster::agent

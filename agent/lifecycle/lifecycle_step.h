@@ -125,6 +125,10 @@ struct NodeFaultSeen {
   rendezvous::FaultKind kind = rendezvous::FaultKind::kXid;
   std::string text;  // one line
 };
+// Event: the result of a MeasurePair.
+struct PairMeasured {
+  rendezvous::PairMeasurement measurement;
+};
 struct ClockTicked {};
 
 using LifecycleEvent =
@@ -132,7 +136,7 @@ using LifecycleEvent =
                  RoundRefused, WorkersGone, GuardianDied, SignalCaught,
                  PortHeld, NcclIdReady, NcclIdMissing, NcclRootLost,
                  WorkersReported, WorkersSeen, StackTaken, PreemptionAnnounced,
-                 HealthChecked, NodeFaultSeen, ClockTicked>;
+                 HealthChecked, NodeFaultSeen, PairMeasured, ClockTicked>;
 
 // Action: start the workers of a round. The structs from here on are actions
 // that the agent's driver performs.
@@ -195,6 +199,14 @@ struct StartCheck {
 // Action: cancel the health check, because its result is no longer needed and
 // it must not compete with the workers.
 struct DropCheck {};
+// Action: measure the connection to another node, in place of an earlier
+// measurement. PairMeasured with the same epoch and number follows.
+struct MeasurePair {
+  uint64_t epoch = 0;
+  rendezvous::PairCheck check;
+};
+// Action: cancel the measurement, because its result is no longer needed.
+struct DropMeasurement {};
 // Action: end the agent, because every worker has exited.
 struct Leave {
   int exit_code = 0;
@@ -219,7 +231,8 @@ struct LifecycleStep {
   // The actions that the driver must perform, in this order.
   std::vector<std::variant<StartWorkers, SignalWorkers, CloseStore, RenewNcclId,
                            LookAtWorkers, TakeStacks, AnnouncePreemption,
-                           EndAnnouncement, StartCheck, DropCheck>>
+                           EndAnnouncement, StartCheck, DropCheck, MeasurePair,
+                           DropMeasurement>>
       actions;
   // report to send to the coordinator; nullopt: none
   std::optional<rendezvous::Report> report;

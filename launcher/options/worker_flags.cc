@@ -80,6 +80,16 @@ absl::StatusOr<rendezvous::ScaleUp> ReadScaleUp(Text text) {
                           : rendezvous::ScaleUp::kRestart;
 }
 
+absl::StatusOr<rendezvous::NetworkCheckTime> ReadNetworkCheck(Text text) {
+  using rendezvous::NetworkCheckTime;
+  const absl::StatusOr<std::string> word =
+      ReadChoice(text, {"never", "start", "suspicion"});
+  if (!word.ok()) return word.status();
+  return *word == "never"   ? NetworkCheckTime::kNever
+         : *word == "start" ? NetworkCheckTime::kStart
+                            : NetworkCheckTime::kSuspicion;
+}
+
 absl::StatusOr<agent::HangPolicy> ReadHangPolicy(Text text) {
   if (text == "auto")
     return agent::HangPolicy{agent::HangDetection::kLearned, {}};
@@ -370,6 +380,21 @@ constexpr Flag kFlags[] = {
      .completions = "all none gpu disk memory shm",
      .read = [](Text t,
                 RunOptions& o) { return Set(o.health.checks, ReadChecks(t)); }},
+    {.name = "network-check",
+     .value = "WHEN",
+     .default_text = "never",
+     .group = FlagGroup::kHealth,
+     .help = "When the nodes are checked by pairs: start (before the first "
+             "round), suspicion (also before each round after a node was lost "
+             "or the communication of workers failed), or never. Each node "
+             "measures its connections to two others and its processor; a bad "
+             "node is told from a bad partner, and becomes a spare if enough "
+             "others are there. Needs at least 3 nodes to tell the bad one.",
+     .completions = "never start suspicion",
+     .read =
+         [](Text t, RunOptions& o) {
+           return Set(o.spec.network_check, ReadNetworkCheck(t));
+         }},
     {.name = "health-timeout",
      .value = "SECONDS",
      .default_text = "60",

@@ -97,6 +97,11 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
   }
   const bool first = state.gathering.first();
   std::string reason;
+  if (state.check.has_value() && state.check->is_measuring()) {
+    return absl::StrCat("the ", state.check->size(),
+                        " nodes are checked by pairs, round ",
+                        state.check->rounds());
+  }
   if (!first) {
     absl::StrAppend(&reason, "round ", state.round, " is over (", state.why,
                     "); ");
@@ -142,8 +147,8 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
   status.connected = node.stream != 0;
   status.draining = node.going;
   status.silent_for = now - node.heard;
-  status.health = node.health;
-  status.unhealthy = node.unhealthy;
+  status.health = node.check_fault.empty() ? node.health : Health::kUnhealthy;
+  status.unhealthy = node.complaint();
   status.judgement = node.judgement;
   status.time = node.time;
   if (node.part != Part::kNone && node.round == state.round) {
@@ -153,6 +158,21 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
     }
   }
   return status;
+}
+
+// Returns the node's part of the measurement in progress; nullopt: its partner
+// is gone.
+std::optional<PairCheck> PairCheckOf(const JobState& state, const Node& node) {
+  const auto partner = state.check->PartnerOf(node.identity.node_id);
+  if (!partner.has_value()) return std::nullopt;
+  const Node* const other = state.nodes.Find(partner->node_id);
+  if (other == nullptr) return std::nullopt;
+  return PairCheck{.number = state.check->number(),
+                   .role = partner->role,
+                   .partner = other->identity.host,
+                   .address = other->identity.address,
+                   .port = other->check_port,
+                   .key = ""};
 }
 
 // Whether the node must receive the stop order with the verdict, although it
@@ -202,6 +222,13 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
     key.kind = DirectiveKind::kWait;
   }
   if (member) key.electorate = state.electors.world;
+  if (key.kind == DirectiveKind::kWait && state.check.has_value() &&
+      state.check->PartnerOf(node.identity.node_id).has_value()) {
+    key.pair_check = state.check->number();
+  }
+  const bool tells_fault =
+      key.kind == DirectiveKind::kWait || key.kind == DirectiveKind::kRun;
+  if (tells_fault) key.check_fault = node.check_fault;
   return key;
 }
 
@@ -217,6 +244,7 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
     directive.job_age = state.now - state.born;
   }
   directive.prints_for_job = PrintsForJob(state, node, key);
+  directive.check_fault = key.check_fault;
   if (!state.own_endpoint.empty() && !state.adoption.pending()) {
     directive.electorate = {.epoch = state.epoch,
                             .world = state.electors.world,
@@ -235,6 +263,9 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
                                 ? WaitsFor::kPlace
                                 : WaitsFor::kNodes;
       directive.reason = WaitReason(state, &node, state.now);
+      if (key.pair_check > 0) {
+        directive.pair_check = PairCheckOf(state, node);
+      }
       if (node.quarantined()) {
         directive.reason = absl::StrCat(
             "the machine of this node is quarantined (",
@@ -245,6 +276,14 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
         directive.reason = absl::StrCat(
             "the machine of this node is banned: ", node.judgement.reason, " (",
             directive.reason, ")");
+      } else if (node.kept_out_by_check()) {
+        // The reason of other spares does not apply: this node is not let in at
+        // the next round.
+        directive.reason =
+            state.phase == JobPhase::kRunning
+                ? absl::StrCat("this node is not let in: ", node.check_fault)
+                : absl::StrCat("this node is not let in: ", node.check_fault,
+                               " (", directive.reason, ")");
       } else if (node.kept_out()) {
         directive.reason = absl::StrCat(
             "this node is not let in: ", node.unhealthy,

@@ -39,6 +39,7 @@ Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
   state_.born = state_.now = state_.clock.since = now;
   state_.run_tag = std::move(run_tag);
   state_.own_endpoint = std::move(own_endpoint);
+  state_.is_check_due = state_.spec.network_check != NetworkCheckTime::kNever;
   if (!state_.own_endpoint.empty()) {
     // This coordinator may have been restarted while another coordinator runs
     // the job. Gather long enough to receive that coordinator's announcement.
@@ -157,6 +158,7 @@ void Job::On(const ReportArrived& event) {
   }
   JoinElectors(*node, report);
   if (state_.world.unknown > 0) JoinAdopted(*node, report);
+  TakeMeasurement(*node, report);
   Apply(*node, report);
   WatchStragglers();
 }
@@ -293,6 +295,10 @@ Node* Job::Admit(const ReportArrived& event) {
       report.promised_epoch != state_.epoch) {
     node.must_have_seen = 1;
   }
+  if (state_.spec.network_check != NetworkCheckTime::kNever) {
+    state_.nodes.Update(node,
+                        [&](Node& n) { n.check_fault = report.check_fault; });
+  }
   if (const int rank =
           state_.electors.RankOf(node.identity, state_.spec.takeover);
       rank >= 0) {
@@ -373,6 +379,8 @@ void Job::TakeOver(Node& node, const Report& report) {
   // The previous coordinator may have used the NCCL id for a round that the
   // node never began; the job's record does not contain this.
   if (node.is_restored) node.spent_nccl_id = report.offered_nccl_id;
+  const bool takes_fault =
+      node.is_restored && state_.spec.network_check != NetworkCheckTime::kNever;
   node.is_restored = false;
   node.heard = state_.now;
   node.sequence = report.sequence;
@@ -408,6 +416,8 @@ void Job::TakeOver(Node& node, const Report& report) {
     n.round = report.round;
     n.health = report.health;
     n.unhealthy = report.unhealthy;
+    n.check_port = report.check_port;
+    if (takes_fault) n.check_fault = report.check_fault;
     // On a new stream a node may report an older revision than before, in order
     // to receive the newest directive again.
     n.seen = std::max(n.seen, seen);
@@ -794,6 +804,7 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   const Node lost = node;
   ++state_.changes;
   state_.adoption.Forget(lost.identity.node_id);
+  if (state_.check.has_value()) state_.check->Lose(lost.identity.node_id);
   outbox_.Reword();
   state_.nodes.Remove(node,
                       node.going && memory == Membership::Memory::kMayReturn
@@ -908,6 +919,7 @@ void Job::ForgiveSilence(std::optional<Instant> due) {
                                    : state_.spec.lease()));
   }
   state_.adoption.ForgiveStandstill(state_.now, state_.spec.lease());
+  if (state_.check.has_value()) state_.check->ForgiveStandstill(state_.now);
   state_.blame.ForgiveStandstill(*due, state_.now);
   state_.clock.Postpone(state_.now, PhaseLimit(state_), state_.spec.lease());
 }

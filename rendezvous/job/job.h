@@ -203,6 +203,21 @@ class Job {
   void EndAdopted(const RoundEnd& end,
                   const std::map<std::string, Report>& reports);
   void ConsiderGathering();
+  // --- the check by pairs (job_check.cc)
+  // Takes the node's measurement, if the report has one that is awaited.
+  void TakeMeasurement(const Node& node, const Report& report);
+  // Begins or continues the check that is due before a round. Returns whether
+  // the world has to wait for it.
+  bool CheckDelaysWorld();
+  // Records which nodes the check has found bad, and which no more. Returns
+  // whether any node's record has changed.
+  bool ConcludeCheck();
+  // Records why the node is bad; empty: it is good. Counts a fault against the
+  // node's machine if the node was good before. The one place at which a node's
+  // result of a check is known.
+  void SetCheckFault(Node& node, const std::string& fault);
+  // Lets bad nodes in while the world would lack nodes without them.
+  void WaiveFaults();
   void ConsiderRunning();
   void ConsiderStopping();
   // Records the end of the stopped round in the time ledger, and counts its

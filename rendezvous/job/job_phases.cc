@@ -123,6 +123,7 @@ void Job::ConsiderAdoption() {
 
 void Job::AdoptRound(const std::map<std::string, Report>& reports) {
   state_.world = WorldOf(reports);
+  state_.is_check_due = false;
   state_.world.began = state_.now;
   state_.world.unknown_until = std::max(state_.now, state_.adoption.deadline());
   FindLostHost(reports);
@@ -345,6 +346,8 @@ void Job::ConsiderGathering() {
       return;
     }
   }
+  if (state_.check.has_value()) state_.check->EndRoundIfDue(state_.now);
+  WaiveFaults();
   const JobSpec& spec = state_.spec;
   const Membership& nodes = state_.nodes;
   const int present = static_cast<int>(nodes.size());
@@ -368,6 +371,14 @@ void Job::ConsiderGathering() {
     case Gathering::Decision::kWait:
       break;
     case Gathering::Decision::kForm:
+      if (CheckDelaysWorld()) break;
+      if (ConcludeCheck()) {
+        // The number of nodes that can get a place has changed. If the check
+        // has found faults, the world must not form before their judgement.
+        state_.awaits_judgement = outbox_.HasFaults();
+        if (!state_.awaits_judgement) ConsiderGathering();
+        return;
+      }
       FormWorld();
       if (state_.phase == JobPhase::kGathering &&
           state_.now >= state_.gathering.Limit(spec, state_.clock)) {
@@ -546,6 +557,8 @@ void Job::FormWorld() {
   state_.world.unstarted = state_.world.size();
   state_.round = std::max(state_.round, state_.claimed_round) + 1;
   state_.gathering.End();
+  state_.is_check_due = false;
+  state_.check.reset();
   state_.blame.Clear();
   state_.signals.clear();
   state_.lost_host.reset();
@@ -877,6 +890,7 @@ void Job::ConsiderStopping() {
     Conclude(NewVerdict(Outcome::kSucceeded, 0, kSuccess));
   } else {
     CountIncident();
+    state_.is_check_due = IsSuspicious(state_);
     const Duration delay = DelayOfNextRound();
     ++state_.changes;
     // The last world in `unsettled` (worlds of which it is unknown whether all
@@ -892,6 +906,9 @@ void Job::ConsiderStopping() {
       outbox_.Note("backoff", "", BackoffText(state_, state_.now));
     }
     for (auto& [id, node] : state_.nodes.nodes()) {
+      if (node.fault_is_waived) {
+        state_.nodes.Update(node, [](Node& n) { n.fault_is_waived = false; });
+      }
       if (node.part == Part::kNone) continue;
       state_.nodes.Update(node, [](Node& n) { n.part = Part::kNone; });
       if (node.going || delay > Duration::zero()) outbox_.Tell(node);

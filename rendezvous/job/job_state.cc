@@ -217,6 +217,29 @@ int GoodSpares(const JobState& state) {
          static_cast<int>(state.nodes.quarantined().size());
 }
 
+bool IsSuspicious(const JobState& state) {
+  const std::optional<Failure>& cause = state.blame.failures().cause();
+  return state.spec.network_check == NetworkCheckTime::kSuspicion &&
+         state.stopping.cause == StopCause::kBroken && cause.has_value() &&
+         (cause->kind == FailureKind::kNodeLost ||
+          IsCommunicationError(cause->message));
+}
+
+int MissingNodes(const JobState& state) {
+  const Membership& nodes = state.nodes;
+  const int soon = nodes.ready() + nodes.being_checked() + nodes.broken();
+  const bool lacks_majority = LackingWorld(state, Among::kReady) != nullptr &&
+                              LackingWorld(state, Among::kAll) == nullptr;
+  const int missing = state.spec.min_nodes - soon;
+  return lacks_majority ? std::max(missing, 1) : missing;
+}
+
+Instant WaiverTime(const JobState& state) {
+  return state.gathering.first()
+             ? state.clock.since
+             : state.clock.since + state.spec.wait_for_replacement;
+}
+
 bool SpareWaits(const JobState& state) {
   return state.spec.scale_up == ScaleUp::kRestart && GoodSpares(state) > 0 &&
          state.world.size() < state.spec.max_nodes &&
@@ -245,7 +268,16 @@ std::optional<Instant> PhaseDeadline(const JobState& state) {
     case JobPhase::kGathering:
       if (state.awaits_judgement) return state.now;
       if (state.adoption.pending()) return deadline;
-      return state.gathering.NextDeadline(state.now, state.spec, state.clock);
+      deadline =
+          state.gathering.NextDeadline(state.now, state.spec, state.clock);
+      if (state.check.has_value()) {
+        deadline = Earlier(deadline, state.check->Deadline());
+      }
+      if (WaiverTime(state) > state.now && MissingNodes(state) > 0 &&
+          !state.nodes.kept_out().empty()) {
+        deadline = Earlier(deadline, WaiverTime(state));
+      }
+      return deadline;
     case JobPhase::kRunning:
       if (state.preemption.has_value()) {
         deadline = Earlier(deadline, state.preemption->deadline);
@@ -382,7 +414,7 @@ std::string KeptOut(const JobState& state, const Node* except) {
                       return node.judgement.state == HostState::kBanned
                                  ? absl::StrCat("banned: ",
                                                 node.judgement.reason)
-                                 : node.unhealthy;
+                                 : node.complaint();
                     });
 }
 

@@ -18,6 +18,7 @@
 #include "rendezvous/job/restart_backoff.h"
 #include "rendezvous/job/stopping.h"
 #include "rendezvous/job/world.h"
+#include "rendezvous/network_check/network_check.h"
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/protocol/duration_histogram.h"
 #include "rendezvous/protocol/job_spec.h"
@@ -117,6 +118,12 @@ struct JobState {
   // Time of the first break after the last round that began on all of its
   // nodes; nullopt: no break since then.
   std::optional<Instant> broken_at;
+  // Whether the nodes must be checked by pairs before the next round.
+  bool is_check_due = false;
+  // The check by pairs of this gathering; nullopt: it has not begun. A new
+  // coordinator begins it anew.
+  std::optional<NetworkCheck> check;
+  uint64_t measurements = 0;  // PairCheck::number of the newest round
   // The slow ranks of `round`. A new coordinator begins without them.
   StragglerWatch stragglers;
   // The newest judgement of the coordinator's machines; null: none is
@@ -172,6 +179,19 @@ int UsableNodes(const JobState& state);
 // The number of nodes that could take another node's place: ready and not
 // quarantined.
 int GoodSpares(const JobState& state);
+// Whether the network or a node may have caused the end of the round that is
+// being stopped, so that the nodes must be checked by pairs
+// (NetworkCheckTime::kSuspicion).
+bool IsSuspicious(const JobState& state);
+
+// The number of nodes that are missing for a world besides those that the check
+// by pairs keeps out; negative: so many can be spared. Quarantined nodes count
+// as present, as in UsableNodes: they fill up first, and nodes that the check
+// found bad only if these are too few as well.
+int MissingNodes(const JobState& state);
+// When nodes that the check by pairs found bad may get a place because others
+// are missing.
+Instant WaiverTime(const JobState& state);
 
 // Whether a spare waits and the round may be broken to include it.
 bool SpareWaits(const JobState& state);

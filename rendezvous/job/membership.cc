@@ -17,7 +17,7 @@ constexpr size_t kMaxPast = 4096;
 
 bool Node::ready() const {
   return present() && health == Health::kHealthy &&
-         judgement.state != HostState::kBanned;
+         judgement.state != HostState::kBanned && !kept_out_by_check();
 }
 
 bool Node::being_checked() const {
@@ -26,12 +26,25 @@ bool Node::being_checked() const {
 }
 
 bool Node::kept_out() const {
-  return present() && (health == Health::kUnhealthy ||
-                       judgement.state == HostState::kBanned);
+  return present() &&
+         (health == Health::kUnhealthy ||
+          judgement.state == HostState::kBanned || kept_out_by_check());
+}
+
+bool Node::kept_out_by_check() const {
+  return present() && health == Health::kHealthy &&
+         judgement.state != HostState::kBanned && !check_fault.empty() &&
+         !fault_is_waived;
 }
 
 bool Node::quarantined() const {
   return ready() && judgement.state == HostState::kQuarantined;
+}
+
+bool Node::checkable() const {
+  return present() && health == Health::kHealthy &&
+         judgement.state != HostState::kBanned && check_port > 0 &&
+         !identity.address.empty();
 }
 
 bool Node::present() const {
@@ -217,6 +230,9 @@ void Membership::Count(const Node& node) {
   being_checked_ += node.being_checked() ? 1 : 0;
   if (node.kept_out()) kept_out_.insert(node.identity.node_id);
   if (node.quarantined()) quarantined_.insert(node.identity.node_id);
+  if (node.ready() && node.fault_is_waived) {
+    waived_.insert(node.identity.node_id);
+  }
 }
 
 void Membership::Uncount(const Node& node) {
@@ -228,6 +244,7 @@ void Membership::Uncount(const Node& node) {
   being_checked_ -= node.being_checked() ? 1 : 0;
   kept_out_.erase(node.identity.node_id);
   quarantined_.erase(node.identity.node_id);
+  waived_.erase(node.identity.node_id);
 }
 
 }  // namespace muster::rendezvous

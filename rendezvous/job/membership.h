@@ -33,6 +33,8 @@ enum class Part {
 struct DirectiveKey {
   DirectiveKind kind = DirectiveKind::kWait;
   int round = -1;
+  uint64_t pair_check = 0;  // PairCheck::number; 0: no measurement
+  std::string check_fault;
   uint64_t newest_signal = 0;
   bool at_once = false;
   // For a stop order: how often its cause was replaced, and the verdict's exit
@@ -81,7 +83,13 @@ struct Node {
   // The coordinator's judgement of the node's machine.
   HostJudgement judgement;
   uint64_t newest_fault = 0;  // ordinal of the newest handled NodeFault
-  bool going = false;         // the node was drained or asked to leave
+  int check_port = 0;         // Report::check_port
+  // Why the check by pairs found the node bad; empty: it did not. If
+  // `fault_is_waived`, the node may get a place all the same, because too few
+  // others can.
+  std::string check_fault;
+  bool fault_is_waived = false;
+  bool going = false;  // the node was drained or asked to leave
   std::string going_why;
 
   StreamId stream = 0;  // the agent's stream; 0: not connected
@@ -129,11 +137,20 @@ struct Node {
   bool ready() const;
   // Whether running health checks will soon make the node ready or unhealthy.
   bool being_checked() const;
-  // Whether the node is kept out of a world only by bad health or by a ban of
-  // its machine.
+  // Whether the node is kept out of a world only by bad health, by a ban of its
+  // machine or by the check by pairs.
   bool kept_out() const;
+  // Whether it is only the check by pairs that keeps the node out.
+  bool kept_out_by_check() const;
   // Whether the node is ready, but left out while others suffice.
   bool quarantined() const;
+  // Whether the node could be checked by pairs now.
+  bool checkable() const;
+  // Why the node is unhealthy, or why the check by pairs found it bad; "":
+  // neither.
+  const std::string& complaint() const {
+    return health == Health::kUnhealthy ? unhealthy : check_fault;
+  }
 
  private:
   // Whether the node could get a place if its health were good and its machine
@@ -215,6 +232,9 @@ class Membership {
   const std::set<std::string>& kept_out() const { return kept_out_; }
   // The ids of the nodes that are ready, but quarantined.
   const std::set<std::string>& quarantined() const { return quarantined_; }
+  // The ids of the nodes that are ready although the check by pairs found them
+  // bad (Node::fault_is_waived).
+  const std::set<std::string>& waived() const { return waived_; }
   // The number of nodes whose stream is broken and whose reconnect grace is not
   // over.
   int broken() const { return broken_; }
@@ -255,6 +275,7 @@ class Membership {
   int being_checked_ = 0;
   std::set<std::string> kept_out_;
   std::set<std::string> quarantined_;
+  std::set<std::string> waived_;
 };
 
 struct PastNode {

@@ -8,6 +8,7 @@
 
 #include "rendezvous/protocol/electorate.h"
 #include "rendezvous/protocol/inquiry.h"
+#include "rendezvous/protocol/pair_check.h"
 #include "rendezvous/protocol/place.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/protocol/verdict.h"
@@ -96,6 +97,12 @@ struct Directive {
   // outputs of the nodes share a console. True if the directive concerns this
   // node alone, or if this node prints for the whole job.
   bool prints_for_job = false;
+  // For kWait: the measurement that this node performs with another one;
+  // nullopt: none.
+  std::optional<PairCheck> pair_check;
+  // For kWait and kRun: why the check by pairs found this node bad; empty: it
+  // did not.
+  std::string check_fault;
   // The open inquiries of operators that this node should answer. Added by the
   // driver of the job (AttachedSink). They do not change the revision.
   std::vector<Inquiry> inquiries;

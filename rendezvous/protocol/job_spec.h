@@ -46,6 +46,15 @@ enum class Takeover {
   kNever,
 };
 
+// When the nodes are checked by pairs (--network-check).
+enum class NetworkCheckTime {
+  kNever,
+  kStart,  // Before the first round.
+  // Before the first round, and before each round after a node was lost or the
+  // communication between workers failed.
+  kSuspicion,
+};
+
 // maximum size of JobSpec::command
 inline constexpr size_t kMaxCommandBytes = 1024;
 
@@ -107,6 +116,10 @@ struct JobSpec {
   // Whether a node with a persistently slow rank leaves the job once a spare
   // can take its place.
   bool evict_stragglers = false;
+
+  // Nodes that the check finds bad get no place in a round while at least
+  // min_nodes others can.
+  NetworkCheckTime network_check = NetworkCheckTime::kNever;
 
   // How long workers may run after a preemption notice; after that they are
   // stopped within `shutdown_timeout`.

@@ -12,6 +12,7 @@
 #include "rendezvous/protocol/failure.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/node_fault.h"
+#include "rendezvous/protocol/pair_check.h"
 #include "rendezvous/protocol/place.h"
 #include "rendezvous/protocol/progress.h"
 #include "rendezvous/protocol/time_ledger.h"
@@ -197,6 +198,14 @@ struct Report {
   std::string unhealthy;
   // The newest faults of this node that its agent has seen, oldest first.
   std::vector<NodeFault> faults;
+  // The port that this node keeps free for measurements by pairs; 0: it takes
+  // part in none.
+  int check_port = 0;
+  // The result of the newest measurement; nullopt: none, or it is in progress.
+  std::optional<PairMeasurement> measurement;
+  // Directive::check_fault in the newest directive that contains it, for a new
+  // coordinator.
+  std::string check_fault;
   // Progress of those workers of `round` that have reported any. A change of
   // progress alone does not cause a report.
   std::vector<WorkerProgress> progress;

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <filesystem>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -110,6 +111,7 @@ class Attached {
   // The inquiries in the newest directive. A call of Coordinator::Inquire or
   // EndInquiry changes them before it returns.
   std::vector<Inquiry> inquiries() { return sink_.newest()->inquiries; }
+  Directive newest() { return sink_.newest().value_or(Directive()); }
 
  private:
   Coordinator* const coordinator_;
@@ -523,6 +525,43 @@ TEST(CoordinatorTest, FaultsOfOneJobCountInTheNext) {
   ASSERT_THAT(status->nodes, SizeIs(1));
   EXPECT_EQ(status->nodes[0].judgement.state, HostState::kQuarantined);
   EXPECT_EQ(status->nodes[0].judgement.reason, "no disk");
+}
+
+// Each report contains a fault, so the check ends in the step that judges the
+// machines.
+TEST(CoordinatorTest, AFaultThatIsFoundWhileMachinesAreJudgedCounts) {
+  Coordinator coordinator({});
+  std::vector<std::unique_ptr<Attached>> nodes;
+  for (const char* const host : {"node-a", "node-b", "node-c"}) {
+    Report report = FirstReport("job", host, 2);
+    report.spec.network_check = NetworkCheckTime::kStart;
+    report.node.address = "10.0.0.1";
+    report.check_port = 4000;
+    nodes.push_back(std::make_unique<Attached>(&coordinator, report, host));
+  }
+  for (int i = 0; i < 20; ++i) {
+    Attached& node = *nodes[i % nodes.size()];
+    const Directive told = node.newest();
+    if (!told.pair_check.has_value()) continue;
+    const bool is_slow = node.report().node.host == "node-b" ||
+                         told.pair_check->partner == "node-b";
+    node.report().measurement =
+        PairMeasurement{.epoch = told.epoch,
+                        .number = told.pair_check->number,
+                        .round_trip_s = 0.001,
+                        .bytes_per_s = is_slow ? 1e7 : 1e9,
+                        .compute_s = 0.01};
+    node.report().faults = {{.ordinal = static_cast<uint64_t>(i + 1),
+                             .kind = FaultKind::kXid,
+                             .text = "XID 79"}};
+    EXPECT_TRUE(node.Send().ok());
+  }
+  nodes[0]->WaitFor(DirectiveKind::kRun);
+  std::map<std::string, std::string> reasons;
+  for (const HostStatus& host : coordinator.ListHosts()) {
+    reasons[host.key.host] = host.judgement.reason;
+  }
+  EXPECT_THAT(reasons["node-b"], HasSubstr("in the check by pairs"));
 }
 
 TEST(CoordinatorTest, DrainDistinguishesUnknownAndNeededNodes) {

@@ -112,13 +112,13 @@ void JobWatchers::Tell() {
   telling_ = false;
 }
 
-void ChannelKeys::Restore(int round, const std::string& key) {
+void ChannelKeys::Restore(uint64_t round, const std::string& key) {
   if (key.size() != kChannelKeyBytes) return;
   round_ = round;
   key_ = key;
 }
 
-const std::string& ChannelKeys::KeyOf(int round) {
+const std::string& ChannelKeys::KeyOf(uint64_t round) {
   if (round != round_) {
     key_.assign(kChannelKeyBytes, '\0');
     const ssize_t drawn = getrandom(key_.data(), key_.size(), 0);
@@ -318,13 +318,17 @@ JobStep DrivenJob::StepJudged(const JobEvent& event) {
   };
   judge();
   step(event);
-  if (all.deposed || all.faults.empty()) return all;
-  if (surroundings_.hosts == nullptr) {
-    step(HostsJudged());
-    return all;
+  // The step that judges the machines may itself find faults, because it may
+  // conclude a check by pairs.
+  while (!all.deposed && !all.faults.empty()) {
+    const std::vector<HostFault> faults = std::exchange(all.faults, {});
+    if (surroundings_.hosts == nullptr) {
+      step(HostsJudged());
+      continue;
+    }
+    surroundings_.hosts->Record(faults);
+    judge();
   }
-  surroundings_.hosts->Record(all.faults);
-  judge();
   return all;
 }
 
@@ -341,6 +345,10 @@ std::vector<DrivenJob::Addressee> DrivenJob::Addressed(
         delivery.directive.kind == DirectiveKind::kRun) {
       Place& place = delivery.directive.place;
       place.channel_key = keys_.KeyOf(place.round);
+    }
+    if (std::optional<PairCheck>& check = delivery.directive.pair_check;
+        check.has_value()) {
+      check->key = check_keys_.KeyOf(check->number);
     }
     addressed.emplace_back(found->second, std::move(delivery.directive));
   }

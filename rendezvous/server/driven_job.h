@@ -80,17 +80,18 @@ class JobWatchers {
   std::map<uint64_t, std::shared_ptr<Watcher>> watchers_;
 };
 
-// Creates the secret key of each round (Place::channel_key). Not thread-safe.
+// Creates the secret key of each round (Place::channel_key), or of each round
+// of a check by pairs (PairCheck::key). Not thread-safe.
 class ChannelKeys {
  public:
   // Continues with the `key` that an earlier coordinator used for `round`, if
   // any.
-  void Restore(int round, const std::string& key);
+  void Restore(uint64_t round, const std::string& key);
   // Returns the key of `round`. Rounds must be requested in ascending order.
-  const std::string& KeyOf(int round);
+  const std::string& KeyOf(uint64_t round);
 
  private:
-  int round_ = 0;  // round to which `key_` belongs; 0: none
+  uint64_t round_ = 0;  // round to which `key_` belongs; 0: none
   std::string key_;
 };
 
@@ -261,6 +262,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   mutable std::mutex mutex_;
   Job job_;
   ChannelKeys keys_;
+  ChannelKeys check_keys_;
   std::unordered_map<StreamId, std::shared_ptr<AttachedSink>> sinks_;
   JobInquiries inquiries_;
   uint64_t judged_ = 0;  // HostWatch::Version::number that the job knows

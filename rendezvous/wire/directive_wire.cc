@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/channel_key.h"
 #include "proto/coordinator.pb.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/wire/bounded_reader.h"
@@ -91,6 +92,29 @@ void FromWire(const v1::StopOrder& wire, BoundedReader* reader,
   }
 }
 
+void ToWire(const PairCheck& check, v1::PairCheck* wire) {
+  wire->set_number(check.number);
+  wire->set_connects(check.role == PairCheck::Role::kConnect);
+  wire->set_partner(check.partner);
+  wire->set_address(check.address);
+  wire->set_port(check.port);
+  wire->set_key(check.key);
+}
+
+void FromWire(const v1::PairCheck& wire, BoundedReader* reader,
+              PairCheck* check) {
+  check->number = wire.number();
+  check->role =
+      wire.connects() ? PairCheck::Role::kConnect : PairCheck::Role::kServe;
+  reader->Text("partner", wire.partner(), kMaxNameBytes, TextKind::kName,
+               &check->partner);
+  reader->Text("address", wire.address(), kMaxNameBytes, TextKind::kName,
+               &check->address);
+  reader->Integer("port", wire.port(), 0, kMaxPort, &check->port);
+  reader->Text("key", wire.key(), kChannelKeyBytes, TextKind::kWords,
+               &check->key);
+}
+
 bool Stops(DirectiveKind kind) {
   return kind == DirectiveKind::kStop || kind == DirectiveKind::kFinished ||
          kind == DirectiveKind::kReleased || kind == DirectiveKind::kRefused;
@@ -144,6 +168,11 @@ void ToWire(const Directive& directive, v1::Directive* wire) {
   for (size_t i = 0; i < inquiries; ++i) {
     ToWire(directive.inquiries[i], wire->add_inquiries());
   }
+  if (directive.kind == DirectiveKind::kWait &&
+      directive.pair_check.has_value()) {
+    ToWire(*directive.pair_check, wire->mutable_pair_check());
+  }
+  wire->set_check_fault(directive.check_fault.substr(0, kMaxCheckFaultBytes));
   if (Stops(directive.kind)) ToWire(directive.stop, wire->mutable_stop());
   if (directive.kind == DirectiveKind::kRefused) {
     wire->set_another_job(directive.another_job);
@@ -203,6 +232,12 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
       FromWire(wire.inquiries(i), &reader, &directive->inquiries[i]);
     }
   }
+  if (wire.has_pair_check()) {
+    BoundedReader::Within within(&reader, "pair_check");
+    FromWire(wire.pair_check(), &reader, &directive->pair_check.emplace());
+  }
+  reader.Text("check_fault", wire.check_fault(), kMaxCheckFaultBytes,
+              TextKind::kWords, &directive->check_fault);
   directive->waits_for = wire.waits_for() == v1::Directive::PLACE
                              ? WaitsFor::kPlace
                              : WaitsFor::kNodes;

@@ -27,14 +27,15 @@ v1::Directive WireOf(DirectiveKind kind) {
 TEST(DirectiveWireTest, WritesWhatTheKindNeedsAndNothingElse) {
   EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kRun)),
               UnorderedElementsAre("stop", "verdict", "acts_for_job",
-                                   "another_job", "waits_for"));
+                                   "another_job", "waits_for", "pair_check"));
   EXPECT_THAT(
       UnsetFields(WireOf(DirectiveKind::kFinished)),
       UnorderedElementsAre("place", "signals", "preemption", "prints_for_job",
-                           "another_job", "waits_for"));
-  EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kStop)),
-              UnorderedElementsAre("place", "signals", "verdict",
-                                   "acts_for_job", "another_job", "waits_for"));
+                           "another_job", "waits_for", "pair_check"));
+  EXPECT_THAT(
+      UnsetFields(WireOf(DirectiveKind::kStop)),
+      UnorderedElementsAre("place", "signals", "verdict", "acts_for_job",
+                           "another_job", "waits_for", "pair_check"));
   EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kWait)),
               UnorderedElementsAre("place", "signals", "preemption", "stop",
                                    "verdict", "acts_for_job", "another_job"));

@@ -39,6 +39,27 @@ void ToWire(const RankTimes& times, v1::RankTimes* wire) {
   }
 }
 
+void ToWire(const PairMeasurement& measurement, v1::PairMeasurement* wire) {
+  wire->set_epoch(measurement.epoch);
+  wire->set_number(measurement.number);
+  wire->set_failure(measurement.failure.substr(0, kMaxLineBytes));
+  wire->set_round_trip_s(measurement.round_trip_s);
+  wire->set_bytes_per_s(measurement.bytes_per_s);
+  wire->set_compute_s(measurement.compute_s);
+}
+
+void FromWire(const v1::PairMeasurement& wire, BoundedReader* reader,
+              PairMeasurement* measurement) {
+  measurement->epoch = wire.epoch();
+  measurement->number = wire.number();
+  reader->Text("failure", wire.failure(), kMaxLineBytes, TextKind::kWords,
+               &measurement->failure);
+  // NetworkCheck takes only finite, positive values for measurements.
+  measurement->round_trip_s = wire.round_trip_s();
+  measurement->bytes_per_s = wire.bytes_per_s();
+  measurement->compute_s = wire.compute_s();
+}
+
 void FromWire(const v1::RankTimes& wire, BoundedReader* reader,
               RankTimes* times) {
   reader->Integer("local_rank", wire.local_rank(), 0, kMaxSlots - 1,
@@ -218,6 +239,17 @@ void ToWire(const JobSpec& spec, v1::JobSpec* wire) {
       break;
   }
   wire->set_encrypt_workers(spec.encryption == Encryption::kWorkers);
+  switch (spec.network_check) {
+    case NetworkCheckTime::kNever:
+      wire->set_network_check(v1::JobSpec::NETWORK_CHECK_NEVER);
+      break;
+    case NetworkCheckTime::kStart:
+      wire->set_network_check(v1::JobSpec::NETWORK_CHECK_START);
+      break;
+    case NetworkCheckTime::kSuspicion:
+      wire->set_network_check(v1::JobSpec::NETWORK_CHECK_SUSPICION);
+      break;
+  }
   switch (spec.store_host) {
     case StoreHost::kAgent:
       wire->set_store_host(v1::JobSpec::AGENT);
@@ -281,6 +313,19 @@ void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec) {
       break;
     default:
       reader->Unknown("takeover", wire.takeover());
+  }
+  switch (wire.network_check()) {
+    case v1::JobSpec::NETWORK_CHECK_NEVER:
+      spec->network_check = NetworkCheckTime::kNever;
+      break;
+    case v1::JobSpec::NETWORK_CHECK_START:
+      spec->network_check = NetworkCheckTime::kStart;
+      break;
+    case v1::JobSpec::NETWORK_CHECK_SUSPICION:
+      spec->network_check = NetworkCheckTime::kSuspicion;
+      break;
+    default:
+      reader->Unknown("network_check", wire.network_check());
   }
   switch (wire.store_host()) {
     case v1::JobSpec::AGENT:
@@ -544,6 +589,11 @@ void ToWire(const Report& report, v1::Report* wire) {
     fault->set_kind(static_cast<int>(report.faults[i].kind));
     fault->set_text(report.faults[i].text.substr(0, kMaxFaultBytes));
   }
+  wire->set_check_port(report.check_port);
+  if (report.measurement.has_value()) {
+    ToWire(*report.measurement, wire->mutable_measurement());
+  }
+  wire->set_check_fault(report.check_fault.substr(0, kMaxCheckFaultBytes));
   ToWire(report.progress, wire->mutable_progress());
   ToWire(report.time, wire->mutable_time());
   const size_t measured =
@@ -659,6 +709,14 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
                   TextKind::kWords, &fault.text);
     }
   }
+  reader.Integer("check_port", wire.check_port(), 0, kMaxPort,
+                 &report->check_port);
+  if (wire.has_measurement()) {
+    BoundedReader::Within within(&reader, "measurement");
+    FromWire(wire.measurement(), &reader, &report->measurement.emplace());
+  }
+  reader.Text("check_fault", wire.check_fault(), kMaxCheckFaultBytes,
+              TextKind::kWords, &report->check_fault);
   FromWire(wire.progress(), &reader, &report->progress);
   if (reader.Count("times", wire.times_size(), kMaxProgressPerReport)) {
     report->times.resize(wire.times_size());

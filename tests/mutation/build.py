@@ -37,7 +37,10 @@ _SUITES = (
            ('rendezvous/job/*.cc', 'rendezvous/protocol/job_spec_test.cc'),
            (*_PROTOCOL, *_QUARANTINE,
             'rendezvous/stragglers/link_watch.cc',
-            'rendezvous/stragglers/straggler_watch.cc'), []),
+            'rendezvous/stragglers/straggler_watch.cc',
+            'rendezvous/network_check/network_check.cc'), []),
+    _Suite('tests of the check by pairs', ('rendezvous/network_check/*.cc',),
+           (), []),
     _Suite('tests of slow ranks', ('rendezvous/stragglers/*.cc',), (), []),
     _Suite('tests of quarantine',
            ('rendezvous/quarantine/evidence*.cc',
@@ -149,6 +152,7 @@ _SUITES = (
 _SIMULATION = ('rendezvous/job/*.cc', 'rendezvous/takeover/*.cc', 'agent/lifecycle/*.cc', *_PROTOCOL,
                'rendezvous/stragglers/link_watch.cc',
                'rendezvous/stragglers/straggler_watch.cc', *_QUARANTINE,
+               'rendezvous/network_check/network_check.cc',
                'tests/simulation/*.cc', 'tests/simulation/checkers/*.cc',
                'rendezvous/protocol/state_names.cc')
 

@@ -10,7 +10,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a restored node is lost as if its stream had broken', _JOB,
      'Job::ForgiveSilence', 'do broken is_restored', without('is_restored')),
     ('the budget is forgotten', _JOB, 'StateOf', 'do restarts_used', DROP),
-    ('the round is forgotten', _JOB, 'StateOf', 'do round', DROP),
+    ('the round is forgotten', _JOB, 'StateOf', 'do round #1', DROP),
     ('signals are forwarded again', _JOB, 'Restore', 'do newest_signal #2',
      DROP),
     ('the reports of a failure are counted again', _JOB, 'Restore',

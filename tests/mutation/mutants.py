@@ -18,6 +18,7 @@ import inspect_mutants
 import job_mutants
 import journal_mutants
 import lifecycle_mutants
+import network_check_mutants
 import placement_mutants
 import quarantine_mutants
 import relay_mutants
@@ -37,4 +38,4 @@ ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + journal_mutants.ALL + etcd_mutants.ALL
        + dashboard_mutants.ALL + takeover_mutants.ALL + time_mutants.ALL
        + straggler_mutants.ALL + quarantine_mutants.ALL + gpu_mutants.ALL
-       + report_mutants.ALL)
+       + report_mutants.ALL + network_check_mutants.ALL)

@@ -243,9 +243,17 @@ void Conversation::Step(const std::string& node,
       Write(absl::StrCat(node, " is checked: ", why.empty() ? "healthy" : why));
       to_agents_.emplace_back(node, agent::HealthChecked{check->check, why});
     } else if (std::holds_alternative<agent::EndAnnouncement>(action) ||
-               std::holds_alternative<agent::DropCheck>(action)) {
-      // Nothing to do. In the scenarios an announcement and a health check take
-      // no time, so they have already ended.
+               std::holds_alternative<agent::DropCheck>(action) ||
+               std::holds_alternative<agent::DropMeasurement>(action)) {
+      // Nothing to do. In the scenarios an announcement, a health check and a
+      // measurement take no time, so they have already ended.
+    } else if (const auto* pair = std::get_if<agent::MeasurePair>(&action)) {
+      to_agents_.emplace_back(node,
+                              agent::PairMeasured{{.epoch = pair->epoch,
+                                                   .number = pair->check.number,
+                                                   .round_trip_s = 0.001,
+                                                   .bytes_per_s = 1e9,
+                                                   .compute_s = 0.01}});
     } else if (std::holds_alternative<agent::CloseStore>(action)) {
       Write(absl::StrCat(node, " releases who waits in the round's store"));
     } else {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "rendezvous/job/restart_backoff.h"
+#include "rendezvous/network_check/network_check.h"
 #include "tests/simulation/checkers/checkers.h"
 
 namespace muster::simulation {
@@ -22,6 +23,19 @@ constexpr Duration kTick = milliseconds(500);
 Duration TakeoverBound(const Plan& plan) {
   return plan.link_timeout + 2 * plan.coordinator_timeout +
          plan.spec.join_timeout + seconds(30);
+}
+
+// Whether the node stays a spare because the check by pairs found it bad.
+bool IsBadByPairs(const rendezvous::NodeStatus& node) {
+  return node.health == rendezvous::Health::kUnhealthy &&
+         node.unhealthy.find("in the check by pairs") != std::string::npos;
+}
+
+// Maximum time of the checks by pairs of a gathering: O(log n) rounds.
+Duration CheckBound(const Plan& plan) {
+  return plan.spec.network_check == rendezvous::NetworkCheckTime::kNever
+             ? Duration::zero()
+             : 8 * rendezvous::NetworkCheck::kRoundTimeout;
 }
 
 }  // namespace
@@ -225,6 +239,7 @@ std::string Cluster::OutOfPlace(const SimNode& node,
                          agent.phase() == rendezvous::NodePhase::kSucceeded);
       return runs ? "" : id + " does not run its part";
     }
+    if (IsBadByPairs(one)) return "";
     if (one.health != rendezvous::Health::kHealthy) {
       return id + " is not known to be fit";
     }
@@ -331,6 +346,7 @@ std::string Cluster::Run() {
       spec.preempt_grace + 2 * rendezvous::RestartBackoff::kMaxDelay +
       (plan.checked ? 3 * (plan.max_check + plan.check_interval)
                     : Duration::zero()) +
+      CheckBound(plan) +
       (plan.takeover ? TakeoverBound(plan) : Duration::zero()) + seconds(15);
   Await("convergence", bound, [this] { return Unsettled(); });
   if (!stage_.failure.empty() || Finished()) return stage_.failure;

@@ -69,6 +69,22 @@ void DrawTakeover(uint64_t seed, Plan& plan) {
   plan.max_skew = random.Chance(500) ? seconds(10) : Duration::zero();
 }
 
+// As kTakeoverSalt, for the draws of the check by pairs. The value was chosen
+// so that no seed of Simulation.SeedsThatOnceFailedPass has such a check.
+constexpr uint64_t kCheckSalt = 0x6e6574776f726c7a;
+
+void DrawNetworkCheck(uint64_t seed, Plan& plan) {
+  Random random(seed ^ kCheckSalt);
+  if (!random.Chance(200)) return;
+  plan.spec.network_check = random.Chance(500)
+                                ? rendezvous::NetworkCheckTime::kStart
+                                : rendezvous::NetworkCheckTime::kSuspicion;
+  if (random.Chance(500)) plan.slow_slot = random.Below(plan.slots);
+  plan.failed_measurement = Level(random, 400, 300);
+  plan.lost_measurement = Level(random, 300, 200);
+  plan.max_measurement = random.Between(milliseconds(10), seconds(3));
+}
+
 }  // namespace
 
 Random TakeoverRandom(uint64_t seed) { return Random(seed ^ kTakeoverSalt); }
@@ -137,6 +153,7 @@ Plan DrawPlan(Random& random, uint64_t seed) {
   plan.max_check = random.Between(milliseconds(1), seconds(2));
   plan.check_interval = random.Between(milliseconds(200), seconds(4));
   DrawTakeover(seed, plan);
+  DrawNetworkCheck(seed, plan);
   return plan;
 }
 
@@ -158,6 +175,10 @@ std::string Plan::Describe() const {
       " cut ", cut, " crash ", worker_crash, " hang ", hang, " clog ", clog,
       " restart ", coordinator_restart, " ctrl-c ", ctrl_c, " drain ", drain,
       " leave ", leave, " preempt ", preempt, " unhealthy ", unhealthy,
+      spec.network_check == rendezvous::NetworkCheckTime::kNever
+          ? ""
+          : absl::StrCat("; check by pairs, slow slot ", slow_slot, " failed ",
+                         failed_measurement, " lost ", lost_measurement),
       takeover
           ? absl::StrCat(
                 "; takeover ",

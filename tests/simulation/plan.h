@@ -104,6 +104,15 @@ struct Plan {
   // end
   int slow_hook = 0;
 
+  // --- check by pairs (JobSpec::network_check), if the plan has one
+  // A slot whose connections are slow, until the faults end; -1: none.
+  int slow_slot = -1;
+  // Shares (per mille) of the measurements that fail, and that are not
+  // answered.
+  int failed_measurement = 0;
+  int lost_measurement = 0;
+  Duration max_measurement = Duration::zero();
+
   // --- takeover Whether coordinators run in the agents' processes; one of them
   // then coordinates the job, and the others are standbys. If false, there is
   // one coordinator, in a process outside of the nodes.

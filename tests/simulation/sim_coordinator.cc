@@ -175,6 +175,7 @@ void SimCoordinator::Drain(int slot) {
 void SimCoordinator::Crash() {
   stage_->Note("the coordinator crashes");
   ++stage_->census["coordinator restart"];
+  CountCheckCutShort();
   stage_->WatchCoordinator(host_, [](Checker& c) { c.OnCoordinatorCrashed(); });
   up_ = false;
   crash_at_.reset();
@@ -228,7 +229,7 @@ bool SimCoordinator::CrashesAt(Moment moment) {
 void SimCoordinator::Step(const rendezvous::JobEvent& event) {
   const Instant now = stage_->queue.now();
   rendezvous::JobStep step = job_->Step(now, event);
-  if (!step.faults.empty() && !step.deposed) Judge(step);
+  while (!step.faults.empty() && !step.deposed) Judge(step);
   const bool is_recorded = stage_->plan.journal && step.record_changed;
   if (is_recorded) {
     if (CrashesAt(Moment::kBeforeWrite)) return;
@@ -307,6 +308,8 @@ void SimCoordinator::Judge(rendezvous::JobStep& step) {
   append(step.deliveries, judged.deliveries);
   append(step.decisions, judged.decisions);
   step.record_changed = step.record_changed || judged.record_changed;
+  step.deposed = judged.deposed;
+  step.faults = std::move(judged.faults);
 }
 
 rendezvous::HostsJudged SimCoordinator::Judgement() const {
@@ -392,11 +395,19 @@ void SimCoordinator::StopJob() {
   armed_.reset();
 }
 
+void SimCoordinator::CountCheckCutShort() {
+  if (job_ == nullptr) return;
+  const std::string reason = job_->Status(stage_->queue.now()).reason;
+  if (reason.find("are checked by pairs") == std::string::npos) return;
+  ++stage_->census["check cut short"];
+}
+
 void SimCoordinator::Die(Network::Death how) {
   if (!up_) return;
   if (job_ != nullptr) {
     stage_->Note(absl::StrCat("the coordinator c", host_, " is gone"));
     ++stage_->census["coordinating process ended"];
+    CountCheckCutShort();
   }
   ++life_;
   up_ = false;

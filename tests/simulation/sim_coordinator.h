@@ -110,6 +110,8 @@ class SimCoordinator {
   void TakeOver(uint64_t epoch);
   void StartJob(const rendezvous::Report& report);
   void StopJob();
+  // Counts a death of this coordinator during a check by pairs.
+  void CountCheckCutShort();
   void NoteSent(int slot, const rendezvous::Delivery& delivery);
   bool Announces() const;
   void AnnounceAgain(uint64_t life);

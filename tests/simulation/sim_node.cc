@@ -38,6 +38,9 @@ void SimNode::StartAgent() {
   config.signals_to_preempt = {SIGUSR2};
   config.preempt_signal = plan.preempt_signal;
   if (plan.checked) config.health_interval = plan.check_interval;
+  if (plan.spec.network_check != rendezvous::NetworkCheckTime::kNever) {
+    config.check_port = 30000 + slot_;
+  }
   rendezvous::NodeIdentity& node = config.node;
   node.node_id = absl::StrCat("n", slot_);
   node.incarnation = incarnation_;
@@ -117,6 +120,32 @@ void SimNode::CheckHealth(uint64_t check) {
             !stage_->healed && stage_->random.Chance(stage_->plan.unhealthy);
         if (unhealthy) ++stage_->census["found unhealthy"];
         Post(agent::HealthChecked{check, unhealthy ? "a GPU is gone" : ""});
+      });
+}
+
+void SimNode::MeasurePair(const agent::MeasurePair& action) {
+  const Plan& plan = stage_->plan;
+  ++stage_->census["measured"];
+  const uint64_t wanted = ++wanted_measurement_;
+  rendezvous::PairMeasurement measured{.epoch = action.epoch,
+                                       .number = action.check.number,
+                                       .round_trip_s = 0.001,
+                                       .bytes_per_s = 1e9,
+                                       .compute_s = 0.01};
+  const std::string slow = absl::StrCat("h", plan.slow_slot);
+  const bool is_slow = slot_ == plan.slow_slot || action.check.partner == slow;
+  if (!stage_->healed) {
+    if (is_slow) measured.bytes_per_s = 1e7;
+    if (stage_->random.Chance(plan.failed_measurement)) {
+      measured.failure = "the connection broke";
+    }
+    if (stage_->random.Chance(plan.lost_measurement)) return;
+  }
+  stage_->queue.In(
+      stage_->random.Between(milliseconds(1), plan.max_measurement),
+      [this, wanted, measured, of = incarnation_] {
+        if (incarnation_ != of || wanted_measurement_ != wanted) return;
+        Post(agent::PairMeasured{measured});
       });
 }
 
@@ -358,6 +387,10 @@ void SimNode::Perform(const agent::LifecycleStep& step) {
       CheckHealth(check->check);
     } else if (std::holds_alternative<agent::DropCheck>(action)) {
       wanted_check_ = 0;
+    } else if (const auto* pair = std::get_if<agent::MeasurePair>(&action)) {
+      MeasurePair(*pair);
+    } else if (std::holds_alternative<agent::DropMeasurement>(action)) {
+      ++wanted_measurement_;
     } else if (const auto* close = std::get_if<agent::CloseStore>(&action)) {
       stage_->Note(
           absl::StrCat("n", slot_, " closes its store: ", close->reason));

@@ -76,6 +76,7 @@ class SimNode {
   std::string NewNcclId();
   void Announce();
   void CheckHealth(uint64_t check);
+  void MeasurePair(const agent::MeasurePair& action);
 
   Stage* const stage_;
   Network* const network_;
@@ -117,6 +118,8 @@ class SimNode {
   int announcement_ = 0;  // number of the newest announcement of a preemption
   // number of the health check whose result the agent waits for; 0: none
   uint64_t wanted_check_ = 0;
+  // number of the newest measurement; increases when it is dropped
+  uint64_t wanted_measurement_ = 0;
   bool paused_ = false;
   // events that arrived while the agent is suspended
   std::deque<agent::LifecycleEvent> inbox_;

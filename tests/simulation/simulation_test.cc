@@ -120,7 +120,9 @@ TEST(Simulation, TheSeedsProduceEveryKindOfEvent) {
                            "preempt",        "announced",
                            "checked",        "found unhealthy",
                            "successor",      "unhealthy",
-                           "healthy",        "job preempted"}) {
+                           "healthy",        "job preempted",
+                           "check",          "measured",
+                           "check cut short"}) {
     EXPECT_GE(seen[what], 3) << what;
   }
   for (const char* what :

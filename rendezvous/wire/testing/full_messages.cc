@@ -34,6 +34,7 @@ JobSpec FullSpec() {
   spec.evict_stragglers = true;
   spec.takeover = Takeover::kMajority;
   spec.encryption = Encryption::kWorkers;
+  spec.network_check = NetworkCheckTime::kSuspicion;
   return spec;
 }
 
@@ -220,6 +221,14 @@ Report FullReport() {
   report.unhealthy = "disk full\xff";
   report.faults = {{.ordinal = 1, .kind = FaultKind::kXid, .text = "XID 79"},
                    {.ordinal = 2, .kind = FaultKind::kLost, .text = "no"}};
+  report.check_port = 29502;
+  report.measurement = PairMeasurement{.epoch = 33,
+                                       .number = 34,
+                                       .failure = "timed out\xff",
+                                       .round_trip_s = 0.5,
+                                       .bytes_per_s = 1.5,
+                                       .compute_s = 2.5};
+  report.check_fault = "slow with h2";
   report.progress = {FullProgress(1), FullProgress(2)};
   report.times = {{.local_rank = 1,
                    .own = milliseconds(10),
@@ -266,6 +275,13 @@ Directive FullDirective(DirectiveKind kind) {
                           .members = {"n1", "n2"}};
   directive.standbys = {"10.0.0.8:29400", "[fd00::9]:1234"};
   directive.host_rank = 3;
+  directive.pair_check = PairCheck{.number = 24,
+                                   .role = PairCheck::Role::kConnect,
+                                   .partner = "h2",
+                                   .address = "10.0.0.8",
+                                   .port = 29503,
+                                   .key = "sixteen bytes \xff\n of 32"};
+  directive.check_fault = "slow with h2";
   directive.inquiries = {FullInquiry()};
   return directive;
 }

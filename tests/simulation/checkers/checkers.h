@@ -31,7 +31,8 @@ std::unique_ptr<Checker> NewHangChecker(const Plan& plan);
 // Once a newer incarnation of a node has appeared, the older one never takes
 // part in a round again.
 std::unique_ptr<Checker> NewIncarnationChecker(const Plan& plan);
-// No round starts with a node that is not known to be healthy.
+// No round starts with a node that is not known to be healthy, or that the
+// check by pairs found bad although enough others are there.
 std::unique_ptr<Checker> NewHealthChecker(const Plan& plan);
 // After the notice of a preemption the coordinator starts no round, and no node
 // that knows of the notice starts workers. The job ends in time, without

@@ -24,6 +24,7 @@ class HealthChecker : public Checker {
                                      return decision.kind == "assign";
                                    });
     if (!began) return;
+    CheckFaults(step);
     for (const rendezvous::NodeStatus& node : step.status.nodes) {
       if (!node.group_rank.has_value()) continue;
       const auto found = said_.find(node.node.incarnation);
@@ -37,6 +38,23 @@ class HealthChecker : public Checker {
   }
 
  private:
+  // A world contains a node that the check by pairs found bad only if too few
+  // others are here. With a takeover a majority may need it.
+  void CheckFaults(const CoordinatorStepped& step) {
+    if (plan().takeover) return;
+    int good = 0;
+    std::string bad;
+    for (const rendezvous::NodeStatus& node : step.status.nodes) {
+      if (!node.group_rank.has_value()) continue;
+      const bool is_bad = node.health == rendezvous::Health::kUnhealthy;
+      good += is_bad ? 0 : 1;
+      if (is_bad) bad = node.node.node_id;
+    }
+    if (bad.empty() || good < plan().spec.min_nodes) return;
+    Fail(absl::StrCat("round ", step.status.round, " begins with ", bad,
+                      ", which is bad, although ", good, " others are enough"));
+  }
+
   struct Said {
     uint64_t sequence = 0;
     rendezvous::Health health = rendezvous::Health::kHealthy;

@@ -1,0 +1,452 @@
+#include "agent/pair_check/measure_connection.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "base/channel_key.h"
+#include "base/monotonic_clock.h"
+#include "base/net/connect.h"
+#include "base/net/socket_address.h"
+#include "base/net/stream_socket.h"
+#include "base/net/tls_stream.h"
+#include "base/owned_fd.h"
+#include "base/poll.h"
+#include "base/same_secret.h"
+
+namespace muster::agent {
+namespace {
+
+using rendezvous::PairCheck;
+
+// What both ends say first: kMagic, the number of the measurement and one half
+// of the key. The client shows the first half and the server the second one, so
+// that a stranger who answers learns nothing that would let it pass as server.
+constexpr char kMagic[] = "MUSTERPC";
+constexpr size_t kMagicBytes = sizeof(kMagic) - 1;
+constexpr size_t kProofBytes = kChannelKeyBytes / 2;
+constexpr size_t kHelloBytes = kMagicBytes + sizeof(uint64_t) + kProofBytes;
+
+// Purpose of the TLS key (TlsContext::Make).
+constexpr char kPurpose[] = "muster pair check";
+
+// Maximum number of connections whose hello is awaited at the same time.
+constexpr size_t kMaxCandidates = 16;
+// The interval of attempts to connect while the partner does not listen yet.
+constexpr Duration kRetryInterval = std::chrono::milliseconds(20);
+
+constexpr size_t kPingBytes = 64;
+constexpr int kMinPings = 3;
+constexpr int kMaxPings = 20;
+// No further round trip is measured after this time.
+constexpr Duration kPingTime = std::chrono::milliseconds(500);
+
+// Data is sent in chunks whose first byte tells whether this is one; kEnd is a
+// chunk of one byte.
+constexpr size_t kChunkBytes = 64 << 10;
+constexpr char kMore = 0;
+constexpr char kEnd = 1;
+// Number of bytes that the kernel may hold unsent. If it held more, a slow
+// connection would need seconds to end the measurement.
+constexpr int kMaxUnsentBytes = 128 << 10;
+
+enum class Speaker { kClient, kServer };
+
+std::string HelloOf(const PairCheck& check, Speaker speaker) {
+  std::string hello(kMagic, kMagicBytes);
+  hello.append(reinterpret_cast<const char*>(&check.number),
+               sizeof(check.number));
+  const size_t half = speaker == Speaker::kClient ? 0 : kProofBytes;
+  hello.append(check.key, half, kProofBytes);
+  return hello;
+}
+
+double Median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<long>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+absl::Status Broken(int error) {
+  return absl::UnavailableError(
+      absl::StrCat("the connection broke: ", std::strerror(error)));
+}
+
+// The limits of all waits of a measurement.
+struct Limit {
+  Instant deadline;
+  int cancel_fd = -1;
+
+  // The same limits, but with a deadline in `duration` at the latest.
+  Limit Within(Duration duration) const {
+    return {.deadline = std::min(deadline, MonotonicNow() + duration),
+            .cancel_fd = cancel_fd};
+  }
+
+  // Waits until `fd` is ready for `events`.
+  absl::Status Await(int fd, short events, Instant until) const {
+    pollfd fds[] = {{.fd = fd, .events = events, .revents = 0},
+                    {.fd = cancel_fd, .events = POLLIN, .revents = 0}};
+    PollUntil(fds, std::min(deadline, until));
+    return Check(fds[1].revents != 0 ? State::kCancelled : State::kWanted);
+  }
+  absl::Status Await(int fd, short events) const {
+    return Await(fd, events, deadline);
+  }
+
+  enum class State { kWanted, kCancelled };
+  absl::Status Check(State state) const {
+    if (state == State::kCancelled) return absl::CancelledError("cancelled");
+    if (MonotonicNow() < deadline) return absl::OkStatus();
+    return absl::DeadlineExceededError("it took too long");
+  }
+};
+
+// The conversation of two partners that have recognised each other.
+class Conversation {
+ public:
+  Conversation(StreamSocket socket, const Limit& limit)
+      : socket_(std::move(socket)), limit_(limit) {
+    const int bytes = kMaxUnsentBytes;
+    setsockopt(socket_.fd.get(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes,
+               sizeof(bytes));
+  }
+
+  absl::Status Send(const char* data, size_t bytes) {
+    while (bytes > 0) {
+      iovec piece{const_cast<char*>(data), bytes};
+      const ssize_t sent = socket_.Send({&piece, 1});
+      if (sent < 0 && errno != EAGAIN && errno != EINTR) return Broken(errno);
+      if (sent > 0) {
+        data += sent;
+        bytes -= static_cast<size_t>(sent);
+        continue;
+      }
+      absl::Status waited = limit_.Await(socket_.fd.get(), POLLOUT);
+      if (!waited.ok()) return waited;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Receive(char* data, size_t bytes) {
+    while (bytes > 0) {
+      const absl::StatusOr<size_t> got =
+          ReceiveSome(data, bytes, limit_.deadline);
+      if (!got.ok()) return got.status();
+      data += *got;
+      bytes -= *got;
+    }
+    return absl::OkStatus();
+  }
+
+  // Returns the median time of several round trips in seconds.
+  absl::StatusOr<double> MeasureRoundTrip() {
+    std::array<char, kPingBytes> ping{};
+    std::vector<double> times;
+    const Instant began = MonotonicNow();
+    while (ping[0] == kMore) {
+      const Instant sent = MonotonicNow();
+      const int count = static_cast<int>(times.size()) + 1;
+      const bool is_last = count >= kMaxPings ||
+                           (count >= kMinPings && sent >= began + kPingTime);
+      ping[0] = is_last ? kEnd : kMore;
+      absl::Status done = Send(ping.data(), ping.size());
+      if (done.ok()) done = Receive(ping.data(), ping.size());
+      if (!done.ok()) return done;
+      times.push_back(ToSeconds(MonotonicNow() - sent));
+      ping[0] = is_last ? kEnd : kMore;
+    }
+    return Median(std::move(times));
+  }
+
+  // Answers pings until the last one.
+  absl::Status AnswerPings() {
+    std::array<char, kPingBytes> ping{};
+    for (int i = 0; i < kMaxPings && ping[0] == kMore; ++i) {
+      absl::Status done = Receive(ping.data(), ping.size());
+      if (done.ok()) done = Send(ping.data(), ping.size());
+      if (!done.ok()) return done;
+    }
+    return absl::OkStatus();
+  }
+
+  // Sends data until the partner has measured its rate.
+  absl::Status SendBulk() {
+    const std::vector<char> chunk(kChunkBytes, kMore);
+    while (true) {
+      char stop = 0;
+      iovec piece{&stop, 1};
+      const ssize_t got = socket_.Receive({&piece, 1});
+      if (got == 1) break;
+      if (got == 0) return absl::UnavailableError("the partner hung up");
+      if (errno != EAGAIN && errno != EINTR) return Broken(errno);
+      absl::Status sent = Send(chunk.data(), chunk.size());
+      if (!sent.ok()) return sent;
+    }
+    return Send(&kEnd, 1);
+  }
+
+  // Receives data, and returns its rate in bytes per second.
+  absl::StatusOr<double> ReceiveBulk(const ConnectionLimits& limits) {
+    std::vector<char> buffer(size_t{4} * kChunkBytes);
+    size_t position = 0;           // within the chunk
+    std::optional<Instant> first;  // time of the first data
+    std::optional<Instant> from;   // when the measured time began
+    size_t counted = 0;            // number of bytes since then
+    std::optional<double> rate;
+    while (true) {
+      const absl::StatusOr<size_t> got =
+          ReceiveSome(buffer.data(), buffer.size(), limit_.deadline);
+      if (!got.ok()) return got.status();
+      for (size_t at = 0; at < *got;) {
+        if (position == 0 && buffer[at] == kEnd) {
+          if (rate.has_value()) return *rate;
+          return absl::UnavailableError("the partner ended the measurement");
+        }
+        const size_t rest = std::min(kChunkBytes - position, *got - at);
+        position = (position + rest) % kChunkBytes;
+        at += rest;
+      }
+      const Instant now = MonotonicNow();
+      if (!first.has_value()) first = now;
+      if (rate.has_value() || now < *first + limits.warm_up) continue;
+      if (!from.has_value()) {
+        from = now;
+        continue;
+      }
+      counted += *got;
+      if (now < *from + limits.window) continue;
+      rate = static_cast<double>(counted) / ToSeconds(now - *from);
+      const char stop = 1;
+      absl::Status sent = Send(&stop, 1);
+      if (!sent.ok()) return sent;
+    }
+  }
+
+ private:
+  absl::StatusOr<size_t> ReceiveSome(char* data, size_t bytes, Instant until) {
+    while (true) {
+      iovec piece{data, bytes};
+      const ssize_t got = socket_.Receive({&piece, 1});
+      if (got > 0) return static_cast<size_t>(got);
+      if (got == 0) return absl::UnavailableError("the partner hung up");
+      if (errno != EAGAIN && errno != EINTR) return Broken(errno);
+      absl::Status waited = limit_.Await(socket_.fd.get(), POLLIN, until);
+      if (!waited.ok()) return waited;
+    }
+  }
+
+  StreamSocket socket_;
+  const Limit limit_;
+};
+
+absl::StatusOr<OwnedFd> Listen(int port) {
+  for (const int family : {AF_INET6, AF_INET}) {
+    OwnedFd fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!fd.open()) continue;
+    const int on = 1;
+    const int off = 0;
+    setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (family == AF_INET6) {
+      setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+    }
+    const SocketAddress any =
+        *NumericAddress(family == AF_INET6 ? "::" : "0.0.0.0", port);
+    if (bind(fd.get(), any.get(), any.size) == 0 &&
+        listen(fd.get(), kMaxCandidates) == 0) {
+      return fd;
+    }
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "it cannot listen at port ", port, ": ", std::strerror(errno)));
+}
+
+// A connection that may be the partner's.
+struct Candidate {
+  StreamSocket socket;
+  short events = POLLIN;
+  bool is_encrypted = false;  // whether the TLS handshake is complete
+  std::string hello;
+
+  // Continues the handshake and reads the hello. Returns false if the
+  // connection is not the partner's.
+  bool Advance(const std::string& expected) {
+    if (socket.tls != nullptr && !is_encrypted) {
+      const absl::StatusOr<short> wanted = socket.tls->Handshake();
+      if (!wanted.ok()) return false;
+      events = *wanted == 0 ? static_cast<short>(POLLIN) : *wanted;
+      if (*wanted != 0) return true;
+      is_encrypted = true;
+    }
+    while (hello.size() < kHelloBytes) {
+      std::array<char, kHelloBytes> bytes;
+      iovec piece{bytes.data(), kHelloBytes - hello.size()};
+      const ssize_t got = socket.Receive({&piece, 1});
+      if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+      if (got <= 0) return false;
+      hello.append(bytes.data(), static_cast<size_t>(got));
+    }
+    return IsSameSecret(hello, expected);
+  }
+};
+
+// Waits for the partner's connection, and answers its hello.
+absl::StatusOr<StreamSocket> Accept(const PairCheck& check,
+                                    const std::optional<TlsContext>& tls,
+                                    int port, const Limit& limit) {
+  absl::StatusOr<OwnedFd> listener = Listen(port);
+  if (!listener.ok()) return listener.status();
+  const std::string expected = HelloOf(check, Speaker::kClient);
+  std::deque<Candidate> candidates;
+  while (true) {
+    std::vector<pollfd> fds = {
+        {.fd = listener->get(), .events = POLLIN, .revents = 0},
+        {.fd = limit.cancel_fd, .events = POLLIN, .revents = 0}};
+    for (const Candidate& one : candidates) {
+      fds.push_back(
+          {.fd = one.socket.fd.get(), .events = one.events, .revents = 0});
+    }
+    PollUntil(fds, limit.deadline);
+    absl::Status state = limit.Check(
+        fds[1].revents != 0 ? Limit::State::kCancelled : Limit::State::kWanted);
+    if (absl::IsDeadlineExceeded(state)) {
+      return absl::DeadlineExceededError("it did not connect in time");
+    }
+    if (!state.ok()) return state;
+    std::deque<Candidate> kept;
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      Candidate& one = candidates[i];
+      if (fds[i + 2].revents != 0 && !one.Advance(expected)) continue;
+      if (one.hello.size() == kHelloBytes) return std::move(one.socket);
+      kept.push_back(std::move(one));
+    }
+    candidates = std::move(kept);
+    OwnedFd fd(accept4(listener->get(), nullptr, nullptr,
+                       SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!fd.open()) continue;
+    if (candidates.size() == kMaxCandidates) candidates.pop_front();
+    Candidate& added = candidates.emplace_back();
+    if (tls.has_value()) {
+      added.socket.tls =
+          std::make_unique<TlsStream>(*tls, TlsStream::Side::kServer, fd.get());
+    }
+    added.socket.fd = std::move(fd);
+  }
+}
+
+// Connects to the partner, which may not listen yet.
+absl::StatusOr<StreamSocket> Dial(const PairCheck& check,
+                                  const std::optional<TlsContext>& tls,
+                                  const Limit& limit) {
+  while (true) {
+    absl::StatusOr<OwnedFd> fd =
+        ConnectTcp(check.address, check.port, limit.deadline);
+    if (fd.ok()) {
+      StreamSocket socket{*std::move(fd), nullptr};
+      if (tls.has_value()) {
+        socket.tls = std::make_unique<TlsStream>(*tls, TlsStream::Side::kClient,
+                                                 socket.fd.get());
+        absl::Status encrypted = socket.tls->FinishHandshake(limit.deadline);
+        if (!encrypted.ok()) return encrypted;
+      }
+      return socket;
+    }
+    const Instant again = MonotonicNow() + kRetryInterval;
+    if (again >= limit.deadline) return fd.status();
+    absl::Status waited = limit.Await(-1, 0, again);
+    if (!waited.ok()) return waited;
+  }
+}
+
+// Accepts the partner's connection, and measures the rate of its data in bytes
+// per second.
+absl::StatusOr<double> Serve(const PairCheck& check,
+                             const std::optional<TlsContext>& tls, int port,
+                             const Limit& total,
+                             const ConnectionLimits& limits) {
+  absl::StatusOr<StreamSocket> socket =
+      Accept(check, tls, port, total.Within(limits.meet));
+  if (!socket.ok()) return socket.status();
+  Conversation partner(*std::move(socket), total);
+  const std::string own = HelloOf(check, Speaker::kServer);
+  absl::Status done = partner.Send(own.data(), own.size());
+  if (done.ok()) done = partner.AnswerPings();
+  if (!done.ok()) return done;
+  return partner.ReceiveBulk(limits);
+}
+
+// Connects to the partner, returns the round trip in seconds, and sends data.
+absl::StatusOr<double> Connect(const PairCheck& check,
+                               const std::optional<TlsContext>& tls,
+                               const Limit& total,
+                               const ConnectionLimits& limits) {
+  absl::StatusOr<StreamSocket> socket =
+      Dial(check, tls, total.Within(limits.meet));
+  if (!socket.ok()) return socket.status();
+  Conversation partner(*std::move(socket), total);
+  const std::string own = HelloOf(check, Speaker::kClient);
+  std::string theirs(kHelloBytes, '\0');
+  absl::Status done = partner.Send(own.data(), own.size());
+  if (done.ok()) done = partner.Receive(theirs.data(), theirs.size());
+  if (!done.ok()) return done;
+  if (!IsSameSecret(theirs, HelloOf(check, Speaker::kServer))) {
+    return absl::UnavailableError(absl::StrCat(
+        "another program answers at ", HostPort(check.address, check.port)));
+  }
+  const absl::StatusOr<double> round_trip = partner.MeasureRoundTrip();
+  if (!round_trip.ok()) return round_trip;
+  done = partner.SendBulk();
+  if (!done.ok()) return done;
+  return round_trip;
+}
+
+}  // namespace
+
+absl::StatusOr<ConnectionValues> MeasureConnection(
+    const PairCheck& check, rendezvous::Encryption encryption, int port,
+    int cancel_fd, const ConnectionLimits& limits) {
+  if (check.key.size() != kChannelKeyBytes) {
+    return absl::FailedPreconditionError("the coordinator sent no key");
+  }
+  std::optional<TlsContext> tls;
+  if (encryption == rendezvous::Encryption::kWorkers) {
+    absl::StatusOr<TlsContext> made = TlsContext::Make(check.key, kPurpose);
+    if (!made.ok()) return made.status();
+    tls = *std::move(made);
+  }
+  const Limit total{.deadline = MonotonicNow() + limits.total,
+                    .cancel_fd = cancel_fd};
+  ConnectionValues values;
+  const auto serve = [&]() -> absl::Status {
+    const absl::StatusOr<double> rate = Serve(check, tls, port, total, limits);
+    if (rate.ok()) values.bytes_per_s = *rate;
+    return rate.status();
+  };
+  const auto connect = [&]() -> absl::Status {
+    const absl::StatusOr<double> round_trip =
+        Connect(check, tls, total, limits);
+    if (round_trip.ok()) values.round_trip_s = *round_trip;
+    return round_trip.status();
+  };
+  const bool serves_first = check.role == PairCheck::Role::kServe;
+  absl::Status done = serves_first ? serve() : connect();
+  if (done.ok()) done = serves_first ? connect() : serve();
+  if (!done.ok()) return done;
+  return values;
+}
+
+}  // namespace muster::agent

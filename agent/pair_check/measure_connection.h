@@ -1,0 +1,52 @@
+#ifndef MUSTER_AGENT_PAIR_CHECK_MEASURE_CONNECTION_H_
+#define MUSTER_AGENT_PAIR_CHECK_MEASURE_CONNECTION_H_
+
+#include <chrono>
+
+#include "absl/status/statusor.h"
+#include "base/time.h"
+#include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/protocol/pair_check.h"
+
+namespace muster::agent {
+
+// The measured values of a connection to another node.
+struct ConnectionValues {
+  double round_trip_s = 0;  // median, in seconds
+  double bytes_per_s = 0;   // rate at which this end received
+};
+
+struct ConnectionLimits {
+  // How long the ends may take to find each other.
+  Duration meet = std::chrono::seconds(4);
+  // Time limit of the whole measurement.
+  Duration total = std::chrono::seconds(8);
+  // How long data is received before its rate is measured, and for how long it
+  // is measured.
+  Duration warm_up = std::chrono::milliseconds(50);
+  Duration window = std::chrono::milliseconds(200);
+};
+
+// Measures the TCP connections to and from the partner of `check`: the round
+// trip and the rate. The partner calls this function with the other role at
+// about the same time. First the client (kConnect) connects and sends data,
+// then the server does. The ends prove to each other that they know
+// `check.key`; with Encryption::kWorkers the connection is encrypted like those
+// of the workers, and the rate is that of encrypted data. Connections of
+// strangers are closed, and do not delay the partner.
+//
+// Blocks for about half a second, at most for `limits.total`. Uses one core.
+// `port`: where to listen; other sockets on the port must permit that
+// (SO_REUSEADDR). `cancel_fd`: becomes readable if the result is not needed
+// any more.
+//   Cancelled          the result is not needed
+//   DeadlineExceeded   the partner did not come, or is too slow
+//   Unavailable        the connection cannot be made, or broke
+//   FailedPrecondition  this end cannot listen
+absl::StatusOr<ConnectionValues> MeasureConnection(
+    const rendezvous::PairCheck& check, rendezvous::Encryption encryption,
+    int port, int cancel_fd, const ConnectionLimits& limits);
+
+}  // namespace muster::agent
+
+#endif  // MUSTER_AGENT_PAIR_CHECK_MEASURE_CONNECTION_H_

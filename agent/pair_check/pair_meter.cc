@@ -1,0 +1,80 @@
+#include "agent/pair_check/pair_meter.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "agent/failures/bounded_text.h"
+#include "agent/pair_check/compute_kernel.h"
+#include "agent/pair_check/measure_connection.h"
+#include "rendezvous/protocol/failure.h"
+
+namespace muster::agent {
+namespace {
+
+using rendezvous::PairCheck;
+using rendezvous::PairMeasurement;
+
+// Time limit of a measurement in all, below NetworkCheck::kRoundTimeout. It
+// ends a look-up of a name that hangs.
+constexpr Duration kTimeout = std::chrono::seconds(9);
+
+std::string FailureText(const absl::Status& status) {
+  const std::string text =
+      BoundedLine(std::string(status.message()), rendezvous::kMaxLineBytes);
+  return text.empty() ? "it failed" : text;
+}
+
+void Measure(const PairCheck& check, rendezvous::Encryption encryption,
+             int port, int cancel_fd, PairMeasurement& result) {
+  // The kernel comes first, on both nodes at the same time: it must not run
+  // while data is sent.
+  result.compute_s = TimeComputeKernel();
+  const absl::StatusOr<ConnectionValues> values =
+      MeasureConnection(check, encryption, port, cancel_fd, {});
+  if (!values.ok()) {
+    result.failure = FailureText(values.status());
+    return;
+  }
+  result.round_trip_s = values->round_trip_s;
+  result.bytes_per_s = values->bytes_per_s;
+}
+
+}  // namespace
+
+PairMeter::PairMeter(const rendezvous::JobSpec& spec)
+    : encryption_(spec.encryption) {
+  if (spec.network_check == rendezvous::NetworkCheckTime::kNever) return;
+  absl::StatusOr<PortReservation> port =
+      PortReservation::Take(PortReservation::Sharing::kWithServers);
+  if (port.ok()) port_ = *std::move(port);
+}
+
+void PairMeter::Measure(uint64_t epoch, const PairCheck& check,
+                        std::function<void(PairMeasurement)> done) {
+  const PairMeasurement empty{.epoch = epoch, .number = check.number};
+  // Written by the task's thread before the task ends.
+  auto result = std::make_shared<PairMeasurement>(empty);
+  task_.Start(
+      [=, encryption = encryption_, port = this->port()](int cancel_fd) {
+        agent::Measure(check, encryption, port, cancel_fd, *result);
+        return absl::OkStatus();
+      },
+      kTimeout,
+      [=, done = std::move(done)](const absl::Status& outcome) {
+        if (outcome.ok()) {
+          done(*result);
+          return;
+        }
+        PairMeasurement failed = empty;
+        failed.failure = FailureText(outcome);
+        done(failed);
+      });
+}
+
+void PairMeter::Drop() { task_.Cancel(); }
+
+}  // namespace muster::agent

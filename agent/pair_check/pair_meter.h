@@ -1,0 +1,42 @@
+#ifndef MUSTER_AGENT_PAIR_CHECK_PAIR_METER_H_
+#define MUSTER_AGENT_PAIR_CHECK_PAIR_METER_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "agent/commands/timed_task.h"
+#include "agent/ports/port_reservation.h"
+#include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/protocol/pair_check.h"
+
+namespace muster::agent {
+
+// Performs this node's measurements with other nodes (--network-check) in
+// threads of its own. The port is kept free all the time, but this process
+// listens on it only during a measurement. Not thread-safe.
+class PairMeter {
+ public:
+  // `spec`: the job's settings. If they ask for no check, or no port is free,
+  // port() is 0 and the node takes part in no measurement.
+  explicit PairMeter(const rendezvous::JobSpec& spec);
+
+  int port() const { return port_.has_value() ? port_->port() : 0; }
+
+  // Starts a measurement in place of an earlier one. Another thread calls
+  // `done` with the result, within about 10 seconds. `done` is not called after
+  // Drop or another Measure. `epoch`: PairMeasurement::epoch.
+  void Measure(uint64_t epoch, const rendezvous::PairCheck& check,
+               std::function<void(rendezvous::PairMeasurement)> done);
+  // Cancels a running measurement.
+  void Drop();
+
+ private:
+  const rendezvous::Encryption encryption_;
+  std::optional<PortReservation> port_;
+  TimedTask task_;
+};
+
+}  // namespace muster::agent
+
+#endif  // MUSTER_AGENT_PAIR_CHECK_PAIR_METER_H_

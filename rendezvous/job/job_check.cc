@@ -1,0 +1,183 @@
+// The part of Job that checks the nodes by pairs before a round
+// (--network-check). A check never ends a job: nodes that it finds bad get a
+// place after all if the world would lack nodes without them.
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/counted.h"
+#include "rendezvous/job/job.h"
+
+namespace muster::rendezvous {
+namespace {
+
+// Cuts `text` to kMaxCheckFaultBytes.
+std::string BoundedFault(std::string text) {
+  if (text.size() > kMaxCheckFaultBytes) {
+    text.resize(kMaxCheckFaultBytes - 3);
+    text.append("…");
+  }
+  return text;
+}
+
+}  // namespace
+
+void Job::TakeMeasurement(const Node& node, const Report& report) {
+  if (!state_.check.has_value() || !report.measurement.has_value() ||
+      report.measurement->epoch != state_.epoch) {
+    return;
+  }
+  state_.check->Take(node.identity.node_id, *report.measurement);
+}
+
+bool Job::CheckDelaysWorld() {
+  if (!state_.is_check_due ||
+      state_.now >= state_.gathering.Limit(state_.spec, state_.clock)) {
+    return false;
+  }
+  if (!state_.check.has_value()) state_.check.emplace(state_.now);
+  NetworkCheck& check = *state_.check;
+  if (check.is_measuring()) return true;
+  std::vector<NetworkCheck::Participant> present;
+  for (const auto& [id, node] : state_.nodes.nodes()) {
+    if (node.checkable()) present.push_back({id, node.identity.host});
+  }
+  const uint64_t number = state_.measurements + 1;
+  if (!check.BeginRound(state_.now, number, present)) return false;
+  state_.measurements = number;
+  outbox_.Reword();
+  outbox_.Note(
+      "check", "",
+      absl::StrCat("round ", check.rounds(), " of the check by pairs: ",
+                   Counted(std::ssize(present), "node")));
+  for (auto& [id, node] : state_.nodes.nodes()) {
+    if (check.PartnerOf(id).has_value()) outbox_.Tell(node);
+  }
+  return true;
+}
+
+bool Job::ConcludeCheck() {
+  if (!state_.check.has_value()) return false;
+  const auto findings = state_.check->Conclude();
+  if (!findings.has_value()) return false;
+  const NetworkCheck& check = *state_.check;
+  bool changed = false;
+  int bad = 0;
+  std::vector<std::string> undecided;
+  for (const NetworkCheck::Finding& finding : *findings) {
+    using Grade = NetworkCheck::Grade;
+    Node* const node = state_.nodes.Find(finding.node_id);
+    if (node == nullptr) continue;
+    std::string fault;
+    if (finding.grade == Grade::kUndecided) {
+      undecided.push_back(absl::StrCat(node->identity.host, ": ", finding.why));
+    } else if (finding.grade != Grade::kGood) {
+      ++bad;
+      fault = BoundedFault(
+          absl::StrCat(finding.grade == Grade::kSlow ? "slow" : "unreachable",
+                       " in the check by pairs: ", finding.why));
+    }
+    if (node->check_fault == fault) continue;
+    changed = true;
+    SetCheckFault(*node, fault);
+  }
+  outbox_.Reword();
+  outbox_.Note(
+      "check", "",
+      absl::StrFormat("the check of %s by pairs took %.2f s and %s: %s",
+                      Counted(std::ssize(*findings), "node"),
+                      ToSeconds(check.LastedUntil(state_.now)),
+                      Counted(check.rounds(), "round"),
+                      bad > 0             ? Counted(bad, "bad node")
+                      : undecided.empty() ? "all are good"
+                                          : "no node is known to be bad"));
+  if (undecided.size() > kMaxNamedNodes) {
+    undecided.resize(kMaxNamedNodes);
+    undecided.emplace_back("…");
+  }
+  if (!undecided.empty()) {
+    outbox_.Note("check", "",
+                 absl::StrCat("warning: some nodes take part although they "
+                              "could not be measured, because none of their "
+                              "partners is known to be good: ",
+                              absl::StrJoin(undecided, "; ")));
+  }
+  return changed;
+}
+
+void Job::SetCheckFault(Node& node, const std::string& fault) {
+  const bool was_bad = !node.check_fault.empty();
+  state_.nodes.Update(node, [&](Node& n) {
+    n.check_fault = fault;
+    n.fault_is_waived = false;
+  });
+  if (!fault.empty()) {
+    outbox_.Note("unhealthy", node.identity.node_id,
+                 absl::StrCat(node.identity.host, " is kept out: ", fault));
+    // Another finding of the same kind is no new fault of the machine.
+    if (!was_bad) {
+      outbox_.Count({.host = {node.identity.host, node.peer},
+                     .kind = FaultKind::kCheck,
+                     .run_id = state_.run_id,
+                     .text = fault.substr(0, kMaxFaultBytes)});
+    }
+  } else if (was_bad) {
+    outbox_.Note("healthy", node.identity.node_id,
+                 absl::StrCat(node.identity.host,
+                              " is good in the check by pairs again"));
+  }
+  outbox_.Tell(node);
+}
+
+void Job::WaiveFaults() {
+  const auto set_waived = [this](Node& node, bool is_waived) {
+    state_.nodes.Update(node, [&](Node& n) { n.fault_is_waived = is_waived; });
+  };
+  // Other nodes may have come since a fault was waived.
+  while (!state_.nodes.waived().empty() && MissingNodes(state_) < 0) {
+    Node& node = *state_.nodes.Find(*state_.nodes.waived().begin());
+    set_waived(node, false);
+    if (MissingNodes(state_) <= 0) continue;
+    set_waived(node, true);  // The world would lack a majority without it.
+    return;
+  }
+  if (state_.now < WaiverTime(state_) || MissingNodes(state_) <= 0) return;
+  std::vector<Node*> bad;
+  for (const std::string& id : state_.nodes.kept_out()) {
+    Node* const node = state_.nodes.Find(id);
+    if (node->kept_out_by_check()) bad.push_back(node);
+  }
+  if (bad.empty()) return;
+  // A slow node is better than one that others cannot reach.
+  std::set<std::string> unreachable;
+  if (state_.check.has_value()) {
+    for (const NetworkCheck::Finding& finding : state_.check->Judge()) {
+      if (finding.grade == NetworkCheck::Grade::kFailed) {
+        unreachable.insert(finding.node_id);
+      }
+    }
+  }
+  std::ranges::stable_partition(bad, [&](const Node* node) {
+    return !unreachable.contains(node->identity.node_id);
+  });
+  const int good = state_.nodes.ready();
+  for (Node* const node : bad) {
+    if (MissingNodes(state_) <= 0) return;
+    set_waived(*node, true);
+    outbox_.Reword();
+    outbox_.Note(
+        "check", node->identity.node_id,
+        absl::StrCat("warning: ", node->identity.host,
+                     " takes part although it is bad, because only ", good,
+                     " of at least ", Counted(state_.spec.min_nodes, "node"),
+                     " are good: ", node->check_fault));
+  }
+}
+
+}  // namespace muster::rendezvous

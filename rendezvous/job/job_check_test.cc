@@ -1,0 +1,639 @@
+// Tests of the check by pairs before a round: who is measured with whom, which
+// nodes are kept out, what counts against their machines, and that a check
+// never ends the job.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "rendezvous/job/job_fixture.h"
+
+namespace muster::rendezvous {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+JobSpec CheckedSpec(int min_nodes, int max_nodes) {
+  JobSpec spec = QuickSpec(min_nodes, max_nodes);
+  spec.network_check = NetworkCheckTime::kStart;
+  return spec;
+}
+
+HostKey KeyOf(const std::string& host) {
+  return {.host = host, .ip = absl::StrCat("ip-", host)};
+}
+
+// A job whose nodes answer measurements. The connections of the nodes in `slow`
+// are slow; those in `silent` give no answer.
+class CheckedJob {
+ public:
+  explicit CheckedJob(const JobSpec& spec) : CheckedJob(JobFixture(spec)) {}
+  explicit CheckedJob(JobFixture fixture) : job(std::move(fixture)) {}
+
+  void Join(const std::string& name) {
+    JobFixture::Agent& agent = job.Create(name);
+    agent.report.check_port = 4000;
+    agent.peer = KeyOf(name).ip;
+    job.Join(name);
+    names_.push_back(name);
+  }
+
+  void Measure(const std::string& name) {
+    if (job.agent(name).stream == 0 || silent.count(name) > 0) return;
+    const Directive& told = job.told(name);
+    if (told.kind != DirectiveKind::kWait || !told.pair_check.has_value()) {
+      return;
+    }
+    const bool is_slow =
+        slow.count(name) + slow.count(told.pair_check->partner) > 0;
+    job.agent(name).report.measurement =
+        PairMeasurement{.epoch = told.epoch,
+                        .number = told.pair_check->number,
+                        .round_trip_s = 0.001,
+                        .bytes_per_s = is_slow ? 1e7 : 1e9,
+                        .compute_s = 0.01};
+    job.Report(name);
+  }
+
+  // Counts faults of an earlier job against the machine of `name`.
+  void Blame(const std::string& name, int faults) {
+    for (int i = 0; i < faults; ++i) {
+      job.memory().Record(job.wall_time(), kNodesForShare,
+                          {.host = KeyOf(name),
+                           .kind = FaultKind::kLost,
+                           .run_id = "another job",
+                           .text = "lost"});
+    }
+    job.Judge();
+  }
+
+  // Lets all nodes measure until no measurement is asked for.
+  void RunCheck() {
+    for (int round = 0; round < 8; ++round) {
+      for (const std::string& name : names_) Measure(name);
+    }
+  }
+
+  JobFixture job;
+  std::set<std::string> slow;
+  std::set<std::string> silent;
+
+ private:
+  // The number of connected nodes, of which a tenth may be quarantined.
+  static constexpr int kNodesForShare = 100;
+  std::vector<std::string> names_;
+};
+
+TEST(JobCheck, WithoutTheFlagNothingIsMeasured) {
+  CheckedJob checked(QuickSpec(2, 2));
+  checked.Join("a");
+  checked.Join("b");
+  EXPECT_EQ(checked.job.kind("a"), DirectiveKind::kRun);
+  EXPECT_EQ(checked.job.Count("check"), 0);
+}
+
+TEST(JobCheck, TheWorldWaitsForTheCheck) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  checked.Join("a");
+  EXPECT_FALSE(job.told("a").pair_check.has_value());
+  checked.Join("b");
+  const PairCheck first = *job.told("a").pair_check;
+  const PairCheck second = *job.told("b").pair_check;
+  EXPECT_EQ(first.number, second.number);
+  EXPECT_NE(first.role, second.role);
+  EXPECT_EQ(first.partner, "b");
+  EXPECT_EQ(first.address, job.agent("b").report.node.address);
+  EXPECT_EQ(first.port, 4000);
+  EXPECT_THAT(job.status().reason, HasSubstr("are checked by pairs, round 1"));
+  checked.Measure("a");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kWait);
+  checked.Measure("b");
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kRun);
+  EXPECT_THAT(job.Decided("check"),
+              HasSubstr("the check of 2 nodes by pairs took 0.00 s and 1 "
+                        "round: all are good"));
+}
+
+TEST(JobCheck, ASpareTakesThePlaceOfABadNode) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  checked.Join("a");
+  checked.Join("b");
+  checked.Join("c");
+  checked.RunCheck();
+  EXPECT_THAT(job.World(), ElementsAre("a", "c"));
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kWait);
+  EXPECT_THAT(job.Decided("unhealthy"),
+              HasSubstr("b is kept out: slow in the check by pairs: 10 MB/s "
+                        "and 1 ms with a"));
+  EXPECT_THAT(job.told("b").check_fault, HasSubstr("slow in the check"));
+  EXPECT_THAT(job.told("b").reason, HasSubstr("slow in the check"));
+  for (const NodeStatus& node : job.status().nodes) {
+    EXPECT_EQ(node.health,
+              node.node.node_id == "b" ? Health::kUnhealthy : Health::kHealthy);
+  }
+}
+
+TEST(JobCheck, ABadNodeIsNoSpareThatIsLetIn) {
+  CheckedJob checked(CheckedSpec(2, 3));
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  checked.RunCheck();
+  EXPECT_EQ(job.phase(), JobPhase::kGathering) << "the last call goes on";
+  job.Wait(seconds(5));
+  EXPECT_THAT(job.World(), ElementsAre("a", "c"));
+  job.Runs("a");
+  job.Runs("c");
+  job.Wait(seconds(30));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job.round(), 1);
+}
+
+TEST(JobCheck, WithoutEnoughOthersABadNodeTakesPart) {
+  CheckedJob checked(CheckedSpec(3, 3));
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  checked.RunCheck();
+  EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(job.Decided("check"),
+              HasSubstr("warning: b takes part although it is bad, because "
+                        "only 2 of at least 3 nodes are good: slow"));
+  EXPECT_EQ(job.status().nodes[1].health, Health::kUnhealthy);
+}
+
+TEST(JobCheck, OfTwoBadNodesTheSlowOneIsLetIn) {
+  CheckedJob checked(CheckedSpec(4, 4));
+  JobFixture& job = checked.job;
+  checked.slow = {"e"};
+  checked.silent = {"b"};
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  checked.Join("d");
+  checked.Join("e");
+  for (int i = 0; i < 4; ++i) {
+    checked.RunCheck();
+    job.Wait(NetworkCheck::kRoundTimeout);
+  }
+  EXPECT_THAT(job.World(), ElementsAre("a", "c", "d", "e"));
+}
+
+TEST(JobCheck, AWaivedNodeMakesRoomForABetterOne) {
+  CheckedJob checked(CheckedSpec(3, 4));
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  job.Wait(seconds(4));
+  checked.RunCheck();
+  ASSERT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
+  for (const char* name : {"a", "b", "c"}) job.Runs(name);
+  // A good spare comes: the next round begins without the bad node.
+  checked.Join("d");
+  job.Wait(seconds(10));
+  job.AllStop();
+  EXPECT_THAT(job.World(), ElementsAre("a", "d", "c"));
+  job.Wait(seconds(1));
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kWait);
+}
+
+TEST(JobCheck, ASilentNodeDelaysTheJobOnly) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  checked.silent = {"a", "b"};
+  checked.Join("a");
+  checked.Join("b");
+  checked.RunCheck();
+  job.Wait(NetworkCheck::kRoundTimeout - seconds(1));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Wait(seconds(1));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_THAT(job.Decided("check"), HasSubstr("warning: some nodes take part"));
+}
+
+TEST(JobCheck, ALostNodeIsNotAwaited) {
+  CheckedJob checked(CheckedSpec(2, 3));
+  JobFixture& job = checked.job;
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  job.BreakStream("b");
+  checked.Measure("a");
+  // Long before the time limit of the round, the last call ends, and the nodes
+  // that are left are measured.
+  job.Wait(seconds(5));
+  checked.RunCheck();
+  EXPECT_THAT(job.World(), ElementsAre("a", "c"));
+}
+
+TEST(JobCheck, AMeasurementOfAnotherCoordinatorIsIgnored) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  checked.Join("a");
+  checked.Join("b");
+  for (const char* name : {"a", "b"}) {
+    job.agent(name).report.measurement =
+        PairMeasurement{.epoch = job.told(name).epoch - 1,
+                        .number = job.told(name).pair_check->number,
+                        .round_trip_s = 1,
+                        .bytes_per_s = 1};
+    job.Report(name);
+  }
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+}
+
+TEST(JobCheck, ANewCoordinatorBeginsTheCheckAnew) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  checked.Join("a");
+  checked.Join("b");
+  checked.Measure("a");
+  job.ReplaceCoordinator(seconds(1));
+  job.ReconnectAll({"a", "b"});
+  EXPECT_TRUE(job.told("a").pair_check.has_value());
+  checked.RunCheck();
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+TEST(JobCheck, ANewCoordinatorKeepsABadNodeOut) {
+  for (const bool has_record : {true, false}) {
+    CheckedJob checked(CheckedSpec(2, 3));
+    JobFixture& job = checked.job;
+    checked.slow = {"b"};
+    for (const char* name : {"a", "b", "c"}) checked.Join(name);
+    checked.RunCheck();
+    job.Wait(seconds(5));
+    job.Runs("a");
+    job.Runs("c");
+    // The agent repeats what its directive contains.
+    job.agent("b").report.check_fault = job.told("b").check_fault;
+    if (has_record) {
+      job.ReplaceCoordinator();
+    } else {
+      job.ReplaceCoordinatorAndRecord();
+    }
+    job.ReconnectAll({"a", "b", "c"});
+    job.Wait(seconds(30));
+    EXPECT_EQ(job.round(), 1);
+    EXPECT_EQ(job.phase(), JobPhase::kRunning);
+    EXPECT_THAT(job.told("b").check_fault, Not(IsEmpty()));
+  }
+}
+
+TEST(JobCheck, NoMeasurementWhileTheCoordinatorStoodStillIsLost) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  checked.Join("a");
+  checked.Join("b");
+  job.StandStill(NetworkCheck::kRoundTimeout + seconds(1));
+  checked.Measure("a");
+  checked.Measure("b");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_THAT(job.Decided("check"), HasSubstr("all are good"));
+}
+
+TEST(JobCheck, NodesWithoutAPortAreNotChecked) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  job.Join("a");
+  job.Join("b");
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+TEST(JobCheck, AtTheJoinTimeoutTheWorldFormsUnchecked) {
+  JobSpec spec = CheckedSpec(2, 3);
+  spec.join_timeout = seconds(10);
+  CheckedJob checked(spec);
+  JobFixture& job = checked.job;
+  checked.silent = {"a"};
+  checked.Join("a");
+  checked.Join("b");
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+// Runs a job of two nodes and a spare until round 1 is over.
+void RunARound(CheckedJob& checked,
+               const std::function<void(JobFixture&)>& end) {
+  JobFixture& job = checked.job;
+  for (const char* name : {"a", "b"}) checked.Join(name);
+  checked.RunCheck();
+  ASSERT_EQ(job.phase(), JobPhase::kRunning);
+  job.Runs("a");
+  job.Runs("b");
+  checked.Join("c");
+  end(job);
+  job.AllStop();
+}
+
+TEST(JobCheck, AfterSuspicionTheNodesAreCheckedAgain) {
+  JobSpec spec = CheckedSpec(2, 2);
+  spec.max_restarts = 3;
+  spec.network_check = NetworkCheckTime::kSuspicion;
+  const auto lose = [](JobFixture& job) {
+    job.BreakStream("b");
+    job.Wait(seconds(1));
+  };
+  const auto fail_to_communicate = [](JobFixture& job) {
+    Failure failure = ExitedWith(0, 1);
+    failure.message = "Connection reset by peer";
+    job.Fails("a", failure);
+  };
+  for (const auto& end :
+       {std::function<void(JobFixture&)>(lose),
+        std::function<void(JobFixture&)>(fail_to_communicate)}) {
+    CheckedJob checked(spec);
+    RunARound(checked, end);
+    EXPECT_EQ(checked.job.phase(), JobPhase::kGathering);
+    checked.RunCheck();
+    EXPECT_EQ(checked.job.phase(), JobPhase::kRunning);
+    EXPECT_EQ(checked.job.round(), 2);
+  }
+}
+
+TEST(JobCheck, WithoutSuspicionTheNextRoundBeginsAtOnce) {
+  JobSpec spec = CheckedSpec(2, 2);
+  spec.max_restarts = 3;
+  const auto fail = [](JobFixture& job) { job.Fails("a", ExitedWith(0, 1)); };
+  const auto lose = [](JobFixture& job) {
+    job.BreakStream("b");
+    job.Wait(seconds(1));
+  };
+  {
+    CheckedJob checked(spec);
+    RunARound(checked, lose);
+    EXPECT_EQ(checked.job.round(), 2) << "only the first round is checked";
+  }
+  spec.network_check = NetworkCheckTime::kSuspicion;
+  CheckedJob checked(spec);
+  RunARound(checked, fail);
+  EXPECT_EQ(checked.job.round(), 2) << "a worker's own failure";
+}
+
+// Runs a job of the nodes a and c with the bad spare b until c is lost, and
+// checks the nodes again.
+void LoseANodeBesideABadOne(CheckedJob& checked) {
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  checked.RunCheck();
+  ASSERT_THAT(job.World(), ElementsAre("a", "c"));
+  job.Runs("a");
+  job.Runs("c");
+  checked.Join("d");
+  job.BreakStream("c");
+  job.Wait(seconds(1));
+  job.AllStop();
+  checked.RunCheck();
+}
+
+TEST(JobCheck, ABadNodeCountsOneFaultUntilItIsGood) {
+  JobSpec spec = CheckedSpec(2, 2);
+  spec.network_check = NetworkCheckTime::kSuspicion;
+  CheckedJob checked(spec);
+  JobFixture& job = checked.job;
+  LoseANodeBesideABadOne(checked);
+  ASSERT_THAT(job.World(), UnorderedElementsAre("a", "d"));
+  EXPECT_EQ(job.round(), 2);
+  int faults = 0;
+  for (const HostStatus& host : job.memory().List(job.wall_time())) {
+    if (host.key.host == "c") continue;  // It was lost.
+    ++faults;
+    EXPECT_EQ(host.key, KeyOf("b"));
+    EXPECT_EQ(host.faults, 1);
+    EXPECT_EQ(host.run_id, "train");
+    EXPECT_THAT(host.judgement.reason, HasSubstr("slow in the check by pairs"));
+  }
+  EXPECT_EQ(faults, 1);
+}
+
+TEST(JobCheck, AWorldWaitsForTheJudgementOfTheCheck) {
+  const JobSpec spec = CheckedSpec(2, 2);
+  Job job("job", 7, spec, Instant());
+  std::map<StreamId, Report> reports;
+  std::map<StreamId, Directive> told;
+  JobStep newest;
+  const auto step = [&](const JobEvent& event) {
+    newest = job.Step(Instant(), event);
+    for (const Delivery& delivery : newest.deliveries) {
+      told[delivery.stream] = delivery.directive;
+    }
+  };
+  const auto report = [&](StreamId stream) {
+    ++reports[stream].sequence;
+    step(ReportArrived{stream, reports[stream], absl::StrCat("ip", stream)});
+  };
+  for (StreamId stream = 1; stream <= 3; ++stream) {
+    Report& one = reports[stream];
+    one.run_id = "job";
+    one.spec = spec;
+    one.node.node_id = one.node.host = absl::StrCat("n", stream);
+    one.node.incarnation = stream;
+    one.node.address = absl::StrCat("10.0.0.", stream);
+    one.check_port = 4000;
+    report(stream);
+  }
+  const auto measure = [&](StreamId stream) {
+    const std::optional<PairCheck>& asked = told[stream].pair_check;
+    if (!asked.has_value()) return;
+    const bool is_slow = stream == 2 || asked->partner == "n2";
+    reports[stream].measurement =
+        PairMeasurement{.epoch = 7,
+                        .number = asked->number,
+                        .round_trip_s = 0.001,
+                        .bytes_per_s = is_slow ? 1e7 : 1e9,
+                        .compute_s = 0.01};
+    report(stream);
+  };
+  for (int i = 0; i < 20 && newest.faults.empty(); ++i) measure(1 + i % 3);
+  ASSERT_THAT(newest.faults, SizeIs(1));
+  const HostFault& fault = newest.faults[0];
+  EXPECT_EQ(fault.kind, FaultKind::kCheck);
+  EXPECT_EQ(fault.host, (HostKey{"n2", "ip2"}));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_EQ(job.NextDeadline(), Instant());
+  step(HostsJudged());
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+TEST(JobCheck, AQuarantinedNodeFillsUpBeforeABadOne) {
+  CheckedJob checked(CheckedSpec(2, 3));
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  checked.Blame("c", 3);
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  checked.RunCheck();
+  job.Wait(seconds(5));
+  checked.RunCheck();
+  EXPECT_THAT(job.World(), ElementsAre("a", "c"));
+  EXPECT_THAT(job.Decided("check"), Not(HasSubstr("takes part although")));
+}
+
+TEST(JobCheck, QuarantinedAndBadNodesFillUpTogether) {
+  CheckedJob checked(CheckedSpec(3, 3));
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  checked.Blame("c", 3);
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  checked.RunCheck();
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(job.Decided("check"), HasSubstr("b takes part although"));
+}
+
+TEST(JobCheck, ABadNodeThatTheCheckQuarantinesFillsUp) {
+  CheckedJob checked(CheckedSpec(3, 3));
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  checked.Blame("b", 2);
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  checked.RunCheck();
+  EXPECT_THAT(job.Decided("quarantine"), HasSubstr("b takes part although"));
+  EXPECT_EQ(job.status().nodes[1].judgement.state, HostState::kQuarantined);
+  EXPECT_THAT(job.World(), ElementsAre("a", "b", "c"));
+}
+
+TEST(JobCheck, AWaivedNodeMakesRoomForAQuarantinedOne) {
+  JobSpec spec = CheckedSpec(3, 4);
+  spec.max_restarts = 3;
+  CheckedJob checked(spec);
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  job.Wait(seconds(4));
+  checked.RunCheck();
+  ASSERT_THAT(job.World(), ElementsAre("a", "b", "c"));
+  for (const char* name : {"a", "b", "c"}) job.Runs(name);
+  checked.Blame("d", 3);
+  checked.Join("d");
+  job.Wait(seconds(20));
+  EXPECT_EQ(job.round(), 1) << "no round is broken for a quarantined node";
+  job.Fails("a", ExitedWith(0, 1));
+  job.AllStop();
+  job.Wait(seconds(40));
+  EXPECT_THAT(job.World(), UnorderedElementsAre("a", "c", "d"));
+}
+
+TEST(JobCheck, ABannedNodeIsNeitherCheckedNorLetIn) {
+  CheckedJob checked(CheckedSpec(3, 3));
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  for (const char* name : {"a", "b"}) checked.Measure(name);
+  ASSERT_TRUE(job.memory().Ban(job.wall_time(), "b", "broken fan").ok());
+  job.Judge();
+  checked.RunCheck();
+  job.Wait(NetworkCheck::kRoundTimeout);
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_FALSE(job.told("b").pair_check.has_value());
+  EXPECT_THAT(job.status().reason, HasSubstr("b (banned: broken fan)"));
+  checked.Join("d");
+  checked.RunCheck();
+  EXPECT_THAT(job.World(), UnorderedElementsAre("a", "c", "d"));
+}
+
+TEST(JobCheck, TheFaultOfABannedNodeIsNotWaived) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  checked.RunCheck();
+  ASSERT_THAT(job.World(), ElementsAre("a", "c"));
+  job.Runs("a");
+  job.Runs("c");
+  ASSERT_TRUE(job.memory().Ban(job.wall_time(), "b", "broken fan").ok());
+  job.Judge();
+  job.BreakStream("c");
+  job.Wait(seconds(1));
+  job.AllStop();
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_THAT(job.Decided("check"), Not(HasSubstr("takes part although")));
+}
+
+TEST(JobCheck, ARestartedCoordinatorGoesOnAfterSuspicion) {
+  for (const bool has_record : {true, false}) {
+    JobSpec spec = CheckedSpec(2, 2);
+    spec.network_check = NetworkCheckTime::kSuspicion;
+    CheckedJob checked(spec);
+    JobFixture& job = checked.job;
+    RunARound(checked, [](JobFixture& one) {
+      one.BreakStream("b");
+      one.Wait(seconds(1));
+    });
+    ASSERT_TRUE(job.told("a").pair_check.has_value());
+    checked.Measure("a");
+    if (has_record) {
+      job.ReplaceCoordinator(seconds(1));
+    } else {
+      job.ReplaceCoordinatorAndRecord(seconds(1));
+    }
+    job.ReconnectAll({"a", "c"});
+    job.Wait(spec.lease());
+    checked.RunCheck();
+    EXPECT_EQ(job.phase(), JobPhase::kRunning);
+    EXPECT_THAT(job.World(), UnorderedElementsAre("a", "c"));
+    EXPECT_EQ(job.round(), 2);
+  }
+}
+
+TEST(JobCheck, AStandbyThatTakesOverDuringACheckGoesOn) {
+  JobSpec spec = CheckedSpec(2, 4);
+  spec.network_check = NetworkCheckTime::kSuspicion;
+  CheckedJob checked(JobFixture::HostedBy("a", spec));
+  JobFixture& job = checked.job;
+  for (const char* name : {"a", "b", "c", "d"}) checked.Join(name);
+  checked.RunCheck();
+  ASSERT_EQ(job.phase(), JobPhase::kRunning);
+  for (const char* name : {"a", "b", "c", "d"}) job.Runs(name);
+  job.BreakStream("d");
+  job.Wait(seconds(1));
+  job.AllStop();
+  ASSERT_TRUE(job.told("b").pair_check.has_value());
+  checked.Measure("b");
+  job.TakeOver("b", seconds(1));
+  job.ReconnectAll({"b", "c"});
+  job.Wait(spec.lease() + seconds(10));
+  checked.RunCheck();
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_THAT(job.World(), UnorderedElementsAre("b", "c"));
+}
+
+TEST(JobCheck, AGoodCheckLiftsAFault) {
+  JobSpec spec = CheckedSpec(2, 2);
+  spec.network_check = NetworkCheckTime::kSuspicion;
+  CheckedJob checked(spec);
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  for (const char* name : {"a", "b", "c"}) checked.Join(name);
+  checked.RunCheck();
+  ASSERT_THAT(job.World(), ElementsAre("a", "c"));
+  job.Runs("a");
+  job.Runs("c");
+  checked.slow.clear();
+  job.BreakStream("c");
+  job.Wait(seconds(1));
+  job.AllStop();
+  checked.RunCheck();
+  EXPECT_THAT(job.World(), UnorderedElementsAre("a", "b"));
+  EXPECT_THAT(job.Decided("healthy"), HasSubstr("b is good"));
+  EXPECT_EQ(job.told("b").check_fault, "");
+}
+
+}  // namespace
+}  // namespace muster::rendezvous

@@ -1,0 +1,165 @@
+#ifndef MUSTER_RENDEZVOUS_NETWORK_CHECK_NETWORK_CHECK_H_
+#define MUSTER_RENDEZVOUS_NETWORK_CHECK_NETWORK_CHECK_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "rendezvous/protocol/pair_check.h"
+
+namespace muster::rendezvous {
+
+// The check of nodes by pairs: tells a bad node from a node with a bad partner.
+//
+//   round 1  Neighbours in the given order are paired. Of an odd number, the
+//            last node has no partner in this round.
+//   round 2  Each node of a bad pair, and each node that had no partner, is
+//            paired with a node of a good pair. The others are paired
+//            differently.
+//   later    Only if a node has met no node that is known to be good: such
+//            nodes are paired with good ones. Of 3 nodes, all pairs are
+//            measured, because a median of fewer pairs proves nothing.
+//
+// A pair is good if its round trip and its rate are not worse than kSlowFactor
+// times the median of the nodes' best values. A node is good if one of its
+// pairs is good. It is bad if none is, and one of its partners is good; or if
+// it gave no answer at all, although a partner of it did. Otherwise it is
+// undecided, as are both of two nodes that are alone. Apart from that, a node
+// is bad if its compute kernel is much slower than the median.
+//
+// Pure. Not thread-safe. A round costs O(n log n) of the number of nodes; there
+// are O(log n) rounds.
+class NetworkCheck {
+ public:
+  // A round trip or rate that is worse than the median by this factor is bad.
+  static constexpr double kSlowFactor = 3;
+  // A compute kernel that takes longer than the median by this factor is bad.
+  static constexpr double kSlowComputeFactor = 2;
+  // Smaller differences to the median are noise or distance, in seconds.
+  static constexpr double kMinExcessRoundTrip = 0.002;
+  static constexpr double kMinExcessCompute = 0.0001;
+  // How long the nodes may take for the measurement of a round. Longer than
+  // the limit of the nodes themselves, so that a node whose partner does not
+  // answer can report it.
+  static constexpr Duration kRoundTimeout = std::chrono::seconds(10);
+
+  struct Participant {
+    std::string node_id;
+    std::string host;
+  };
+  struct Partner {
+    std::string node_id;
+    PairCheck::Role role = PairCheck::Role::kServe;  // this node's role
+  };
+  enum class Grade { kGood, kUndecided, kSlow, kFailed };
+  struct Finding {
+    std::string node_id;
+    Grade grade = Grade::kGood;
+    // What was measured, and with which partners: a clause whose subject is the
+    // node. Empty if the grade is kGood.
+    std::string why;
+  };
+
+  explicit NetworkCheck(Instant began) : began_(began) {}
+
+  // Pairs nodes of `present`, which have different ids, for another round with
+  // this number. Returns false if no further measurement is needed or possible.
+  // No round may be in progress.
+  bool BeginRound(Instant now, uint64_t number,
+                  const std::vector<Participant>& present);
+  // Takes a node's answer. Ignores answers to other rounds, repeated ones, and
+  // those of nodes without a partner in this round.
+  void Take(const std::string& node_id, const PairMeasurement& answer);
+  // The node is gone; its answer is not awaited any more.
+  void Lose(const std::string& node_id);
+  // Ends the round in progress if every answer is here or the time is over.
+  void EndRoundIfDue(Instant now);
+  // Gives the nodes the whole time again, once in each round, because the
+  // coordinator's process was suspended and may have unread answers.
+  void ForgiveStandstill(Instant now);
+
+  bool is_measuring() const { return is_measuring_; }
+  // The end of the round in progress; nullopt: none is.
+  std::optional<Instant> Deadline() const;
+  // The node's partner in the round in progress; nullopt: it has none.
+  std::optional<Partner> PartnerOf(const std::string& node_id) const;
+  uint64_t number() const { return number_; }
+
+  // The findings about all nodes that had a partner, by node id.
+  std::vector<Finding> Judge() const;
+  // Returns the result of Judge if a round has ended since the last call; else
+  // nullopt.
+  std::optional<std::vector<Finding>> Conclude();
+
+  int rounds() const { return rounds_; }
+  // The number of nodes that had a partner or were present in a round.
+  size_t size() const { return subjects_.size(); }
+  Duration LastedUntil(Instant now) const { return now - began_; }
+
+ private:
+  struct Answer {
+    bool came = false;
+    PairMeasurement value;
+  };
+  // Two nodes that were paired, and their answers.
+  struct Pairing {
+    std::string server;
+    std::string client;
+    Answer of_server;
+    Answer of_client;
+    bool is_over = false;
+  };
+  struct Values {
+    double round_trip_s = 0;
+    double bytes_per_s = 0;
+  };
+  enum class Standing { kUnmeasured, kGood, kUndecided, kBad };
+  struct Subject {
+    std::string host;
+    std::vector<size_t> pairings;  // indices of pairings_
+    double compute_s = 0;          // the shortest so far; 0: unknown
+  };
+  // Medians of the nodes' best values; 0: there are none.
+  struct Medians {
+    Values network;
+    double compute_s = 0;
+    int nodes = 0;  // number of nodes with a measured pair
+  };
+
+  static std::optional<Values> ValuesOf(const Pairing& pairing);
+  static bool IsGood(const Pairing& pairing, const Medians& medians);
+  Medians ComputeMedians() const;
+  std::map<std::string, Standing> Standings(const Medians& medians) const;
+  bool HaveMet(const std::string& a, const std::string& b) const;
+  bool IsSilent(const std::string& node_id, const Subject& subject) const;
+  std::string Describe(const std::string& node_id,
+                       const Subject& subject) const;
+  std::string DescribeMedians(const Medians& medians) const;
+
+  // The pairs of the next round.
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  Pairs PlanAllPairs(const std::vector<std::string>& ids) const;
+  Pairs Plan(const std::vector<Participant>& present) const;
+
+  const Instant began_;
+  std::map<std::string, Subject> subjects_;  // by node id
+  std::vector<Pairing> pairings_;            // of all rounds
+  std::map<std::string, size_t> current_;    // pairing by node id, this round
+  size_t awaited_ = 0;  // number of answers that the round in progress lacks
+  int rounds_ = 0;
+  int concluded_ = 0;    // number of rounds at the last Conclude
+  uint64_t number_ = 0;  // of the newest round
+  bool is_measuring_ = false;
+  bool is_forgiven_ = false;
+  Instant deadline_;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_NETWORK_CHECK_NETWORK_CHECK_H_

@@ -1,0 +1,396 @@
+#include "rendezvous/network_check/network_check.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <set>
+
+namespace muster::rendezvous {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+using Grade = NetworkCheck::Grade;
+
+constexpr double kRoundTrip = 0.0002;
+constexpr double kRate = 1e9;
+constexpr double kCompute = 0.010;
+
+PairMeasurement Good() {
+  return {
+      .round_trip_s = kRoundTrip, .bytes_per_s = kRate, .compute_s = kCompute};
+}
+
+PairMeasurement Failed() {
+  return {.failure = "connection timed out", .compute_s = kCompute};
+}
+
+// Runs a whole check. `answer` gives the answer of a node that has this
+// partner; nullopt: the node does not answer.
+class Runner {
+ public:
+  using Answer = std::function<std::optional<PairMeasurement>(
+      const std::string& node, const std::string& partner)>;
+
+  explicit Runner(int nodes) {
+    for (int i = 0; i < nodes; ++i) Join(NameOf(i));
+  }
+
+  void Join(const std::string& name) { present_.push_back({name, name}); }
+
+  // Returns whether a round began.
+  bool Begin() { return check_.BeginRound(now_, ++number_, present_); }
+
+  void AnswerAll(const Answer& answer) {
+    std::set<std::pair<std::string, std::string>> pairs;
+    for (const auto& [id, host] : present_) {
+      const auto partner = check_.PartnerOf(id);
+      if (!partner.has_value()) continue;
+      const auto back = check_.PartnerOf(partner->node_id);
+      ASSERT_TRUE(back.has_value());
+      EXPECT_EQ(back->node_id, id);
+      EXPECT_NE(back->role, partner->role);
+      const auto pair = std::minmax(id, partner->node_id);
+      EXPECT_TRUE(pairs.insert(pair).second || pairs.count(pair) == 1);
+      EXPECT_EQ(met_.count(pair), 0u)
+          << id << " meets " << partner->node_id << " again";
+    }
+    for (const auto& pair : pairs) met_.insert(pair);
+    for (const auto& [id, host] : present_) {
+      const auto partner = check_.PartnerOf(id);
+      if (!partner.has_value()) continue;
+      std::optional<PairMeasurement> value = answer(id, partner->node_id);
+      if (!value.has_value()) continue;
+      value->number = number_;
+      check_.Take(id, *value);
+    }
+    check_.EndRoundIfDue(now_);
+    if (!check_.is_measuring()) return;
+    now_ += NetworkCheck::kRoundTimeout;
+    check_.EndRoundIfDue(now_);
+    EXPECT_FALSE(check_.is_measuring());
+  }
+
+  void Run(const Answer& answer) {
+    while (Begin()) {
+      AnswerAll(answer);
+      ASSERT_LE(check_.rounds(), 12);
+    }
+  }
+
+  std::map<std::string, Grade> Grades() {
+    std::map<std::string, Grade> grades;
+    for (const auto& finding : check_.Judge()) {
+      if (finding.grade != Grade::kGood)
+        grades[finding.node_id] = finding.grade;
+    }
+    return grades;
+  }
+  std::string Why(const std::string& node) {
+    for (const auto& finding : check_.Judge()) {
+      if (finding.node_id == node) return finding.why;
+    }
+    return "no finding";
+  }
+
+  NetworkCheck& check() { return check_; }
+  Instant& now() { return now_; }
+  uint64_t number() const { return number_; }
+
+ private:
+  static std::string NameOf(int i) {
+    return std::string(1, static_cast<char>('a' + i / 26)) +
+           std::string(1, static_cast<char>('a' + i % 26));
+  }
+
+  Instant now_ = Instant(seconds(100));
+  uint64_t number_ = 0;
+  std::vector<NetworkCheck::Participant> present_;
+  std::set<std::pair<std::string, std::string>> met_;
+  NetworkCheck check_{now_};
+};
+
+// The answers of a cluster in which no node of `bad` can be reached.
+Runner::Answer Unreachable(std::set<std::string> bad) {
+  return [bad](const std::string& node, const std::string& partner) {
+    return bad.count(node) + bad.count(partner) > 0 ? Failed() : Good();
+  };
+}
+
+// The answers of a cluster in which the connections of `bad` are slow.
+Runner::Answer Slow(std::set<std::string> bad) {
+  return [bad](const std::string& node, const std::string& partner) {
+    PairMeasurement value = Good();
+    if (bad.count(node) + bad.count(partner) > 0) value.bytes_per_s /= 20;
+    return value;
+  };
+}
+
+TEST(NetworkCheck, EqualNodesAreGoodAfterTwoRounds) {
+  for (const int nodes : {2, 4, 5, 7, 8, 31, 32, 200}) {
+    Runner run(nodes);
+    run.Run(Unreachable({}));
+    EXPECT_THAT(run.Grades(), IsEmpty()) << nodes;
+    EXPECT_EQ(run.check().rounds(), nodes == 2 ? 1 : 2) << nodes;
+    EXPECT_EQ(run.check().Judge().size(), static_cast<size_t>(nodes));
+  }
+}
+
+TEST(NetworkCheck, OneNodeHasNoPartner) {
+  Runner run(1);
+  EXPECT_FALSE(run.Begin());
+  EXPECT_THAT(run.check().Judge(), IsEmpty());
+}
+
+TEST(NetworkCheck, BadNodeIsToldFromItsPartner) {
+  for (const int nodes : {3, 4, 5, 8, 9}) {
+    for (const char* bad : {"aa", "ab", "ac"}) {
+      Runner failing(nodes);
+      failing.Run(Unreachable({bad}));
+      EXPECT_THAT(failing.Grades(),
+                  ElementsAre(testing::Pair(bad, Grade::kFailed)))
+          << nodes;
+      Runner slow(nodes);
+      slow.Run(Slow({bad}));
+      EXPECT_THAT(slow.Grades(), ElementsAre(testing::Pair(bad, Grade::kSlow)))
+          << nodes;
+      EXPECT_LE(slow.check().rounds(), 3);
+    }
+  }
+}
+
+TEST(NetworkCheck, TheReasonNamesValuesPartnersAndMedians) {
+  Runner run(8);
+  run.Run(Slow({"ab"}));
+  EXPECT_EQ(run.Why("ab"),
+            "50 MB/s and 0.2 ms with aa, 50 MB/s and 0.2 ms with ad; the "
+            "medians of 8 nodes are 1 GB/s and 0.2 ms");
+  Runner failing(8);
+  failing.Run(Unreachable({"ab"}));
+  EXPECT_THAT(failing.Why("ab"),
+              HasSubstr("no measurement with aa (connection timed out)"));
+}
+
+TEST(NetworkCheck, LongRoundTripIsSlow) {
+  Runner run(6);
+  run.Run([](const std::string& node, const std::string& partner) {
+    PairMeasurement value = Good();
+    if (node == "ad" || partner == "ad") value.round_trip_s = 0.050;
+    return value;
+  });
+  EXPECT_THAT(run.Grades(), ElementsAre(testing::Pair("ad", Grade::kSlow)));
+  EXPECT_THAT(run.Why("ad"), HasSubstr("50 ms"));
+}
+
+TEST(NetworkCheck, SmallDifferencesAreGood) {
+  Runner run(6);
+  run.Run([](const std::string& node, const std::string& partner) {
+    PairMeasurement value = Good();
+    if (node == "ad" || partner == "ad") {
+      // Five times the median, but less than kMinExcessRoundTrip more.
+      value.round_trip_s = 0.001;
+      value.bytes_per_s = kRate / 2.9;
+    }
+    if (node == "ad") value.compute_s = 1.9 * kCompute;
+    return value;
+  });
+  EXPECT_THAT(run.Grades(), IsEmpty());
+}
+
+TEST(NetworkCheck, TwoBadNodesThatMetAreToldFromTheOthers) {
+  for (const int nodes : {4, 6, 7, 16}) {
+    for (const auto& bad :
+         {std::set<std::string>{"aa", "ab"}, std::set<std::string>{"aa", "ac"},
+          std::set<std::string>{"ab", "ad"}}) {
+      Runner run(nodes);
+      run.Run(Unreachable(bad));
+      std::set<std::string> found;
+      for (const auto& [id, grade] : run.Grades()) found.insert(id);
+      EXPECT_EQ(found, bad) << nodes;
+    }
+  }
+}
+
+TEST(NetworkCheck, ThirdRoundTellsAGoodNodeWithTwoBadPartners) {
+  // 8 nodes, 5 of them bad: in round 2 more suspects than good nodes are left.
+  Runner run(8);
+  const std::set<std::string> bad = {"aa", "ac", "ad", "ae", "af"};
+  run.Run(Unreachable(bad));
+  std::set<std::string> found;
+  for (const auto& [id, grade] : run.Grades()) found.insert(id);
+  EXPECT_EQ(found, bad);
+  EXPECT_GT(run.check().rounds(), 2);
+}
+
+TEST(NetworkCheck, OfTwoNodesNeitherIsBlamed) {
+  Runner run(2);
+  run.Run(Unreachable({"aa"}));
+  EXPECT_THAT(run.Grades(),
+              ElementsAre(testing::Pair("aa", Grade::kUndecided),
+                          testing::Pair("ab", Grade::kUndecided)));
+  EXPECT_EQ(run.check().rounds(), 1);
+}
+
+TEST(NetworkCheck, AThirdNodeThatComesLaterBreaksTheTie) {
+  Runner run(2);
+  ASSERT_TRUE(run.Begin());
+  run.AnswerAll(Unreachable({"aa"}));
+  run.Join("zz");
+  run.Run(Unreachable({"aa"}));
+  EXPECT_THAT(run.Grades(), ElementsAre(testing::Pair("aa", Grade::kFailed)));
+}
+
+TEST(NetworkCheck, ABrokenNetworkBlamesNobody) {
+  Runner run(8);
+  run.Run([](const std::string&, const std::string&) { return Failed(); });
+  EXPECT_EQ(run.Grades().size(), 8u);
+  for (const auto& [id, grade] : run.Grades()) {
+    EXPECT_EQ(grade, Grade::kUndecided);
+  }
+  EXPECT_EQ(run.check().rounds(), 2);
+}
+
+TEST(NetworkCheck, SilentNodeIsBadWhateverItsPartner) {
+  for (const int nodes : {2, 3, 6}) {
+    Runner run(nodes);
+    run.Run([](const std::string& node,
+               const std::string& partner) -> std::optional<PairMeasurement> {
+      if (node == "ab") return std::nullopt;
+      return partner == "ab" ? Failed() : Good();
+    });
+    EXPECT_THAT(run.Grades().at("ab"), Grade::kFailed) << nodes;
+    EXPECT_THAT(run.Why("ab"), HasSubstr("no measurement with aa (no answer)"));
+    EXPECT_EQ(run.Grades().size(), nodes > 2 ? 1u : 2u);
+  }
+}
+
+TEST(NetworkCheck, SilentPairIsUndecided) {
+  Runner run(2);
+  run.Run([](const std::string&, const std::string&) { return std::nullopt; });
+  EXPECT_EQ(run.Grades().at("aa"), Grade::kUndecided);
+  EXPECT_EQ(run.Grades().at("ab"), Grade::kUndecided);
+}
+
+TEST(NetworkCheck, HostileValuesAreNoMeasurement) {
+  for (const double value : {std::numeric_limits<double>::quiet_NaN(),
+                             std::numeric_limits<double>::infinity(), -1.0, 0.0,
+                             -std::numeric_limits<double>::infinity()}) {
+    for (double PairMeasurement::*field :
+         {&PairMeasurement::round_trip_s, &PairMeasurement::bytes_per_s}) {
+      Runner run(6);
+      run.Run([&](const std::string& node, const std::string&) {
+        PairMeasurement answer = Good();
+        if (node == "ac") answer.*field = value;
+        return answer;
+      });
+      EXPECT_THAT(run.Grades(),
+                  ElementsAre(testing::Pair("ac", Grade::kFailed)))
+          << value;
+    }
+    Runner run(6);
+    run.Run([&](const std::string& node, const std::string&) {
+      PairMeasurement answer = Good();
+      if (node == "ac") answer.compute_s = value;
+      return answer;
+    });
+    EXPECT_THAT(run.Grades(), IsEmpty()) << value;
+  }
+}
+
+TEST(NetworkCheck, ALyingNodeCannotBlameOthers) {
+  Runner run(6);
+  run.Run([&](const std::string& node, const std::string&) {
+    PairMeasurement answer = Good();
+    if (node == "ac") answer.bytes_per_s = 1e300;
+    if (node == "ac") answer.round_trip_s = 1e-300;
+    if (node == "ac") answer.compute_s = 1e-300;
+    return answer;
+  });
+  EXPECT_THAT(run.Grades(), IsEmpty());
+}
+
+TEST(NetworkCheck, SlowProcessorNeedsNoPartner) {
+  for (const int nodes : {2, 5}) {
+    Runner run(nodes);
+    run.Run([](const std::string& node, const std::string&) {
+      PairMeasurement answer = Good();
+      if (node == "ab") answer.compute_s = 3 * kCompute;
+      return answer;
+    });
+    EXPECT_THAT(run.Grades(), ElementsAre(testing::Pair("ab", Grade::kSlow)));
+    EXPECT_EQ(run.Why("ab"),
+              "its compute kernel takes 30 ms, the median is 10 ms");
+  }
+}
+
+TEST(NetworkCheck, AnswersToOtherRoundsAndRepeatedOnesAreIgnored) {
+  Runner run(2);
+  ASSERT_TRUE(run.Begin());
+  PairMeasurement answer = Good();
+  answer.number = run.number() + 1;
+  run.check().Take("aa", answer);
+  run.check().Take("ab", answer);
+  run.check().EndRoundIfDue(run.now());
+  EXPECT_TRUE(run.check().is_measuring());
+  answer.number = run.number();
+  run.check().Take("aa", answer);
+  run.check().Take("aa", answer);
+  run.check().Take("nobody", answer);
+  run.check().EndRoundIfDue(run.now());
+  EXPECT_TRUE(run.check().is_measuring());
+  run.check().Take("ab", answer);
+  run.check().EndRoundIfDue(run.now());
+  EXPECT_FALSE(run.check().is_measuring());
+  EXPECT_THAT(run.Grades(), IsEmpty());
+}
+
+TEST(NetworkCheck, ALostNodeIsNotAwaited) {
+  Runner run(4);
+  ASSERT_TRUE(run.Begin());
+  for (const char* id : {"ab", "ac", "ad"}) {
+    PairMeasurement answer = id == std::string("ab") ? Failed() : Good();
+    answer.number = run.number();
+    run.check().Take(id, answer);
+  }
+  run.check().EndRoundIfDue(run.now());
+  EXPECT_TRUE(run.check().is_measuring());
+  run.check().Lose("aa");
+  run.check().EndRoundIfDue(run.now());
+  EXPECT_FALSE(run.check().is_measuring());
+}
+
+TEST(NetworkCheck, AStandstillGivesTheTimeAgainOnce) {
+  Runner run(2);
+  ASSERT_TRUE(run.Begin());
+  run.now() += NetworkCheck::kRoundTimeout + seconds(5);
+  run.check().ForgiveStandstill(run.now());
+  run.check().EndRoundIfDue(run.now());
+  EXPECT_TRUE(run.check().is_measuring());
+  run.now() += NetworkCheck::kRoundTimeout;
+  run.check().ForgiveStandstill(run.now());
+  run.check().EndRoundIfDue(run.now());
+  EXPECT_FALSE(run.check().is_measuring());
+  EXPECT_EQ(run.check().Deadline(), std::nullopt);
+}
+
+TEST(NetworkCheck, RoundsGrowWithTheLogarithm) {
+  Runner run(200);
+  // Only two nodes are good, so that many rounds are needed.
+  run.Run([](const std::string& node, const std::string& partner) {
+    const std::set<std::string> good = {"aa", "ab"};
+    return good.count(node) + good.count(partner) == 2 ? Good() : Failed();
+  });
+  EXPECT_LE(run.check().rounds(), 10);
+  EXPECT_EQ(run.Grades().count("aa"), 0u);
+  EXPECT_EQ(run.Grades().size(), 198u);
+}
+
+}  // namespace
+}  // namespace muster::rendezvous

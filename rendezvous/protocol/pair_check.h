@@ -1,0 +1,57 @@
+#ifndef MUSTER_RENDEZVOUS_PROTOCOL_PAIR_CHECK_H_
+#define MUSTER_RENDEZVOUS_PROTOCOL_PAIR_CHECK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace muster::rendezvous {
+
+// Maximum length of Directive::check_fault, which describes up to O(log n)
+// measurements.
+inline constexpr size_t kMaxCheckFaultBytes = 1000;
+
+// An order to a node to measure its connection to another node, its partner,
+// and its processor (--network-check). Part of a directive; the partner has the
+// counterpart in its own directive.
+struct PairCheck {
+  // Each partner accepts a connection and makes one: kServe accepts first,
+  // kConnect connects first.
+  enum class Role { kServe, kConnect };
+
+  // Number of the measurement within the coordinator's epoch, from 1. Both
+  // partners have the same number.
+  uint64_t number = 0;
+  Role role = Role::kServe;
+  std::string partner;  // host name of the partner, for messages
+  // The address and port at which the partner listens.
+  std::string address;
+  int port = 0;
+  // Secret of kChannelKeyBytes random bytes by which the partners recognise
+  // each other. The driver of the job sets it.
+  std::string key;
+
+  friend bool operator==(const PairCheck&, const PairCheck&) = default;
+};
+
+// A node's result of a PairCheck. Part of the node's reports until the node
+// gets another order.
+struct PairMeasurement {
+  uint64_t epoch = 0;   // epoch of the directive with the order
+  uint64_t number = 0;  // PairCheck::number
+  // Why the connection could not be measured: one line, cut to kMaxLineBytes;
+  // empty: it was measured.
+  std::string failure;
+  double round_trip_s = 0;  // median time of a round trip, in seconds
+  double bytes_per_s = 0;   // rate at which this node received data
+  // Time of the compute kernel on the node's slowest core, in seconds; 0: not
+  // measured.
+  double compute_s = 0;
+
+  friend bool operator==(const PairMeasurement&,
+                         const PairMeasurement&) = default;
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_PROTOCOL_PAIR_CHECK_H_
