@@ -20,19 +20,20 @@ int OtherEnd(const LinkShare& link, int node) {
 std::optional<SlowNode> Examine(const std::vector<LinkShare>& links,
                                 const LinkShare& top, int node) {
   double second = 0;  // share of the slowest link that connects another node
+  // The largest share and rate between other nodes. Without such links the rate
+  // is 0, and the node is not slow.
+  double others = 0;
   double fastest = 0;
-  std::optional<double> others;
   for (const LinkShare& link : links) {
     if (!Touches(link, node)) {
-      others = std::max(others.value_or(0), link.share);
+      others = std::max(others, link.share);
       fastest = std::max(fastest, link.rate);
     } else if (OtherEnd(link, node) != OtherEnd(top, node)) {
       second = std::max(second, link.share);
     }
   }
-  if (!others.has_value()) return std::nullopt;
   const double least =
-      std::max(kMinLinkRatio * *others, *others + kMinLinkExcess);
+      std::max(kMinLinkRatio * others, others + kMinLinkExcess);
   bool sends_slowly = false;
   for (const LinkShare& link : links) {
     if (link.from_node == node && link.share >= least && link.rate > 0 &&
@@ -42,7 +43,7 @@ std::optional<SlowNode> Examine(const std::vector<LinkShare>& links,
   }
   if (second < least || !sends_slowly) return std::nullopt;
   return SlowNode{.node = node,
-                  .ratio = second / std::max(*others, kLeastOtherShare)};
+                  .ratio = second / std::max(others, kLeastOtherShare)};
 }
 
 }  // namespace

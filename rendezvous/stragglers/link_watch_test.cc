@@ -263,7 +263,7 @@ TEST_F(LinkWatchTest, AWindowHasAMinimumLength) {
 
 TEST_F(LinkWatchTest, ANewMeasurementAndANewRoundBeginAnew) {
   for (int i = 0; i < 18; ++i) EXPECT_TRUE(Step(1).empty());
-  for (RankTimes& times : times_) times = RankTimes();
+  for (RankTimes& times : times_) times.own = Duration::zero();
   EXPECT_TRUE(Step(1).empty());
   EXPECT_EQ(Step(1).size(), 1u);
   watch_.Begin(2 * kNodes);
