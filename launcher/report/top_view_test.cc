@@ -123,9 +123,8 @@ TEST(TopViewTest, AnOpenRankIsShownAlone) {
 TEST(TopViewTest, DetailsStandSideBySideInAWideTerminal) {
   const TopScreen screen =
       ScreenOf(Job(2), {.rank = 2, .is_open = true}, {}, 30, 120);
-  EXPECT_THAT(screen.lines,
-              Contains(AllOf(StartsWith("node         host-1"),
-                             HasSubstr("   step         101"))));
+  EXPECT_THAT(screen.lines, Contains(AllOf(StartsWith("node         host-1"),
+                                           HasSubstr("   step         101"))));
   EXPECT_LT(screen.lines.size(), 12u);
 }
 

@@ -951,6 +951,10 @@ byId('grid').addEventListener('click', (event) => {
   if (cell) grid.choose(grid.cells.indexOf(cell));
 });
 byId('views').addEventListener('change', () => grid.update());
+// Lines that are folded anew must not end the following.
+new ResizeObserver(() => {
+  byId('lines').scrollTop = byId('lines').scrollHeight;
+}).observe(byId('lines'));
 document.addEventListener('visibilitychange', () =>
   document.hidden ? output.stop() : output.start());
 window.addEventListener('hashchange', open);
