@@ -39,8 +39,8 @@ Duration NetworkLimited(const SendCounters& from, const SendCounters& to);
 class LinkMeter {
  public:
   // The interval between two measurements is the longer one of kInterval and
-  // kIntervalPerLink times the number of links. One link takes about 1 us, so
-  // that the measurement takes less than 0.2 % of a core.
+  // kIntervalPerLink times the number of links, so that many links do not take
+  // a larger share of a core.
   static constexpr Duration kInterval = std::chrono::milliseconds(25);
   static constexpr Duration kIntervalPerLink = std::chrono::microseconds(500);
 
