@@ -551,6 +551,21 @@ TEST(JobCheck, ABannedNodeIsNeitherCheckedNorLetIn) {
   EXPECT_THAT(job.World(), UnorderedElementsAre("a", "c", "d"));
 }
 
+TEST(JobCheck, ANodeThatIsBannedAlreadyIsNotMeasured) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  checked.Join("b");
+  ASSERT_TRUE(job.memory().Ban(job.wall_time(), "b", "broken fan").ok());
+  job.Judge();
+  checked.Join("a");
+  checked.Join("c");
+  EXPECT_TRUE(job.told("a").pair_check.has_value());
+  EXPECT_TRUE(job.told("c").pair_check.has_value());
+  EXPECT_FALSE(job.told("b").pair_check.has_value());
+  checked.RunCheck();
+  EXPECT_THAT(job.World(), ElementsAre("a", "c"));
+}
+
 TEST(JobCheck, TheFaultOfABannedNodeIsNotWaived) {
   CheckedJob checked(CheckedSpec(2, 2));
   JobFixture& job = checked.job;
