@@ -257,6 +257,14 @@ TEST(NetworkCheck, ABrokenNetworkBlamesNobody) {
   EXPECT_EQ(run.check().rounds(), 2);
 }
 
+TEST(NetworkCheck, WithoutAGoodNodeNewPairsDecideNothing) {
+  Runner run(7);
+  run.Run([](const std::string&, const std::string&) { return Failed(); });
+  EXPECT_EQ(run.check().rounds(), 2);
+  run.Join("zz");
+  EXPECT_FALSE(run.Begin());
+}
+
 TEST(NetworkCheck, SilentNodeIsBadWhateverItsPartner) {
   for (const int nodes : {2, 3, 6}) {
     Runner run(nodes);
