@@ -636,10 +636,10 @@ class Agent::Impl {
   }
   void Do(const DropMeasurement&) { pair_meter_.Drop(); }
 
-  // Returns the address at which this node reaches another one that has given
-  // `address`. If the other node runs on the coordinator's host, it may know
-  // only a loopback address of itself. Other nodes then reach it at the
-  // coordinator's address.
+  // Returns the address at which this node can connect to another node that
+  // reported `address`. A node on the coordinator's host may report a loopback
+  // address. If this node reaches the coordinator by another address, this
+  // replaces the loopback address.
   std::string ReachableAddress(const std::string& address) {
     std::lock_guard<std::mutex> lock(peer_mutex_);
     const bool replaces = IsLoopback(address) && !peer_address_.empty() &&

@@ -29,7 +29,7 @@ struct CoordinatorPages {
   // Returns the jobs that the coordinator in this process coordinates now;
   // null: there is no coordinator in this process.
   std::function<std::vector<rendezvous::JobStatus>()> jobs;
-  // Asks for the output of workers.
+  // Functions by which the dashboard reads the output of workers.
   rendezvous::DashboardInquirer inquirer;
   // Returns a sentence that names the process that coordinates the job. Returns
   // "" if this process coordinates the job. Null: this process has no

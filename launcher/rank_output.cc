@@ -19,7 +19,8 @@ void RankOutput::Follow(std::optional<int> rank) {
   rank_ = rank;
   tail_ = {};
   if (!rank.has_value()) return;
-  // All signals are blocked, so that ncurses gets those of the terminal's size.
+  // The new thread inherits this mask, so that SIGWINCH (the terminal has a new
+  // size) interrupts the thread of ncurses.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

@@ -33,8 +33,8 @@ class RankOutput {
   // Follows another rank; nullopt: none. If the rank differs from the last one,
   // blocks until the call of `inquire` for that one has returned.
   void Follow(std::optional<int> rank);
-  // The last lines of the rank that is followed. The note is why there are no
-  // further lines, if it is known.
+  // Returns the last lines of the rank that is followed. The note of the result
+  // is the reason why no further lines come; empty: unknown, or lines may come.
   rendezvous::OutputTail Look();
 
  private:

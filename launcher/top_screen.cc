@@ -63,7 +63,7 @@ class Terminal {
     for (size_t i = 0; i < screen.lines.size(); ++i) {
       const bool is_chosen = i == screen.chosen;
       if (is_chosen) attron(A_REVERSE);
-      // A line with wide characters may have gone on in this one.
+      // A previous line with wide characters may have wrapped into this line.
       move(static_cast<int>(i), 0);
       clrtoeol();
       addstr(screen.lines[i].c_str());

@@ -201,7 +201,8 @@ class Lifecycle {
   // Begins the measurement by pairs that the directive contains, or ends one
   // that it does not contain any more.
   void FollowPairCheck();
-  // Keeps the coordinator's record of this node's fault, for reports.
+  // Stores Directive::check_fault, which the reports then repeat, so that a new
+  // coordinator knows it.
   void TakeCheckFault(const rendezvous::Directive& directive);
   // Closes the round's store, once per round, so that waiting clients fail.
   // Clients on other nodes may wait there even if no worker of this node is

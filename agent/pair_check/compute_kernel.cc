@@ -17,7 +17,8 @@ namespace {
 // Many short repetitions: on a busy core some of them fit between the turns of
 // other processes.
 constexpr int kRepetitions = 100;
-// About 0.15 milliseconds on a core of 2020.
+// Number of passes of one repetition. A repetition takes a fraction of a
+// millisecond.
 constexpr int kPasses = 300;
 constexpr size_t kMaxCores = 1024;
 

@@ -32,9 +32,10 @@ namespace {
 
 using rendezvous::PairCheck;
 
-// What both ends say first: kMagic, the number of the measurement and one half
-// of the key. The client shows the first half and the server the second one, so
-// that a stranger who answers learns nothing that would let it pass as server.
+// The hello, the first message of each end: kMagic, the number of the
+// measurement and one half of the key. The client sends the first half of the
+// key and the server the second half. So another program that accepts the
+// client's connection does not learn the half that it would need as the server.
 constexpr char kMagic[] = "MUSTERPC";
 constexpr size_t kMagicBytes = sizeof(kMagic) - 1;
 constexpr size_t kProofBytes = kChannelKeyBytes / 2;
@@ -43,9 +44,10 @@ constexpr size_t kHelloBytes = kMagicBytes + sizeof(uint64_t) + kProofBytes;
 // Purpose of the TLS key (TlsContext::Make).
 constexpr char kPurpose[] = "muster pair check";
 
-// Maximum number of connections whose hello is awaited at the same time.
+// Maximum number of accepted connections that have not yet sent a whole hello.
+// A further connection replaces the oldest one.
 constexpr size_t kMaxCandidates = 16;
-// The interval of attempts to connect while the partner does not listen yet.
+// Pause after a failed attempt to connect: the partner may not listen yet.
 constexpr Duration kRetryInterval = std::chrono::milliseconds(20);
 
 constexpr size_t kPingBytes = 64;
@@ -54,8 +56,8 @@ constexpr int kMaxPings = 20;
 // No further round trip is measured after this time.
 constexpr Duration kPingTime = std::chrono::milliseconds(500);
 
-// Data is sent in chunks whose first byte tells whether this is one; kEnd is a
-// chunk of one byte.
+// The data of the rate measurement is a sequence of chunks of kChunkBytes, each
+// beginning with kMore. A single byte kEnd follows the last chunk.
 constexpr size_t kChunkBytes = 64 << 10;
 constexpr char kMore = 0;
 constexpr char kEnd = 1;
@@ -85,12 +87,14 @@ absl::Status Broken(int error) {
       absl::StrCat("the connection broke: ", std::strerror(error)));
 }
 
-// The limits of all waits of a measurement.
+// Ends the waits of a measurement: at a deadline, or once `cancel_fd` is
+// readable.
 struct Limit {
   Instant deadline;
   int cancel_fd = -1;
 
-  // The same limits, but with a deadline in `duration` at the latest.
+  // Returns the same limits, but with a deadline no later than `duration` from
+  // now.
   Limit Within(Duration duration) const {
     return {.deadline = std::min(deadline, MonotonicNow() + duration),
             .cancel_fd = cancel_fd};

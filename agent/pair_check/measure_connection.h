@@ -17,12 +17,12 @@ struct ConnectionValues {
 };
 
 struct ConnectionLimits {
-  // How long the ends may take to find each other.
+  // Time limit until the two ends are connected.
   Duration meet = std::chrono::seconds(4);
   // Time limit of the whole measurement.
   Duration total = std::chrono::seconds(8);
-  // How long data is received before its rate is measured, and for how long it
-  // is measured.
+  // Data that arrives within `warm_up` does not count. The rate is measured
+  // over the `window` after it.
   Duration warm_up = std::chrono::milliseconds(50);
   Duration window = std::chrono::milliseconds(200);
 };

@@ -33,9 +33,10 @@ namespace muster::agent {
 //   WATCHDOG_S=30         from now on a silence of this many seconds is a
 //                         hang; 0: never, whatever the agent's own setting
 //
-// Each valid line counts as a sign of life, except SENT_BYTES and those whose
-// key ends with _NS. Libraries send these without the program's knowledge, and
-// a program that itself reports nothing is not watched for hangs.
+// Each valid line counts as a sign of life and starts the hang watch, except
+// lines with the key SENT_BYTES or a key that ends with _NS. The SDK sends
+// these on its own. They must not start the hang watch for a program that
+// reports no progress itself.
 struct ProgressMessage {
   bool alive = false;
   std::optional<int64_t> step;

@@ -17,9 +17,9 @@ namespace {
 constexpr int kMaxHostColumns = 24;
 // number of lines below the table, which list the keys
 constexpr size_t kKeyLines = 1;
-// The lines of the screen that are kept for output, if it has as many.
+// Minimum number of lines for the output, if it has as many lines.
 constexpr size_t kLeastOutputLines = 6;
-// A longer line of output is cut.
+// Maximum number of screen lines for one line of output. The rest is cut.
 constexpr int kMaxFolds = 4;
 
 // A worker of the current world.
@@ -298,7 +298,8 @@ TopScreen ScreenOf(const rendezvous::JobStatus& job, const TopChoice& choice,
     const Row& row = sorted[ChosenRow(sorted, choice)];
     std::vector<std::string> lines = InColumns(DetailOf(row, front), columns);
     std::vector<std::string> shown = OutputLines(output, rows, columns);
-    // The output keeps its least room; the details give way.
+    // If the screen is too small, cut the details before the output gets less
+    // than kLeastOutputLines.
     const size_t used = screen.lines.size() + 1 + kKeyLines;
     const size_t room = rows > used ? rows - used : 0;
     const size_t kept = std::min(kLeastOutputLines, shown.size());

@@ -35,8 +35,8 @@ struct TopChoice {
   TopSort sort = TopSort::kStep;
   std::optional<int> rank;  // nullopt: the first line of the table
   bool is_open = false;     // whether the rank is shown alone
-  // Whether new output is shown; otherwise the screen keeps the lines that it
-  // has.
+  // Whether the screen shows new lines of output as they arrive. If not, it
+  // keeps the lines that it shows.
   bool follows = true;
 };
 

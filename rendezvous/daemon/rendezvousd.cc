@@ -139,7 +139,7 @@ class Health {
     return {.jobs = JobsWithNodes(*coordinator_), .elsewhere = ""};
   }
 
-  // Ask the nodes of a job for output, for the dashboard.
+  // The functions of DashboardInquirer, forwarded to the current coordinator.
   absl::Status Inquire(const std::string& run_id,
                        const std::shared_ptr<InquirySession>& session) {
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -30,14 +30,15 @@ constexpr int kRest = 20;
 constexpr size_t kMaxShared = 64;
 constexpr char kJsonType[] = "application/json";
 constexpr char kStreamType[] = "text/event-stream";
-// How often a stream of output sends the lines that have come, and the longest
-// time in which it sends nothing.
+// Interval between two sends of new lines on a stream of output.
 constexpr Duration kOutputInterval = std::chrono::milliseconds(250);
+// A stream of output without new lines sends a sign of life after this time.
 constexpr Duration kOutputSilence = std::chrono::seconds(5);
-// At most so much output is read at a time: more than a session buffers.
+// Maximum number of bytes and of updates that one poll reads from an inquiry.
+// Larger than the buffer of an InquirySession, so that a poll empties it.
 constexpr size_t kMaxOutputRead = 512 << 10;
 constexpr size_t kMaxUpdatesRead = 4096;
-// A node that has not begun to answer after this time is named as late.
+// The page names nodes that have not begun to answer after this time.
 constexpr Duration kNodeIsLate = std::chrono::seconds(10);
 
 // Content-Security-Policy: the page loads nothing from other hosts, runs no
@@ -156,7 +157,7 @@ size_t BytesOf(const InquiryUpdate& update) {
 
 // The answer to a request for output that the coordinator refuses with `error`.
 ProbeAnswer RefusedOutput(const absl::Status& error) {
-  // The message of this error lists the other jobs.
+  // Do not forward the NotFound message: it lists the ids of other jobs.
   if (absl::IsNotFound(error)) return Refusal(404, "no such job");
   const int status = absl::IsFailedPrecondition(error) ? 409
                      : absl::IsInvalidArgument(error)  ? 400

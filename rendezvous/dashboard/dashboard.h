@@ -46,8 +46,9 @@ struct DashboardInquirer {
 //   /api/job?id=ID  a job as `launch status --json` prints it, and its history
 //   /api/events     a stream of what /api/jobs returns
 //   /api/events?id=ID  a stream of the job's states
-//   /api/output?id=ID&rank=N  a stream of the rank's output, beginning with its
-//                             last lines (OutputTail)
+//   /api/output?id=ID&rank=N  a stream of the output of rank N of job ID. It
+//                             begins with the rank's last lines (OutputTail),
+//                             and then sends new lines as they arrive.
 //
 // The page and its files are the same for everybody; the states need a token
 // (DashboardAccess). The state is read at most once a second, and less often if

@@ -277,8 +277,8 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
             "the machine of this node is banned: ", node.judgement.reason, " (",
             directive.reason, ")");
       } else if (node.kept_out_by_check()) {
-        // The reason of other spares does not apply: this node is not let in at
-        // the next round.
+        // Unlike other spares, this node does not get a place in the next
+        // round.
         directive.reason =
             state.phase == JobPhase::kRunning
                 ? absl::StrCat("this node is not let in: ", node.check_fault)

@@ -83,8 +83,7 @@ TEST_F(JobBlame, ANodeThatComesBackIsNotTheCause) {
 TEST_F(JobBlame, ANodeThatAnsweredTheOrderToStopIsNotTheCause) {
   job_.Reconnect("b");
   job_.Stopping("b");
-  job_.BreakStream("b");
-  job_.Wait(seconds(1));
+  job_.Lose("b");
   EXPECT_EQ(job_.Count("blame"), 0);
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
@@ -371,8 +370,7 @@ TEST_F(JobBlame, ANodeThatAnsweredOnAnEarlierStreamIsNotTheCause) {
   job_.agent("b").report.seen_revision = 0;
   job_.agent("b").deaf = true;
   job_.Reconnect("b");
-  job_.BreakStream("b");
-  job_.Wait(seconds(1));
+  job_.Lose("b");
   EXPECT_EQ(job_.Count("blame"), 0);
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
@@ -523,8 +521,7 @@ TEST_F(JobKill, AConnectionThatComesBackProvesLife) {
 }
 
 TEST_F(JobKill, AnotherNodesLossMeanwhileIsNoCause) {
-  job_.BreakStream("a");
-  job_.Wait(seconds(1));
+  job_.Lose("a");
   EXPECT_EQ(job_.Count("blame"), 0);
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }

@@ -33,10 +33,6 @@ JobSpec CheckedSpec(int min_nodes, int max_nodes) {
   return spec;
 }
 
-HostKey KeyOf(const std::string& host) {
-  return {.host = host, .ip = absl::StrCat("ip-", host)};
-}
-
 // A job whose nodes answer measurements. The connections of the nodes in `slow`
 // are slow; those in `silent` give no answer.
 class CheckedJob {
@@ -346,10 +342,7 @@ TEST(JobCheck, AfterSuspicionTheNodesAreCheckedAgain) {
   JobSpec spec = CheckedSpec(2, 2);
   spec.max_restarts = 3;
   spec.network_check = NetworkCheckTime::kSuspicion;
-  const auto lose = [](JobFixture& job) {
-    job.BreakStream("b");
-    job.Wait(seconds(1));
-  };
+  const auto lose = [](JobFixture& job) { job.Lose("b"); };
   const auto fail_to_communicate = [](JobFixture& job) {
     Failure failure = ExitedWith(0, 1);
     failure.message = "Connection reset by peer";
@@ -371,10 +364,7 @@ TEST(JobCheck, WithoutSuspicionTheNextRoundBeginsAtOnce) {
   JobSpec spec = CheckedSpec(2, 2);
   spec.max_restarts = 3;
   const auto fail = [](JobFixture& job) { job.Fails("a", ExitedWith(0, 1)); };
-  const auto lose = [](JobFixture& job) {
-    job.BreakStream("b");
-    job.Wait(seconds(1));
-  };
+  const auto lose = [](JobFixture& job) { job.Lose("b"); };
   {
     CheckedJob checked(spec);
     RunARound(checked, lose);
@@ -397,8 +387,7 @@ void LoseANodeBesideABadOne(CheckedJob& checked) {
   job.Runs("a");
   job.Runs("c");
   checked.Join("d");
-  job.BreakStream("c");
-  job.Wait(seconds(1));
+  job.Lose("c");
   job.AllStop();
   checked.slow_bytes_per_s = 2e7;
   checked.RunCheck();
@@ -577,8 +566,7 @@ TEST(JobCheck, TheFaultOfABannedNodeIsNotWaived) {
   job.Runs("c");
   ASSERT_TRUE(job.memory().Ban(job.wall_time(), "b", "broken fan").ok());
   job.Judge();
-  job.BreakStream("c");
-  job.Wait(seconds(1));
+  job.Lose("c");
   job.AllStop();
   job.Wait(seconds(10));
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
@@ -591,10 +579,7 @@ TEST(JobCheck, ARestartedCoordinatorGoesOnAfterSuspicion) {
     spec.network_check = NetworkCheckTime::kSuspicion;
     CheckedJob checked(spec);
     JobFixture& job = checked.job;
-    RunARound(checked, [](JobFixture& one) {
-      one.BreakStream("b");
-      one.Wait(seconds(1));
-    });
+    RunARound(checked, [](JobFixture& one) { one.Lose("b"); });
     ASSERT_TRUE(job.told("a").pair_check.has_value());
     checked.Measure("a");
     if (has_record) {
@@ -620,8 +605,7 @@ TEST(JobCheck, AStandbyThatTakesOverDuringACheckGoesOn) {
   checked.RunCheck();
   ASSERT_EQ(job.phase(), JobPhase::kRunning);
   for (const char* name : {"a", "b", "c", "d"}) job.Runs(name);
-  job.BreakStream("d");
-  job.Wait(seconds(1));
+  job.Lose("d");
   job.AllStop();
   ASSERT_TRUE(job.told("b").pair_check.has_value());
   checked.Measure("b");
@@ -645,8 +629,7 @@ TEST(JobCheck, AGoodCheckLiftsAFault) {
   job.Runs("a");
   job.Runs("c");
   checked.slow.clear();
-  job.BreakStream("c");
-  job.Wait(seconds(1));
+  job.Lose("c");
   job.AllStop();
   checked.RunCheck();
   EXPECT_THAT(job.World(), UnorderedElementsAre("a", "b"));

@@ -261,8 +261,7 @@ TEST(JobLeaving, LeavingNodeThatIsLostHasLeft) {
   job.StartAll({"a", "b"});
   job.agent("b").report.leave = "SIGTERM";
   job.Report("b");
-  job.BreakStream("b");
-  job.Wait(seconds(1));
+  job.Lose("b");
   job.Idle("a");
   job.Wait(seconds(20));
   ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
@@ -286,8 +285,7 @@ TEST(JobLeaving, ASparesGoingIsNotThatOfTheMemberOfItsOldRank) {
   job.Runs("c");
   job.Step(DrainAsked{"b"});
   job.BreakStream("b");
-  job.BreakStream("c");
-  job.Wait(seconds(1));
+  job.Lose("c");
   job.Idle("a");
   job.Wait(seconds(20));
   ASSERT_EQ(job.kind("a"), DirectiveKind::kFinished);
@@ -554,8 +552,7 @@ TEST(JobPreemption, OrTheFirstRemainingMember) {
   JobFixture job(PreemptedSpec(1, 2));
   job.StartAll({"a", "b"});
   Preempt(job, "b");
-  job.BreakStream("a");
-  job.Wait(seconds(1));
+  job.Lose("a");
   job.Idle("b");
   ASSERT_EQ(job.kind("b"), DirectiveKind::kFinished);
   EXPECT_TRUE(job.told("b").acts_for_job);
@@ -680,8 +677,7 @@ TEST(JobPreemption, ALostNodeMeanwhileIsNamed) {
   JobFixture job(PreemptedSpec(2, 2));
   job.StartAll({"a", "b"});
   Preempt(job, "a");
-  job.BreakStream("b");
-  job.Wait(seconds(1));
+  job.Lose("b");
   job.Idle("a");
   EXPECT_EQ(job.told("a").verdict.outcome, Outcome::kPreempted);
   EXPECT_THAT(job.told("a").verdict.reason, HasSubstr("besides, b was lost"));
@@ -738,8 +734,7 @@ TEST(JobPreemption, ThenNoRestartIsSpentEither) {
   job.agent("a").deaf = true;
   job.Fails("b", ExitedWith(3, 9));
   Preempt(job, "a");
-  job.BreakStream("a");
-  job.Wait(seconds(1));
+  job.Lose("a");
   job.Idle("b");
   EXPECT_EQ(job.Count("lost"), 1);
   EXPECT_EQ(job.told("b").verdict.exit_code, kPreemptedExitCode);

@@ -1,6 +1,7 @@
 #include "rendezvous/job/job_fixture.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -148,6 +149,11 @@ void JobFixture::BreakStream(const std::string& name) {
   Step(StreamClosed{stream});
 }
 
+void JobFixture::Lose(const std::string& name) {
+  BreakStream(name);
+  Wait(std::chrono::seconds(1));
+}
+
 void JobFixture::Reconnect(const std::string& name) {
   agent(name).stream = next_stream_++;
   by_stream_[agent(name).stream] = name;
@@ -284,6 +290,10 @@ int JobFixture::Count(const std::string& kind) const {
   return static_cast<int>(
       std::count_if(decisions_.begin(), decisions_.end(),
                     [&](const Decision& d) { return d.kind == kind; }));
+}
+
+HostKey KeyOf(const std::string& host) {
+  return {.host = host, .ip = absl::StrCat("ip-", host)};
 }
 
 JobSpec QuickSpec(int min_nodes, int max_nodes) {

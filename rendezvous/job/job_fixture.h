@@ -73,6 +73,9 @@ class JobFixture {
   // Reports a worker's `failure` while the agent stops its other workers.
   void Fails(const std::string& name, const Failure& failure);
   void BreakStream(const std::string& name);
+  // Breaks the stream and advances time beyond the reconnect grace of
+  // QuickSpec, so that the job loses the node.
+  void Lose(const std::string& name);
   // Makes the next report of a disconnected agent contain `failure` and
   // `phase`.
   void FailsUnreported(const std::string& name, const Failure& failure,
@@ -135,6 +138,10 @@ class JobFixture {
 // A spec with short time-outs: last call 4 s, join 60 s, lease 5 × 1 s,
 // reconnect grace 500 ms, stop grace 10 s, cool-down 5 s.
 JobSpec QuickSpec(int min_nodes, int max_nodes);
+
+// Returns the key of the machine `host`, for an agent whose peer is the `ip` of
+// this key.
+HostKey KeyOf(const std::string& host);
 
 // Returns the failure of worker `rank` that exited with `code`.
 Failure ExitedWith(int rank, int code);

@@ -464,8 +464,7 @@ TEST(JobStickyRanks, AnNcclIdThatARecordedNodeBringsAlongIsNotUsed) {
   job.Join("b");
   // Only b has started round 1 when the coordinator ends.
   job.Runs("b");
-  job.BreakStream("a");
-  job.Wait(seconds(1));
+  job.Lose("a");
   job.Reconnect("a");
   job.ReplaceCoordinator();
   job.ReconnectAll({"a", "b"});

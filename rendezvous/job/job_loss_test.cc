@@ -258,8 +258,7 @@ TEST(JobLoss, LossOfOneThatHasStoppedIsNotCountedTwice) {
 TEST(JobLoss, ALostSpareBreaksNothing) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b", "c"});
-  job.BreakStream("c");
-  job.Wait(seconds(1));
+  job.Lose("c");
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_EQ(job.Count("lost"), 1);
   EXPECT_EQ(job.status().nodes.size(), 2u);

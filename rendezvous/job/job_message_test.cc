@@ -285,8 +285,7 @@ TEST(JobPlaceKey, AnIncarnationWithoutItsKeyIsRefused) {
 TEST(JobPlaceKey, ALostIncarnationReturnsOnlyWithItsKey) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
-  job.BreakStream("b");
-  job.Wait(seconds(1));
+  job.Lose("b");
   Report& stranger = job.Create("stranger").report;
   stranger.node = job.agent("b").report.node;
   stranger.sequence = 1000;
@@ -433,8 +432,7 @@ TEST(JobSpeaker, TheLowestRankLeftSpeaksAfterABreak) {
   JobFixture job(QuickSpec(3, 3));
   job.StartAll({"a", "b", "c"});
   job.agent("a").silent = true;
-  job.BreakStream("a");
-  job.Wait(seconds(1));
+  job.Lose("a");
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
   EXPECT_THAT(Say(job, DirectiveKind::kStop, {"b", "c"}), ElementsAre("b"));
   job.Stopping("c");
@@ -463,8 +461,7 @@ TEST(JobSpeaker, ANodeThatTheJobWentOnWithoutSaysSo) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
   job.agent("b").silent = true;
-  job.BreakStream("b");
-  job.Wait(seconds(1));
+  job.Lose("b");
   job.AllStop();
   job.Runs("a");
   EXPECT_EQ(job.round(), 2);
@@ -503,8 +500,7 @@ TEST(JobSpeaker, AStopOfAnEarlierRoundIsAsAnyOther) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
   job.agent("b").silent = true;
-  job.BreakStream("b");
-  job.Wait(seconds(1));
+  job.Lose("b");
   job.AllStop();
   job.Runs("a");
   job.agent("a").report.cancel = CancelWish{.signal = 2};
@@ -778,8 +774,7 @@ TEST_F(JobSuccession, IsNoLongerShownWhenThePlaceIsFree) {
   EXPECT_THAT(job_.status().reason, HasSubstr("waits for the end"));
   job_.agent("b").silent = true;
   job_.agent("c").silent = true;
-  job_.BreakStream("b");
-  job_.Wait(seconds(1));  // longer than the reconnect grace of b
+  job_.Lose("b");  // longer than the reconnect grace of b
   EXPECT_THAT(job_.status().reason, Not(HasSubstr("waits for the end")));
 }
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "rendezvous/job/job_fixture.h"
 
 namespace muster::rendezvous {
@@ -21,10 +20,6 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 using Names = std::vector<std::string>;
-
-HostKey KeyOf(const std::string& host) {
-  return {.host = host, .ip = absl::StrCat("ip-", host)};
-}
 
 JobSpec Restarting(int min_nodes, int max_nodes) {
   JobSpec spec = QuickSpec(min_nodes, max_nodes);
@@ -247,8 +242,7 @@ TEST_F(JobQuarantine, TheFailureThatEndsTheJobCounts) {
 
 TEST_F(JobQuarantine, ALostNodeCounts) {
   Begin(Restarting(1, 2), {"a", "b"});
-  job_->BreakStream("b");
-  job_->Wait(seconds(1));
+  job_->Lose("b");
   job_->AllStop();
   const auto list = job_->memory().List(job_->wall_time());
   ASSERT_THAT(list, SizeIs(1));
@@ -259,8 +253,7 @@ TEST_F(JobQuarantine, ALostNodeCounts) {
 TEST_F(JobQuarantine, SeveralNodesThatAreLostTogetherDoNotCount) {
   Begin(Restarting(1, 3), {"a", "b", "c"});
   job_->BreakStream("b");
-  job_->BreakStream("c");
-  job_->Wait(seconds(1));
+  job_->Lose("c");
   job_->AllStop();
   EXPECT_THAT(job_->memory().List(job_->wall_time()), IsEmpty());
 }
@@ -269,8 +262,7 @@ TEST_F(JobQuarantine, AnAgentOfTheCoordinatorsProcessIsNotLostByItsMachine) {
   job_.emplace(Restarting(1, 2));
   for (const char* const name : {"a", "b"}) job_->Create(name).peer = "";
   job_->StartAll({"a", "b"});
-  job_->BreakStream("b");
-  job_->Wait(seconds(1));
+  job_->Lose("b");
   job_->AllStop();
   EXPECT_THAT(job_->memory().List(job_->wall_time()), IsEmpty());
 }
@@ -279,8 +271,7 @@ TEST_F(JobQuarantine, ALossInACancelledOrPreemptedJobDoesNotCount) {
   Begin(Restarting(1, 2), {"a", "b"});
   job_->agent("a").report.preemption = PreemptionNotice{.signal = SIGTERM};
   job_->Report("a");
-  job_->BreakStream("b");
-  job_->Wait(seconds(1));
+  job_->Lose("b");
   job_->AllStop();
   EXPECT_THAT(job_->memory().List(job_->wall_time()), IsEmpty());
 }

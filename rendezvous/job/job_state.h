@@ -184,10 +184,12 @@ int GoodSpares(const JobState& state);
 // (NetworkCheckTime::kSuspicion).
 bool IsSuspicious(const JobState& state);
 
-// The number of nodes that are missing for a world besides those that the check
-// by pairs keeps out; negative: so many can be spared. Quarantined nodes count
-// as present, as in UsableNodes: they fill up first, and nodes that the check
-// found bad only if these are too few as well.
+// Returns how many nodes a world lacks without the nodes that the check by
+// pairs found bad: min_nodes minus the nodes that are ready or will be soon,
+// but at least 1 if the nodes that are present would be a majority of the
+// electors and the ready ones are not. Negative: there are more nodes than
+// needed. Quarantined nodes count as ready: they get a place before nodes that
+// the check found bad.
 int MissingNodes(const JobState& state);
 // When nodes that the check by pairs found bad may get a place because others
 // are missing.

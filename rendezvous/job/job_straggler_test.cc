@@ -81,8 +81,7 @@ TEST_F(JobStraggler, ANewRoundBeginsAnew) {
   Train(25, milliseconds(600));
   ASSERT_EQ(job_.status().slow_ranks.size(), 1u);
   job_.Join("c");
-  job_.BreakStream("a");
-  job_.Wait(seconds(1));
+  job_.Lose("a");
   EXPECT_THAT(job_.status().slow_ranks, IsEmpty());
 }
 

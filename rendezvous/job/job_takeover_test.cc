@@ -172,8 +172,7 @@ TEST(JobTakeoverTest, NoWorldBeginsWithoutAMajorityOfTheNewest) {
   // enough nodes are present, but no majority of the old world.
   JobFixture job = RunningJob(1, 3);
   job.BreakStream("b");
-  job.BreakStream("c");
-  job.Wait(seconds(1));
+  job.Lose("c");
   job.AllStop();
   job.Join("e");
   job.Join("f");
@@ -194,8 +193,7 @@ TEST(JobTakeoverTest, AMinorityIsGivenUpAfterTheRejoinTimeout) {
   JobFixture job = JobFixture::HostedBy("a", spec);
   job.StartAll({"a", "b", "c"});
   job.BreakStream("b");
-  job.BreakStream("c");
-  job.Wait(seconds(1));
+  job.Lose("c");
   job.AllStop();
   job.Wait(seconds(21));
   EXPECT_EQ(job.phase(), JobPhase::kFinished);
@@ -205,8 +203,7 @@ TEST(JobTakeoverTest, AMinorityIsGivenUpAfterTheRejoinTimeout) {
 
 TEST(JobTakeoverTest, AShrunkWorldIsTheNextElectorate) {
   JobFixture job = RunningJob(1, 3);
-  job.BreakStream("c");
-  job.Wait(seconds(1));
+  job.Lose("c");
   job.AllStop();
   job.Wait(seconds(1));
   ASSERT_EQ(job.round(), 2);
@@ -214,8 +211,7 @@ TEST(JobTakeoverTest, AShrunkWorldIsTheNextElectorate) {
   job.Runs("b");
   EXPECT_EQ(job.told("a").electorate.nodes, 2);
   // Only one node of a two-node world is left. Half of a world is no majority.
-  job.BreakStream("b");
-  job.Wait(seconds(1));
+  job.Lose("b");
   job.AllStop();
   job.Wait(seconds(5));
   EXPECT_EQ(job.round(), 3);
@@ -257,8 +253,7 @@ TEST(JobTakeoverTest, AnAnnouncementDeposesWithoutAMajorityOnly) {
   job.Step(CoordinatorTold{.epoch = epoch + 1});
   EXPECT_FALSE(job.last_step().deposed);
   EXPECT_FALSE(job.job().MayAsk());
-  job.BreakStream("c");
-  job.Wait(seconds(1));
+  job.Lose("c");
   EXPECT_TRUE(job.job().MayAsk());
   job.Step(CoordinatorTold{.epoch = epoch});
   EXPECT_FALSE(job.last_step().deposed) << "not newer";
@@ -318,8 +313,7 @@ TEST(JobTakeoverTest, WithMajorityAnAgentThatWasStartedAgainDoesNotElect) {
     JobFixture job = JobFixture::HostedBy("a", spec);
     job.StartAll({"a", "b", "c"});
     job.BreakStream("b");
-    job.BreakStream("c");
-    job.Wait(seconds(1));
+    job.Lose("c");
     job.AllStop();
     job.Restart("b");
     job.Wait(seconds(5));
@@ -393,8 +387,7 @@ TEST(JobTakeoverTest, AWorldThatMayHaveBegunElectsAsWell) {
   for (const char* name : {"a", "b", "c"}) job.Join(name);
   job.Runs("a");
   job.BreakStream("b");
-  job.BreakStream("c");
-  job.Wait(seconds(1));
+  job.Lose("c");
   job.AllStop();
   job.Join("d");
   job.Wait(seconds(10));
@@ -410,8 +403,7 @@ TEST(JobTakeoverTest, AnUnhealthyNodeOfAWorldThatMayHaveBegunIsNotReady) {
   for (const char* name : {"a", "b", "c"}) job.Join(name);
   job.Runs("a");
   job.BreakStream("b");
-  job.BreakStream("c");
-  job.Wait(seconds(1));
+  job.Lose("c");
   job.AllStop();
   job.agent("c").report.health = Health::kUnhealthy;
   job.Reconnect("c");
@@ -425,8 +417,7 @@ TEST(JobTakeoverTest, AWorldThatNeverBeganElectsNobody) {
   for (const char* name : {"a", "b", "c"}) job.Join(name);
   // Node a receives the stop order before it has begun round 1.
   job.BreakStream("b");
-  job.BreakStream("c");
-  job.Wait(seconds(1));
+  job.Lose("c");
   job.Idle("a");
   job.Wait(seconds(5));
   EXPECT_EQ(job.round(), 2);
@@ -578,14 +569,12 @@ TEST(JobTakeoverTest, NodesThatHaveLeftAreNotAwaited) {
 
 TEST(JobTakeoverTest, ANodeThatLeavesIsAwaitedUntilItsWorkersHaveStopped) {
   JobFixture job = RunningJob(1, 2);
-  job.BreakStream("b");
-  job.Wait(seconds(1));
+  job.Lose("b");
   job.AllStop();
   job.Wait(seconds(5));
   ASSERT_EQ(job.round(), 2);
   job.Runs("a");
-  job.BreakStream("a");
-  job.Wait(seconds(1));
+  job.Lose("a");
   job.Reconnect("b");
   ASSERT_EQ(job.told("b").kind, DirectiveKind::kStop);
   job.Idle("b");
@@ -610,8 +599,7 @@ TEST(JobTakeoverTest, ANodeThatIsGoneIsCountedOnce) {
   job.Report("b");
   // Without a new directive, b keeps reporting that it is an elector.
   job.agent("b").deaf = true;
-  for (const char* name : {"c", "d", "e"}) job.BreakStream(name);
-  job.Wait(seconds(1));
+  for (const char* name : {"c", "d", "e"}) job.Lose(name);
   job.AllStop();
   job.Report("b");
   job.Wait(seconds(20));
@@ -633,8 +621,7 @@ TEST(JobTakeoverTest, AnElectorMayComeAfterItsRoundIsOver) {
   job.Reconnect("a");
   EXPECT_EQ(job.told("a").electorate.rank, 0);
   job.BreakStream("c");
-  job.BreakStream("d");
-  job.Wait(seconds(1));
+  job.Lose("d");
   job.AllStop();
   job.Wait(seconds(10));
   EXPECT_EQ(job.round(), 2) << "a and b are half of the electors";

@@ -40,8 +40,7 @@ TEST(JobTime, TheTimesOfNodesThatAreGoneStay) {
   Spend(&job, "a", 10);
   Spend(&job, "b", 20);
   EXPECT_EQ(job.status().time.productive_s(), 30);
-  job.BreakStream("b");
-  job.Wait(seconds(1));
+  job.Lose("b");
   ASSERT_EQ(job.status().nodes.size(), 1u);
   EXPECT_EQ(job.status().time.productive_s(), 30);
   // If an agent returns, it reports its total time again. A restarted agent
@@ -49,8 +48,7 @@ TEST(JobTime, TheTimesOfNodesThatAreGoneStay) {
   job.agent("b").report.time.ledger[Activity::kProductive] = seconds(25);
   job.Reconnect("b");
   EXPECT_EQ(job.status().time.productive_s(), 35);
-  job.BreakStream("b");
-  job.Wait(seconds(1));
+  job.Lose("b");
   job.agent("b").report.time = {};
   job.Restart("b");
   Spend(&job, "b", 1);
@@ -121,8 +119,7 @@ TEST(JobTime, AHangAndALostNodeAreCausesOfTheirOwn) {
   job.Idle("b");
   job.Runs("a");
   job.Runs("b");
-  job.BreakStream("b");
-  job.Wait(seconds(1));
+  job.Lose("b");
   job.Idle("a");
   job.Restart("b");
   job.Wait(seconds(5));
@@ -178,8 +175,7 @@ TEST(JobTime, ANewCoordinatorWithTheRecordKnowsIt) {
   Spend(&job, "a", 10);
   Lose(&job, "a", 1, 4);
   Lose(&job, "b", 1, 6);
-  job.BreakStream("b");
-  job.Wait(seconds(1));
+  job.Lose("b");
   job.ReplaceCoordinator();
   EXPECT_EQ(job.status().time.productive_s(), 20);
   job.Reconnect("a");

@@ -137,10 +137,10 @@ struct Node {
   bool ready() const;
   // Whether running health checks will soon make the node ready or unhealthy.
   bool being_checked() const;
-  // Whether the node is kept out of a world only by bad health, by a ban of its
-  // machine or by the check by pairs.
+  // Whether the node would be ready without one of these: a failed health
+  // check, a ban of its machine, a bad result of the check by pairs.
   bool kept_out() const;
-  // Whether it is only the check by pairs that keeps the node out.
+  // Whether the node would be ready without a bad result of the check by pairs.
   bool kept_out_by_check() const;
   // Whether the node is ready, but left out while others suffice.
   bool quarantined() const;

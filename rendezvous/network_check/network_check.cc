@@ -12,9 +12,9 @@
 namespace muster::rendezvous {
 namespace {
 
-// The value in the middle; of an even number of values, the better one of the
-// two in the middle, so that of two nodes the worse one is compared with the
-// other. 0 if there are no values. `better` orders the values.
+// Returns the median of `values` in the order `better`; 0 if there are none.
+// For an even number of values this is the better one of the two middle values,
+// so that the worse of two nodes is compared with the better one.
 template <typename Better>
 double Median(std::vector<double> values, Better better) {
   if (values.empty()) return 0;
@@ -26,7 +26,8 @@ double Median(std::vector<double> values, Better better) {
 
 bool IsPositive(double value) { return std::isfinite(value) && value > 0; }
 
-// "941 MB/s", "0.21 ms" and so on, with three significant digits.
+// Return a value as text with three significant digits and its unit, such as
+// "941 MB/s" or "0.21 ms".
 std::string RateText(double bytes_per_s) {
   return bytes_per_s >= 1e9 ? absl::StrFormat("%.3g GB/s", bytes_per_s / 1e9)
                             : absl::StrFormat("%.3g MB/s", bytes_per_s / 1e6);
@@ -35,7 +36,7 @@ std::string TimeText(double seconds) {
   return absl::StrFormat("%.3g ms", seconds * 1e3);
 }
 
-// Why a node's answer has no usable values; "": it has.
+// Returns the reason why a node's answer has no usable values; "": it has some.
 std::string DefectOf(bool came, const PairMeasurement& answer) {
   if (!came) return "no answer";
   if (!answer.failure.empty()) return answer.failure;
@@ -184,7 +185,8 @@ NetworkCheck::Pairs NetworkCheck::Plan(
     good.insert(good.end(), suspects.begin(), suspects.end());
     return PlanAllPairs(good);
   }
-  // A suspect has met no good node, otherwise it would not be a suspect.
+  // Any suspect can be paired with any good node: a node that was measured with
+  // a good one is known to be good or bad, and so no suspect.
   std::vector<std::string> left;
   for (size_t i = 0; i < suspects.size(); ++i) {
     if (i < good.size()) {
@@ -200,8 +202,8 @@ NetworkCheck::Pairs NetworkCheck::Plan(
   } else if (good.empty()) {
     return {};  // Nothing can decide between the suspects.
   }
-  // Nodes that were neighbours before are half of the list apart now, unless
-  // only two are left.
+  // Pair nodes that are half the list apart. In the first round, neighbours
+  // were paired, so these pairs are new unless only two nodes are left.
   const size_t half = left.size() / 2;
   for (size_t i = 0; i < half; ++i) {
     if (HaveMet(left[i], left[i + half])) continue;

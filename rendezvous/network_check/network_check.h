@@ -61,7 +61,7 @@ class NetworkCheck {
   struct Finding {
     std::string node_id;
     Grade grade = Grade::kGood;
-    // What was measured, and with which partners: a clause whose subject is the
+    // The measured values and the partners, as a clause whose subject is the
     // node. Empty if the grade is kGood.
     std::string why;
   };

@@ -11,9 +11,9 @@
 
 namespace muster::rendezvous {
 
-// The newest lines of a rank's output, collected from the updates of an
-// inquiry, for a page or a screen that shows the end of the output only. Older
-// lines are dropped. Pure; not thread-safe.
+// Collects the last lines of a rank's output from the updates of an inquiry.
+// The dashboard and `launch top` show them. Keeps at most kMaxLines lines;
+// drops older ones. Pure; not thread-safe.
 class OutputTail {
  public:
   static constexpr size_t kMaxLines = 50;

@@ -81,8 +81,8 @@ void LinkWatch::Record(int rank, int node, const RankTimes& times) {
   const double own = passed(known.last.own, times.own);
   const double blocked = passed(known.last.blocked, times.blocked);
   if (known.node == kNone || own < 0 || blocked < 0) {
-    // These are the rank's first times, or the first ones after its measurement
-    // began anew.
+    // There is no window yet: `times` are the first times of the rank, or of a
+    // new worker process.
     known = Rank();
     known.node = node;
     known.last = times;

@@ -48,7 +48,8 @@ struct SlowNode {
 // nodes no node is named.
 inline constexpr double kMinLinkRatio = 2;
 inline constexpr double kMinLinkExcess = 0.1;
-// A smaller share of the other links counts as this share in SlowNode::ratio.
+// Lower bound of the other links' share in SlowNode::ratio, so that the ratio
+// is finite.
 inline constexpr double kLeastOtherShare = 0.01;
 std::optional<SlowNode> SlowestNode(const std::vector<LinkShare>& links);
 

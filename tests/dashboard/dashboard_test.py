@@ -46,10 +46,11 @@ sys.exit(int(open(sys.argv[1]).read()))
 '''
 
 
-# A worker that prints hostile lines, and then each line that is appended to the
-# file `say`. The line `flood` stands for 20,000 lines; `exit` ends the worker.
+# A worker that prints hostile lines, and then each line that it reads from the
+# FIFO of its rank. The line `flood` stands for 20,000 lines. The worker ends at
+# the end of the FIFO.
 _PRINTER = r'''
-import os, sys, threading
+import os, sys
 out = sys.stdout.buffer
 sys.stderr.write('a warning\n')
 sys.stderr.flush()
@@ -59,16 +60,12 @@ out.write(b'\x1b[31mred\x1b[0m \x1b]0;title\x07\x00bell\x07 \xff\xfe '
           b'\xe2\x80\xaeabc\x1b[\n')
 out.write(b'hello of rank %d\n' % int(os.environ['RANK']))
 out.flush()
-with open(sys.argv[1] + '.say') as said:
-  while True:
-    line = said.readline()
-    if line == 'exit\n':
-      sys.exit(0)
+with open(sys.argv[1] + '.say' + os.environ['RANK']) as said:
+  for line in said:
     if line == 'flood\n':
       line = ''.join(f'line {i}\n' for i in range(20_000)) + 'after it\n'
     out.write(line.encode())
     out.flush()
-    threading.Event().wait(0.02)
 '''
 
 
@@ -302,8 +299,9 @@ class Dashboard(unittest.TestCase):
   def test_the_output_of_the_chosen_rank(self):
     with open(self.worker, 'w') as file:
       file.write(_PRINTER)
-    say = open(self.end_file + '.say', 'w')
-    self.addCleanup(say.close)
+    fifos = [f'{self.end_file}.say{rank}' for rank in range(2)]
+    for fifo in fifos:
+      os.mkfifo(fifo)
     url, endpoint = self.daemon()
     node = self.nodes(endpoint, 'a-job', count=1, stdout=subprocess.DEVNULL)[0]
     until('the job is there',
@@ -311,6 +309,10 @@ class Dashboard(unittest.TestCase):
     browser = self.browser
     self.show(url)
     until('both ranks run', lambda: browser.states() == ['unheard'] * 2)
+    # Opening a FIFO blocks until the worker reads it.
+    said = [open(fifo, 'w') for fifo in fifos]
+    for fifo in said:
+      self.addCleanup(fifo.close)
     self.assertTrue(browser.is_shown('output-hint'))
     self.assertFalse(browser.is_shown('output'))
     browser.press(Keys.HOME)
@@ -329,8 +331,9 @@ class Dashboard(unittest.TestCase):
           lambda: browser.text('output-state').startswith('live'))
 
     def tell(line):
-      say.write(line + '\n')
-      say.flush()
+      for fifo in said:
+        fifo.write(line + '\n')
+        fifo.flush()
     tell('news')
     until('a new line is shown',
           lambda: browser.lines()[-1:] == [['stdout', 'news']])
@@ -346,7 +349,8 @@ class Dashboard(unittest.TestCase):
     self.assertEqual(browser.driver.execute_script(
         'return document.querySelectorAll("#lines img, #lines b").length'), 0)
     self.assertNotEqual(browser.driver.title, '3')
-    tell('exit')
+    for fifo in said:
+      fifo.close()
     self.assertEqual(node.wait(timeout=_TIMEOUT_S), 0)
     until('the end is told', lambda: (
         browser.text('output-state') == 'the output has ended'))

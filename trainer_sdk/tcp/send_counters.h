@@ -9,7 +9,7 @@
 
 namespace muster {
 
-// What the kernel has counted about the sends of a TCP connection (TCP_INFO).
+// Counters of the kernel (TCP_INFO) for the data that a TCP connection sends.
 struct SendCounters {
   // Time during which sent data was not yet acknowledged.
   Duration busy = Duration::zero();
@@ -22,8 +22,8 @@ struct SendCounters {
   int64_t rate = 0;
 };
 
-// Reads the counters of the connected socket `fd`; nullopt: this is no TCP
-// socket, or the kernel is older than Linux 4.10.
+// Returns the counters of the connected socket `fd`. nullopt: `fd` is not a TCP
+// socket, or the kernel does not provide the counters (Linux before 4.10).
 std::optional<SendCounters> ReadSendCounters(int fd);
 
 // Returns for how long the network limited the sends between two states of the

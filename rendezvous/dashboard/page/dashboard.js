@@ -350,7 +350,7 @@ const output = {
     byId('output-hint').hidden = false;
   },
 
-  // A page that nobody sees reads no output.
+  // Reads the output of the chosen rank, unless the page is in a hidden tab.
   start() {
     if (this.rank === null || this.reading || document.hidden) return;
     this.reading = new AbortController();
@@ -951,7 +951,8 @@ byId('grid').addEventListener('click', (event) => {
   if (cell) grid.choose(grid.cells.indexOf(cell));
 });
 byId('views').addEventListener('change', () => grid.update());
-// Lines that are folded anew must not end the following.
+// When the width of the page changes, its lines wrap differently. Scroll to the
+// end again, so that the page continues to follow the output.
 new ResizeObserver(() => {
   byId('lines').scrollTop = byId('lines').scrollHeight;
 }).observe(byId('lines'));

@@ -215,7 +215,7 @@ class Namespaces(_Job):
     self.assertIn('all are good', self.events('check')[-1])
     self.slow_down(self.hosts[1])
     nodes[3].send(signal.SIGKILL)
-    # It has run in the first round.
+    # The node ran in the first round, so it ends with the verdict's exit code.
     why = self.expect_spare(nodes[1], [nodes[0], nodes[2]], exit_code=0)
     self.assertRegex(why, r'slow in the check by pairs: .* MB/s .* with ')
     self.assertRegex('; '.join(self.events('check')),

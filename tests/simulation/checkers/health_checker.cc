@@ -38,8 +38,9 @@ class HealthChecker : public Checker {
   }
 
  private:
-  // A world contains a node that the check by pairs found bad only if too few
-  // others are here. With a takeover a majority may need it.
+  // Checks that a world contains a node that the check by pairs found bad only
+  // if fewer than min_nodes others are present. Does not check plans with a
+  // takeover, where a majority may need the bad node as well.
   void CheckFaults(const CoordinatorStepped& step) {
     if (plan().takeover) return;
     int good = 0;
