@@ -163,8 +163,8 @@ void Job::WaiveFaults() {
       }
     }
   }
-  std::ranges::stable_partition(bad, [&](const Node* node) {
-    return !unreachable.contains(node->identity.node_id);
+  std::ranges::stable_sort(bad, {}, [&](const Node* node) {
+    return unreachable.contains(node->identity.node_id);
   });
   const int good = state_.nodes.ready();
   for (Node* const node : bad) {

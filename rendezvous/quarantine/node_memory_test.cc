@@ -203,6 +203,7 @@ TEST_F(NodeMemoryTest, AnotherAddressIsAnotherMachine) {
 TEST_F(NodeMemoryTest, AFreedMachineBeginsAnew) {
   Quarantine("a");
   ASSERT_TRUE(memory_.Free(now_, "a", "ada").ok());
+  memory_.Refresh(now_, kNodes);
   EXPECT_EQ(StateOf("a"), HostState::kHealthy);
   ASSERT_THAT(memory_.List(now_), SizeIs(1));
   EXPECT_EQ(memory_.List(now_)[0].judgement.state, HostState::kFreed);
@@ -256,6 +257,7 @@ TEST_F(NodeMemoryTest, RemembersTheWorstMachinesAndTheNewestFaults) {
     Record(Fault(absl::StrCat("h", i), FaultKind::kStraggler, 3), 10'000);
   }
   EXPECT_THAT(memory_.List(now_), SizeIs(NodeMemory::kMaxHosts));
+  EXPECT_GT(ScoreOf("bad"), 0);
   now_ = kBegin + hours(1000);
   for (int i = 0; i < 100; ++i) Record(Fault("bad", FaultKind::kLost));
   EXPECT_EQ(memory_.List(now_)[0].faults,
