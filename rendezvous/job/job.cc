@@ -148,6 +148,7 @@ void Job::On(const ReportArrived& event) {
   if (state_.round == 0) {
     // The job may have begun with an earlier coordinator.
     state_.born = std::min(state_.born, state_.now - report.job_age);
+    SpendAsTold(report);
     if (report.place.has_value()) {
       state_.adoption.Begin(state_.now + state_.spec.lease());
     }
@@ -679,11 +680,22 @@ void Job::On(const CoordinatorTold& event) {
   // A restarted coordinator that has begun no round knows less than any other
   // coordinator, even one without a majority.
   const bool knows_nothing = IsFounding(state_.epoch) && state_.round == 0;
-  if (event.backing == Backing::kMinority && !knows_nothing) return;
-  // An elected coordinator with a majority does not give way: no other
-  // coordinator can have a majority.
-  if (MayAnnounce() && !IsFounding(state_.epoch)) return;
-  outbox_.Depose("a newer coordinator announces itself");
+  switch (event.backing) {
+    case Backing::kMajority:
+      // An elected coordinator with a majority does not give way: no other
+      // coordinator can have a majority.
+      if (HasMajority() && !IsFounding(state_.epoch)) return;
+      outbox_.Depose("a newer coordinator announces itself");
+      return;
+    case Backing::kMinority:
+      if (!knows_nothing) return;
+      outbox_.Depose("a newer coordinator without a majority asks for one");
+      return;
+    case Backing::kPromise:
+      if (finished() || MayAnnounce()) return;
+      outbox_.Depose("nodes elsewhere have met a newer coordinator");
+      return;
+  }
 }
 
 void Job::On(const HostsJudged& event) {
@@ -762,9 +774,17 @@ bool Job::MayAsk() const {
           IsFounding(state_.epoch));
 }
 
-bool Job::MayAnnounce() const {
-  return !finished() && state_.electors.nodes > 0 &&
+bool Job::HasMajority() const {
+  return state_.electors.nodes > 0 &&
          LackingWorld(state_, Among::kAll) == nullptr;
+}
+
+bool Job::MayAnnounce() const {
+  const bool is_elected =
+      !state_.own_endpoint.empty() && !IsFounding(state_.epoch);
+  const bool before_any_world =
+      state_.electors.nodes == 0 && state_.unsettled.empty();
+  return !finished() && (HasMajority() || (is_elected && before_any_world));
 }
 
 bool Job::AwaitsNodes() const {

@@ -97,7 +97,8 @@ class Job {
   bool has_begun() const { return state_.round > 0; }
   // Whether this coordinator may announce to others that it coordinates the
   // job. It may if so many electors are present that no other coordinator can
-  // have a majority. (Electors are the nodes that elect a coordinator.)
+  // have a majority. (Electors are the nodes that elect a coordinator.) It also
+  // may if it was elected and knows no electors yet.
   bool MayAnnounce() const;
   // Whether this coordinator should ask others whether a newer coordinator
   // exists. It should if too few electors are present, or if it may have been
@@ -115,6 +116,10 @@ class Job {
   bool OwesVerdict() const;
 
  private:
+  // Whether so many electors are here that no other coordinator can have a
+  // majority. False if no electors are known.
+  bool HasMajority() const;
+
   // --- events and nodes (job.cc)
   void On(const ReportArrived& event);
   void On(const StreamClosed& event);

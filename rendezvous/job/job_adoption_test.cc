@@ -239,6 +239,22 @@ TEST(JobAdoptionTest, TheBudgetIsNotForgottenWithoutAMajority) {
   EXPECT_EQ(job.status().restarts_used, 1);
 }
 
+TEST(JobAdoptionTest, NodesWithoutARoundKnowTheBudget) {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.max_restarts = 9;
+  JobFixture job(spec);
+  job.Create("a").report.restarts_used = 2;
+  job.Join("a");
+  job.Create("b").report.restarts_used = 1;
+  job.Join("b");
+  EXPECT_EQ(job.round(), 1);
+  EXPECT_EQ(job.told("a").place.restart_count, 2);
+  // A node that joins a job that has begun here does not change the budget.
+  job.Create("c").report.restarts_used = 3;
+  job.Join("c");
+  EXPECT_EQ(job.status().restarts_used, 2);
+}
+
 TEST(JobAdoptionTest, AVerdictThatNodesWereToldIsNotForgotten) {
   JobSpec spec = QuickSpec(2, 3);
   spec.max_restarts = 0;

@@ -97,9 +97,6 @@ void Job::ConsiderAdoption() {
                               "known"));
     AdoptRound(reports);
   } else {
-    // No round is adopted, so it is unknown which report has the newest number
-    // of used restarts. Use the largest number.
-    for (const auto& [id, report] : reports) SpendAsTold(report);
     KeepElectors(reports);
     outbox_.Note(
         "adopt", "",
@@ -131,7 +128,10 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
   state_.blame.Clear();
   state_.signals.clear();
   state_.restarts_used = state_.world.restart_count;
-  std::optional<RoundEnd> end;
+  // The report of a node that a coordinator has told the end of the round. If
+  // several coordinators have ended it, the newest one's end counts: only that
+  // one can have told it to a majority.
+  const Report* ended = nullptr;
   bool is_alive = false;
   for (const World::Member& member : state_.world.members) {
     if (member.node_id.empty()) continue;
@@ -144,13 +144,15 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
     // The earlier coordinator has counted the failure that ended the round.
     // Apply counts only failures that no coordinator has counted.
     SpendAsTold(report);
-    if (!end.has_value()) end = report.round_end;
+    if (ended == nullptr || report.electorate.epoch > ended->electorate.epoch) {
+      ended = &report;
+    }
   }
   if (!state_.own_endpoint.empty()) Elect();
   ChooseStandbys();
-  if (!is_alive && end.has_value() && !end->exit_code.has_value()) {
+  if (!is_alive && ended != nullptr && !ended->round_end->exit_code) {
     // The round has ended and was counted, so the next round follows.
-    state_.why = end->reason;
+    state_.why = ended->round_end->reason;
     state_.world.unknown = 0;
     state_.gathering.Begin(state_.now);
     return;
@@ -162,7 +164,7 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
     Node* const node = state_.nodes.Find(member.node_id);
     if (node != nullptr) JoinAdopted(*node, reports.at(member.node_id));
   }
-  if (end.has_value()) EndAdopted(*end, reports);
+  if (ended != nullptr) EndAdopted(*ended->round_end, reports);
 }
 
 void Job::FindLostHost(const std::map<std::string, Report>& reports) {

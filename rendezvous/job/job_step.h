@@ -43,7 +43,7 @@ struct DrainAsked {
   std::string node;
   std::string principal;  // caller's name; empty: unknown
 };
-// Another coordinator with this epoch announces that it coordinates the job.
+// A coordinator or a standby in another process has announced this epoch.
 struct CoordinatorTold {
   uint64_t epoch = 0;
   Backing backing = Backing::kMajority;

@@ -261,6 +261,55 @@ TEST(JobTakeoverTest, AnAnnouncementDeposesWithoutAMajorityOnly) {
   EXPECT_TRUE(job.last_step().deposed);
 }
 
+TEST(JobTakeoverTest, TheEndThatTheNewestCoordinatorToldCounts) {
+  JobFixture job = RunningJob(3, 4);
+  job.Lose("d");
+  ASSERT_EQ(job.kind("a"), DirectiveKind::kStop);
+  // A coordinator that was elected by b and c has told c another end of the
+  // round.
+  Report& report = job.agent("c").report;
+  report.round_end = RoundEnd{
+      .cause = StopCause::kBroken, .exit_code = 3, .reason = "rank 4 failed"};
+  report.electorate.epoch += kDrawnEpochMask + 1;
+  for (const char* name : {"a", "b", "c"}) {
+    job.agent(name).report.phase = NodePhase::kIdle;
+  }
+  job.TakeOver("b");
+  job.ReconnectAll({"a", "b", "c"});
+  EXPECT_EQ(job.told("a").stop.exit_code, 3);
+  job.AllStop();
+  ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->exit_code, 3);
+}
+
+TEST(JobTakeoverTest, AnElectedCoordinatorWithoutAWorldAnnouncesItself) {
+  JobFixture job = JobFixture::HostedBy("a", QuickSpec(3, 3));
+  job.Join("a");
+  EXPECT_FALSE(job.job().MayAnnounce()) << "the first coordinator";
+  job.TakeOver("a");
+  job.ReconnectAll({"a"});
+  EXPECT_TRUE(job.job().MayAnnounce());
+  EXPECT_FALSE(job.job().MayAsk());
+  job.Step(CoordinatorTold{.epoch = job.job().epoch() + 1});
+  EXPECT_TRUE(job.last_step().deposed) << "a newer one may know a world";
+}
+
+TEST(JobTakeoverTest, APromiseElsewhereDeposesWithoutAMajorityOnly) {
+  const CoordinatorTold told = {.epoch = kDrawnEpochMask + 1,
+                                .backing = Backing::kPromise};
+  JobFixture job = RunningJob(2, 3);
+  job.Step(told);
+  EXPECT_FALSE(job.last_step().deposed);
+  job.Lose("b");
+  job.Lose("c");
+  job.Step(told);
+  EXPECT_TRUE(job.last_step().deposed);
+  JobFixture ended = RunningJob(2, 2);
+  for (const char* name : {"a", "b"}) ended.Succeeds(name);
+  ended.Step(told);
+  EXPECT_FALSE(ended.last_step().deposed) << "its verdict stays";
+}
+
 TEST(JobTakeoverTest, ACoordinatorThatBeginsTheJobAgainYieldsToTheElectedOne) {
   JobFixture job = RunningJob(2, 3);
   EXPECT_TRUE(job.job().MayAnnounce());

@@ -64,9 +64,17 @@ inline int RankIn(const std::vector<std::string>& members,
   return static_cast<int>(found - members.begin());
 }
 
-// Whether a coordinator is connected to a majority of the electorate (the nodes
-// that elect a coordinator).
-enum class Backing { kMajority, kMinority };
+// Who announces an epoch.
+enum class Backing {
+  // The coordinator of this epoch, with a majority of the electorate (the nodes
+  // that elect a coordinator).
+  kMajority,
+  // The coordinator of this epoch, without a majority.
+  kMinority,
+  // A standby. One of the nodes that have connected to it has promised to obey
+  // no coordinator with a lower epoch.
+  kPromise,
+};
 
 }  // namespace muster::rendezvous
 

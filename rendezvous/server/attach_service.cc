@@ -511,7 +511,8 @@ class AttachService : public v1::Coordinator::CallbackService {
     if (announcement.gathered() > 0) {
       return coordinator_->Meet(announcement.run_id(),
                                 {.endpoint = announcement.endpoint(),
-                                 .nodes = announcement.gathered()});
+                                 .nodes = announcement.gathered(),
+                                 .promised = announcement.epoch()});
     }
     return coordinator_->Told(
         announcement.run_id(), announcement.epoch(), announcement.endpoint(),

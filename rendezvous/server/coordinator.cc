@@ -371,12 +371,29 @@ class Coordinator::Impl {
   }
 
   absl::Status Meet(const std::string& run_id, const Standby::Assembly& other) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!options_.takeover.has_value() || run_id != options_.only_run_id) {
-      return absl::NotFoundError("no such job");
+    if (const auto why = FutureEpoch(other.promised)) {
+      return absl::InvalidArgumentError(*why);
     }
+    std::shared_ptr<DrivenJob> job;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (!options_.takeover.has_value() || run_id != options_.only_run_id) {
+        return absl::NotFoundError("no such job");
+      }
+      if (other.endpoint == options_.takeover->own_endpoint) {
+        return absl::OkStatus();
+      }
+      const auto found = jobs_.find(run_id);
+      if (found != jobs_.end()) job = found->second;
+    }
+    // The promise may depose the job; OnDeposed then creates a standby.
+    if (job != nullptr) {
+      job->OnCoordinatorTold(
+          {.epoch = other.promised, .backing = Backing::kPromise});
+    }
+    std::lock_guard<std::mutex> lock(mutex_);
     const std::string& own = options_.takeover->own_endpoint;
-    if (standby_ == nullptr || other.endpoint == own) return absl::OkStatus();
+    if (standby_ == nullptr) return absl::OkStatus();
     // Meet elects no coordinator, so the function that Perform returns sends
     // nothing.
     Perform(standby_->Meet(MonotonicNow(), other, own))();
@@ -409,6 +426,7 @@ class Coordinator::Impl {
       const int gathered = standby_->Assembled(MonotonicNow());
       if (gathered == 0) return std::nullopt;
       return Announcement{.run_id = options_.only_run_id,
+                          .epoch = standby_->HighestPromise(),
                           .endpoint = options_.takeover->own_endpoint,
                           .gathered = gathered,
                           .standbys = standbys_};

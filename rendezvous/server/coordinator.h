@@ -202,7 +202,9 @@ class Coordinator {
     uint64_t epoch = 0;
     std::string endpoint;
     Backing backing = Backing::kMajority;
-    int gathered = 0;  // number of nodes at this standby; 0: no standby
+    // Number of nodes at this standby; 0: no standby. With nodes, `epoch` is
+    // the highest epoch that one of them has promised.
+    int gathered = 0;
     std::vector<std::string> standbys;  // HOST:PORT of the receivers
   };
   std::optional<Announcement> Announcing() const;

@@ -87,6 +87,7 @@ class Standby {
   struct Assembly {
     std::string endpoint;  // endpoint of the standby, HOST:PORT
     int nodes = 0;
+    uint64_t promised = 0;  // the highest epoch that one of them has promised
   };
   // Handles an announcement of another standby. A standby sends one about once
   // a second while it has nodes and knows no coordinator. This standby's nodes
@@ -100,6 +101,8 @@ class Standby {
   // if a coordinator is known, or if a majority was already asked for its
   // promise.
   int Assembled(Instant now) const;
+  // Returns the highest epoch that a connected node has promised; 0: none.
+  uint64_t HighestPromise() const;
 
   // Returns the job's coordinator if it is known; nullopt: unknown.
   std::optional<Leader> Known(Instant now) const;
@@ -110,7 +113,6 @@ class Standby {
   bool HaveMajority(const std::vector<const Report*>& voting) const;
   Directive NewDirective(DirectiveKind kind, std::string reason);
   Directive StandBy();
-  uint64_t HighestPromise() const;
 
   Kind kind_;
   // The lowest epoch that the next election may use. The next field: the epoch

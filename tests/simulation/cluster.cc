@@ -11,6 +11,7 @@
 namespace muster::simulation {
 namespace {
 
+using rendezvous::Backing;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -63,25 +64,28 @@ void Cluster::AddCoordinator(int host) {
                            uint64_t epoch) {
     const int to = HostOf(endpoint);
     network_.Tell(from, to, [this, from, to, epoch] {
-      CoordinatorAt(to).Told(epoch, EndpointOf(from));
+      CoordinatorAt(to).Told(epoch, EndpointOf(from), Backing::kMajority);
     });
   };
-  const auto ask = [this](int from, const std::string& endpoint) {
+  const auto ask = [this](int from, const std::string& endpoint,
+                          uint64_t asking) {
     const int to = HostOf(endpoint);
     const auto answer = [this, from, to](uint64_t epoch,
                                          const std::string& leader) {
       network_.Tell(to, from, [this, from, epoch, leader] {
-        CoordinatorAt(from).Told(epoch, leader);
+        CoordinatorAt(from).Told(epoch, leader, Backing::kMajority);
       });
     };
-    network_.Tell(from, to,
-                  [this, to, answer] { CoordinatorAt(to).Asked(answer); });
-  };
-  const auto meet = [this](int from, const std::string& endpoint, int nodes) {
-    const int to = HostOf(endpoint);
-    network_.Tell(from, to, [this, from, to, nodes] {
-      CoordinatorAt(to).Meet({.endpoint = EndpointOf(from), .nodes = nodes});
+    network_.Tell(from, to, [this, from, to, asking, answer] {
+      CoordinatorAt(to).Told(asking, EndpointOf(from), Backing::kMinority);
+      CoordinatorAt(to).Asked(answer);
     });
+  };
+  const auto meet = [this](const std::string& endpoint,
+                           const SimCoordinator::Assembly& assembly) {
+    const int to = HostOf(endpoint);
+    network_.Tell(HostOf(assembly.endpoint), to,
+                  [this, to, assembly] { CoordinatorAt(to).Meet(assembly); });
   };
   coordinators_.push_back(std::make_unique<SimCoordinator>(
       &stage_, &network_, host,

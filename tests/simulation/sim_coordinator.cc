@@ -449,15 +449,16 @@ void SimCoordinator::Follow(
   if (standby_ != nullptr) standby_->Follow(followed_);
 }
 
-void SimCoordinator::Told(uint64_t epoch, const std::string& endpoint) {
+void SimCoordinator::Told(uint64_t epoch, const std::string& endpoint,
+                          rendezvous::Backing backing) {
   if (!up_) return;
-  Post([this, epoch, endpoint] {
+  Post([this, epoch, endpoint, backing] {
     if (followed_.has_value() && followed_->endpoint == endpoint) return;
-    if (job_ != nullptr) Step(rendezvous::CoordinatorTold{epoch});
+    if (job_ != nullptr) Step(rendezvous::CoordinatorTold{epoch, backing});
     // The announcement may have deposed the job. A standby then replaces the
     // job, and must get the announcement, too.
     if (standby_ != nullptr) {
-      Perform(standby_->Told(stage_->queue.now(), epoch, endpoint));
+      Perform(standby_->Told(stage_->queue.now(), epoch, endpoint, backing));
     }
   });
 }
@@ -536,15 +537,23 @@ void SimCoordinator::AnnounceNow() {
   const int assembled =
       standby_ == nullptr ? 0 : standby_->Assembled(stage_->queue.now());
   for (const std::string& other : others) {
-    if (assembled > 0) exchange_.meet(host_, other, assembled);
+    if (assembled > 0) {
+      exchange_.meet(other, {.endpoint = EndpointOf(host_),
+                             .nodes = assembled,
+                             .promised = standby_->HighestPromise()});
+    }
     if (Announces()) exchange_.tell(host_, other, epoch_);
-    if (job_ != nullptr && job_->MayAsk()) exchange_.ask(host_, other);
+    if (job_ != nullptr && job_->MayAsk()) exchange_.ask(host_, other, epoch_);
   }
 }
 
-void SimCoordinator::Meet(const Standby::Assembly& other) {
+void SimCoordinator::Meet(const Assembly& other) {
   if (!up_) return;
   Post([this, other] {
+    if (job_ != nullptr) {
+      Step(rendezvous::CoordinatorTold{other.promised,
+                                       rendezvous::Backing::kPromise});
+    }
     if (standby_ == nullptr) return;
     const Standby::Step step =
         standby_->Meet(stage_->queue.now(), other, EndpointOf(host_));

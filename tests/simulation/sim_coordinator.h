@@ -26,17 +26,18 @@ namespace muster::simulation {
 // process.
 class SimCoordinator {
  public:
+  using Assembly = rendezvous::Standby::Assembly;
   // Sends messages from the coordinator in slot `from` to the coordinator at
   // the endpoint `to`.
   struct Exchange {
     // Sends the announcement that `from` coordinates the job.
     std::function<void(int from, const std::string& to, uint64_t epoch)> tell;
-    // Sends the question which coordinator has the job. A coordinator that
-    // knows it answers with an announcement (`tell`).
-    std::function<void(int from, const std::string& to)> ask;
-    // Announces that `nodes` nodes without a coordinator have gathered at
-    // `from`.
-    std::function<void(int from, const std::string& to, int nodes)> meet;
+    // Sends the announcement that `from` coordinates the job without a
+    // majority, and the question which coordinator has the job. A coordinator
+    // that knows it answers with an announcement (`tell`).
+    std::function<void(int from, const std::string& to, uint64_t epoch)> ask;
+    // Announces that nodes without a coordinator have gathered at a standby.
+    std::function<void(const std::string& to, const Assembly& assembly)> meet;
   };
   // `host`: the slot whose process hosts this coordinator, or kOutside.
   // `may_found`: returns whether the coordinator in a slot may begin the job
@@ -89,9 +90,10 @@ class SimCoordinator {
   }
   // Called when another standby announces how many nodes without a coordinator
   // have gathered at it.
-  void Meet(const rendezvous::Standby::Assembly& other);
+  void Meet(const Assembly& other);
   // Called when another coordinator announces that it coordinates the job.
-  void Told(uint64_t epoch, const std::string& endpoint);
+  void Told(uint64_t epoch, const std::string& endpoint,
+            rendezvous::Backing backing);
   // Called when another coordinator asks which coordinator has the job. Calls
   // `tell` if this one knows.
   void Asked(const std::function<void(uint64_t epoch,

@@ -14,7 +14,6 @@ class AdoptionChecker : public Checker {
 
   void OnCoordinatorStarted(uint64_t) override {
     started_ = now();
-    oldest_ = Duration::zero();
     come_.clear();
   }
   void OnReport(AgentName from, rendezvous::StreamId,
@@ -23,8 +22,9 @@ class AdoptionChecker : public Checker {
     Come& come = come_.try_emplace(from.incarnation, Come{.is_fresh = is_fresh})
                      .first->second;
     if (report.sequence <= come.sequence) return;
-    come = {.is_fresh = come.is_fresh, .sequence = report.sequence};
-    oldest_ = std::max(oldest_, report.job_age);
+    come = {.is_fresh = come.is_fresh,
+            .sequence = report.sequence,
+            .job_age = std::max(come.job_age, report.job_age)};
     if (!report.place.has_value()) return;
     come.world = {.epoch = report.place->epoch, .round = report.place->round};
     come.nodes = report.place->group_world_size;
@@ -39,11 +39,7 @@ class AdoptionChecker : public Checker {
         std::sscanf(decision.reason.c_str(), "round %d goes on: %d", &round,
                     &counted);
         Count(round, counted, step.status);
-        if (step.status.age < oldest_) {
-          Fail(absl::StrCat("the job is ", ToSeconds(step.status.age),
-                            " s old, although nodes know that it is ",
-                            ToSeconds(oldest_), " s old"));
-        }
+        CheckAge(step.status);
         continue;
       }
       if (now() < started_ + plan().spec.lease() && !AllAreHere()) {
@@ -57,6 +53,7 @@ class AdoptionChecker : public Checker {
     // whether the agent's first report named no coordinator
     bool is_fresh = false;
     uint64_t sequence = 0;
+    Duration job_age = Duration::zero();  // the highest of its reports
     rendezvous::WorldId world;
     int nodes = 0;  // number of nodes of the world
   };
@@ -105,8 +102,20 @@ class AdoptionChecker : public Checker {
     }
   }
 
+  // Checks that the job is at least as old as its nodes have reported. A node
+  // that waits for the place of another one is no node of the job yet.
+  void CheckAge(const rendezvous::JobStatus& status) {
+    Duration oldest = Duration::zero();
+    for (const rendezvous::NodeStatus& node : status.nodes) {
+      oldest = std::max(oldest, come_[node.node.incarnation].job_age);
+    }
+    if (status.age >= oldest) return;
+    Fail(absl::StrCat("the job is ", ToSeconds(status.age),
+                      " s old, although nodes know that it is ",
+                      ToSeconds(oldest), " s old"));
+  }
+
   Instant started_;
-  Duration oldest_ = Duration::zero();  // the highest Report::job_age
   // newest report of each agent, by incarnation
   std::map<uint64_t, Come> come_;
 };
