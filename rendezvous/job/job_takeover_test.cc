@@ -306,6 +306,8 @@ TEST(JobTakeoverTest, APromiseElsewhereDeposesWithoutAMajorityOnly) {
   EXPECT_TRUE(job.last_step().deposed);
   JobFixture ended = RunningJob(2, 2);
   for (const char* name : {"a", "b"}) ended.Succeeds(name);
+  ended.AllStop();
+  ASSERT_EQ(ended.phase(), JobPhase::kFinished);
   ended.Step(told);
   EXPECT_FALSE(ended.last_step().deposed) << "its verdict stays";
 }
