@@ -104,6 +104,7 @@ rendezvous::Coordinator::Options EmbeddedCoordinator::CoordinatorOptions(
       .journal = std::move(state.journal),
       .kept = std::move(state.kept),
       .remembered = std::move(state.remembered),
+      .quarantine = options_.quarantine,
       .on_quarantine =
           [this](const rendezvous::HostWatch::Notice& notice) {
             if (hook_ == nullptr) return;

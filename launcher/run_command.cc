@@ -56,6 +56,7 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
     hosting.job.verdict_awaited_for = Duration::zero();
   }
   hosting.state_dir = options.state_dir;
+  hosting.quarantine = options.quarantine;
   hosting.on_quarantine = options.on_quarantine;
   hosting.token = token;
   if (plan.agent.spec.max_nodes == 1) {

@@ -51,6 +51,12 @@ absl::StatusOr<rendezvous::Takeover> ReadTakeover(Text text) {
       "is an unknown takeover; write auto, majority or never");
 }
 
+absl::StatusOr<rendezvous::Quarantine> ReadQuarantine(Text text) {
+  if (text == "on") return rendezvous::Quarantine::kOn;
+  if (text == "off") return rendezvous::Quarantine::kOff;
+  return absl::InvalidArgumentError("is neither on nor off");
+}
+
 absl::StatusOr<std::string> ReadHost(Text text) {
   if (text.empty()) return text;
   const bool has_port = std::count(text.begin(), text.end(), ':') == 1 ||
@@ -402,6 +408,20 @@ constexpr Flag kFlags[] = {
      .user = FlagUser::kLaunchOnly,
      .read = [](Text t,
                 RunOptions& o) { return Set(o.state_dir, ReadFolder(t)); }},
+    {.name = "quarantine",
+     .value = "on|off",
+     .default_text = "on",
+     .group = FlagGroup::kCluster,
+     .help = "off: machines keep their places in new rounds whatever their "
+             "faults, which launch status and launch nodes still show. Bans "
+             "stay valid. Only the launch which hosts the coordinator uses "
+             "it.",
+     .completions = "on off",
+     .user = FlagUser::kLaunchOnly,
+     .read =
+         [](Text t, RunOptions& o) {
+           return Set(o.quarantine, ReadQuarantine(t));
+         }},
     {.name = "on-quarantine",
      .value = "COMMAND",
      .group = FlagGroup::kCluster,

@@ -21,6 +21,7 @@
 #include "launcher/options/flag.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/job_spec.h"
+#include "rendezvous/protocol/node_fault.h"
 #include "rendezvous/tls/tls_files.h"
 
 namespace muster::launcher {
@@ -104,6 +105,9 @@ struct RunOptions {
   // continues the job. Used only if this process hosts the coordinator. Empty:
   // no journal.
   std::string state_dir;
+  // --quarantine: whether the hosting process takes the places of machines with
+  // faults.
+  rendezvous::Quarantine quarantine = rendezvous::Quarantine::kOn;
   // --on-quarantine: command that the hosting process runs for each machine
   // that is quarantined; empty: none.
   std::string on_quarantine;

@@ -479,10 +479,11 @@ TEST(RunOptions, OurOwnFlags) {
        "--wait-for-replacement=4", "--scale-up=never", "--scale-up-cooldown=6",
        "--signals-to-leave=SIGTERM", "--log-rotate-mb=1", "--connect-timeout=2",
        "--coordinator-timeout=3", "--state-dir=/s", "--on-quarantine=drain it",
-       "--quiet"});
+       "--quarantine=off", "--quiet"});
   EXPECT_EQ(options.token_file, "/t");
   EXPECT_EQ(options.state_dir, "/s");
   EXPECT_EQ(options.on_quarantine, "drain it");
+  EXPECT_EQ(options.quarantine, rendezvous::Quarantine::kOff);
   EXPECT_EQ(options.node_id, "n7");
   EXPECT_THAT(options.gpus, ElementsAre("0", "GPU-1"));
   EXPECT_EQ(options.spec.wait_for_replacement, std::chrono::seconds(4));

@@ -118,6 +118,12 @@ std::string Notes(const rendezvous::JobStatus& job,
         std::string(rendezvous::HostStateText(node.judgement.state)) + ": " +
         Shorten(PrintableLine(node.judgement.reason), kMaxReasonColumns));
   }
+  // A healthy machine is judged only if the coordinator's quarantine is off.
+  if (node.judgement.state == rendezvous::HostState::kHealthy &&
+      node.judgement.score > 0) {
+    notes.push_back("faults: " + Shorten(PrintableLine(node.judgement.reason),
+                                         kMaxReasonColumns));
+  }
   if (node.draining) notes.emplace_back("draining");
   if (!node.connected) notes.emplace_back("disconnected");
   std::string text;

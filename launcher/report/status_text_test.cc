@@ -218,10 +218,22 @@ TEST(StatusTableTest, ShowsQuarantinedNodesWithTheReason) {
   const std::string table = StatusTable(job, {});
   EXPECT_THAT(table, HasSubstr("quarantined: rank 3: killed by SIGBUS"));
   EXPECT_THAT(table, Not(HasSubstr("suspected")));
+  EXPECT_THAT(table, Not(HasSubstr("faults")));
   const auto json = nlohmann::json::parse(rendezvous::StatusJson(job));
   EXPECT_EQ(json["nodes"][2]["judgement"]["state"], "quarantined");
   EXPECT_EQ(json["nodes"][2]["judgement"]["score"], 3);
   EXPECT_TRUE(json["nodes"][0]["judgement"].is_null());
+}
+
+TEST(StatusTableTest, ShowsFaultsOfAMachineThatKeepsItsPlace) {
+  rendezvous::JobStatus job = Running();
+  job.nodes[2].judgement = {.state = rendezvous::HostState::kHealthy,
+                            .score = 3,
+                            .reason = "rank 3: killed by SIGBUS"};
+  EXPECT_THAT(StatusTable(job, {}),
+              HasSubstr("faults: rank 3: killed by SIGBUS"));
+  const auto json = nlohmann::json::parse(rendezvous::StatusJson(job));
+  EXPECT_EQ(json["nodes"][2]["judgement"]["state"], "healthy");
 }
 
 TEST(HostTableTest, EachMachineHasOneLine) {

@@ -146,6 +146,14 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
   app.add_option("--etcd-user-file", options.etcd_user_file,
                  "File with the line NAME:PASSWORD, if etcd asks for a user")
       ->type_name("FILE");
+  std::string quarantine = "on";
+  app.add_option("--quarantine", quarantine,
+                 "off: machines keep their places in new rounds whatever their "
+                 "faults, which launch status and launch nodes still show; "
+                 "bans stay valid")
+      ->type_name("on|off")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
   app.add_option("--on-quarantine", options.on_quarantine,
                  "Shell command that runs for each machine that is quarantined "
                  "because of its faults, with MUSTER_NODE, MUSTER_ADDRESS, "
@@ -198,6 +206,7 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
         absl::StrCat("--listen: ", endpoint.status().message()));
   }
   options.listen = *endpoint;
+  options.quarantine = quarantine == "off" ? Quarantine::kOff : Quarantine::kOn;
   for (const auto& [name, text, listens] :
        {std::tuple("--probe-listen", &probe_listen, &options.probe_listen),
         std::tuple("--metrics-listen", &metrics_listen,

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/etcd/etcd_access.h"
+#include "rendezvous/protocol/node_fault.h"
 #include "rendezvous/tls/tls_files.h"
 
 namespace muster::rendezvous {
@@ -30,6 +31,7 @@ struct DaemonOptions {
   std::optional<int> max_nodes_per_principal;
   Duration keep_finished = std::chrono::minutes(10);
   std::string event_log;
+  Quarantine quarantine = Quarantine::kOn;
   std::string on_quarantine;  // command of QuarantineHook; empty: none
   std::string port_file;
   std::string state_dir;  // folder of the journal; empty: none

@@ -23,6 +23,14 @@ TEST(DaemonOptionsTest, HasDefaults) {
   EXPECT_EQ(options->keep_finished, std::chrono::minutes(10));
   EXPECT_EQ(options->token_file, "");
   EXPECT_FALSE(options->probe_listen);
+  EXPECT_EQ(options->quarantine, Quarantine::kOn);
+}
+
+TEST(DaemonOptionsTest, QuarantineIsOnOrOff) {
+  EXPECT_EQ(Parse({"--quarantine=on"})->quarantine, Quarantine::kOn);
+  EXPECT_EQ(Parse({"--quarantine=off"})->quarantine, Quarantine::kOff);
+  EXPECT_THAT(std::string(Parse({"--quarantine=0"}).status().message()),
+              HasSubstr("--quarantine"));
 }
 
 TEST(DaemonOptionsTest, ReadsEveryOption) {

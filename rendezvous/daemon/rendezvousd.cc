@@ -281,6 +281,7 @@ absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
     coordinating.max_join_timeout = kMaxJoinTimeout;
   }
   coordinating.max_jobs_per_principal = options.max_jobs_per_principal;
+  coordinating.quarantine = options.quarantine;
   if (daemon.hook != nullptr) {
     coordinating.on_quarantine =
         [hook = daemon.hook.get()](const HostWatch::Notice& notice) {

@@ -75,10 +75,13 @@ Json ToJson(const TimeLedger& ledger) {
   return json;
 }
 
-// The judgement of a machine; null: it is trusted.
+// The judgement of a machine; null: it is trusted, and has no faults or those
+// of before its release.
 Json ToJson(const HostJudgement& judgement) {
-  if (judgement.state == HostState::kHealthy ||
-      judgement.state == HostState::kFreed) {
+  const bool has_faults =
+      judgement.state == HostState::kHealthy && judgement.score > 0;
+  if (!has_faults && (judgement.state == HostState::kHealthy ||
+                      judgement.state == HostState::kFreed)) {
     return Json();
   }
   return {{"state", HostStateText(judgement.state)},

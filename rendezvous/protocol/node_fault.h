@@ -77,6 +77,11 @@ enum class HostState {
   kFreed = 4,        // an operator has declared its earlier faults void
 };
 
+// Whether faults have consequences (--quarantine). kOff: faults are remembered
+// and shown, but no machine is suspected or quarantined. A ban is an order, and
+// is valid in both cases.
+enum class Quarantine { kOn, kOff };
+
 // The state of a machine with its reason.
 struct HostJudgement {
   HostState state = HostState::kHealthy;

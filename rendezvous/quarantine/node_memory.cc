@@ -124,7 +124,22 @@ std::vector<NodeMemory::Change> NodeMemory::Refresh(Duration now, int nodes) {
   return ChangesSince(before, now);
 }
 
+bool NodeMemory::IsShown(const Host& host, Duration now) const {
+  return quarantine_ == Quarantine::kOff && host.state == HostState::kHealthy &&
+         ScoreOf(host, now) >= kSuspectAt;
+}
+
+void NodeMemory::Trust() {
+  for (auto& [key, host] : hosts_) {
+    if (host.state == HostState::kSuspected ||
+        host.state == HostState::kQuarantined) {
+      host.state = HostState::kHealthy;
+    }
+  }
+}
+
 void NodeMemory::Judge(Duration now, int nodes) {
+  if (quarantine_ == Quarantine::kOff) return;
   int taken = 0;
   std::vector<std::pair<double, Host*>> due;
   for (auto& [key, host] : hosts_) {
@@ -181,7 +196,10 @@ std::optional<Duration> NodeMemory::NextChange(Duration now) const {
   std::optional<Duration> next;
   for (const auto& [key, host] : hosts_) {
     const bool is_quarantined = host.state == HostState::kQuarantined;
-    if (!is_quarantined && host.state != HostState::kSuspected) continue;
+    if (!is_quarantined && host.state != HostState::kSuspected &&
+        !IsShown(host, now)) {
+      continue;
+    }
     const double bound = is_quarantined ? kReleaseAt : kSuspectAt;
     // A score falls at most as fast as its parts, which kMaxOfOneRank may hide.
     const double halvings =
@@ -235,9 +253,9 @@ absl::Status NodeMemory::Ban(Duration now, const std::string& host,
 HostView NodeMemory::View(Duration now) const {
   HostView view;
   for (const auto& [key, host] : hosts_) {
-    if (host.state == HostState::kHealthy || host.state == HostState::kFreed) {
-      continue;
-    }
+    const bool is_trusted =
+        host.state == HostState::kHealthy || host.state == HostState::kFreed;
+    if (is_trusted && !IsShown(host, now)) continue;
     view.emplace(key, JudgementOf(host, now));
   }
   return view;
@@ -302,7 +320,7 @@ NodeMemory::Kept NodeMemory::Keep() const {
 void NodeMemory::Restore(Kept kept) {
   hosts_.clear();
   for (Host& host : kept.hosts) {
-    if (hosts_.size() == kMaxHosts) return;
+    if (hosts_.size() == kMaxHosts) break;
     if (host.faults.size() > kMaxFaults) {
       host.faults.erase(host.faults.begin(),
                         host.faults.end() - static_cast<int>(kMaxFaults));
@@ -310,6 +328,7 @@ void NodeMemory::Restore(Kept kept) {
     const HostKey key = host.key;
     hosts_.insert_or_assign(key, std::move(host));
   }
+  if (quarantine_ == Quarantine::kOff) Trust();
 }
 
 }  // namespace muster::rendezvous

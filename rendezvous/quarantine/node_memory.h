@@ -49,6 +49,9 @@ class NodeMemory {
   static constexpr size_t kMaxHosts = 512;
   static constexpr size_t kMaxFaults = 8;
 
+  explicit NodeMemory(Quarantine quarantine = Quarantine::kOn)
+      : quarantine_(quarantine) {}
+
   static double WeightOf(FaultKind kind);
 
   // A change of a machine's state, or of the reason of a quarantine or ban.
@@ -77,7 +80,8 @@ class NodeMemory {
   absl::Status Ban(Duration now, const std::string& host,
                    const std::string& reason);
 
-  // The machines that are suspected, quarantined or banned.
+  // The machines that are suspected, quarantined or banned. With
+  // Quarantine::kOff also the healthy ones that would be suspected otherwise.
   HostView View(Duration now) const;
   // All remembered machines: the banned ones first, then by falling score.
   std::vector<HostStatus> List(Duration now) const;
@@ -103,7 +107,8 @@ class NodeMemory {
     std::vector<Host> hosts;
   };
   Kept Keep() const;
-  // Replaces the content. Contents beyond the bounds are dropped.
+  // Replaces the content. Contents beyond the bounds are dropped, and with
+  // Quarantine::kOff the quarantines, too.
   void Restore(Kept kept);
 
  private:
@@ -112,6 +117,10 @@ class NodeMemory {
 
   static double ScoreOf(const Host& host, Duration now);
   static HostJudgement JudgementOf(const Host& host, Duration now);
+  // Whether View has the machine although it is healthy.
+  bool IsShown(const Host& host, Duration now) const;
+  // Ends every suspicion and quarantine.
+  void Trust();
   // Makes the faults with the signature and the job of `fault` void if they
   // have occurred on two machines.
   void Acquit(const HostFault& fault);
@@ -122,6 +131,7 @@ class NodeMemory {
   // The changes between `before` and now.
   std::vector<Change> ChangesSince(const HostView& before, Duration now) const;
 
+  Quarantine quarantine_;
   std::map<HostKey, Host> hosts_;
 };
 

@@ -306,5 +306,43 @@ TEST_F(NodeMemoryTest, ARestoredMemoryIsTheSame) {
   EXPECT_THAT(other.Keep().hosts[0].faults, SizeIs(NodeMemory::kMaxFaults));
 }
 
+TEST_F(NodeMemoryTest, WithQuarantineOffFaultsAreShownAndHaveNoEffect) {
+  NodeMemory memory(rendezvous::Quarantine::kOff);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_THAT(memory.Record(now_, kNodes, Fault("a", FaultKind::kLost)),
+                IsEmpty());
+  }
+  memory.Record(now_, kNodes, Fault("b", FaultKind::kStraggler, 0));
+  const HostView view = memory.View(now_);
+  ASSERT_EQ(view.size(), 1u);
+  EXPECT_EQ(view.at(Key("a")).state, HostState::kHealthy);
+  EXPECT_EQ(view.at(Key("a")).score, 4);
+  EXPECT_EQ(memory.quarantined(), 0);
+  EXPECT_EQ(memory.List(now_)[0].faults, 4);
+  // An operator's order is valid all the same.
+  ASSERT_TRUE(memory.Ban(now_, "c", "broken fan").ok());
+  EXPECT_EQ(memory.View(now_).at({"c", ""}).state, HostState::kBanned);
+  // The machine is shown until its score has fallen.
+  const std::optional<Duration> next = memory.NextChange(now_);
+  ASSERT_TRUE(next.has_value());
+  EXPECT_TRUE(memory.View(*next - minutes(1)).contains(Key("a")));
+  EXPECT_FALSE(memory.View(*next).contains(Key("a")));
+}
+
+TEST_F(NodeMemoryTest, WithQuarantineOffRememberedQuarantinesEnd) {
+  Quarantine("a");
+  ASSERT_TRUE(memory_.Ban(now_, "c", "broken fan").ok());
+  NodeMemory memory(rendezvous::Quarantine::kOff);
+  memory.Restore(memory_.Keep());
+  EXPECT_EQ(memory.quarantined(), 0);
+  EXPECT_EQ(memory.View(now_).at(Key("a")).state, HostState::kHealthy);
+  EXPECT_EQ(memory.View(now_).at({"c", ""}).state, HostState::kBanned);
+  // Switched on again, the next fault judges the machine.
+  NodeMemory again;
+  again.Restore(memory.Keep());
+  again.Record(now_, kNodes, Fault("b", FaultKind::kStraggler, 0));
+  EXPECT_EQ(again.View(now_).at(Key("a")).state, HostState::kQuarantined);
+}
+
 }  // namespace
 }  // namespace muster::rendezvous

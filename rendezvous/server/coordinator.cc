@@ -109,6 +109,7 @@ class Coordinator::Impl {
       : options_(std::move(options)),
         hosts_({.records = options_.journal.get(),
                 .kept = std::move(options_.remembered),
+                .quarantine = options_.quarantine,
                 .on_quarantine = options_.on_quarantine,
                 .clock =
                     [] {

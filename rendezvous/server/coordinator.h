@@ -61,6 +61,8 @@ class Coordinator {
     // The memory of the machines of an earlier coordinator, read from
     // `journal`.
     NodeMemory::Kept remembered;
+    // Whether faults of machines have consequences.
+    Quarantine quarantine = Quarantine::kOn;
     // Called once for each machine that is quarantined, from any thread; must
     // not block. May be empty.
     std::function<void(const HostWatch::Notice&)> on_quarantine;

@@ -13,7 +13,7 @@ constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 }  // namespace
 
 HostWatch::HostWatch(Options options)
-    : options_(std::move(options)), due_(kNever) {
+    : options_(std::move(options)), due_(kNever), memory_(options_.quarantine) {
   memory_.Restore(options_.kept);
   const std::lock_guard<std::mutex> lock(mutex_);
   const Duration now = options_.clock();
@@ -71,7 +71,8 @@ std::vector<HostStatus> HostWatch::List() {
 void HostWatch::RefreshIfDue(Duration now) {
   if (now.count() < due_) return;
   const std::vector<NodeMemory::Change> changes = memory_.Refresh(now, nodes_);
-  if (!changes.empty()) {
+  // Without quarantine the view alone changes: a machine is not shown any more.
+  if (!changes.empty() || options_.quarantine == Quarantine::kOff) {
     Publish(now, changes);
   } else {
     due_ = memory_.NextChange(now).value_or(Duration(kNever)).count();

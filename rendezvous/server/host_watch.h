@@ -32,6 +32,7 @@ class HostWatch {
   struct Options {
     RecordStore* records = nullptr;  // null: the memory is not kept
     NodeMemory::Kept kept;           // the memory of an earlier coordinator
+    Quarantine quarantine = Quarantine::kOn;
     // Called for each quarantine; must not block. May be empty.
     std::function<void(const Notice&)> on_quarantine;
     // The wall clock: the time since 1970.

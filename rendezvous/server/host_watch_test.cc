@@ -120,5 +120,20 @@ TEST_F(HostWatchTest, TheShareFollowsTheConnectedNodes) {
   EXPECT_THAT(notices_, SizeIs(2));
 }
 
+TEST_F(HostWatchTest, WithQuarantineOffAJobLearnsOfFaultsOnly) {
+  HostWatch::Options options = Options();
+  options.quarantine = Quarantine::kOff;
+  HostWatch watch(options);
+  watch.Record({Lost(), Lost(), Lost(), Lost()});
+  EXPECT_THAT(notices_, IsEmpty());
+  const auto version = watch.NewerThan(0);
+  ASSERT_TRUE(version.has_value());
+  EXPECT_EQ(version->view->at({"a", "10.0.0.1"}).state, HostState::kHealthy);
+  EXPECT_EQ(version->view->at({"a", "10.0.0.1"}).reason, "lost");
+  EXPECT_THAT(watch.List(), SizeIs(1));
+  now_ += std::chrono::hours(30);
+  EXPECT_THAT(*watch.NewerThan(version->number)->view, IsEmpty());
+}
+
 }  // namespace
 }  // namespace muster::rendezvous

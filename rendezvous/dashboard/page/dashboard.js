@@ -718,7 +718,9 @@ function showNodes(job) {
     if (!node.connected) notes.push('disconnected');
     if (node.unhealthy) notes.push(node.unhealthy);
     if (node.judgement) {
-      notes.push(`${node.judgement.state}: ${node.judgement.reason}`);
+      const state = node.judgement.state;
+      notes.push(`${state === 'healthy' ? 'faults' : state}: ` +
+                 node.judgement.reason);
     }
     return tableRow([
       orDash(node.group_rank, String), ranks, node.node_id, node.address,
