@@ -401,5 +401,41 @@ TEST(ReportRecordTest, MachinesOfOtherJobsAreLeftOut) {
   EXPECT_EQ(report.machines_as_of, kBegan + 5);
 }
 
+// The log of a job whose second round has failed, without a state.
+ReportBuilder FailedLog() {
+  ReportBuilder builder;
+  builder.Add(Event(1, 1, "assign"));
+  RecordedEvent event = Event(50, 1, "break");
+  event.failure = Killed(3);
+  builder.Add(event);
+  builder.Add(Event(60, 2, "assign"));
+  event = Event(70, 2, "break");
+  event.failure = Killed(0);
+  event.reason = "rank 0 was killed";
+  builder.Add(event);
+  return builder;
+}
+
+TEST(ReportRecordTest, RoundsAndInterruptionsOfTheLogStay) {
+  RunReport report = FailedLog().Take();
+  AddRecord(Failed(), report);
+  ASSERT_THAT(report.interruptions, SizeIs(2));
+  EXPECT_EQ(report.interruptions[0].time, kBegan + 50);
+  EXPECT_EQ(report.interruptions[1].failure->rank, 0);
+  ASSERT_THAT(report.rounds, SizeIs(2));
+  EXPECT_EQ(report.rounds[1].end, kBegan + 70);
+  EXPECT_EQ(report.rounds[1].why, "rank 0 was killed");
+}
+
+TEST(ReportRecordTest, NewerVerdictOfTheJournalPrevails) {
+  ReportBuilder builder = FailedLog();
+  builder.Add(Event(71, 2, "finish"));
+  RunReport report = builder.Take();
+  report.verdict = RecordedVerdict{.outcome = "cancelled"};
+  AddRecord(Failed(), report);
+  EXPECT_TRUE(report.record->is_newer);
+  EXPECT_EQ(report.verdict->outcome, "failed");
+}
+
 }  // namespace
 }  // namespace muster::launcher
