@@ -38,6 +38,7 @@ TEST(ElectorsTest, ARankHasOneElector) {
   EXPECT_FALSE(electors.Add("b", {.rank = 0}));
   EXPECT_FALSE(electors.Add("b", {.rank = 2}));
   EXPECT_FALSE(electors.Add("b", {.rank = -1}));
+  EXPECT_FALSE(electors.Add("a", {.rank = 1})) << "a node has one rank";
   EXPECT_TRUE(electors.Add("c", {.rank = 1}));
   EXPECT_EQ(electors.known.size(), 2u);
   EXPECT_EQ(electors.known["a"].rank, 0);
