@@ -331,6 +331,25 @@ TEST(JobTakeoverTest, ACoordinatorThatBeginsTheJobAgainYieldsToItsNodes) {
   EXPECT_TRUE(again.last_step().deposed);
 }
 
+TEST(JobTakeoverTest, ANodeThatWaitedForTheFirstRoundDeposesNobody) {
+  for (const bool knows_world : {false, true}) {
+    JobFixture job = JobFixture::HostedBy("a", QuickSpec(2, 2));
+    job.Join("a");
+    const uint64_t epoch = job.job().epoch();
+    Report& report = job.Create("b").report;
+    report.promised_epoch = epoch + 5;
+    if (knows_world) report.electorate = {.epoch = epoch + 5, .nodes = 2};
+    job.Join("b");
+    EXPECT_EQ(job.last_step().deposed, knows_world);
+    if (knows_world) continue;
+    EXPECT_EQ(job.job().epoch(), epoch + 6);
+    job.Report("a");
+    EXPECT_EQ(job.round(), 1);
+    EXPECT_EQ(job.told("a").place.epoch, epoch + 6);
+    EXPECT_EQ(job.told("b").place.epoch, epoch + 6);
+  }
+}
+
 TEST(JobTakeoverTest, ItYieldsToAMinorityUnlessARoundHasBegun) {
   const CoordinatorTold told = {.epoch = kDrawnEpochMask + 1,
                                 .backing = Backing::kMinority};
