@@ -23,14 +23,15 @@ namespace muster::launcher {
 namespace {
 
 constexpr char kHead[] = R"(Usage:
-  launch report [FLAGS] RUN...
+  launch report [FLAGS] [RUN...]
 
 Writes one HTML file about a run: what happened, when, why, and at what cost. It needs
 no coordinator and no network, and a browser shows it from the disk.
 
 RUN is a run's log folder (logs/latest), a folder of --log-dir (its newest run), an
-event log, or a run id, with --log-dir or --event-log. Folders that were copied from
-other nodes of the run may be named as well.
+event log, or a run id, with --log-dir, --event-log or --state-dir. Folders that were
+copied from other nodes of the run may be named as well. With --state-dir, RUN may be
+left out if the folder has one job.
 
 )";
 
@@ -116,6 +117,7 @@ absl::StatusOr<ReportRequest> ParseReportRequest(
   request.is_help = values.IsGiven("help");
   request.output = values.Text("output");
   request.query.log_dir = values.Text("log-dir");
+  request.query.state_dir = values.Text("state-dir");
   const auto logs = all.values.find("event-log");
   if (logs != all.values.end()) request.query.event_logs = logs->second;
   return request;
@@ -143,6 +145,13 @@ std::vector<Flag> ReportFlags() {
        .help = "The event log of rendezvousd; may be given several times.",
        .completions = "<file>",
        .pet = kNone},
+      {.name = "state-dir",
+       .value = "DIR",
+       .help = "The folder of --state-dir of rendezvousd or launch: the "
+               "report then has what the coordinator recorded in its journal, "
+               "also if there are no logs. The journal is only read, and a "
+               "coordinator may run meanwhile.",
+       .completions = "<directory>"},
       {.name = "help", .letter = 'h', .help = "Show this text.", .pet = kNone},
   };
 }

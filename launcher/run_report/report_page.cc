@@ -112,6 +112,8 @@ class Page {
 
   void Head();
   void Summary();
+  void Record();
+  void Machines();
   void Rounds();
   void Lane();
   void Interruptions();
@@ -132,6 +134,16 @@ class Page {
   // When the job ended, or its newest event.
   double LastTime() const { return report_.last_time; }
   double FirstTime() const { return report_.first_time; }
+  // Whether the journal's record is all that is known of the coordinator.
+  bool IsRecordAlone() const {
+    return report_.record.has_value() && report_.events == 0;
+  }
+  // Whether RunReport::time has the times of all nodes. Until a job ends, its
+  // record has those of the nodes that have left.
+  bool HasTimeOfAll() const {
+    return report_.time.has_value() &&
+           (!IsRecordAlone() || report_.verdict.has_value());
+  }
 
   const RunReport& report_;
   const double written_at_;
@@ -264,6 +276,7 @@ void Page::Head() {
     Add("<a href=\"#", id, "\">", text, "</a>");
   };
   link("summary", "Summary");
+  if (report_.record.has_value()) link("record", "Record");
   link("rounds", "Rounds");
   if (!report_.interruptions.empty()) link("interruptions", "Interruptions");
   link("time", "Time");
@@ -284,9 +297,11 @@ void Page::Summary() {
     Fact("exit code", absl::StrCat(report_.verdict->exit_code));
   }
   Fact("began", TimeText(FirstTime()));
-  Fact(report_.verdict.has_value() || !report_.finish_reason.empty()
-           ? "ended"
-           : "newest event",
+  const bool is_over =
+      report_.verdict.has_value() || !report_.finish_reason.empty();
+  Fact(is_over           ? "ended"
+       : IsRecordAlone() ? "newest record"
+                         : "newest event",
        TimeText(LastTime()));
   Fact("lasted",
        SecondsText(report_.verdict.has_value() ? report_.verdict->lasted_s
@@ -299,8 +314,11 @@ void Page::Summary() {
                               report_.rounds_dropped));
   if (report_.verdict.has_value()) {
     Fact("restarts used", absl::StrCat(report_.verdict->restarts_used));
+  } else if (report_.restarts_used.has_value()) {
+    Fact("restarts used", absl::StrCat(*report_.restarts_used, " of ",
+                                       report_.max_restarts.value_or(0)));
   }
-  if (report_.time.has_value()) {
+  if (HasTimeOfAll()) {
     Fact("productive (ETTR)", Percent(report_.time->ratio()));
     const rendezvous::JobTime::Sum losses = report_.time->losses();
     Fact("lost to interruptions",
@@ -310,8 +328,11 @@ void Page::Summary() {
                             Counted(losses.incidents, "interruption")));
   }
   Add("</dl>\n");
-  if (report_.time.has_value() && report_.time->losses().incidents > 0) {
+  if (HasTimeOfAll() && report_.time->losses().incidents > 0) {
     Add("<p class=\"note\">", Reason(TimeLine(*report_.time)), "</p>\n");
+  }
+  if (report_.record.has_value() && !report_.record->comparison.empty()) {
+    Add("<p class=\"note\">", Reason(report_.record->comparison), "</p>\n");
   }
   const ReportInterruption* const last =
       report_.interruptions.empty() ? nullptr : &report_.interruptions.back();
@@ -341,8 +362,11 @@ void Page::Lane() {
   const size_t first = report_.rounds.size() > kMaxLaneRounds
                            ? report_.rounds.size() - kMaxLaneRounds
                            : 0;
-  const double from = first > 0 ? report_.rounds[first].begin : FirstTime();
-  const double width = std::max(LastTime() - from, 1e-3);
+  const bool has_older = first > 0 || report_.rounds_dropped > 0;
+  const double from = has_older ? report_.rounds[first].begin : FirstTime();
+  const double width = LastTime() - from;
+  // A record can be of the moment at which its round began.
+  if (width < 1e-3) return;
   std::vector<BarPart> parts;
   double at = from;
   const auto add = [&](double until, const char* css_class,
@@ -388,6 +412,58 @@ void Page::Lane() {
   }
 }
 
+void Page::Record() {
+  if (!report_.record.has_value()) return;
+  const ReportRecord& record = *report_.record;
+  Begin("record", "The coordinator's record");
+  Add("<p>The journal's newest record of this job is of ",
+      TimeText(record.written_at), ": ", Name(record.phase),
+      record.reason.empty() ? "" : absl::StrCat(", ", Reason(record.reason)),
+      ".</p>\n<dl class=\"facts\">\n");
+  Fact("round", absl::StrCat(record.round));
+  Fact("restarts used",
+       absl::StrCat(record.restarts_used, " of ", record.max_restarts));
+  Fact("nodes that left", absl::StrCat(record.nodes_left));
+  if (!record.run_tag.empty()) Fact("tag of the run", Name(record.run_tag));
+  if (!record.owner.empty()) Fact("begun by", Name(record.owner));
+  Add("</dl>\n<p class=\"note\">A record is written at decisions: what the "
+      "nodes reported since then is not in it.</p>\n<h3>Nodes</h3>\n");
+  if (record.members.empty()) {
+    Add("<p>None: no node was in the job.</p>\n");
+    End();
+    return;
+  }
+  BeginTable("Nodes of the record",
+             {"Group rank", "Node", "Host", "Ranks", "State", "Note"});
+  const size_t shown = std::min(record.members.size(), kMaxRowsOfTable);
+  for (size_t i = 0; i < shown; ++i) {
+    const ReportMember& member = record.members[i];
+    Add("<tr>");
+    Cell(member.group_rank ? absl::StrCat(*member.group_rank) : "–", "num");
+    Cell(member.node_id.empty() ? "not known" : Name(member.node_id));
+    Cell(Name(member.host));
+    std::string ranks = "–";
+    if (member.first_rank.has_value() && member.slots > 0) {
+      ranks = absl::StrCat(*member.first_rank);
+      if (member.slots > 1) {
+        absl::StrAppend(&ranks, " to ", *member.first_rank + member.slots - 1);
+      }
+    }
+    Cell(ranks, "num");
+    Cell(Name(member.state));
+    Cell(Reason(member.note), "text");
+    Add("</tr>\n");
+  }
+  EndTable();
+  const int64_t left_out = static_cast<int64_t>(record.members.size() - shown) +
+                           record.members_omitted;
+  if (left_out > 0) {
+    Add("<p class=\"note\">", Counted(left_out, "other node"),
+        " left out.</p>\n");
+  }
+  End();
+}
+
 void Page::Rounds() {
   Begin("rounds", "Rounds");
   if (report_.rounds.empty()) {
@@ -419,8 +495,11 @@ void Page::Rounds() {
     const size_t colon = began.find(": ");
     if (colon != std::string::npos) began.erase(0, colon + 2);
     Cell(Reason(began), "text");
-    Cell(round.ended_by == ReportRound::End::kUnknown ? "not in the event log"
-                                                      : Reason(round.why),
+    Cell(round.ended_by != ReportRound::End::kUnknown ? Reason(round.why)
+         : report_.record.has_value() && report_.record->is_newer &&
+                 report_.record->round == round.number
+             ? "it ran when the journal was written"
+             : "not in the event log",
          "text");
     Add("</tr>\n");
   }
@@ -445,15 +524,19 @@ void Page::Interruptions() {
   for (size_t i = first; i < all.size(); ++i) {
     const ReportInterruption& one = all[i];
     Add("<tr>");
-    Cell(TimeText(one.time));
+    Cell(one.time > 0 ? TimeText(one.time) : "–");
     Cell(absl::StrCat(one.round), "num");
     Cell(HtmlLine(CulpritText(one), 200), "short");
     Cell(absl::StrCat("<b>", HtmlLine(CauseText(one), 200), "</b><br>",
                       Reason(one.why)),
          "text");
-    Cell(one.next_round > 0 ? SecondsText(one.next_round - one.time) : "–",
+    Cell(one.next_round > 0 && one.time > 0
+             ? SecondsText(one.next_round - one.time)
+             : "–",
          "num");
-    Cell(one.incident.has_value() ? SecondsText(one.incident->pause_s()) : "–",
+    Cell(one.incident.has_value() && one.incident->nodes > 0
+             ? SecondsText(one.incident->pause_s())
+             : "–",
          "num");
     Cell(one.repeated_steps.has_value()
              ? absl::StrCat(*one.repeated_steps > 0 ? "≥ " : "",
@@ -473,8 +556,13 @@ void Page::Interruptions() {
 void Page::Time() {
   Begin("time", "Where the time of the nodes went");
   if (!report_.time.has_value()) {
-    Add("<p>The event log has no states, so the use of the time is not known. "
-        "An older version writes decisions only.</p>\n");
+    Add("<p>",
+        IsRecordAlone()
+            ? "Not known: until the job ends, the journal has only the times "
+              "of nodes that have left."
+            : "The event log has no states, so the use of the time is not "
+              "known. An older version writes decisions only.",
+        "</p>\n");
     End();
     return;
   }
@@ -485,6 +573,10 @@ void Page::Time() {
       report_.verdict.has_value()
           ? ""
           : absl::StrCat(", as of ", TimeText(report_.time_as_of)),
+      !HasTimeOfAll()
+          ? ". This is the time of nodes that have left: until the job ends, "
+            "the journal has no other"
+          : "",
       ".</p>\n<div class=\"bars\">\n");
   std::vector<size_t> order;
   for (size_t i = 0; i < rendezvous::kActivities; ++i) {
@@ -537,7 +629,13 @@ const std::vector<TimeKind>& TimeKinds() {
 }
 
 void Page::NodeBars() {
-  if (report_.node_times.empty()) return;
+  // A journal has the nodes without their times.
+  const bool has_times =
+      std::ranges::any_of(report_.node_times, [](const RecordedNode& node) {
+        return std::ranges::any_of(node.spent_s,
+                                   [](double spent) { return spent > 0; });
+      });
+  if (!has_times) return;
   Add("<h3>By node</h3>\n<p class=\"legend\">");
   for (const TimeKind& kind : TimeKinds()) {
     Add("<span>", Swatch(kind.css_class), kind.letter,
@@ -614,9 +712,56 @@ void Page::Health() {
   }
   if (report_.unhealthy.empty() && report_.stragglers.empty() &&
       report_.slow_ranks.empty()) {
-    Add("<p>None: no node was kept out, and no slow rank was found.</p>\n");
+    Add(IsRecordAlone()
+            ? "<p>The journal does not say which nodes were kept out as "
+              "unhealthy, or had a slow rank.</p>\n"
+            : "<p>None: no node was kept out, and no slow rank was "
+              "found.</p>\n");
   }
+  Machines();
   End();
+}
+
+void Page::Machines() {
+  if (!report_.record.has_value()) return;
+  Add("<h3>Machines with faults</h3>\n");
+  if (report_.machines.empty()) {
+    Add("<p>None: the coordinator remembers no fault of this job's "
+        "machines.</p>\n");
+    return;
+  }
+  BeginTable("Machines with faults",
+             {"Machine", "State", "Score", "Faults here", "In other jobs",
+              "Newest fault of this job"});
+  for (const ReportMachine& machine : report_.machines) {
+    Add("<tr>");
+    Cell(absl::StrCat(Name(machine.host),
+                      machine.address.empty()
+                          ? ""
+                          : absl::StrCat("<br>", Name(machine.address))));
+    Cell(absl::StrCat(Name(machine.state),
+                      machine.order.empty()
+                          ? ""
+                          : absl::StrCat(": ", Reason(machine.order))),
+         "short");
+    Cell(NumberText(std::round(10 * machine.score) / 10), "num");
+    Cell(absl::StrCat(machine.faults), "num");
+    Cell(absl::StrCat(machine.faults_elsewhere), "num");
+    Cell(machine.newest_at > 0 ? absl::StrCat(TimeText(machine.newest_at),
+                                              "<br>", Reason(machine.newest))
+                               : "–",
+         "text");
+    Add("</tr>\n");
+  }
+  EndTable();
+  Add("<p class=\"note\">The coordinator's memory of machines, over all of its "
+      "jobs, as of ",
+      TimeText(report_.machines_as_of), "; QUARANTINE.md explains the score.",
+      report_.machines_omitted > 0
+          ? absl::StrCat(" ", Counted(report_.machines_omitted, "machine"),
+                         " left out.")
+          : "",
+      "</p>\n");
 }
 
 void Page::Chart(absl::string_view heading, absl::string_view id,
@@ -662,6 +807,7 @@ void Page::Chart(absl::string_view heading, absl::string_view id,
       "role=\"img\" aria-label=\"",
       heading, ", from ", NumberText(low), " to ", NumberText(high), "\">");
   for (const ReportInterruption& one : report_.interruptions) {
+    if (one.time < from) continue;
     const double at = 1000 * (one.time - from) / width;
     absl::StrAppendFormat(&html_,
                           "<line class=\"cut\" x1=\"%.2f\" x2=\"%.2f\" "
@@ -702,8 +848,10 @@ void Page::Progress() {
     before = &sample;
   }
   if (loss.empty() && steps.empty() && rate.empty()) {
-    Add("<p>The workers reported no steps, or the event log has no states. "
-        "SDK.md says how a worker reports its progress.</p>\n");
+    Add(IsRecordAlone()
+            ? "<p>The journal does not keep the progress of the workers.</p>\n"
+            : "<p>The workers reported no steps, or the event log has no "
+              "states. SDK.md says how a worker reports its progress.</p>\n");
     End();
     return;
   }
@@ -801,19 +949,29 @@ void Page::Settings() {
     std::ranges::replace(label, '_', ' ');
     Fact(Name(label), Reason(value));
   }
+  bool has_command = false;
   for (const auto& [name, value] : report_.settings) {
     if (name == "command" && !value.empty()) {
+      has_command = true;
       Fact("command of a node's workers",
            absl::StrCat("<code>", HtmlLine(value, 2000), "</code>"), "wide");
     }
   }
-  Add("</dl>\n<p class=\"note\">A rendezvousd records no command. Values that "
-      "look like secrets were left out when the command was recorded.</p>\n");
+  Add("</dl>\n<p class=\"note\">",
+      has_command ? "Values of the command that look like secrets are left out."
+                  : "The event log of a rendezvousd has no command.",
+      "</p>\n");
   End();
 }
 
 void Page::Decisions() {
   Begin("decisions", "Decisions of the coordinator");
+  if (IsRecordAlone()) {
+    Add("<p>The journal keeps the state that they led to, and not the "
+        "decisions.</p>\n");
+    End();
+    return;
+  }
   Add("<details><summary>",
       Counted(static_cast<int64_t>(report_.notes.size()), "decision"),
       report_.notes_dropped > 0
@@ -861,6 +1019,7 @@ void Page::Sources() {
 std::string Page::Make() {
   Head();
   Summary();
+  Record();
   Rounds();
   Interruptions();
   Time();
@@ -895,6 +1054,17 @@ std::string OutcomeSentence(const RunReport& report) {
     return absl::StrCat("The job ended: ", report.finish_reason);
   }
   if (report.first_time == 0) return "The event log has no events of this run.";
+  if (report.record.has_value() && report.record->is_newer) {
+    return absl::StrCat(
+        report.events == 0 ? "The journal has no verdict. Its record is of "
+                           : "Neither the event log nor the journal has a "
+                             "verdict. The newest record is of ",
+        rendezvous::UtcText(report.last_time), ": ", report.newest_phase,
+        report.newest_reason.empty() ? ""
+                                     : absl::StrCat(", ", report.newest_reason),
+        ". Either the job still runs, or its coordinator was killed and has "
+        "not been started again.");
+  }
   return absl::StrCat(
       "The event log has no verdict. Its newest event is of ",
       rendezvous::UtcText(report.last_time),

@@ -205,5 +205,92 @@ TEST(OutcomeSentence, SuccessCountsInterruptions) {
             "The job succeeded without an interruption.");
 }
 
+RunReport OfRecord() {
+  RunReport report;
+  report.run_id = "a-job";
+  report.first_time = kBegin;
+  report.last_time = kBegin + 60;
+  report.newest_phase = "running";
+  report.newest_reason = kHostile;
+  report.restarts_used = 1;
+  report.max_restarts = 3;
+  report.rounds = {Round(2, 60, 0, ReportRound::End::kUnknown)};
+  report.rounds[0].end = 0;
+  report.rounds_dropped = 1;
+  report.interruptions = {
+      {.round = 1,
+       .why = "rank 1 was killed",
+       .failure = std::nullopt,
+       .incident = rendezvous::Incident{.round = 1,
+                                        .cause = rendezvous::LossCause::kHang,
+                                        .nodes = 0,
+                                        .lost_s = 7.25},
+       .repeated_steps = std::nullopt}};
+  report.time.emplace();
+  report.time->spent_s[static_cast<size_t>(rendezvous::Activity::kProductive)] =
+      90;
+  report.node_times = {{.node_id = "n0", .host = "h0", .group_rank = 0}};
+  report.record = ReportRecord{.written_at = kBegin + 60,
+                               .phase = "running",
+                               .reason = kHostile,
+                               .round = 2,
+                               .restarts_used = 1,
+                               .max_restarts = 3,
+                               .owner = kHostile,
+                               .members = {{.node_id = kHostile,
+                                            .host = "h0",
+                                            .group_rank = 0,
+                                            .first_rank = 0,
+                                            .slots = 8,
+                                            .state = "assigned",
+                                            .note = kHostile}},
+                               .verdict = std::nullopt,
+                               .is_newer = true};
+  report.machines = {{.host = kHostile,
+                      .address = kHostile,
+                      .state = "banned",
+                      .score = 2.96,
+                      .faults = 1,
+                      .faults_elsewhere = 4,
+                      .newest_at = kBegin + 30,
+                      .newest = kHostile,
+                      .order = kHostile}};
+  return report;
+}
+
+TEST(ReportPageTest, RecordAloneSaysWhatTheJournalDoesNotKnow) {
+  const std::string page = ReportPage(OfRecord(), kBegin + 100);
+  EXPECT_THAT(page, HasSubstr("The journal has no verdict. Its record is of "));
+  EXPECT_THAT(page, HasSubstr("it ran when the journal was written"));
+  EXPECT_THAT(page, HasSubstr("<dt>restarts used</dt><dd>1 of 3</dd>"));
+  EXPECT_THAT(page, HasSubstr("the time of nodes that have left"));
+  EXPECT_THAT(page, Not(HasSubstr("productive (ETTR)")));
+  EXPECT_THAT(page, Not(HasSubstr("7.2s")));
+  EXPECT_THAT(page, Not(HasSubstr("By node")));
+  EXPECT_THAT(page, Not(HasSubstr("no slow rank was found")));
+  EXPECT_THAT(page, HasSubstr("<td class=\"num\">0 to 7</td>"));
+  EXPECT_THAT(page, HasSubstr("<td class=\"num\">3</td>"));
+  // The time line would be empty.
+  EXPECT_THAT(page, Not(HasSubstr("class=\"lane\"")));
+}
+
+TEST(ReportPageTest, HostileRecordIsText) {
+  const std::string page = ReportPage(OfRecord(), kBegin + 100);
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, Not(HasSubstr("\x1b")));
+}
+
+TEST(ReportPageTest, ComparisonOfRecordAndLogIsShown) {
+  RunReport report = Failed();
+  report.events = 7;
+  report.record = ReportRecord{.written_at = kBegin + 60,
+                               .verdict = std::nullopt,
+                               .comparison = "they disagree"};
+  const std::string page = ReportPage(report, kBegin + 100);
+  EXPECT_THAT(page, HasSubstr("they disagree"));
+  EXPECT_THAT(page, HasSubstr("productive (ETTR)"));
+  EXPECT_THAT(page, HasSubstr("None: no node was in the job."));
+}
+
 }  // namespace
 }  // namespace muster::launcher

@@ -2,6 +2,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +29,11 @@
 #include "launcher/inspect_text.h"
 #include "launcher/report/text_layout.h"
 #include "launcher/run_report/recorded_event.h"
+#include "launcher/run_report/report_record.h"
+#include "rendezvous/events/event_log.h"
+#include "rendezvous/journal/journal_file.h"
+#include "rendezvous/journal/record_store.h"
+#include "rendezvous/wire/memory_wire.h"
 #include "trainer_sdk/flight_recorder/flight_analysis.h"
 #include "trainer_sdk/flight_recorder/flight_files.h"
 
@@ -185,9 +192,15 @@ class RunReader {
   absl::StatusOr<RunReport> Read();
 
  private:
+  // Finds the logs and the journal. OK: a report can be made of what was found.
+  absl::Status Find();
   absl::Status FindFolders();
   absl::Status FindInLogDir(const std::string& log_dir);
   absl::Status FindEvents();
+  // Finds the run in the journal of RunQuery::state_dir.
+  absl::Status FindRecord();
+  // Whether the record is that of the run in one of the folders.
+  bool HasFolder(const rendezvous::JobRecord& job) const;
   // `root`: the folder that the user has named and in which the log is; empty:
   // the user has named the log itself.
   void ReadLog(const std::string& root, const std::string& path);
@@ -216,6 +229,8 @@ class RunReader {
   size_t event_bytes_ = 0;
   int64_t dropped_ = 0;
   std::set<std::string> run_ids_;
+  std::optional<rendezvous::KeptJob> kept_;  // the run's record
+  rendezvous::NodeMemory::Kept machines_;    // of the same journal
   RunReport report_;
   int64_t sources_left_out_ = 0;
   int64_t missing_left_out_ = 0;
@@ -306,11 +321,13 @@ absl::Status RunReader::FindFolders() {
     }
   }
   logs_.insert(logs_.end(), query_.event_logs.begin(), query_.event_logs.end());
+  const bool has_journal = !query_.state_dir.empty();
   if (!run_id_.empty() && log_dirs.empty() && logs_.empty() &&
-      folders_.empty()) {
+      folders_.empty() && !has_journal) {
     return absl::NotFoundError(
         absl::StrCat("there is no file or folder ", run_id_,
-                     "; if it is a run id, give --log-dir or --event-log"));
+                     "; if it is a run id, give --log-dir, --event-log or "
+                     "--state-dir"));
   }
   for (const std::string& log_dir : log_dirs) {
     const absl::Status found = FindInLogDir(log_dir);
@@ -319,9 +336,10 @@ absl::Status RunReader::FindFolders() {
     if (!found.ok() && logs_.empty() && folders_.empty()) return found;
     if (!found.ok()) AddMissing(std::string(found.message()));
   }
-  if (folders_.empty() && logs_.empty()) {
+  if (folders_.empty() && logs_.empty() && !has_journal) {
     return absl::InvalidArgumentError(
-        "name a run's log folder, such as logs/latest, or an event log");
+        "name a run's log folder, such as logs/latest, an event log or "
+        "--state-dir");
   }
   return absl::OkStatus();
 }
@@ -405,7 +423,7 @@ absl::Status RunReader::FindEvents() {
                      PrintableLine(absl::StrJoin(names, ", ")),
                      more > 0 ? absl::StrCat(" and ", more, " more") : ""));
   }
-  if (events_.empty() && folders_.empty()) {
+  if (events_.empty() && folders_.empty() && !logs_.empty()) {
     std::vector<std::string> names(run_ids_.begin(), run_ids_.end());
     if (names.size() > kMaxNamedRuns) names.resize(kMaxNamedRuns);
     return absl::NotFoundError(absl::StrCat(
@@ -415,6 +433,77 @@ absl::Status RunReader::FindEvents() {
         PrintableLine(absl::StrJoin(names, ", "))));
   }
   return absl::OkStatus();
+}
+
+bool RunReader::HasFolder(const rendezvous::JobRecord& job) const {
+  const std::string name =
+      agent::RunFolder("", agent::TaggedRunName(job.run_id, job.run_tag));
+  return std::ranges::any_of(folders_, [&](const Folder& folder) {
+    char resolved[PATH_MAX];
+    return realpath(folder.path.c_str(), resolved) != nullptr &&
+           absl::EndsWith(resolved, name);
+  });
+}
+
+absl::Status RunReader::FindRecord() {
+  const std::string path = rendezvous::JournalFile::PathIn(query_.state_dir);
+  absl::StatusOr<std::map<std::string, std::string>> records =
+      rendezvous::JournalFile::RecordsIn(query_.state_dir);
+  if (!records.ok()) return records.status();
+  if (const auto memory = records->extract(rendezvous::kNodeMemoryKey)) {
+    absl::StatusOr<rendezvous::NodeMemory::Kept> machines =
+        rendezvous::MemoryFromBytes(memory.mapped());
+    if (machines.ok()) {
+      machines_ = *std::move(machines);
+    } else {
+      AddMissing(absl::StrCat("The memory of machines in ", path,
+                              " is not readable: ", machines.status().message(),
+                              "."));
+    }
+  }
+  const bool is_by_folder =
+      run_id_.empty() && run_ids_.empty() && !folders_.empty();
+  const std::string wanted = !run_id_.empty()   ? run_id_
+                             : run_ids_.empty() ? ""
+                                                : *run_ids_.begin();
+  std::vector<std::string> names;
+  for (const auto& [run_id, bytes] : *records) {
+    names.push_back(run_id);
+    const bool is_only = wanted.empty() && records->size() == 1;
+    if (run_id != wanted && !is_only && !is_by_folder) continue;
+    absl::StatusOr<rendezvous::KeptJob> kept = rendezvous::FromBytes(bytes);
+    if (is_by_folder && (!kept.ok() || !HasFolder(kept->job))) continue;
+    if (!kept.ok() || kept->job.run_id != run_id) {
+      return absl::DataLossError(absl::StrCat(
+          "cannot use ", path, ": its record of ", PrintableLine(run_id),
+          " is damaged, or of another version of Muster (",
+          kept.ok() ? "it is another job's" : kept.status().message(), ")"));
+    }
+    kept_ = *std::move(kept);
+  }
+  const int64_t others =
+      static_cast<int64_t>(records->size()) - (kept_.has_value() ? 1 : 0);
+  if (kept_.has_value()) {
+    AddSource(path, absl::StrCat(
+                        "the record of ",
+                        rendezvous::UtcText(ToSeconds(kept_->written_at)),
+                        others > 0 ? absl::StrCat("; records of ",
+                                                  Counted(others, "other job"))
+                                   : ""));
+    return absl::OkStatus();
+  }
+  if (names.size() > kMaxNamedRuns) names.resize(kMaxNamedRuns);
+  const std::string list = PrintableLine(absl::StrJoin(names, ", "));
+  if (wanted.empty() && !is_by_folder && others > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, " has the records of several jobs; name one of them: ", list,
+        others > static_cast<int64_t>(names.size()) ? ", …" : ""));
+  }
+  return absl::NotFoundError(absl::StrCat(
+      path, " has no record of ",
+      wanted.empty() ? "the run" : absl::StrCat("\"", wanted, "\""),
+      others == 0 ? "" : absl::StrCat("; it has ", list),
+      " (a coordinator removes the record some time after the job's end)"));
 }
 
 void RunReader::ReadStream(const Folder& folder, const std::string& path,
@@ -477,7 +566,7 @@ void RunReader::ReadOutputs(std::vector<WantedOutput> wanted) {
     }
     if (!output.streams.empty() || !output.error_message.empty()) {
       report_.outputs.push_back(std::move(output));
-    } else {
+    } else if (!folders_.empty()) {  // otherwise see FindMissingNodes
       AddMissing(absl::StrCat(
           "The files of rank ", one.rank, " in round ", one.round,
           " are not here",
@@ -597,10 +686,28 @@ void RunReader::FindMissingNodes() {
       "given: copy the folders here, and name them as well."));
 }
 
+absl::Status RunReader::Find() {
+  absl::Status logs = FindFolders();
+  if (logs.ok()) logs = FindEvents();
+  if (query_.state_dir.empty() || absl::IsInvalidArgument(logs)) return logs;
+  const absl::Status journal = FindRecord();
+  if (!logs.ok() && !journal.ok()) {
+    return absl::Status(
+        logs.code(), absl::StrCat(logs.message(), "; and ", journal.message()));
+  }
+  if (!logs.ok()) {
+    AddMissing(absl::StrCat("No logs were read: ", logs.message(), "."));
+  }
+  if (journal.ok()) return journal;
+  const bool has_logs = !events_.empty() || !folders_.empty();
+  if (!has_logs || absl::IsInvalidArgument(journal)) return journal;
+  AddMissing(absl::StrCat("No journal was read: ", journal.message(), "."));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<RunReport> RunReader::Read() {
-  absl::Status status = FindFolders();
-  if (status.ok()) status = FindEvents();
-  if (!status.ok()) return status;
+  const absl::Status found = Find();
+  if (!found.ok()) return found;
   std::ranges::stable_sort(events_, [](const KeptEvent& a, const KeptEvent& b) {
     return a.event.time < b.event.time;
   });
@@ -612,8 +719,11 @@ absl::StatusOr<RunReport> RunReader::Read() {
   std::vector<ReportSource> sources = std::move(report_.sources);
   std::vector<std::string> missing = std::move(report_.missing);
   report_ = builder.Take();
+  if (kept_.has_value() && !has_events) report_ = ReportOf(*kept_);
   report_.sources = std::move(sources);
   report_.missing = std::move(missing);
+  if (kept_.has_value() && has_events) AddRecord(*kept_, report_);
+  if (kept_.has_value()) AddMachines(machines_, report_);
   if (earlier > 0) {
     AddMissing(absl::StrCat(Counted(earlier, "earlier run"),
                             " with this run id left out."));
@@ -622,14 +732,17 @@ absl::StatusOr<RunReport> RunReader::Read() {
     AddMissing(absl::StrCat(Counted(dropped_, "older event"), " left out."));
   }
   if (!has_events) {
-    const std::string& path = folders_.front().path;
-    report_.run_id =
-        !run_id_.empty() ? run_id_ : path.substr(path.rfind('/') + 1);
+    if (!kept_.has_value()) {
+      const std::string& path = folders_.front().path;
+      report_.run_id =
+          !run_id_.empty() ? run_id_ : path.substr(path.rfind('/') + 1);
+    }
     AddMissing(
         "There is no events.jsonl: it is on the node that hosted the "
         "coordinator, or is the file of rendezvousd --event-log.");
   }
-  ReadOutputs(has_events ? WantedOutputs(report_) : WantedWithoutEvents());
+  ReadOutputs(!report_.rounds.empty() || has_events ? WantedOutputs(report_)
+                                                    : WantedWithoutEvents());
   ReadFlights();
   FindMissingNodes();
   if (sources_left_out_ > 0) {

@@ -18,15 +18,20 @@ struct RunQuery {
   std::vector<std::string> named;
   std::string log_dir;                  // a folder of --log-dir; empty: none
   std::vector<std::string> event_logs;  // of rendezvousd
+  std::string state_dir;                // a folder of --state-dir; empty: none
 };
 
-// Reads the event logs and the workers' files of one run. Files are read only
+// Reads the event logs, the workers' files and the coordinator's journal of one
+// run. The journal is neither changed nor locked (JournalFile::RecordsIn); it
+// alone suffices for a report, and so does the rest without it. Other files are
+// read only
 // from their ends or up to bounds, and only if they are regular files that this
 // user or the owner of the named folder owns (base/file_below.h).
 //
 // NotFound: there is no such run; InvalidArgument: the query names several
-// runs, or none. Both are one sentence that says what to do. Files that cannot
-// be read are in the report's list of sources.
+// runs, or none; the errors of JournalFile::RecordsIn, if nothing else is left.
+// All are one sentence that says what to do. Files that cannot be read are in
+// the report's list of sources.
 absl::StatusOr<RunReport> ReadRun(const RunQuery& query);
 
 // The end of a file, as printable lines.

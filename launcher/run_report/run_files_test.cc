@@ -5,9 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
+
+#include "rendezvous/journal/journal.h"
+#include "rendezvous/journal/record_store.h"
+#include "rendezvous/wire/memory_wire.h"
+#include "rendezvous/wire/record_wire.h"
 
 namespace muster::launcher {
 namespace {
@@ -46,6 +53,36 @@ class RunFilesTest : public testing::Test {
     return path;
   }
   std::string Path(const std::string& name) const { return dir_ + "/" + name; }
+  // Writes these records into the journal of the folder "state", and the memory
+  // of a machine "h2" with a fault in the job `faulty`.
+  void WriteJournal(const std::map<std::string, std::string>& records,
+                    const std::string& faulty = "") {
+    auto journal = rendezvous::Journal::Open(Path("state"), 0);
+    ASSERT_TRUE(journal.ok()) << journal.status();
+    for (const auto& [run_id, record] : records) {
+      (*journal)->Put(run_id, record, nullptr);
+    }
+    rendezvous::NodeMemory memory;
+    memory.Record(kWritten, 1,
+                  {.host = {.host = "h2", .ip = ""},
+                   .run_id = faulty,
+                   .signature = "",
+                   .text = "killed by SIGBUS"});
+    (*journal)->Put(rendezvous::kNodeMemoryKey,
+                    rendezvous::ToBytes(memory.Keep()), nullptr);
+  }
+  static std::string Record(const std::string& run_id,
+                            const std::string& tag = "") {
+    rendezvous::KeptJob kept;
+    kept.written_at = kWritten;
+    kept.job.run_id = run_id;
+    kept.job.run_tag = tag;
+    kept.job.restarts_used = 2;
+    kept.job.age = std::chrono::minutes(5);
+    return rendezvous::ToBytes(kept);
+  }
+  // In the year 2026, one second after the newest event of these tests.
+  static constexpr Duration kWritten = std::chrono::seconds(1772373904);
 
   std::string dir_;
 };
@@ -225,6 +262,94 @@ TEST(EndOf, LongLineIsCut) {
   ASSERT_THAT(end.lines, SizeIs(1));
   EXPECT_LT(end.lines[0].size(), 500u);
   EXPECT_THAT(end.lines[0], HasSubstr("[line of 1048576 bytes]"));
+}
+
+TEST_F(RunFilesTest, JournalAloneMakesAReport) {
+  WriteJournal({{"a", Record("a")}, {"b", Record("b")}}, "b");
+  const auto report = ReadRun({.named = {"b"}, .state_dir = Path("state")});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->run_id, "b");
+  ASSERT_TRUE(report->record.has_value());
+  EXPECT_EQ(report->record->restarts_used, 2);
+  ASSERT_THAT(report->machines, SizeIs(1));
+  EXPECT_EQ(report->machines[0].newest, "killed by SIGBUS");
+  EXPECT_THAT(report->sources,
+              Contains(Field(&ReportSource::what,
+                             AllOf(HasSubstr("2026-03-01 14:05:04 UTC"),
+                                   HasSubstr("records of 1 other job")))));
+  EXPECT_THAT(report->missing, Contains(HasSubstr("no events.jsonl")));
+}
+
+TEST_F(RunFilesTest, RunIdIsNeededOnlyIfTheJournalHasSeveralJobs) {
+  WriteJournal({{"a", Record("a")}});
+  const auto only = ReadRun({.named = {}, .state_dir = Path("state")});
+  ASSERT_TRUE(only.ok()) << only.status();
+  EXPECT_EQ(only->run_id, "a");
+  WriteJournal({{"b", Record("b")}});
+  const auto several = ReadRun({.named = {}, .state_dir = Path("state")});
+  EXPECT_EQ(several.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(several.status().message(), HasSubstr("a, b"));
+  const auto unknown = ReadRun({.named = {"c"}, .state_dir = Path("state")});
+  EXPECT_EQ(unknown.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(unknown.status().message(),
+              AllOf(HasSubstr("\"c\""), HasSubstr("a, b")));
+}
+
+TEST_F(RunFilesTest, JournalAndLogsMakeOneReport) {
+  WriteJournal({{"job", Record("job")}});
+  Write("r/events.jsonl", Line(1, 1, "assign") + Line(3, 1, "break"));
+  const auto report =
+      ReadRun({.named = {Path("r")}, .state_dir = Path("state")});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->events, 2);
+  ASSERT_TRUE(report->record.has_value());
+  EXPECT_THAT(report->record->comparison,
+              HasSubstr("1.0 s newer than the newest event"));
+}
+
+TEST_F(RunFilesTest, LogFolderWithoutEventsFindsItsRecordByTheTag) {
+  WriteJournal({{"a", Record("a", "t1")}, {"b", Record("b", "t2")}});
+  Write("a_t1/attempt_0/0/stderr.log", "words\n");
+  const auto report =
+      ReadRun({.named = {Path("a_t1")}, .state_dir = Path("state")});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->run_id, "a");
+  EXPECT_TRUE(report->record.has_value());
+  EXPECT_THAT(report->outputs, SizeIs(1));
+}
+
+TEST_F(RunFilesTest, JournalThatCannotBeUsedLeavesTheLogs) {
+  Write("r/events.jsonl", Line(1, 1, "assign"));
+  WriteJournal({{"job", "no record"}});
+  const auto damaged =
+      ReadRun({.named = {Path("r")}, .state_dir = Path("state")});
+  ASSERT_TRUE(damaged.ok()) << damaged.status();
+  EXPECT_FALSE(damaged->record.has_value());
+  EXPECT_THAT(damaged->missing,
+              Contains(AllOf(HasSubstr("No journal was read"),
+                             HasSubstr("its record of job is damaged"))));
+  EXPECT_THAT(ReadRun({.named = {"job"}, .state_dir = Path("state")})
+                  .status()
+                  .message(),
+              HasSubstr("its record of job is damaged"));
+  const auto absent =
+      ReadRun({.named = {Path("r")}, .state_dir = Path("absent")});
+  ASSERT_TRUE(absent.ok()) << absent.status();
+  EXPECT_THAT(absent->missing, Contains(HasSubstr("there is no journal")));
+}
+
+TEST_F(RunFilesTest, LogsThatCannotBeUsedLeaveTheJournal) {
+  WriteJournal({{"a", Record("a")}});
+  const std::string log = Write("d.jsonl", Line(1, 1, "assign", "b"));
+  const auto report = ReadRun(
+      {.named = {"a"}, .event_logs = {log}, .state_dir = Path("state")});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->record.has_value());
+  EXPECT_THAT(report->missing, Contains(HasSubstr("No logs were read")));
+  const auto none = ReadRun(
+      {.named = {"c"}, .event_logs = {log}, .state_dir = Path("state")});
+  EXPECT_THAT(none.status().message(), AllOf(HasSubstr("no events of \"c\""),
+                                             HasSubstr("no record of \"c\"")));
 }
 
 }  // namespace

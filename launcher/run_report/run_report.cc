@@ -77,6 +77,7 @@ void ReportBuilder::Add(const RecordedEvent& event) {
     earlier_runs_ = earlier;
   }
   report_.run_id = event.run_id;
+  ++report_.events;
   if (report_.first_time == 0) report_.first_time = event.time;
   report_.last_time = std::max(report_.last_time, event.time);
   if (event.state.has_value()) {
@@ -152,6 +153,9 @@ void ReportBuilder::AddState(const RecordedEvent& event,
   report_.newest_phase = state.phase;
   report_.newest_reason = event.reason;
   report_.slow_ranks = state.slow_ranks;
+  report_.began = event.time - state.age_s;
+  report_.restarts_used = state.restarts_used;
+  report_.max_restarts = state.max_restarts;
   if (state.world_size > 0) report_.workers = state.world_size;
   if (state.verdict.has_value()) report_.verdict = state.verdict;
   report_.time = state.time;

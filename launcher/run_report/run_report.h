@@ -35,10 +35,11 @@ struct ReportRound {
 // A round that ended early although the job was to go on or failed.
 struct ReportInterruption {
   int round = 0;
-  double time = 0;  // seconds since 1970
+  double time = 0;  // seconds since 1970; 0: not known
   std::string why;
   std::optional<rendezvous::Failure> failure;  // nullopt: nothing failed
-  // The coordinator's account of the loss; nullopt: the log has none.
+  // The coordinator's account of the loss; nullopt: the log has none. With 0
+  // nodes: the cause is known, and the lost time is not.
   std::optional<rendezvous::Incident> incident;
   // When the next round began; 0: there was none.
   double next_round = 0;
@@ -90,6 +91,51 @@ struct ReportSource {
   std::string what;  // "12 events", "not readable: …"
 };
 
+// A node of the job in the record of its coordinator.
+struct ReportMember {
+  std::string node_id;  // empty: the coordinator did not know it yet
+  std::string host;
+  std::optional<int> group_rank;  // in the newest world; nullopt: a spare
+  std::optional<int> first_rank;
+  int slots = 0;
+  std::string state;  // "assigned", "spare", …; empty: not in the job any more
+  std::string note;   // why it leaves or left; empty: it does not
+};
+
+// The record of the job in its coordinator's journal (--state-dir).
+struct ReportRecord {
+  double written_at = 0;  // seconds since 1970
+  std::string phase;
+  std::string reason;
+  int round = 0;
+  int restarts_used = 0;
+  int max_restarts = 0;
+  std::string run_tag;
+  std::string owner;  // the principal or IP address to which the job is charged
+  std::vector<ReportMember> members;  // by group rank, spares last
+  int64_t members_omitted = 0;
+  int64_t nodes_left = 0;  // agents that the coordinator remembers, and lost
+  std::optional<RecordedVerdict> verdict;
+  // Whether the record is newer than the newest event.
+  bool is_newer = false;
+  // How the record and the event log compare, a sentence; empty: the run has no
+  // events.
+  std::string comparison;
+};
+
+// A machine in the coordinator's memory (docs/QUARANTINE.md).
+struct ReportMachine {
+  std::string host;
+  std::string address;
+  std::string state;
+  double score = 0;
+  int faults = 0;            // in this run; faults that count
+  int faults_elsewhere = 0;  // in other runs
+  double newest_at = 0;      // time of the newest fault in this run; 0: none
+  std::string newest;        // text of that fault
+  std::string order;  // of an operator: the ban's or the release's reason
+};
+
 // What the report of one run says. Texts are bounded, but may have any
 // characters.
 struct RunReport {
@@ -100,14 +146,18 @@ struct RunReport {
   static constexpr size_t kMaxNodes = 1024;
 
   std::string run_id;
+  int64_t events = 0;  // number of events; 0: only files or a record are there
   double first_time = 0;  // of the first and the last event; 0: no events
   double last_time = 0;
+  double began = 0;  // of the job, by the newest state; 0: no states
   std::optional<RecordedVerdict> verdict;
   // The reason of the decision "finish"; empty: the log has none. A log may
   // have it without the verdict: an older version writes no states.
   std::string finish_reason;
   std::string newest_phase;  // of the newest state; empty: no states
   std::string newest_reason;
+  std::optional<int> restarts_used;  // of the newest state, as the next field
+  std::optional<int> max_restarts;
 
   std::vector<ReportRound> rounds;
   std::vector<ReportInterruption> interruptions;
@@ -127,6 +177,12 @@ struct RunReport {
   int64_t notes_dropped = 0;
   std::vector<ReportSample> samples;
   std::vector<std::pair<std::string, std::string>> settings;
+
+  // From the journal.
+  std::optional<ReportRecord> record;
+  std::vector<ReportMachine> machines;
+  int64_t machines_omitted = 0;
+  double machines_as_of = 0;  // time of the newest entry of the memory
 
   // Filled in by the driver.
   std::vector<ReportOutput> outputs;

@@ -18,6 +18,7 @@
 #include "base/check.h"
 #include "base/log_folder.h"
 #include "base/owned_fd.h"
+#include "rendezvous/journal/journal_copy.h"
 #include "rendezvous/journal/record_store.h"
 
 namespace muster::rendezvous {
@@ -213,6 +214,20 @@ absl::StatusOr<std::unique_ptr<JournalFile>> JournalFile::Open(
   return file;
 }
 
+absl::StatusOr<std::map<std::string, std::string>> JournalFile::RecordsIn(
+    const std::string& folder) {
+  const std::string path = PathIn(folder);
+  const absl::StatusOr<JournalCopy> copy = JournalCopy::Of(path);
+  if (!copy.ok()) return copy.status();
+  JournalFile file(path);
+  absl::Status status = file.Connect(copy->path());
+  if (status.ok()) status = file.Inspect();
+  if (status.ok()) status = file.CreateTables();
+  if (status.ok()) status = file.ReadRecords();
+  if (!status.ok()) return status;
+  return file.TakeRecords();
+}
+
 JournalFile::~JournalFile() {
   for (sqlite3_stmt* const statement :
        {begin_, commit_, rollback_, put_, remove_, put_memory_}) {
@@ -272,6 +287,11 @@ absl::Status JournalFile::Inspect() {
   if (version != kVersion) {
     return Damaged("its version is " + std::to_string(version));
   }
+  int64_t queries = 0;
+  code =
+      Read("SELECT count(*) FROM sqlite_schema WHERE rootpage = 0", &queries);
+  if (code != SQLITE_OK) return CannotOpen(code);
+  if (queries > 0) return Damaged("it has views, triggers or virtual tables");
   std::string verdict;
   code = Read("PRAGMA quick_check(1)", &verdict);
   if (code != SQLITE_OK) return CannotOpen(code);

@@ -48,6 +48,13 @@ class JournalFile : public JournalBackend {
   //   Internal            another error of the file system
   static absl::StatusOr<std::unique_ptr<JournalFile>> Open(
       std::string folder, uint64_t least_epoch);
+  // Reads the records of the journal in `folder` as they are after its newest
+  // commit, by run id. Neither changes nor locks the file, so that a
+  // coordinator may have it open: reads a JournalCopy. The file need not belong
+  // to this user, and is not trusted. The errors are those of JournalCopy::Of,
+  // and FailedPrecondition and DataLoss as for Open.
+  static absl::StatusOr<std::map<std::string, std::string>> RecordsIn(
+      const std::string& folder);
   // Closes the file and moves the write-ahead log into it.
   ~JournalFile() override;
 
@@ -70,8 +77,9 @@ class JournalFile : public JournalBackend {
   // The steps of Open, in this order.
   // `resolved`: the path of the file without symbolic links.
   absl::Status Connect(const std::string& resolved);
-  // Refuses a file that is not a journal of this version. Does not change the
-  // file.
+  // Refuses a file that is not a journal of this version, or that has views,
+  // triggers or virtual tables: reading these runs statements of the file,
+  // which might never end. Does not change the file.
   absl::Status Inspect();
   absl::Status CreateTables();
   absl::Status Prepare();

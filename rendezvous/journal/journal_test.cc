@@ -36,6 +36,8 @@
 #include "base/owned_fd.h"
 #include "base/subprocess.h"
 #include "base/write_all.h"
+#include "rendezvous/journal/journal_copy.h"
+#include "rendezvous/journal/journal_file.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -962,6 +964,149 @@ TEST_F(JournalTest, ATornLogHasThePrefixOfTheCommits) {
   }
 }
 
+// --- Reading a journal that a coordinator may have open (RecordsIn).
+
+class ReaderTest : public JournalTest {
+ protected:
+  ReaderTest() {
+    temporary_ = top_ + "/temporary";
+    fs::create_directory(temporary_);
+    setenv("TMPDIR", temporary_.c_str(), 1);
+  }
+  // Reads the records. Expects that no file changes, and that no copy is left.
+  absl::StatusOr<Records> Read() {
+    Records before;
+    if (fs::is_directory(folder_)) {
+      for (const auto& entry : fs::directory_iterator(folder_)) {
+        if (!entry.is_regular_file()) continue;
+        before[entry.path()] = Bytes(entry.path());
+      }
+    }
+    absl::StatusOr<Records> records = JournalFile::RecordsIn(folder_);
+    for (const auto& [path, bytes] : before) {
+      EXPECT_TRUE(Bytes(path) == bytes) << path << " has changed";
+    }
+    EXPECT_TRUE(fs::is_empty(temporary_));
+    return records;
+  }
+  void ExpectUnreadable(absl::StatusCode code, const std::string& reason) {
+    const absl::StatusOr<Records> records = Read();
+    EXPECT_EQ(records.status().code(), code) << records.status();
+    EXPECT_THAT(std::string(records.status().message()),
+                AllOf(HasSubstr(file_), HasSubstr(reason)));
+  }
+
+  std::string temporary_;
+};
+
+TEST_F(ReaderTest, ReadsTheNewestRecordsOfAnOpenJournal) {
+  const auto journal = Open();
+  PutEach(*journal, {{"a", "1"}, {"b", "1"}, {kNodeMemoryKey, "nodes"}});
+  PutEach(*journal, {{"a", "2"}});
+  ASSERT_GT(fs::file_size(file_ + "-wal"), 0u);
+  const auto records = Read();
+  ASSERT_TRUE(records.ok()) << records.status();
+  EXPECT_THAT(*records, UnorderedElementsAre(Pair("a", "2"), Pair("b", "1"),
+                                             Pair(kNodeMemoryKey, "nodes")));
+  PutEach(*journal, {{"a", "3"}});
+  EXPECT_FALSE(journal->trouble().has_value());
+}
+
+TEST_F(ReaderTest, ReadsAClosedJournalAndOneOfAnOlderVersion) {
+  PutEach(*Open(), {{"a", "1"}});
+  EXPECT_THAT(*Read(), ElementsAre(Pair("a", "1")));
+  Sql("DROP TABLE memory");
+  EXPECT_THAT(*Read(), ElementsAre(Pair("a", "1")));
+  Plant("");
+  EXPECT_THAT(*Read(), IsEmpty());
+}
+
+TEST_F(ReaderTest, ATornLogHasThePrefixOfTheCommits) {
+  std::string file;
+  std::string log;
+  {
+    const auto journal = Open();
+    for (const char* name : {"a", "b", "c"}) PutEach(*journal, {{name, "r"}});
+    file = Bytes(file_);
+    log = Bytes(file_ + "-wal");
+  }
+  size_t records_before = 0;
+  for (size_t size = 0; size <= log.size(); size += 577) {
+    fs::remove_all(folder_);
+    Plant(file);
+    std::ofstream(file_ + "-wal", std::ios::binary) << log.substr(0, size);
+    const auto records = Read();
+    // Without the log of its creation, the file has no tables yet.
+    ASSERT_TRUE(records.ok()) << records.status();
+    ASSERT_GE(records->size(), records_before) << size;
+    ASSERT_LE(records->size(), records_before + 1) << size;
+    records_before = records->size();
+  }
+  EXPECT_GE(records_before, 2u);
+}
+
+TEST_F(ReaderTest, FilesThatAreNoSoundJournalAreRefused) {
+  ExpectUnreadable(absl::StatusCode::kNotFound, "there is no journal");
+  Plant(std::string(10000, 'x'));
+  ExpectUnreadable(absl::StatusCode::kFailedPrecondition,
+                   "it is not an SQLite database");
+  fs::remove(file_);
+  Sql("CREATE TABLE flower (name TEXT)");
+  ExpectUnreadable(absl::StatusCode::kFailedPrecondition,
+                   "an SQLite database of another program");
+  fs::remove(file_);
+  PutEach(*Open(), {{"a", std::string(20000, 'r')}});
+  Sql("PRAGMA user_version = 2");
+  ExpectUnreadable(absl::StatusCode::kFailedPrecondition,
+                   "a newer Muster has written it");
+  Sql("PRAGMA user_version = 1");
+  const std::string sound = Bytes(file_);
+  Plant(sound.substr(0, 20480));
+  ExpectUnreadable(absl::StatusCode::kDataLoss, "it is damaged");
+  Plant("");
+  std::ofstream(file_ + "-wal") << "x";
+  ExpectUnreadable(absl::StatusCode::kDataLoss, "it is empty, but");
+  fs::remove(file_);
+  ExpectUnreadable(absl::StatusCode::kDataLoss, "it is missing, but");
+  fs::remove(file_ + "-wal");
+  fs::create_symlink("/etc/passwd", file_);
+  ExpectUnreadable(absl::StatusCode::kFailedPrecondition, "a symbolic link");
+  fs::remove(file_);
+  ASSERT_EQ(mkfifo(file_.c_str(), 0600), 0);
+  ExpectUnreadable(absl::StatusCode::kFailedPrecondition, "not a regular file");
+}
+
+// A view can return rows without end.
+TEST_F(ReaderTest, AQueryInThePlaceOfTheRecordsIsRefused) {
+  for (const char* const sql :
+       {"DROP TABLE job; CREATE VIEW job AS WITH RECURSIVE n(x) AS (SELECT 1 "
+        "UNION ALL SELECT x FROM n) SELECT x AS run_id, x AS record FROM n",
+        "CREATE TRIGGER more AFTER INSERT ON job BEGIN DELETE FROM job; END"}) {
+    fs::remove_all(folder_);
+    PutEach(*Open(), {{"a", "1"}});
+    Sql(sql);
+    ExpectUnreadable(absl::StatusCode::kDataLoss, "views, triggers");
+  }
+}
+
+TEST_F(ReaderTest, AFolderForTheCopyThatIsMissingIsSaid) {
+  PutEach(*Open(), {{"a", "1"}});
+  setenv("TMPDIR", (top_ + "/absent").c_str(), 1);
+  const auto records = JournalFile::RecordsIn(folder_);
+  EXPECT_THAT(std::string(records.status().message()),
+              AllOf(HasSubstr(top_ + "/absent"), HasSubstr("TMPDIR")));
+}
+
+TEST_F(ReaderTest, OnlyThisUserCanReadTheCopy) {
+  PutEach(*Open(), {{"a", "1"}});
+  const mode_t mask = umask(0);
+  const auto copy = JournalCopy::Of(file_);
+  umask(mask);
+  ASSERT_TRUE(copy.ok()) << copy.status();
+  EXPECT_EQ(Mode(copy->path()), 0600u);
+  EXPECT_EQ(Mode(fs::path(copy->path()).parent_path()), 0700u);
+}
+
 // --- Other processes.
 
 constexpr int kReportDescriptor = 3;
@@ -1098,6 +1243,44 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
       first = std::max(first, std::stoi(found->second) + 1);
     }
   }
+}
+
+// The writer begins its log anew again and again (a checkpoint follows each
+// 1000 pages), so that copies meet every moment of that.
+TEST_F(ReaderTest, EachReadDuringTheWritesOfAnotherProcessIsConsistent) {
+  constexpr int kReads = 40;
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  OwnedFd writer(ends[1]);
+  const pid_t pid = StartSelf({"--put", folder_, "1"}, writer.get());
+  writer.Close();
+  std::FILE* const reports = fdopen(ends[0], "r");
+  std::map<int, int> reported;
+  std::map<int, int> seen;
+  for (int i = 0; i < kReads; ++i) {
+    int number = 0;
+    for (int j = 0; j < 150; ++j) {
+      ASSERT_EQ(std::fscanf(reports, "%d\n", &number), 1);
+      reported[number % 7] = number;
+    }
+    const auto records = JournalFile::RecordsIn(folder_);
+    if (absl::IsUnavailable(records.status())) continue;
+    ASSERT_TRUE(records.ok()) << records.status();
+    for (const auto& [job, newest] : reported) {
+      const auto found = records->find("job " + std::to_string(job));
+      ASSERT_NE(found, records->end()) << job;
+      const int stored = std::stoi(found->second);
+      EXPECT_GE(stored, newest);
+      EXPECT_GE(stored, seen[job]);
+      seen[job] = stored;
+    }
+  }
+  EXPECT_EQ(seen.size(), 7u);
+  kill(pid, SIGKILL);
+  std::fclose(reports);
+  // The writer ran until then: no read has taken its lock or harmed its file.
+  EXPECT_EQ(ExitCodeOf(*ReapSubprocess(pid)), 128 + SIGKILL);
+  EXPECT_TRUE(fs::is_empty(temporary_));
 }
 
 class CrashTest : public JournalTest,

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -74,6 +75,30 @@ void FuzzProgress(std::string_view datagram) {
                (watchdog >= agent::kShortestWatchdog &&
                 watchdog <= std::chrono::hours(24 * 365)));
   MUSTER_CHECK(message.alive || !message.step.has_value());
+  constexpr Duration kTenYears = std::chrono::hours(10 * 365 * 24);
+  for (const auto& time : {message.own, message.blocked, message.data}) {
+    const Duration value = time.value_or(Duration::zero());
+    MUSTER_CHECK(value >= Duration::zero() && value <= kTenYears);
+  }
+  MUSTER_CHECK(message.sent.value_or(0) >= 0);
+  if (message.links.has_value()) {
+    const std::vector<rendezvous::LinkTime>& links = *message.links;
+    MUSTER_CHECK(!links.empty() &&
+                 links.size() <= rendezvous::kMaxLinksPerRank);
+    std::set<int> peers;
+    for (const rendezvous::LinkTime& link : links) {
+      MUSTER_CHECK(link.peer >= 0 && peers.insert(link.peer).second);
+      MUSTER_CHECK(link.limited >= Duration::zero() &&
+                   link.limited <= kTenYears);
+    }
+  }
+  // The SDK sends these by itself: they are no sign of life.
+  agent::ProgressMessage measured = message;
+  measured.alive = false;
+  agent::Append(agent::ParseProgress("OWN_NS=1\nLINKS_NS=3:7\nSENT_BYTES=9"),
+                &measured);
+  MUSTER_CHECK(!measured.alive && measured.own == Duration(1) &&
+               measured.links->size() == 1 && measured.sent == 9);
   agent::Append(agent::ParseProgress("STEP=7"), &message);
   MUSTER_CHECK(message.alive && message.step == 7);
 }
@@ -391,7 +416,9 @@ void RunFuzzCase(std::string_view input) {
     case 1:
       return FuzzProgress(EditedBytes(
           "STEP=1200\nLOSS=2.31\nTOKENS_PER_S=51000\nSTATUS=warming "
-          "up\nWATCHDOG_S=30\nWATCHDOG=1\n",
+          "up\nWATCHDOG_S=30\nWATCHDOG=1\nCHECKPOINT=1\nOWN_NS=81000000\n"
+          "BLOCKED_NS=9000000\nDATA_NS=2000000\nLINKS_NS=3:70,11:0\n"
+          "SENT_BYTES=900\n",
           input));
     case 2:
       return FuzzErrorFile(input);

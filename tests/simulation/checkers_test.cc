@@ -465,5 +465,100 @@ TEST_F(CheckersTest, AcceptsABreakForARealFault) {
   EXPECT_EQ(checker_->breach(), "");
 }
 
+// Quarantines the node and says whether it has a place in the round.
+CoordinatorStepped BeginWith(CoordinatorStepped step,
+                             std::vector<rendezvous::NodeStatus> nodes,
+                             const std::string& quarantined) {
+  for (rendezvous::NodeStatus& node : nodes) {
+    if (node.node.node_id == quarantined) {
+      node.judgement.state = rendezvous::HostState::kQuarantined;
+    }
+  }
+  step.status.nodes = std::move(nodes);
+  return step;
+}
+
+constexpr AgentName kTwo = {.slot = 2, .incarnation = 3'000'001};
+
+TEST_F(CheckersTest, ReportsAQuarantinedMemberThatTheMinimumDoesNotNeed) {
+  plan_.spec.min_nodes = 1;
+  Use(NewQuarantineChecker);
+  checker_->OnStep(BeginWith(Begin(1), {Node(kOne, 0)}, "n1"));
+  EXPECT_EQ(checker_->breach(), "");
+  checker_->OnStep(BeginWith(Begin(2), {Node(kZero, 0), Node(kOne, 1)}, ""));
+  EXPECT_EQ(checker_->breach(), "");
+  checker_->OnStep(BeginWith(Begin(3), {Node(kZero, 0), Node(kOne, 1)}, "n1"));
+  EXPECT_THAT(checker_->breach(),
+              HasSubstr("round 3 begins with n1, which is quarantined, and "
+                        "more than the minimum of 1 nodes"));
+}
+
+// A spare whose readiness the coordinator cannot know may be left out.
+TEST_F(CheckersTest, ReportsAQuarantinedMemberInThePlaceOfAReadySpare) {
+  const auto sent = [](AgentName agent, uint64_t revision) {
+    Sent one{.to = agent};
+    one.directive.kind = rendezvous::DirectiveKind::kWait;
+    one.directive.epoch = 1;
+    one.directive.revision = revision;
+    return one;
+  };
+  const auto report = [](AgentName agent, uint64_t revision) {
+    rendezvous::Report told = ReportOf(agent, 1);
+    told.seen_epoch = 1;
+    told.seen_revision = revision;
+    return told;
+  };
+  enum class Spare {
+    kReady,
+    kNotAsked,
+    kHasNotAnswered,
+    kLeft,
+    kNewCoordinator,
+    kUnhealthy,
+    kDraining,
+    kDisconnected,
+    kBusy
+  };
+  for (const Spare spare :
+       {Spare::kReady, Spare::kNotAsked, Spare::kHasNotAnswered, Spare::kLeft,
+        Spare::kNewCoordinator, Spare::kUnhealthy, Spare::kDraining,
+        Spare::kDisconnected, Spare::kBusy}) {
+    Use(NewQuarantineChecker);
+    if (spare != Spare::kNotAsked) {
+      CoordinatorStepped asked = step_;
+      asked.sent = {sent(kTwo, 5)};
+      checker_->OnStep(asked);
+    }
+    const uint64_t answer = spare == Spare::kHasNotAnswered ? 4 : 5;
+    checker_->OnReport(kTwo, 3, report(kTwo, answer));
+    if (spare == Spare::kLeft) checker_->OnStreamClosed(kTwo, 3);
+    if (spare == Spare::kNewCoordinator) checker_->OnCoordinatorCrashed();
+    rendezvous::NodeStatus node = Node(kTwo, {});
+    if (spare == Spare::kUnhealthy) {
+      node.health = rendezvous::Health::kUnhealthy;
+    }
+    node.draining = spare == Spare::kDraining;
+    node.connected = spare != Spare::kDisconnected;
+    if (spare == Spare::kBusy) node.phase = rendezvous::NodePhase::kStopping;
+    checker_->OnStep(
+        BeginWith(Begin(1), {Node(kZero, 0), Node(kOne, 1), node}, "n1"));
+    if (spare == Spare::kReady) {
+      EXPECT_THAT(checker_->breach(),
+                  HasSubstr("round 1 begins with n1, which is quarantined, and "
+                            "without n2"));
+    } else {
+      EXPECT_EQ(checker_->breach(), "") << static_cast<int>(spare);
+    }
+  }
+}
+
+TEST_F(CheckersTest, AllowsAQuarantinedMemberWhereElectorsAreNeeded) {
+  plan_.spec.min_nodes = 1;
+  plan_.takeover = true;
+  Use(NewQuarantineChecker);
+  checker_->OnStep(BeginWith(Begin(1), {Node(kZero, 0), Node(kOne, 1)}, "n1"));
+  EXPECT_EQ(checker_->breach(), "");
+}
+
 }  // namespace
 }  // namespace muster::simulation

@@ -75,24 +75,40 @@ std::optional<OperationKind> KindOf(const std::string& name) {
   return std::nullopt;
 }
 
-// Returns the element type that PyTorch calls `name`. If Muster has no such
-// type: kInt64 for ComplexFloat, which has the same size, and kInt8 for any
-// other.
-DType TypeOf(const std::string& name) {
-  static const auto* const types = new std::map<std::string, DType>{
-      {"Float", DType::kFloat32},      {"Double", DType::kFloat64},
-      {"BFloat16", DType::kBFloat16},  {"Half", DType::kFloat16},
-      {"Int", DType::kInt32},          {"Long", DType::kInt64},
-      {"ComplexFloat", DType::kInt64},
+// An element type of PyTorch.
+struct TorchType {
+  // The same type; if Muster has none, one of the same size or, for 16 bytes,
+  // half of it.
+  DType dtype = DType::kInt8;
+  int64_t bytes = 1;  // size of an element
+};
+
+// Returns the type that PyTorch calls `name` (c10::toString). A type that is
+// not listed has one byte, as Char, Byte, Bool and the Float8 types have.
+TorchType TypeOf(const std::string& name) {
+  static const auto* const types = new std::map<std::string, TorchType>{
+      {"Float", {DType::kFloat32, 4}},
+      {"Double", {DType::kFloat64, 8}},
+      {"BFloat16", {DType::kBFloat16, 2}},
+      {"Half", {DType::kFloat16, 2}},
+      {"Short", {DType::kFloat16, 2}},
+      {"UInt16", {DType::kFloat16, 2}},
+      {"Int", {DType::kInt32, 4}},
+      {"UInt32", {DType::kInt32, 4}},
+      {"ComplexHalf", {DType::kInt32, 4}},
+      {"Long", {DType::kInt64, 8}},
+      {"UInt64", {DType::kInt64, 8}},
+      {"ComplexFloat", {DType::kInt64, 8}},
+      {"ComplexDouble", {DType::kFloat64, 16}},
   };
   const auto found = types->find(name);
-  return found == types->end() ? DType::kInt8 : found->second;
+  return found == types->end() ? TorchType() : found->second;
 }
 
-// The total number of elements of several tensors, at most 1e18. `sizes` has
+// The total number of elements of several tensors, at most 1e17. `sizes` has
 // the dimensions of each tensor.
 int64_t CountOf(const Json& sizes) {
-  constexpr double kMost = 1e18;
+  constexpr double kMost = 1e17;
   double count = 0;
   for (const Json& tensor : sizes) {
     double elements = 1;
@@ -198,10 +214,12 @@ class Reader {
     record.signature.count =
         CountOf(has_inputs ? inputs : entry.at("output_sizes"));
     const Json& types = entry.at(has_inputs ? "input_dtypes" : "output_dtypes");
-    record.signature.dtype = DType::kInt8;
-    if (!types.empty()) {
-      record.signature.dtype = TypeOf(types.front().get<std::string>());
-    }
+    TorchType type;
+    if (!types.empty()) type = TypeOf(types.front().get<std::string>());
+    // Two elements for one of 16 bytes, so that count and type give the size.
+    const int64_t parts = type.bytes / SizeOf(type.dtype);
+    record.signature.dtype = type.dtype;
+    record.signature.count *= parts;
     if (*kind == OperationKind::kBarrier) {
       record.signature.count = 0;
       record.signature.dtype = DType::kFloat32;

@@ -101,6 +101,37 @@ TEST(TorchFlightTest, AnOperationHasItsKindTypeSizeAndTimes) {
   EXPECT_EQ(log.written, 2);
 }
 
+TEST(TorchFlightTest, BytesAreThoseOfPyTorchsTypes) {
+  const std::pair<const char*, int64_t> sizes[] = {
+      {"Char", 1},          {"Byte", 1},           {"Bool", 1},
+      {"Float8_e4m3fn", 1}, {"Short", 2},          {"UInt16", 2},
+      {"Half", 2},          {"BFloat16", 2},       {"Int", 4},
+      {"UInt32", 4},        {"Float", 4},          {"ComplexHalf", 4},
+      {"Long", 8},          {"UInt64", 8},         {"Double", 8},
+      {"ComplexFloat", 8},  {"ComplexDouble", 16},
+  };
+  for (const auto& [name, bytes] : sizes) {
+    Json entry = Entry("nccl:all_reduce", 1, "completed");
+    entry["input_dtypes"] = {name};
+    const FlightLog log = Log({entry});
+    ASSERT_EQ(log.records.size(), 1);
+    const FlightRecord& record = log.records[0];
+    EXPECT_EQ(record.bytes, 6 * bytes) << name;
+    // The text of an operation is made of its signature alone.
+    EXPECT_EQ(record.signature.count * SizeOf(record.signature.dtype),
+              6 * bytes)
+        << name;
+  }
+}
+
+// The number of bytes fits into 64 bits, whatever the sizes.
+TEST(TorchFlightTest, BytesOfAHugeTensorDoNotOverflow) {
+  Json entry = Entry("nccl:all_reduce", 1, "completed");
+  entry["input_sizes"] = {{int64_t{1} << 62, int64_t{1} << 62}};
+  entry["input_dtypes"] = {"ComplexDouble"};
+  EXPECT_EQ(Log({entry}).records[0].bytes, 1'600'000'000'000'000'000);
+}
+
 TEST(TorchFlightTest, NamesOfPyTorchAreKinds) {
   const std::pair<const char*, OperationKind> names[] = {
       {"nccl:all_reduce", OperationKind::kAllReduce},

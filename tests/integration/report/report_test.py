@@ -346,9 +346,7 @@ class Report(unittest.TestCase):
 
   def test_event_log_of_a_daemon(self):
     log = os.path.join(self.folder, 'daemon.jsonl')
-    daemon = self.start(_DAEMON, f'--listen={self.endpoint}',
-                        f'--event-log={log}')
-    until('the daemon listens', lambda: 'listening' in daemon.stdout.readline())
+    self.daemon(f'--event-log={log}')
     nodes = [self.node(rank) for rank in range(2)]
     self.wait_for_step(log, 1, 2)
     self.end(0)
@@ -363,6 +361,87 @@ class Report(unittest.TestCase):
     self.assertIn('The job succeeded without an interruption.', text)
     self.assertEqual(document.facts['exit code'], '0')
     self.assertIn('name the run&#39;s folder', text)
+
+  def daemon(self, *flags):
+    daemon = self.start(_DAEMON, f'--listen={self.endpoint}', *flags)
+    until('the daemon listens', lambda: 'listening' in daemon.stdout.readline())
+    return daemon
+
+  def test_journal_alone_after_a_killed_daemon(self):
+    log = os.path.join(self.folder, 'daemon.jsonl')
+    state = os.path.join(self.folder, 'state')
+    daemon = self.daemon(f'--event-log={log}', f'--state-dir={state}')
+    nodes = [self.node(rank) for rank in range(2)]
+    self.wait_for_step(log, 1, 5)
+    # The daemon has the journal open.
+    text = self.report('--state-dir=state', log, '-o', '-').stdout
+    self.check_is_harmless(text)
+    self.assertIn('and agrees with the event log.', text)
+    pid = self.pid(1)
+    os.unlink(os.path.join(self.folder, 'pid1'))
+    os.kill(pid, signal.SIGKILL)
+    self.wait_for_step(log, 2, 5)
+    daemon.kill()
+    daemon.communicate()
+    killed = [event for event in self.events(log)
+              if event['kind'] == 'break'][0]
+    os.unlink(log)
+    before = self.files(state)
+    made = self.report('--state-dir=state')
+    self.assertEqual(made.stdout, 'report-a-job.html\n')
+    self.assertEqual(self.files(state), before)
+    text = self.read('report-a-job.html')
+    document = self.check_is_harmless(text)
+    self.assertIn('The journal has no verdict. Its record is of ', text)
+    self.assertEqual(document.facts['rounds'], '2')
+    self.assertEqual(document.facts['restarts used'], '1 of 1')
+    self.assertEqual(document.facts['nodes and workers'], '2 nodes, 2 workers')
+    row = document.tables['Interruptions'][0]
+    self.assertEqual(row[1], '1')
+    self.assertTrue(row[3].startswith('worker'), row)
+    self.assertIn('SIGKILL', row[3])
+    rows = document.tables['Nodes of the record']
+    self.assertEqual([one[:2] + one[3:5] for one in rows],
+                     [['0', 'n0', '0', 'assigned'], ['1', 'n1', '1', 'assigned']])
+    self.assertEqual(document.tables['Rounds'][0][0], '2')
+    began = document.tables['Rounds'][0][1].removesuffix(' UTC')
+    self.assertGreaterEqual(self.clock(began.replace(' ', 'T') + '.999Z'),
+                            self.clock(killed['time']))
+    self.assertIn('--api-key=[left out]', text)
+    self.assertEqual(self.show('report-a-job.html'), [])
+    # The journal is as good as before: the next daemon continues the job.
+    daemon = self.daemon(f'--event-log={log}', f'--state-dir={state}')
+    self.end(0)
+    for node in nodes:
+      node.communicate(timeout=_TIMEOUT_S)
+      self.assertEqual(node.returncode, 0)
+    daemon.kill()
+    daemon.communicate()
+    os.unlink(log)
+    shutil.rmtree(self.logs)
+    text = self.report('a-job', '--state-dir=state', '-o', '-').stdout
+    document = self.check_is_harmless(text)
+    self.assertIn('The job succeeded after 1 interruption.', text)
+    self.assertEqual(document.facts['exit code'], '0')
+    self.assertIn('productive (ETTR)', document.facts)
+    for bytes_of_file in (b'', b'x' * 5000):
+      shutil.rmtree(state)
+      os.mkdir(state)
+      with open(os.path.join(state, 'coordinator.journal'), 'wb') as file:
+        file.write(bytes_of_file)
+      made = self.report('a-job', '--state-dir=state', code=2)
+      self.assertEqual(len(made.stderr.splitlines()), 1, made.stderr)
+      self.assertIn('state/coordinator.journal', made.stderr)
+
+  @staticmethod
+  def files(folder):
+    """The content and the time of change of each file in the folder."""
+    found = {}
+    for name in sorted(os.listdir(folder)):
+      path = os.path.join(folder, name)
+      with open(path, 'rb') as file:
+        found[name] = (file.read(), os.stat(path).st_mtime_ns)
+    return found
 
   def test_other_files_are_not_replaced(self):
     os.mkdir(self.logs)

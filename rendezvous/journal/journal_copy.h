@@ -1,0 +1,52 @@
+#ifndef MUSTER_RENDEZVOUS_JOURNAL_JOURNAL_COPY_H_
+#define MUSTER_RENDEZVOUS_JOURNAL_JOURNAL_COPY_H_
+
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+namespace muster::rendezvous {
+
+// A copy of a journal's file, with its write-ahead log, in a new folder (mode
+// 0700) below $TMPDIR or /tmp. The destructor removes the folder.
+//
+// The copy shows the journal after one of its commits, even if a coordinator
+// writes it meanwhile. The original is only read, and not locked: a coordinator
+// locks it for as long as it runs (JournalFile), and is not disturbed.
+class JournalCopy {
+ public:
+  // Copies the journal at `path`. An error is one sentence that names the path
+  // and says what to do.
+  //   NotFound            there is no journal
+  //   FailedPrecondition  not a regular file
+  //   DataLoss            the file is missing or empty, but its log is there
+  //   PermissionDenied    this user has no permission to read it
+  //   ResourceExhausted   the file is larger than kMaxBytes, or the folder of
+  //                       the copy has no space left
+  //   Unavailable         the log begins anew during each of several attempts
+  //   Internal            another error of the file system
+  static absl::StatusOr<JournalCopy> Of(const std::string& path);
+  ~JournalCopy();
+  JournalCopy(JournalCopy&& other) noexcept
+      : folder_(std::exchange(other.folder_, "")) {}
+  JournalCopy& operator=(JournalCopy&&) = delete;
+
+  // The path of the copied file, without symbolic links.
+  std::string path() const;
+
+  // Maximum size of the file, and of its log.
+  static constexpr int64_t kMaxBytes = int64_t{4} << 30;
+
+ private:
+  explicit JournalCopy(std::string folder) : folder_(std::move(folder)) {}
+
+  // Replaces the copy by a new one.
+  absl::Status Fill(const std::string& from);
+
+  std::string folder_;  // empty after a move
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_JOURNAL_JOURNAL_COPY_H_
