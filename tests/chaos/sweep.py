@@ -38,17 +38,22 @@ _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _WORKER = os.path.realpath('tests/integration/stragglers/slow_worker')
 
-# The faults. MACHINE: three failures of one node, and a spare node.
-(NONE, WORKER, AGENT, PAUSE, HANG, PROCESSOR, DATA, LINK,
- MACHINE) = FAULTS = ('none', 'killed-worker', 'killed-agent', 'paused-worker',
-                      'hung-worker', 'slow-processor', 'slow-data', 'slow-link',
-                      'faulty-machine')
+# The faults. STARVED: as on a node without free memory, the agent of the killed
+# worker gets no processor for some time. MACHINE: three failures of one node,
+# and a spare node.
+(NONE, WORKER, STARVED, AGENT, PAUSE, HANG, PROCESSOR, DATA, LINK,
+ MACHINE) = FAULTS = (
+     'none', 'killed-worker', 'killed-worker-starved-agent', 'killed-agent',
+     'paused-worker', 'hung-worker', 'slow-processor', 'slow-data', 'slow-link',
+     'faulty-machine')
 # The phase of a rank that the fault makes slow.
 _PHASES = {PROCESSOR: 'compute', DATA: 'data', LINK: 'network'}
 # The cause of the interruption that the fault brings about, and words of its
 # reason.
-_CAUSES = {WORKER: ('worker', 'killed by SIGKILL'), AGENT: ('node', 'was lost'),
-           HANG: ('hang', 'stopped'), signal.SIGBUS: ('worker', 'SIGBUS')}
+_CAUSES = {WORKER: ('worker', 'killed by SIGKILL'),
+           STARVED: ('worker', 'killed by SIGKILL'),
+           AGENT: ('node', 'was lost'), HANG: ('hang', 'stopped'),
+           signal.SIGBUS: ('worker', 'SIGBUS')}
 
 # Seconds between the reports of a node.
 _REPORT_S = 1
@@ -60,9 +65,10 @@ NAMED_WITHIN_S = 20 * 1.5 * _REPORT_S
 # would have been named.
 _WATCHED_S = 24 * _REPORT_S
 _HANG_S = 3
-# The number of steps from a recovery to the next fault or status, so that the
-# nodes have reported since: at least 2 s.
-_STEADY_STEPS = 200
+_STARVED_S = 3
+# The time in seconds from a recovery to the next fault or status, so that the
+# nodes have reported since.
+_STEADY_S = 2 * _REPORT_S
 # The most elements that are reduced in a step: 3 MB, which a slow link delays.
 _MANY_ELEMENTS = 3 << 18
 _SLOW_LINK = '200mbit'
@@ -82,7 +88,7 @@ class Plan:
   workers: int  # on each node
   node: int  # the index of the node on which the fault acts
   local_rank: int
-  after_step: int
+  after_s: float  # seconds of training before the fault
   lasts_s: float  # of PAUSE
   quota: float  # of PROCESSOR: the part of a core that the rank keeps
   failures: Tuple[str, ...] = ()  # of MACHINE: AGENT or SIGBUS
@@ -94,8 +100,8 @@ class Plan:
   def __str__(self):
     words = [f'seed {self.seed}: {self.fault}']
     if self.fault != NONE:
-      words.append(f'on {self.host}, local rank {self.local_rank}, after step '
-                   f'{self.after_step}')
+      words.append(f'on {self.host}, local rank {self.local_rank}, after '
+                   f'{self.after_s:.1f} s')
     if self.fault == PAUSE:
       words.append(f'for {self.lasts_s:.1f} s')
     if self.fault == PROCESSOR:
@@ -120,7 +126,7 @@ def plan_of(seed, fault=None):
       seed=seed, fault=fault, nodes=nodes, workers=workers,
       node=rng.randrange(nodes),
       local_rank=0 if fault == LINK else rng.randrange(workers),
-      after_step=rng.randrange(200, 400), lasts_s=rng.uniform(1.5, 4.0),
+      after_s=rng.uniform(2 * _REPORT_S, 4), lasts_s=rng.uniform(1.5, 4),
       quota=rng.uniform(0.04, 0.08),
       failures=tuple(rng.choice((AGENT, signal.SIGBUS)) for _ in range(3))
       if fault == MACHINE else ())
@@ -441,7 +447,8 @@ class Job:
                   lambda: 'listening on' in self._daemon.tail())
       for node in self._nodes[:self._plan.nodes]:
         self._start(node)
-      self._await_step(self._plan.after_step)
+      self._await_step(1)
+      self._await_time(time.time() + self._plan.after_s)
       self.story.before = self._status()
       self._do()
       self.story.after = self._status()
@@ -459,7 +466,7 @@ class Job:
     _, story.rank, pid = self._target()
     story.began = time.time()
     if plan.fault == NONE:
-      self._until('nothing', lambda: time.time() > story.began + _WATCHED_S)
+      self._await_time(story.began + _WATCHED_S)
     elif plan.fault in _PHASES:
       self._slow_down(pid)
       self._until('a slow rank is named', lambda: any(
@@ -498,14 +505,19 @@ class Job:
       self._start(node)
     else:
       pid = self._target()[2]
-      os.kill(pid, {WORKER: signal.SIGKILL, PAUSE: signal.SIGSTOP,
-                    HANG: signal.SIGSTOP}.get(fault, fault))
+      if fault == STARVED:
+        node.process.send_signal(signal.SIGSTOP)
+      os.kill(pid, {WORKER: signal.SIGKILL, STARVED: signal.SIGKILL,
+                    PAUSE: signal.SIGSTOP, HANG: signal.SIGSTOP}.get(fault, fault))
       if fault == PAUSE:
-        threading.Event().wait(plan.lasts_s)
+        self._await_time(story.began + plan.lasts_s)
         os.kill(pid, signal.SIGCONT)
+      elif fault == STARVED:
+        self._await_time(story.began + _STARVED_S)
+        node.process.send_signal(signal.SIGCONT)
     self._await_step(step + 1)
     story.recovered = time.time()
-    self._await_step(self._step() + _STEADY_STEPS)
+    self._await_time(story.recovered + _STEADY_S)
 
   def _slow_down(self, pid):
     plan = self._plan
@@ -533,6 +545,9 @@ class Job:
 
   def _await_step(self, step):
     self._until(f'step {step}', lambda: self._step() >= step)
+
+  def _await_time(self, end):
+    self._until('', lambda: time.time() >= end)
 
   def _until(self, what, look, is_ending=False):
     def looked():
