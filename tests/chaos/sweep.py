@@ -65,7 +65,7 @@ NAMED_WITHIN_S = 20 * 1.5 * _REPORT_S
 # would have been named.
 _WATCHED_S = 24 * _REPORT_S
 _HANG_S = 3
-_STARVED_S = 3
+_STARVED_S = 1.5
 # The time in seconds from a recovery to the next fault or status, so that the
 # nodes have reported since.
 _STEADY_S = 2 * _REPORT_S
@@ -210,10 +210,6 @@ def _expected(story):
           for fault in faults if fault in _CAUSES]
 
 
-def _differs(a, b):
-  return abs(a - b) > _ERROR * max(a, b) + _ERROR_S
-
-
 def _ledgers(story):
   for status in filter(None, (story.before, story.after)):
     job = status.job
@@ -281,15 +277,18 @@ def _cost(story, interruption):
   # A new agent's time is not part of an interruption before its start.
   kept = {f'node{i}' for i in range(story.plan.nodes)} - {
       agent.node for agent in story.agents if agent.killed}
-  activities = ('starting', 'initialising', 'recomputing', 'stopping',
-                'recovering')
-  if story.plan.fault == HANG:
-    activities += 'stalled',
-  spent = (story.after.spent(activities, kept) -
-           story.before.spent(activities, kept))
-  if _differs(spent, interruption['lost_node_seconds']):
+  spent, stalled = (
+      story.after.spent(activities, kept) - story.before.spent(activities, kept)
+      for activities in (('starting', 'initialising', 'recomputing', 'stopping',
+                          'recovering'), ('stalled',)))
+  # A stall belongs to the interruption if it has lasted until then.
+  if not (spent * (1 - _ERROR) - _ERROR_S <= interruption['lost_node_seconds']
+          <= (spent + stalled) * (1 + _ERROR) + _ERROR_S):
     yield (f'{interruption["lost_node_seconds"]:.2f} s of nodes are lost; the '
-           f'ledgers have {spent:.2f} s')
+           f'ledgers have {spent:.2f} s, and {stalled:.2f} s of stalls')
+  if story.plan.fault == HANG and interruption['lost_seconds'] < _HANG_S:
+    yield (f'{interruption["lost_seconds"]:.2f} s are lost; the worker hung '
+           f'for {_HANG_S} s')
 
 
 def _stall(story):
