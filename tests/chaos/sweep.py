@@ -55,6 +55,10 @@ _CAUSES = {WORKER: ('worker', 'killed by SIGKILL'),
            AGENT: ('node', 'was lost'), HANG: ('hang', 'stopped'),
            signal.SIGBUS: ('worker', 'SIGBUS')}
 
+# The signals to a worker.
+_SIGNALS = {WORKER: signal.SIGKILL, STARVED: signal.SIGKILL,
+            PAUSE: signal.SIGSTOP, HANG: signal.SIGSTOP}
+
 # Seconds between the reports of a node.
 _REPORT_S = 1
 # Upper bound of the time in seconds until a slow rank is named: 18 of 19
@@ -312,7 +316,7 @@ def _slow_ranks(story):
     if phase is None or rank != story.rank or event['node'] != plan.host:
       yield f'rank {rank} is named: {event["reason"]}'
   slow = [(one['rank'], one['host'], one['local_rank'], one['phase'])
-          for one in story.after.job['slow_ranks']]
+          for one in story.after.job['slow_ranks'] if one['persistent']]
   expected = [(story.rank, plan.host, plan.local_rank, phase)] if phase else []
   if slow != expected:
     yield f'the slow ranks are {slow}, not {expected}'
@@ -468,13 +472,11 @@ class Job:
       self._await_time(story.began + _WATCHED_S)
     elif plan.fault in _PHASES:
       self._slow_down(pid)
-      self._until('a slow rank is named', lambda: any(
-          event['kind'] == 'straggler' for event in self._events()))
+      self._until('a slow rank is named', lambda: self._count('straggler'))
     elif plan.fault == MACHINE:
       for failure in plan.failures:
         self._fail(failure)
-      self._until('a quarantine', lambda: any(
-          event['kind'] == 'quarantine' for event in self._events()))
+      self._until('a quarantine', lambda: self._count('quarantine'))
       self._start(self._nodes[-1])
       self._until('the spare is there', lambda: any(
           node['node_id'] == self._nodes[-1].name
@@ -492,8 +494,9 @@ class Job:
   def _fail(self, fault):
     """Waits until the job has recovered from the fault."""
     plan, story = self._plan, self.story
-    step = self._step()
     node = self._nodes[plan.node]
+    breaks = self._count('break')
+    pid = self._target()[2]
     story.began = time.time()
     if fault == AGENT:
       node.explained = True
@@ -503,18 +506,19 @@ class Job:
            if agent.node == node.name).killed = time.time()
       self._start(node)
     else:
-      pid = self._target()[2]
       if fault == STARVED:
         node.process.send_signal(signal.SIGSTOP)
-      os.kill(pid, {WORKER: signal.SIGKILL, STARVED: signal.SIGKILL,
-                    PAUSE: signal.SIGSTOP, HANG: signal.SIGSTOP}.get(fault, fault))
+      os.kill(pid, _SIGNALS.get(fault, fault))
       if fault == PAUSE:
         self._await_time(story.began + plan.lasts_s)
         os.kill(pid, signal.SIGCONT)
       elif fault == STARVED:
         self._await_time(story.began + _STARVED_S)
         node.process.send_signal(signal.SIGCONT)
-    self._await_step(step + 1)
+    if fault != PAUSE:
+      self._until('the end of the round',
+                  lambda: self._count('break') > breaks)
+    self._await_step(self._step() + 1)
     story.recovered = time.time()
     self._await_time(story.recovered + _STEADY_S)
 
@@ -584,6 +588,9 @@ class Job:
           events.append(event)
     return [event for event in events if event['kind'] != 'state']
 
+  def _count(self, kind):
+    return sum(event['kind'] == kind for event in self._events())
+
   def _clean_up(self):
     story = self.story
     for host in self._hosts:
@@ -619,6 +626,9 @@ def _result(story):
   """Returns a line about what Muster told."""
   words = [f'rank {rank} named after {event["unix"] - story.began:.1f} s'
            for rank, event in story.named()]
+  if story.after:
+    words += [f'rank {one["rank"]} slow for now'
+              for one in story.after.job['slow_ranks'] if not one['persistent']]
   if story.end:
     verdict = story.end['verdict']
     words += [f'{one["cause"]} {one["host"]} {one["lost_seconds"]:.1f} s'
@@ -631,8 +641,8 @@ def _result(story):
 
 
 def enter_network():
-  """Returns the network of the nodes' hosts, and None or the reason why it cannot
-  be made."""
+  """Returns the network of the nodes' hosts, and None or the reason why it
+  cannot be made."""
   network, _, why_not = chaos.enter_network()
   return network, why_not
 

@@ -69,7 +69,8 @@ def _story(fault):
     story.after = _status(120, stalled=2.9)
   elif fault == sweep.DATA:
     story.after = _status(120, slow_ranks=[
-        {'rank': 1, 'host': 'node1', 'local_rank': 0, 'phase': 'data'}])
+        {'rank': 1, 'host': 'node1', 'local_rank': 0, 'phase': 'data',
+         'persistent': True}])
     story.events.append(_event('straggler', 'node1', 'rank 1 (node1, local '
                                'rank 0) waits for its data', 129))
   return story
