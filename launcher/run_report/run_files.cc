@@ -314,7 +314,8 @@ absl::Status RunReader::FindFolders() {
   }
   for (const std::string& log_dir : log_dirs) {
     const absl::Status found = FindInLogDir(log_dir);
-    // With an event log of its own, the run is known without its log folder.
+    // A missing log folder is an error only if nothing else of the run was
+    // given, such as its event log.
     if (!found.ok() && logs_.empty() && folders_.empty()) return found;
     if (!found.ok()) AddMissing(std::string(found.message()));
   }

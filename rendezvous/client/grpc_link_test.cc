@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -224,13 +225,14 @@ TEST_F(GrpcLinkTest, AKilledAgentsConnectionIsNoticedAtOnce) {
   report.spec.keep_alive_interval = std::chrono::hours(1);
   report.spec.reconnect_grace = Duration::zero();
   auto a = Node(report);
-  TcpRelay relay(endpoint_.port);
-  endpoint_.port = relay.port();
+  std::optional<TcpRelay> relay(std::in_place, endpoint_.port);
+  endpoint_.port = relay->port();
   report.node.node_id = report.node.host = "node-b";
   auto b = Node(report);
   a->WaitFor(DirectiveKind::kRun);
   b->WaitFor(DirectiveKind::kRun);
-  relay.Cut();
+  // The relay ends, so that node-b cannot connect again.
+  relay.reset();
   a->WaitFor(DirectiveKind::kStop);
 }
 

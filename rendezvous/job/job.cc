@@ -744,8 +744,7 @@ void Job::TakeFaults(Node& node, const Report& report) {
   for (const NodeFault& fault : report.faults) {
     if (fault.ordinal <= node.newest_fault) continue;
     node.newest_fault = fault.ordinal;
-    // An agent speaks for its own machine only, and only of what it has
-    // checked.
+    // Accept only the faults that an agent finds on its own machine.
     if (fault.kind != FaultKind::kCheck && fault.kind != FaultKind::kXid) {
       continue;
     }

@@ -38,6 +38,7 @@ TEST(ElectorsTest, ARankHasOneElector) {
   EXPECT_FALSE(electors.Add("b", {.rank = 0}));
   EXPECT_FALSE(electors.Add("b", {.rank = 2}));
   EXPECT_FALSE(electors.Add("b", {.rank = -1}));
+  EXPECT_FALSE(electors.Add("a", {.rank = 1})) << "a node has one rank";
   EXPECT_TRUE(electors.Add("c", {.rank = 1}));
   EXPECT_EQ(electors.known.size(), 2u);
   EXPECT_EQ(electors.known["a"].rank, 0);
@@ -306,6 +307,8 @@ TEST(JobTakeoverTest, APromiseElsewhereDeposesWithoutAMajorityOnly) {
   EXPECT_TRUE(job.last_step().deposed);
   JobFixture ended = RunningJob(2, 2);
   for (const char* name : {"a", "b"}) ended.Succeeds(name);
+  ended.AllStop();
+  ASSERT_EQ(ended.phase(), JobPhase::kFinished);
   ended.Step(told);
   EXPECT_FALSE(ended.last_step().deposed) << "its verdict stays";
 }

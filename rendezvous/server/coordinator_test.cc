@@ -941,6 +941,20 @@ TEST_F(FounderTest, ANewJobGivesWayToASuccessorThatAnnouncesItself) {
   EXPECT_EQ(moved.standbys[0], "node-c:1");
 }
 
+TEST_F(FounderTest, ANewJobGivesWayToNodesThatHaveMetASuccessor) {
+  Attached a(&coordinator_, FirstReport("job", "node-a", 3));
+  a.WaitFor(DirectiveKind::kWait);
+  EXPECT_TRUE(absl::IsInvalidArgument(coordinator_.Meet(
+      "job", {.endpoint = "node-c:1", .nodes = 2, .promised = ~uint64_t{0}})));
+  EXPECT_EQ(coordinator_.Meet("job", {.endpoint = "node-c:1",
+                                      .nodes = 2,
+                                      .promised = kDrawnEpochMask + 1}),
+            absl::OkStatus());
+  // This coordinator is a standby now, and node-c has more nodes.
+  const Directive moved = a.WaitFor(DirectiveKind::kMoved);
+  EXPECT_EQ(moved.standbys, std::vector<std::string>{"node-c:1"});
+}
+
 // An old coordinator announces itself at the same time as the successor. Its
 // announcement must not be taken for the successor's.
 TEST(TakeoverRaceTest, NodesGoToTheSuccessorWhateverElseIsAnnounced) {
@@ -1003,6 +1017,8 @@ TEST_F(TakeoverTest, TakesOverOnceAMajorityHasPromised) {
   EXPECT_TRUE(coordinator_.HasJob(b_->stream()));
   EXPECT_TRUE(absl::IsUnavailable(coordinator_.GetJob("job").status()));
   EXPECT_TRUE(coordinator_.MayLeave()) << "it does not coordinate the job";
+  EXPECT_EQ(coordinator_.Announcing()->gathered, 1);
+  EXPECT_EQ(coordinator_.Announcing()->epoch, kOldEpoch) << "it was promised";
   EXPECT_THAT(starts_, SizeIs(0));
   TakeOver();
   // The running round continues under this coordinator.

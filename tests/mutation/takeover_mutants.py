@@ -213,8 +213,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'if HasProcesses', TRUE),
     ('takeover: an elector that comes late is none', _JOB, 'Job::JoinElectors',
      'if rank', TRUE),
-    ('takeover: a node that has left elects again', _JOB, 'Job::JoinElectors',
-     'if contains', FALSE),
+    ('takeover: a node has two ranks among the electors', _JOB, 'Electors::Add',
+     'if rank', without('contains')),
     ('takeover: a node that leaves votes', _TAKEOVER, 'Standby::Hear',
      'if leave', FALSE),
     # --- the agent
