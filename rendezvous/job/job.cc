@@ -495,6 +495,7 @@ void Job::TakeFailures(Node& node, const Report& report) {
       state_.stopping.consequence.Replace(why, ExitCodeOf(failure));
       Reblame(failure.node_id, why, *move, failure);
       state_.blame.MoveTo(failure, why, state_.now);
+      state_.blame.SuspectKill(node, failure, state_.now);
       continue;
     }
     // Skip a failure of the node itself (rank -1), which blames no worker; the
