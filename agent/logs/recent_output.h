@@ -117,7 +117,8 @@ class RecentStream {
   const RecentOutput::Stream stream_;
 };
 
-// Reads RecentOutput as lines, for one inquiry. Not thread-safe.
+// Reads RecentOutput as lines, to answer one request of a user for output
+// (rendezvous::Inquiry). Not thread-safe.
 class OutputReader {
  public:
   // If the pattern of `question` is invalid, Take returns a note that says so.

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "agent/logs/log_paths.h"
 #include "base/owned_fd.h"
 #include "base/unix_time.h"
 #include "base/write_all.h"
@@ -37,14 +38,8 @@ left out if the folder has one job.
 
 // Returns the file name of the report of a run.
 std::string DefaultName(const std::string& run_id) {
-  std::string name;
-  for (const char c : run_id.substr(0, 100)) {
-    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-                          c == '-';
-    name += is_plain ? c : '_';
-  }
-  return absl::StrCat("report-", name, ".html");
+  return absl::StrCat("report-", agent::RunFolder("", run_id).substr(1),
+                      ".html");
 }
 
 // Whether the file at `path` may be replaced: it does not exist, or is a

@@ -252,6 +252,22 @@ void RunReader::AddMissing(std::string sentence) {
   report_.missing.push_back(std::move(sentence));
 }
 
+// Whether `name` is the name of a log folder of the run `run_id`: that of
+// RUN_ID_TAG or, from an older coordinator, of RUN_ID (agent::RunFolder).
+bool IsFolderOf(const std::string& run_id, const std::string& name) {
+  const auto folder_of = [](const std::string& run) {
+    return agent::RunFolder("", run).substr(1);
+  };
+  const size_t before_tag = name.rfind('_');
+  const std::string tag =
+      before_tag == std::string::npos
+          ? ""
+          : name.substr(before_tag + 1,
+                        name.find('-', before_tag) - (before_tag + 1));
+  return name == folder_of(run_id) ||
+         (!tag.empty() && name == folder_of(agent::TaggedRunName(run_id, tag)));
+}
+
 absl::Status RunReader::FindInLogDir(const std::string& log_dir) {
   if (run_id_.empty()) {
     const std::string latest = agent::LatestLink(log_dir);
@@ -260,7 +276,6 @@ absl::Status RunReader::FindInLogDir(const std::string& log_dir) {
       return absl::OkStatus();
     }
   }
-  const std::string beginning = agent::RunFolder("", run_id_).substr(1);
   std::string newest;
   double newest_at = -1;
   int64_t others = 0;
@@ -269,13 +284,9 @@ absl::Status RunReader::FindInLogDir(const std::string& log_dir) {
     const std::string path = absl::StrCat(log_dir, "/", name);
     if (name == "latest" || !IsRunFolder(path)) continue;
     names.push_back(name);
-    // Every folder of a run has the name RUN_ID or RUN_ID_TAG.
-    const bool is_named =
-        run_id_.empty() || name == beginning || name == run_id_ ||
-        (absl::StartsWith(name, run_id_ + "_") &&
-         name.find('_', run_id_.size() + 1) == std::string::npos) ||
-        absl::StartsWith(name, beginning);
-    if (!is_named) continue;
+    if (!run_id_.empty() && name != run_id_ && !IsFolderOf(run_id_, name)) {
+      continue;
+    }
     const double at =
         std::max(ModifiedAt(path), ModifiedAt(path + "/" + kEventLog));
     if (!newest.empty()) ++others;
@@ -304,6 +315,9 @@ absl::Status RunReader::FindFolders() {
   std::vector<std::string> log_dirs;
   if (!query_.log_dir.empty()) log_dirs.push_back(query_.log_dir);
   for (const std::string& named : query_.named) {
+    if (named.empty()) {
+      return absl::InvalidArgumentError("the name of the run is empty");
+    }
     if (Exists(named, S_IFREG)) {
       logs_.push_back(named);
     } else if (Exists(named, S_IFDIR)) {
@@ -331,7 +345,8 @@ absl::Status RunReader::FindFolders() {
   }
   for (const std::string& log_dir : log_dirs) {
     const absl::Status found = FindInLogDir(log_dir);
-    // With an event log of its own, the run is known without its log folder.
+    // A missing log folder is an error only if nothing else of the run was
+    // given, such as its event log.
     if (!found.ok() && logs_.empty() && folders_.empty()) return found;
     if (!found.ok()) AddMissing(std::string(found.message()));
   }

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <map>
 
+#include "agent/logs/log_paths.h"
 #include "rendezvous/journal/journal.h"
 #include "rendezvous/journal/record_store.h"
 #include "rendezvous/wire/memory_wire.h"
@@ -207,6 +208,26 @@ TEST_F(RunFilesTest, NothingThatExistsIsAnError) {
   std::filesystem::create_directory(Path("empty"));
   EXPECT_THAT(ReadRun({.named = {Path("empty")}}).status().message(),
               HasSubstr("has no folder of a run"));
+}
+
+TEST_F(RunFilesTest, ARunsFolderIsNotThatOfAnotherRun) {
+  for (const char* id : {"job", "job7", "job-1", "job_2", "a:b", "日本"}) {
+    const std::string folder =
+        agent::RunFolder("logs", agent::TaggedRunName(id, "12ab34cd"));
+    Write(folder + "/events.jsonl", Line(1, 1, "assign", id));
+  }
+  for (const char* id : {"job", "job7", "job-1", "job_2", "a:b", "日本"}) {
+    const auto report = ReadRun({.named = {id}, .log_dir = Path("logs")});
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_EQ(report->run_id, id);
+  }
+  for (const char* id : {"jo", "job-", "job_", "j", "job_2_"}) {
+    EXPECT_TRUE(absl::IsNotFound(
+        ReadRun({.named = {id}, .log_dir = Path("logs")}).status()))
+        << id;
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      ReadRun({.named = {""}, .log_dir = Path("logs")}).status()));
 }
 
 TEST_F(RunFilesTest, FolderWithoutAnEventLogGivesTheNewestOutput) {

@@ -425,8 +425,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
       return ExplainCallError(absl::CancelledError(), endpoint);
     }
     if (status.code() == absl::StatusCode::kInvalidArgument) {
-      // InvalidArgument: a field of a report or directive is out of its bounds.
-      // A retry would bring the same error, so it is permanent.
+      // A field of a report or directive is out of its bounds. A retry would
+      // bring the same error. The caller takes FailedPrecondition as permanent.
       return absl::FailedPreconditionError(absl::StrCat(
           "coordinator ", endpoint, ": ", absl::string_view(status.message())));
     }

@@ -31,9 +31,9 @@ std::string IsoText(double unix_seconds);
 std::string DecisionJson(const std::string& run_id, const Decision& decision,
                          double unix_time);
 
-// Formats the state of a job as a line of the same form with the kind "state":
-// "reason" is why the job is in its phase, and "state" has the object of
-// StateJson. Pure.
+// Formats the state of a job as a line like DecisionJson's, with the "kind"
+// "state". Its "reason" is why the job is in its phase, and its "state" is the
+// object that StateJson returns. Pure.
 std::string StateLine(const JobStatus& job, StateDetail detail,
                       double unix_time);
 

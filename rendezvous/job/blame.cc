@@ -18,6 +18,9 @@ constexpr std::string_view kPhrases[] = {
     "connection aborted",
     "connection timed out",
     "closed its connection",
+    "broke its connection",
+    // the SDK's transport over shared memory
+    "died; noticed by",
     "connectionerror",
     "connectionreseterror",
     "connectionrefusederror",
@@ -37,6 +40,24 @@ constexpr std::string_view kPhrases[] = {
     "network is unreachable",
 };
 
+// Whether a worker exited because its connection to a peer broke. A program
+// that writes no error file tells this on stderr only.
+bool LostItsPeer(const Failure& failure) {
+  return failure.kind == FailureKind::kExitCode &&
+         (IsCommunicationError(failure.message) ||
+          std::ranges::any_of(failure.stderr_tail, IsCommunicationError));
+}
+
+// Whether a signal killed the worker that is no consequence of a broken
+// connection: the out-of-memory killer's, or that of a defect of the machine or
+// the program. PyTorch's watchdog aborts (SIGABRT), and launchers terminate
+// (SIGTERM), workers whose peers are gone.
+bool WasKilled(const Failure& failure) {
+  constexpr int kSignals[] = {SIGKILL, SIGBUS, SIGILL, SIGFPE, SIGSEGV};
+  return failure.kind == FailureKind::kSignal &&
+         std::ranges::find(kSignals, failure.signal) != std::end(kSignals);
+}
+
 // Whether `cause` may be a consequence of an exception that a worker on node
 // `raised_on` raised earlier. A failed exit may follow from an earlier
 // exception on the same node. An exception on another node explains only a
@@ -48,7 +69,7 @@ bool MayFollow(const Failure& cause, const std::string& raised_on) {
     return same_node && cause.signal == SIGABRT;
   }
   return cause.kind == FailureKind::kExitCode &&
-         (same_node || IsCommunicationError(cause.message));
+         (same_node || LostItsPeer(cause));
 }
 
 }  // namespace
@@ -176,6 +197,9 @@ std::optional<Blame::Move> Blame::MovesTo(const Failure& failure,
   if (failure.raised_first && !IsCommunicationError(failure.message) &&
       cause.has_value() && MayFollow(*cause, failure.node_id)) {
     return Move{"blame", ", which was raised before; not by "};
+  }
+  if (WasKilled(failure) && cause.has_value() && LostItsPeer(*cause)) {
+    return Move{"blame", ", whose connections broke; not by "};
   }
   return std::nullopt;
 }

@@ -69,6 +69,8 @@ bool IsStopped(const Failure& hang);
 //                           PreemptionExplains.
 //   an earlier exception    The worker raised it, then needed seconds to exit.
 //                           MovesTo.
+//   a killed worker         The failure is that of a peer whose connection
+//                           broke. MovesTo.
 //   a likelier hang         A worker that fell silent earlier, or that is
 //                           stopped by a signal. MovesTo.
 //
@@ -142,6 +144,11 @@ class Blame {
   // example in destroy_process_group(). Its peers lose their connections to it
   // and may exit before. Therefore the worker with the older error file
   // replaces the cause.
+  //
+  // A killed worker: its peers lose their connections to it and may exit, and
+  // be reported, before its own agent reports it: an agent on a node without
+  // free memory is slow. So a worker that a signal such as SIGKILL has killed,
+  // before its node stopped it, replaces a worker whose connection broke.
   std::optional<Move> MovesTo(const Failure& failure, Instant now) const;
   // Records `failure` as the cause, and `why` as the reason. MovesTo must have
   // returned a value for `failure`.

@@ -19,7 +19,9 @@ TEST(CommunicationError, MessagesOfALostPeer) {
         "DistNetworkError: The client socket has timed out after 1s",
         "BrokenPipeError: [Errno 32] Broken pipe",
         "ConnectionResetError: [Errno 104] Connection reset by peer",
-        "exit code 1: rank 3 closed its connection"}) {
+        "exit code 1: rank 3 closed its connection",
+        "rank 2 (10.0.0.3) died or broke its connection: it was reset",
+        "rank 3 (pid 77 on b) died; noticed by rank 2 (pid 76 on b)"}) {
     EXPECT_TRUE(IsCommunicationError(message)) << message;
   }
 }
@@ -129,6 +131,15 @@ Failure OnNode(Failure failure, const std::string& node_id) {
 Failure Killed(const std::string& node_id) {
   Failure failure = OnNode(Of(FailureKind::kSignal, 0), node_id);
   failure.signal = SIGKILL;
+  return failure;
+}
+
+// The failure of a program that writes no error file.
+Failure LostItsPeer(const std::string& node_id) {
+  Failure failure = OnNode(Of(FailureKind::kExitCode, 0), node_id);
+  failure.message = "exit code 1";
+  failure.stderr_tail = {
+      "all_reduce #7: rank 3 (pid 77 on b) died; noticed by rank 0", "bye"};
   return failure;
 }
 
@@ -302,11 +313,58 @@ TEST_F(BlameTest, OnAnotherNodeAnExceptionExplainsOnlyABrokenConnection) {
   EXPECT_TRUE(blame_.MovesTo(RaisedFirst("b", "KeyError: 1"), At(101)));
 }
 
+TEST_F(BlameTest, AnExceptionOnAnotherNodeExplainsABreakThatStderrTells) {
+  BreakBy(LostItsPeer("a"));
+  EXPECT_TRUE(blame_.MovesTo(RaisedFirst("b", "KeyError: 1"), At(101)));
+}
+
+TEST_F(BlameTest, AKilledWorkerExplainsABrokenConnection) {
+  BreakBy(LostItsPeer("a"));
+  const auto move = blame_.MovesTo(Killed("b"), At(101));
+  ASSERT_TRUE(move.has_value());
+  EXPECT_STREQ(move->decision, "blame");
+  blame_.MoveTo(Killed("b"), "b's worker is killed", At(101));
+  EXPECT_EQ(blame_.failures().cause()->node_id, "b");
+  EXPECT_FALSE(blame_.MovesTo(Killed("c"), At(101)));
+}
+
+TEST_F(BlameTest, ASignalThatFollowsABrokenConnectionExplainsNothing) {
+  BreakBy(LostItsPeer("a"));
+  Failure signalled = Killed("b");
+  for (const int signal : {SIGABRT, SIGTERM, SIGINT, SIGPIPE}) {
+    signalled.signal = signal;
+    EXPECT_FALSE(blame_.MovesTo(signalled, At(101))) << signal;
+  }
+  for (const int signal : {SIGKILL, SIGBUS, SIGILL, SIGFPE, SIGSEGV}) {
+    signalled.signal = signal;
+    EXPECT_TRUE(blame_.MovesTo(signalled, At(101))) << signal;
+  }
+}
+
+TEST_F(BlameTest, AWorkerThatMusterKilledExplainsNothing) {
+  BreakBy(LostItsPeer("a"));
+  Failure killed = Killed("b");
+  killed.kind = FailureKind::kStoppedByUs;
+  EXPECT_FALSE(blame_.MovesTo(killed, At(101)));
+}
+
+TEST_F(BlameTest, AKilledWorkerExplainsNoOtherExit) {
+  BreakByExit();
+  EXPECT_FALSE(blame_.MovesTo(Killed("b"), At(101)));
+  blame_.Clear();
+  Failure aborted = LostItsPeer("a");
+  aborted.kind = FailureKind::kSignal;
+  aborted.signal = SIGABRT;
+  BreakBy(aborted);
+  EXPECT_FALSE(blame_.MovesTo(Killed("b"), At(101)));
+}
+
 TEST_F(BlameTest, AnExceptionExplainsNoCauseThatIsNoWorker) {
   // A failure of the node itself (rank -1) is not in the failure log.
   const Failure node_failure = OnNode(Of(FailureKind::kStartFailed, -1), "a");
   blame_.Break(At(100), kRevision, "why", &node_failure);
   EXPECT_FALSE(blame_.MovesTo(RaisedFirst("a", "KeyError: 1"), At(101)));
+  EXPECT_FALSE(blame_.MovesTo(Killed("b"), At(101)));
 }
 
 // A worker of node "a" is killed by SIGKILL.

@@ -113,22 +113,28 @@ std::optional<Instant> Job::NextDeadline() const {
 
 void Job::On(const ReportArrived& event) {
   const Report& report = event.report;
-  if (!state_.own_endpoint.empty()) {
-    // Two kinds of reports show that another coordinator has taken over. Either
-    // the node has promised a higher epoch. Or the node has a place in a round,
-    // although this coordinator, perhaps restarted, has not begun any round.
-    const bool is_founding = IsFounding(state_.epoch) && state_.round == 0;
-    if (report.promised_epoch > state_.epoch ||
-        (is_founding && report.place.has_value())) {
-      outbox_.Depose(absl::StrCat(report.node.host,
-                                  " has met another coordinator of this job"));
-      return;
-    }
-  } else if (report.promised_epoch > state_.epoch) {
-    // The report's epoch may be higher only because it came from the wall clock
-    // of an earlier coordinator whose clock was ahead. Take a higher epoch,
-    // since nodes obey no lower one.
+  const bool is_hosted = !state_.own_endpoint.empty();
+  const bool is_founding = IsFounding(state_.epoch) && state_.round == 0;
+  const bool knows_world =
+      report.place.has_value() || report.electorate.nodes > 0;
+  // Whether the node may have waited for the first round here before this
+  // process was started again.
+  const bool has_waited =
+      is_founding && !knows_world && IsFounding(report.promised_epoch + 1);
+  if (report.promised_epoch > state_.epoch && (!is_hosted || has_waited)) {
+    // Take a higher epoch, since nodes obey no lower one. The promised epoch
+    // may be higher because an earlier coordinator's clock was ahead, or
+    // because the epochs of first coordinators are random.
     state_.epoch = report.promised_epoch + 1;
+  }
+  // Two kinds of reports show that another coordinator has taken over. Either
+  // the node has promised a higher epoch. Or the node has a place in a round,
+  // although this coordinator, perhaps restarted, has not begun any round.
+  if (is_hosted && (report.promised_epoch > state_.epoch ||
+                    (is_founding && report.place.has_value()))) {
+    outbox_.Depose(absl::StrCat(report.node.host,
+                                " has met another coordinator of this job"));
+    return;
   }
   Node* node = Admit(event);
   if (node == nullptr) return;
@@ -489,6 +495,7 @@ void Job::TakeFailures(Node& node, const Report& report) {
       state_.stopping.consequence.Replace(why, ExitCodeOf(failure));
       Reblame(failure.node_id, why, *move, failure);
       state_.blame.MoveTo(failure, why, state_.now);
+      state_.blame.SuspectKill(node, failure, state_.now);
       continue;
     }
     // Skip a failure of the node itself (rank -1), which blames no worker; the
@@ -743,8 +750,7 @@ void Job::TakeFaults(Node& node, const Report& report) {
   for (const NodeFault& fault : report.faults) {
     if (fault.ordinal <= node.newest_fault) continue;
     node.newest_fault = fault.ordinal;
-    // An agent speaks for its own machine only, and only of what it has
-    // checked.
+    // Accept only the faults that an agent finds on its own machine.
     if (fault.kind != FaultKind::kCheck && fault.kind != FaultKind::kXid) {
       continue;
     }

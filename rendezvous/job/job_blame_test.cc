@@ -627,6 +627,66 @@ TEST_F(JobKillSecond, OtherSignalEndsTheJobAtOnce) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
 
+// As JobKillSecond, and a's worker reports that its connection broke.
+class JobKillToldByAPeer : public ::testing::Test {
+ protected:
+  explicit JobKillToldByAPeer(int max_restarts = 0)
+      : job_([&] {
+          JobSpec spec = QuickSpec(1, 2);
+          spec.max_restarts = max_restarts;
+          return spec;
+        }()) {
+    job_.StartAll({"a", "b"});
+    job_.agent("b").deaf = true;
+    Failure lost_its_peer = ExitedWith(0, 1);
+    lost_its_peer.message = "RuntimeError: Connection closed by peer";
+    job_.Fails("a", lost_its_peer);
+    job_.Idle("a");
+  }
+
+  JobFixture job_;
+};
+
+class JobKillToldByAPeerWithABudget : public JobKillToldByAPeer {
+ protected:
+  JobKillToldByAPeerWithABudget() : JobKillToldByAPeer(/*max_restarts=*/1) {}
+};
+
+TEST_F(JobKillToldByAPeer, IsTheCauseOnceTheAgentHasOutlivedIt) {
+  job_.Fails("b", KilledBy(1, SIGKILL));
+  EXPECT_EQ(job_.Decided("blame"),
+            "round 1 broke because rank 1 on b: killed by signal 9, whose "
+            "connections broke; not by rank 0 on a: RuntimeError: Connection "
+            "closed by peer");
+  job_.Idle("b");
+  job_.Wait(milliseconds(249));
+  EXPECT_EQ(job_.phase(), JobPhase::kStopping);
+  job_.Wait(milliseconds(1));
+  EXPECT_EQ(job_.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job_.told("a").verdict.exit_code, 137);
+  EXPECT_EQ(job_.told("a").verdict.cause->rank, 1);
+}
+
+TEST_F(JobKillToldByAPeer, BeforeTheNodesEndItIsALoss) {
+  job_.Fails("b", KilledBy(1, SIGKILL));
+  job_.Idle("b");
+  job_.Wait(milliseconds(249));
+  job_.BreakStream("b");
+  job_.Wait(milliseconds(500));
+  EXPECT_EQ(job_.Count("blame"), 2);
+  EXPECT_EQ(job_.round(), 2);
+}
+
+TEST_F(JobKillToldByAPeerWithABudget, TheRestartStaysSpentAndBLosesTheTime) {
+  job_.Fails("b", KilledBy(1, SIGBUS));
+  job_.Idle("b");
+  EXPECT_EQ(job_.round(), 2);
+  EXPECT_EQ(job_.status().restarts_used, 1);
+  const JobTime time = job_.status().time;
+  ASSERT_EQ(time.newest.size(), 1u);
+  EXPECT_EQ(time.newest[0].host, "b");
+}
+
 // The agent of b reported that its workers had stopped, so it did not die
 // together with its worker.
 TEST(JobKillLong, AnAgentThatFallsSilentLaterIsNoCause) {

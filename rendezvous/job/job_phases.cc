@@ -241,8 +241,6 @@ void Job::KeepElectors(const std::map<std::string, Report>& reports) {
 
 void Job::JoinElectors(Node& node, const Report& report) {
   Electors& electors = state_.electors;
-  // An elector whose agent has left stays in the list, and is not added again.
-  if (electors.known.contains(node.identity.node_id)) return;
   int rank = -1;
   if (report.electorate.world == electors.world) {
     rank = report.electorate.rank;

@@ -88,7 +88,7 @@ void JobState::Enter(JobPhase next) {
 }
 
 bool Electors::Add(const std::string& node_id, const Elector& elector) {
-  if (elector.rank < 0 || elector.rank >= nodes ||
+  if (elector.rank < 0 || elector.rank >= nodes || known.contains(node_id) ||
       !ranks.insert(elector.rank).second) {
     return false;
   }

@@ -59,8 +59,9 @@ struct Electors {
   int gone = 0;                          // number of electors that are gone
   std::vector<std::string> members;      // node ids by group rank, or empty
 
-  // Adds an elector. Returns false if its rank is out of range or belongs to
-  // another elector: then one of the two reports is false. O(log n).
+  // Adds an elector. Returns false if the node is in the list already, even if
+  // its agent has left, or if its rank is out of range or another elector's.
+  // O(log n).
   bool Add(const std::string& node_id, const Elector& elector);
   // Returns the agent's group rank if it is an elector; else -1. A restarted
   // agent is no elector, except with Takeover::kAuto: it has forgotten which

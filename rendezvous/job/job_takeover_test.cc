@@ -38,6 +38,7 @@ TEST(ElectorsTest, ARankHasOneElector) {
   EXPECT_FALSE(electors.Add("b", {.rank = 0}));
   EXPECT_FALSE(electors.Add("b", {.rank = 2}));
   EXPECT_FALSE(electors.Add("b", {.rank = -1}));
+  EXPECT_FALSE(electors.Add("a", {.rank = 1})) << "a node has one rank";
   EXPECT_TRUE(electors.Add("c", {.rank = 1}));
   EXPECT_EQ(electors.known.size(), 2u);
   EXPECT_EQ(electors.known["a"].rank, 0);
@@ -328,6 +329,25 @@ TEST(JobTakeoverTest, ACoordinatorThatBeginsTheJobAgainYieldsToItsNodes) {
   again.Create("b").report.place = place;
   again.Join("b");
   EXPECT_TRUE(again.last_step().deposed);
+}
+
+TEST(JobTakeoverTest, ANodeThatWaitedForTheFirstRoundDeposesNobody) {
+  for (const bool knows_world : {false, true}) {
+    JobFixture job = JobFixture::HostedBy("a", QuickSpec(2, 2));
+    job.Join("a");
+    const uint64_t epoch = job.job().epoch();
+    Report& report = job.Create("b").report;
+    report.promised_epoch = epoch + 5;
+    if (knows_world) report.electorate = {.epoch = epoch + 5, .nodes = 2};
+    job.Join("b");
+    EXPECT_EQ(job.last_step().deposed, knows_world);
+    if (knows_world) continue;
+    EXPECT_EQ(job.job().epoch(), epoch + 6);
+    job.Report("a");
+    EXPECT_EQ(job.round(), 1);
+    EXPECT_EQ(job.told("a").place.epoch, epoch + 6);
+    EXPECT_EQ(job.told("b").place.epoch, epoch + 6);
+  }
 }
 
 TEST(JobTakeoverTest, ItYieldsToAMinorityUnlessARoundHasBegun) {

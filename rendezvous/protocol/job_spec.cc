@@ -32,6 +32,18 @@ const char* NameOf(Takeover takeover) {
   return "?";
 }
 
+const char* NameOf(NetworkCheckTime when) {
+  switch (when) {
+    case NetworkCheckTime::kNever:
+      return "never";
+    case NetworkCheckTime::kStart:
+      return "start";
+    case NetworkCheckTime::kSuspicion:
+      return "suspicion";
+  }
+  return "?";
+}
+
 // Returns a clause about the first difference in world size, restart budget or
 // another setting that all nodes share; nullopt: there is none.
 std::optional<std::string> OtherShape(const JobSpec& job,
@@ -61,6 +73,12 @@ std::optional<std::string> OtherShape(const JobSpec& job,
     return absl::StrCat("this job runs ", how(job.store_host),
                         " --worker-store, but this node was started ",
                         how(asked.store_host), " it");
+  }
+  if (job.network_check != asked.network_check) {
+    return absl::StrCat(
+        "this job runs with --network-check=", NameOf(job.network_check),
+        ", but this node was started with --network-check=",
+        NameOf(asked.network_check));
   }
   if (job.takeover != asked.takeover) {
     return absl::StrCat(

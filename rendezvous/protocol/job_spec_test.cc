@@ -52,6 +52,11 @@ TEST(JobSpec, DisagreesOnTakeover) {
   EXPECT_THAT(Disagreement(job, asked)->told,
               HasSubstr("runs with --takeover=auto, but this node was started "
                         "with --takeover=majority"));
+  asked = job;
+  asked.network_check = NetworkCheckTime::kStart;
+  EXPECT_THAT(Disagreement(job, asked)->told,
+              HasSubstr("runs with --network-check=never, but this node was "
+                        "started with --network-check=start"));
 }
 
 TEST(JobSpec, DisagreesOnEncryption) {

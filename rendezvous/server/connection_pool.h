@@ -97,8 +97,8 @@ class ConnectionPool {
   bool IsCrowded() const { return !spoken_.empty(); }
 
   size_t size() const { return connections_.size(); }
-  // The connections on trial, which gRPC serves. The caller must find out when
-  // they end.
+  // The connections on trial. gRPC serves them, so the pool does not notice
+  // their end: the caller reports it.
   const ConnectionCrowd& on_trial() const { return on_trial_; }
   const ConnectionCrowd& callers() const { return callers_; }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
+#include <future>
 #include <list>
 #include <map>
 #include <mutex>
@@ -28,6 +30,8 @@ namespace {
 // Maximum length in bytes of the list of jobs in the error about an unknown
 // job: the error is sent in a header of limited size.
 constexpr size_t kMaxBytesOfNames = 500;
+// Longest wait until an operator's order about a machine is durable.
+constexpr Duration kKeptWithin = std::chrono::seconds(3);
 
 // If no agent has been connected for this time, the jobs count as abandoned.
 // The time is much longer than the reconnect grace, in which agents with a
@@ -461,6 +465,27 @@ class Coordinator::Impl {
   }
 
   HostWatch& hosts() { return hosts_; }
+
+  // Performs an operator's order about a machine: HostWatch::Free or Ban, with
+  // its argument `kept`. Blocks until the order is durable, at most for
+  // kKeptWithin.
+  absl::Status Order(
+      const std::function<absl::Status(std::function<void()> kept)>& perform) {
+    const auto kept = std::make_shared<std::promise<void>>();
+    const absl::Status status = perform([kept] { kept->set_value(); });
+    if (!status.ok()) return status;
+    PassJudgement();
+    if (options_.journal == nullptr) return absl::OkStatus();
+    const bool is_over =
+        kept->get_future().wait_for(kKeptWithin) == std::future_status::ready;
+    const auto trouble = options_.journal->TroubleOf(kNodeMemoryKey);
+    if (is_over && !trouble.has_value()) return absl::OkStatus();
+    return absl::FailedPreconditionError(absl::StrCat(
+        "it is done, but not durable: ",
+        trouble.has_value() ? trouble->why
+                            : std::string("the journal does not answer"),
+        "; the coordinator forgets it if it is started again now"));
+  }
 
   // Makes all jobs follow a new judgement of the machines.
   void PassJudgement() {
@@ -1004,16 +1029,16 @@ const std::string& Coordinator::only_run_id() const {
 
 absl::Status Coordinator::FreeHost(const std::string& host,
                                    const std::string& principal) {
-  const absl::Status status = impl_->hosts().Free(host, principal);
-  if (status.ok()) impl_->PassJudgement();
-  return status;
+  return impl_->Order([&](std::function<void()> kept) {
+    return impl_->hosts().Free(host, principal, std::move(kept));
+  });
 }
 
 absl::Status Coordinator::BanHost(const std::string& host,
                                   const std::string& reason) {
-  const absl::Status status = impl_->hosts().Ban(host, reason);
-  if (status.ok()) impl_->PassJudgement();
-  return status;
+  return impl_->Order([&](std::function<void()> kept) {
+    return impl_->hosts().Ban(host, reason, std::move(kept));
+  });
 }
 
 std::vector<std::string> Coordinator::StandbysOf(

@@ -131,8 +131,9 @@ class Coordinator {
   // Options::only_run_id.
   const std::string& only_run_id() const;
   // Declare the faults of a machine void, or ban it, for all jobs. Errors:
-  // those of NodeMemory::Free and Ban. `principal`: the caller's name; empty:
-  // unknown.
+  // those of NodeMemory::Free and Ban; FailedPrecondition: it is done, but the
+  // journal has not stored it within 3 s. Block for so long. `principal`: the
+  // caller's name; empty: unknown.
   absl::Status FreeHost(const std::string& host, const std::string& principal);
   absl::Status BanHost(const std::string& host, const std::string& reason);
 

@@ -693,6 +693,45 @@ class CoordinatorJournalTest : public ::testing::Test {
   std::string folder_;
 };
 
+// A medium that stores nothing.
+class FullMedium : public JournalBackend {
+ public:
+  absl::StatusOr<PendingRecords::Refused> Write(
+      const PendingRecords::Batch&) override {
+    return absl::ResourceExhaustedError("the disk is full");
+  }
+  std::map<std::string, std::string> TakeRecords() override { return {}; }
+  uint64_t epoch() const override { return 1; }
+};
+
+TEST(CoordinatorOrderTest, SaysThatABanIsNotDurable) {
+  auto journal =
+      Journal::OpenOn("medium",
+                      []() -> absl::StatusOr<std::unique_ptr<JournalBackend>> {
+                        return std::make_unique<FullMedium>();
+                      },
+                      {});
+  ASSERT_TRUE(journal.ok()) << journal.status();
+  Coordinator coordinator({.journal = *std::move(journal)});
+  for (const absl::Status& status : {coordinator.BanHost("a", "broken fan"),
+                                     coordinator.FreeHost("a", "")}) {
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+    EXPECT_THAT(std::string(status.message()),
+                AllOf(HasSubstr("it is done, but not durable"),
+                      HasSubstr("the disk is full")));
+  }
+}
+
+TEST_F(CoordinatorJournalTest, AnOrderAboutAMachineIsDurable) {
+  {
+    Coordinator coordinator(Options());
+    EXPECT_EQ(coordinator.BanHost("a", "broken fan"), absl::OkStatus());
+  }
+  auto opened = OpenJournal(folder_);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_FALSE(opened->remembered.hosts.empty());
+}
+
 TEST_F(CoordinatorJournalTest, ARoundGoesOnInTheNextCoordinator) {
   Report a = FirstReport("job", "node-a", 2);
   Report b = FirstReport("job", "node-b", 2);

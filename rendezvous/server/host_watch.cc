@@ -34,21 +34,22 @@ void HostWatch::Record(const std::vector<HostFault>& faults) {
   Publish(now, changes);
 }
 
-absl::Status HostWatch::Free(const std::string& host, const std::string& by) {
+absl::Status HostWatch::Free(const std::string& host, const std::string& by,
+                             std::function<void()> kept) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const Duration now = options_.clock();
   const absl::Status status = memory_.Free(now, host, by);
   // The share may now allow the quarantine of another machine.
-  if (status.ok()) Publish(now, memory_.Refresh(now, nodes_));
+  if (status.ok()) Publish(now, memory_.Refresh(now, nodes_), std::move(kept));
   return status;
 }
 
-absl::Status HostWatch::Ban(const std::string& host,
-                            const std::string& reason) {
+absl::Status HostWatch::Ban(const std::string& host, const std::string& reason,
+                            std::function<void()> kept) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const Duration now = options_.clock();
   const absl::Status status = memory_.Ban(now, host, reason);
-  if (status.ok()) Publish(now, {});
+  if (status.ok()) Publish(now, {}, std::move(kept));
   return status;
 }
 
@@ -80,12 +81,14 @@ void HostWatch::RefreshIfDue(Duration now) {
 }
 
 void HostWatch::Publish(Duration now,
-                        const std::vector<NodeMemory::Change>& changes) {
+                        const std::vector<NodeMemory::Change>& changes,
+                        std::function<void()> kept) {
   view_ = std::make_shared<HostView>(memory_.View(now));
   ++number_;
   due_ = memory_.NextChange(now).value_or(Duration(kNever)).count();
   if (options_.records != nullptr) {
-    options_.records->Put(kNodeMemoryKey, ToBytes(memory_.Keep()), nullptr);
+    options_.records->Put(kNodeMemoryKey, ToBytes(memory_.Keep()),
+                          std::move(kept));
   }
   if (!options_.on_quarantine) return;
   for (const NodeMemory::Change& change : changes) {

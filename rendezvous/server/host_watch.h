@@ -45,9 +45,12 @@ class HostWatch {
   void NodeLeft() { --nodes_; }
 
   void Record(const std::vector<HostFault>& faults);
-  // NodeMemory::Free and Ban.
-  absl::Status Free(const std::string& host, const std::string& by);
-  absl::Status Ban(const std::string& host, const std::string& reason);
+  // NodeMemory::Free and Ban. If they succeed and the memory is kept, `kept` is
+  // called once, as RecordStore::Put calls `done`.
+  absl::Status Free(const std::string& host, const std::string& by,
+                    std::function<void()> kept = nullptr);
+  absl::Status Ban(const std::string& host, const std::string& reason,
+                   std::function<void()> kept = nullptr);
 
   // A version of the judgement of all machines.
   struct Version {
@@ -62,7 +65,8 @@ class HostWatch {
  private:
   // Apply the changes: make a new version, write the record and pass
   // quarantines on. Require mutex_.
-  void Publish(Duration now, const std::vector<NodeMemory::Change>& changes);
+  void Publish(Duration now, const std::vector<NodeMemory::Change>& changes,
+               std::function<void()> kept = nullptr);
   void RefreshIfDue(Duration now);
 
   const Options options_;

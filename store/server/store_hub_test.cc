@@ -22,10 +22,10 @@
 namespace muster::store {
 namespace {
 
-// A service for tests. Answers PING. Upstream it sends the value of each SET,
-// and "gone" for each client that disconnects. Upstream data goes to the client
-// of the last SET. After ADD of n, it sends "tick" upstream at each of the next
-// n ticks.
+// A service for tests. Answers PING. Sends upstream the value of each SET, and
+// "gone" for each client that disconnects. Passes what comes from upstream to
+// the client of the last SET. After ADD of n, sends "tick" upstream at each of
+// the next n ticks.
 class PingService : public StoreService {
  public:
   void OnRequest(StoreClientId client, StoreFraming,

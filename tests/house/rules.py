@@ -101,6 +101,8 @@ SLEEP_ALLOWED = {
     'base/poll_test.cc': 'tests PauseUntil',
     'tests/bench/': 'measures real time, and is not run as a test',
     'tests/house/': 'spells what this rule forbids',
+    'tests/integration/stragglers/slow_worker.cc':
+        "a user's program, waits as for a device",
     'tests/integration/worker.sh': "a user's program, polls for a file",
     'tests/slurm/worker.sh': "a user's program, polls for a file",
     'tests/ssh/worker.sh': "a user's program, polls for a file",

@@ -180,7 +180,8 @@ absl::Status Optimize(ProcessGroup& group, Reducer& reducer,
   auto sharded = ShardedOptimizer::Create(group, reducer, rule, tensors);
   if (!sharded.ok()) return sharded.status();
 
-  // Either optimizer is called in each step, after reducer.Finish().
+  // A training uses one of the two optimizers, and calls it in each step after
+  // reducer.Finish().
   const LearningRateSchedule rate{
       .peak = 6e-4, .floor = 6e-5, .warmup = 100, .decay_until = 10'000};
   const auto squares = (*sharded)->SumOfSquares();

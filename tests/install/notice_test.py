@@ -18,7 +18,8 @@ import notice
 import xml_main
 
 _ROOT = os.path.join(_HERE, os.pardir, os.pardir)
-# Bazel's output folder: this folder has the same layout as bazel-bin.
+# The folder of the built programs. Bazel runs a test in a folder with the same
+# layout as bazel-bin.
 _BUILT = os.getcwd()
 _PROGRAMS = {
     'launch': 'launcher/launch',

@@ -6,7 +6,7 @@ from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 _FLIGHT_RECORDER = 'trainer_sdk/flight_recorder'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- ranks that called different operations
+    # --- the analysis that names ranks which called different operations
     ('an end that an agent saw is no failure', _FLIGHT_RECORDER,
      'Analysis::Analysis', 'do somebody_failed_ #2', DROP),
     ('a mismatch is told after its group was made again', _FLIGHT_RECORDER,
@@ -15,7 +15,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'return #3', DROP),
     ('who called something else is told twice', _FLIGHT_RECORDER,
      'Analysis::FindMismatch', 'for second', DROP),
-    # --- ranks that are behind the others
+    # --- the analysis that names ranks which are behind the others
     ('the dead are behind', _FLIGHT_RECORDER, 'Analysis::FindDead', 'do insert',
      DROP),
     ('who was stopped on its way is behind', _FLIGHT_RECORDER,

@@ -46,7 +46,8 @@ using std::chrono::seconds;
 constexpr Duration kTestTimeout = seconds(60);
 constexpr Duration kOperation = milliseconds(800);
 // How long an operation may still take after its time limit. In this time it
-// finds out which ranks are silent, and the store may not answer.
+// finds out which ranks are silent, which takes longer if the store does not
+// answer.
 constexpr Duration kAllowed = seconds(15);
 
 enum class Kind { kTcp, kGloo, kHierarchical };
@@ -200,8 +201,8 @@ class Namespaces : public testing::TestWithParam<World> {
 
   std::unique_ptr<Hosts> hosts_;
   pid_t server_ = -1;
-  // A store on the machine's loopback interface, which delays and cuts of the
-  // simulated network do not affect.
+  // A store on the machine's loopback interface. The delays and cuts of the
+  // simulated network do not affect it.
   const std::shared_ptr<ForkedStore> store_ = std::make_shared<ForkedStore>();
 };
 

@@ -116,6 +116,24 @@ class Host:
   def heal(self):
     self._bridge.heal(self._link)
 
+  def limit_rate(self, rate):
+    """Limits both directions of the host's link to `rate`, such as '200mbit'.
+    Returns whether the kernel can do this."""
+    return self._queue('replace', 'root', 'tbf', 'rate', rate, 'burst', '32kb',
+                       'latency', '50ms')
+
+  def free_rate(self):
+    """Ends the limit, if there is one."""
+    self._queue('del', 'root')
+
+  def _queue(self, action, *words):
+    """Changes the queues of both directions. Returns whether all could be."""
+    return all([
+        subprocess.run([*inside, 'tc', 'qdisc', action, 'dev', interface,
+                        *words], stderr=subprocess.DEVNULL,
+                       check=False).returncode == 0
+        for inside, interface in (([], self._link), (self.inside(), 'eth0'))])
+
   def close(self):
     self._holder.stdin.close()
     self._holder.stdout.close()

@@ -171,8 +171,8 @@ absl::StatusOr<std::vector<std::vector<char>>> Averages(const Case& c,
       status.Update((*reducer)->Begin(pass + 1 < c.passes
                                           ? GradientSync::kAccumulate
                                           : GradientSync::kReduce));
-      // The gradients become ready in an order that is not the reverse order of
-      // the parameters.
+      // The gradients become ready in the reverse order of the parameters,
+      // except that the first two come first.
       for (int n = parameters; n-- > 0;) {
         const int i = (n + 2) % parameters;
         if (!Uses(c, group.rank(), step, i)) continue;

@@ -415,9 +415,9 @@ class Collection {
     if (is_new) return;
     FlightLog& old = known->second;
     if (log.written >= old.written) std::swap(old, log);
-    // Both logs are of one process and equally new. The process may have
-    // recorded the reason for its failure only after one of the logs was
-    // copied, so keep the reason from the other log.
+    // If both logs are equally old logs of one process, one of them may be a
+    // copy from before the process recorded why it failed. Keep the reason from
+    // the log that has it.
     if (old.pid == log.pid && old.written == log.written &&
         old.reason.empty()) {
       old.reason = log.reason;

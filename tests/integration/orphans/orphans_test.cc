@@ -180,9 +180,9 @@ TEST_F(Orphans, NoneOfABrokenRound) {
   Start(flags);
   const std::vector<agent::ProcessEntry> earlier = family_;
   for (const agent::ProcessEntry& process : earlier) {
-    // A worker is a child of the guardian that has printed its pid and leads a
-    // process group. An orphan that the guardian has adopted leads none. Pids
-    // may be in any order.
+    // A child of the guardian is a worker if it has printed its pid and leads a
+    // process group. An adopted orphan is a child of the guardian, too, but
+    // leads no group.
     if (said_.contains(process.pid) && process.parent == Guardian() &&
         process.group == process.pid) {
       ASSERT_EQ(kill(process.pid, SIGKILL), 0);

@@ -25,7 +25,6 @@ _NODES = ('a', 'b', 'c')
 _SLOW_NODE = 1  # the index of the node with the slow network
 # The number of float32 elements that the ranks reduce in each step: 3 MB.
 _ELEMENTS = 3 << 18
-_SHAPER = ['root', 'tbf', 'rate', '200mbit', 'burst', '32kb', 'latency', '50ms']
 # On a busy machine the search for slow ranks may need many more windows of
 # steps than on a quiet one.
 process.LONGEST_S = 240
@@ -74,17 +73,6 @@ class SlowNetwork(unittest.TestCase):
       file.write(word + '\n')
     os.rename(path + '.new', path)
 
-  def shape(self, action, *words):
-    """Changes the queues of both directions of the slow node's link."""
-    port = ['tc', 'qdisc', action, 'dev', 'port-' + _NODES[_SLOW_NODE]]
-    own = self.hosts[_SLOW_NODE].inside() + ['tc', 'qdisc', action, 'dev',
-                                             'eth0']
-    for command in (port, own):
-      done = subprocess.run([*command, *words], stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True)
-      if done.returncode != 0:
-        self.skipTest('the kernel cannot limit a rate: ' + done.stdout.strip())
-
   def straggler_events(self):
     with open(self.events, encoding='utf-8') as file:
       events = [json.loads(line) for line in file if line.endswith('\n')]
@@ -100,7 +88,10 @@ class SlowNetwork(unittest.TestCase):
       self.assertEqual(node.exit_code(), 0, node.output)
 
   def test_the_node_with_a_slow_network_is_named_until_it_recovers(self):
-    self.shape('add', *_SHAPER)
+    slow = self.hosts[_SLOW_NODE]
+    if not slow.limit_rate('200mbit'):
+      self.skipTest('the kernel cannot limit a rate')
+    self.addCleanup(slow.free_rate)
     self.say('even')
     nodes = self.start_nodes()
     watch = self.watch()
@@ -109,11 +100,11 @@ class SlowNetwork(unittest.TestCase):
     status = subprocess.run(
         [_LAUNCH, 'status', 'job', '--endpoint=' + self.endpoint, '--json'],
         stdout=subprocess.PIPE, check=True, text=True).stdout
-    slow = json.loads(status)['slow_ranks']
+    named = json.loads(status)['slow_ranks']
     self.assertEqual([(one['rank'], one['node_id'], one['phase'],
-                       one['persistent']) for one in slow],
+                       one['persistent']) for one in named],
                      [(1, 'b', 'network', True)])
-    self.shape('del', 'root')
+    slow.free_rate()
     watch.wait_for(r'the network of rank 1 \(.*\) is as quick as the others '
                    r'again')
     self.end(nodes)

@@ -1,19 +1,25 @@
-// A training whose step is some milliseconds of processor time and an
-// all_reduce. The program does nothing for Muster's search for slow ranks. The
-// first argument names a file with one word, which may change at any time:
+// A training whose step is a wait of some milliseconds, as for a device, some
+// processor time and an all_reduce. The program does nothing for Muster's
+// search for slow ranks. The first argument names a file with one word, and
+// perhaps a rank (default: 2), which may change at any time:
 //   even     all ranks do the same work
-//   compute  rank 2 does three times as much
-//   data     rank 2 waits as long for its data
+//   compute  the rank needs three times as long for its work
+//   data     the rank waits as long for its data
 //   end      the training ends
 // The second argument is the number of elements that are reduced; the default
-// is 1.
+// is 1. The third argument names a file, the checkpoint: it has the number of
+// the last step that is a multiple of kCheckpointEvery. With it the training
+// continues after that step, and reports its steps.
 
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "trainer_sdk/process_group/operations.h"
@@ -25,8 +31,11 @@
 namespace muster {
 namespace {
 
-constexpr int kSlowRank = 2;
-constexpr int64_t kWorkNanoseconds = 10'000'000;
+constexpr std::chrono::milliseconds kDeviceTime(8);
+constexpr std::chrono::milliseconds kDataTime(20);
+constexpr int64_t kWorkNanoseconds = 2'000'000;
+constexpr int64_t kMoreWorkNanoseconds = 20'000'000;
+constexpr int64_t kCheckpointEvery = 50;
 
 int64_t ProcessorTime() {
   timespec time = {};
@@ -40,11 +49,30 @@ void Work(int64_t nanoseconds) {
   }
 }
 
-std::string Word(const std::string& path) {
-  std::ifstream file(path);
+struct Order {
   std::string word;
-  file >> word;
-  return word;
+  int rank = 2;
+};
+
+Order Read(const std::string& path) {
+  std::ifstream file(path);
+  Order order;
+  file >> order.word >> order.rank;
+  if (!file) order.rank = 2;
+  return order;
+}
+
+// The step of the checkpoint; 0: there is none.
+int64_t Resume(const std::string& path) {
+  std::ifstream file(path);
+  int64_t step = 0;
+  file >> step;
+  return step;
+}
+
+void Save(const std::string& path, int64_t step) {
+  std::ofstream(path + ".new") << step << "\n";
+  std::rename((path + ".new").c_str(), path.c_str());
 }
 
 int Fail(const absl::Status& status) {
@@ -52,25 +80,34 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-int Train(Session& session, const std::string& path, size_t elements) {
+int Train(Session& session, const std::string& orders, size_t elements,
+          const std::string& checkpoint) {
   auto world = NewWorld(session);
   if (!world.ok()) return Fail(world.status());
   std::printf("trains\n");
   std::fflush(stdout);
   std::vector<float> ends(elements);
+  int64_t step = Resume(checkpoint);
   while (ends[0] == 0) {
-    const std::string word = Word(path);
+    const Order order = Read(orders);
+    const bool is_slow = session.rank() == order.rank;
+    std::this_thread::sleep_for(kDeviceTime);
     Work(kWorkNanoseconds);
-    if (session.rank() == kSlowRank && word == "compute") {
-      Work(2 * kWorkNanoseconds);
-    } else if (session.rank() == kSlowRank && word == "data") {
+    if (is_slow && order.word == "compute") {
+      Work(kMoreWorkNanoseconds);
+    } else if (is_slow && order.word == "data") {
       DataWait wait;
-      Work(2 * kWorkNanoseconds);
+      std::this_thread::sleep_for(kDataTime);
     }
-    ends[0] = word == "end" ? 1 : 0;
+    ends[0] = order.word == "end" ? 1 : 0;
     const absl::Status status = (*world)->Run(
         AllReduce(ends.data(), ends.data(), std::ssize(ends), DType::kFloat32));
     if (!status.ok()) return Fail(status);
+    if (checkpoint.empty()) continue;
+    session.progress().Send({.step = ++step});
+    if (session.rank() == 0 && step % kCheckpointEvery == 0) {
+      Save(checkpoint, step);
+    }
   }
   return 0;
 }
@@ -83,5 +120,6 @@ int main(int argc, char** argv) {
   if (argc < 2 || !session.ok()) return 2;
   const int elements = argc > 2 ? std::atoi(argv[2]) : 1;
   if (elements < 1) return 2;
-  return muster::Train(**session, argv[1], static_cast<size_t>(elements));
+  return muster::Train(**session, argv[1], static_cast<size_t>(elements),
+                       argc > 3 ? argv[3] : "");
 }
