@@ -180,7 +180,7 @@ void SimCoordinator::Crash() {
   up_ = false;
   crash_at_.reset();
   job_.reset();
-  if (!journal_.has_value()) memory_ = {};
+  if (!journal_.has_value()) memory_ = rendezvous::NodeMemory();
   agents_.clear();
   last_reports_.clear();
   armed_.reset();
@@ -414,7 +414,7 @@ void SimCoordinator::Die(Network::Death how) {
   paused_ = false;
   without_power_ = how == Network::Death::kPower;
   StopJob();
-  memory_ = {};
+  memory_ = rendezvous::NodeMemory();
   standby_.reset();
   followed_.reset();
   agents_.clear();
