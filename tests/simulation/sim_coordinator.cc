@@ -229,6 +229,7 @@ bool SimCoordinator::CrashesAt(Moment moment) {
 void SimCoordinator::Step(const rendezvous::JobEvent& event) {
   const Instant now = stage_->queue.now();
   rendezvous::JobStep step = job_->Step(now, event);
+  FollowEpoch();
   while (!step.faults.empty() && !step.deposed) Judge(step);
   const bool is_recorded = stage_->plan.journal && step.record_changed;
   if (is_recorded) {
@@ -286,6 +287,17 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
     return;
   }
   Arm(stepped.next_deadline);
+}
+
+void SimCoordinator::FollowEpoch() {
+  const uint64_t epoch = job_->epoch();
+  if (epoch == epoch_) return;
+  stage_->memories[epoch] = epoch;
+  stage_->newest_epoch = std::max(stage_->newest_epoch, epoch);
+  stage_->coordinating.erase(epoch_);
+  stage_->coordinating.insert(epoch);
+  epoch_ = epoch;
+  armed_.reset();  // the deadline that is armed is that of the former epoch
 }
 
 void SimCoordinator::Judge(rendezvous::JobStep& step) {
@@ -500,6 +512,7 @@ void SimCoordinator::TakeOver(uint64_t epoch) {
   ++stage_->census[stage_->newest_epoch == 0 ? "founded" : "elected"];
   StartJob(reports.begin()->second);
   const uint64_t life = life_;
+  const rendezvous::Job* const job = job_.get();
   // Replay the reports of nodes that run a round first. The job then knows this
   // round before it decides anything, as in rendezvous/server/coordinator.cc.
   std::vector<std::pair<rendezvous::StreamId, rendezvous::Report>> replayed(
@@ -508,7 +521,7 @@ void SimCoordinator::TakeOver(uint64_t epoch) {
     return one.second.place.has_value();
   });
   for (const auto& [stream, report] : replayed) {
-    if (life_ == life && epoch_ == epoch && job_ != nullptr) {
+    if (life_ == life && job_.get() == job) {
       Hear(stream, report);
     }
   }

@@ -121,6 +121,9 @@ class SimCoordinator {
   void AnnounceNow();
   void CloseWhenDeserted(uint64_t life);
   void Step(const rendezvous::JobEvent& event);
+  // Takes over the job's epoch, which a report may have raised before the first
+  // round.
+  void FollowEpoch();
   // Records the faults of a step, and adds the step that judges the machines.
   void Judge(rendezvous::JobStep& step);
   rendezvous::HostsJudged Judgement() const;
