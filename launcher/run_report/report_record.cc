@@ -190,7 +190,8 @@ void AddInterruptions(const KeptJob& kept, RunReport& report) {
                            .failure = std::nullopt,
                            .incident = incident,
                            .repeated_steps = std::nullopt};
-    // The times of the other rounds are not in the record.
+    // The record has the times of its newest round only. So the time and the
+    // failure of an interruption in an earlier round stay unknown.
     if (incident.round == job.round) {
       one.failure = job.failures.cause();
       if (const auto round = RoundOf(kept)) one.time = round->end;
@@ -205,8 +206,8 @@ void AddInterruptions(const KeptJob& kept, RunReport& report) {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// Adds the settings that the event log lacks. The log of a rendezvousd has an
-// empty command.
+// Adds the settings that the event log does not have, or has without a value:
+// a rendezvousd writes no command to its log.
 void AddSettings(const Settings& settings, RunReport& report) {
   for (const auto& [name, value] : settings) {
     const auto known =

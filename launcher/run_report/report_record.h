@@ -7,17 +7,19 @@
 
 namespace muster::launcher {
 
-// What the coordinator's journal says about a run, as a part of the report. All
-// functions are pure.
+// These functions add the content of the coordinator's journal to the report of
+// a run. All are pure. A record is the state of one job in the journal.
 
-// The report of a run of which nothing but its record is left.
+// Makes the report of a run from its record alone, without an event log.
 RunReport ReportOf(const rendezvous::KeptJob& kept);
 
-// Adds the record to the report of the same run id: RunReport::record, the
-// round and the interruptions that the event log lacks and, if the record is
-// newer than the newest event, the round, the restarts, the phase and the
-// verdict. A record of an earlier or a later run with this id is not added;
-// RunReport::missing says so.
+// Adds the record to the report that was made from the event log of a run with
+// the same run id:
+//   - RunReport::record, and the interruptions that the log lacks;
+//   - if the record is newer than the newest event: the round, the restarts,
+//     the phase and the verdict.
+// A job that was started again has the same run id. If the record is that of an
+// earlier or a later run, adds only a sentence to RunReport::missing.
 void AddRecord(const rendezvous::KeptJob& kept, RunReport& report);
 
 // Adds the machines of the coordinator's memory that concern the run: those of

@@ -123,7 +123,7 @@ struct ReportRecord {
   std::string comparison;
 };
 
-// A machine in the coordinator's memory (docs/QUARANTINE.md).
+// A machine whose faults the coordinator remembers (docs/QUARANTINE.md).
 struct ReportMachine {
   std::string host;
   std::string address;

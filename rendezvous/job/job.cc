@@ -117,8 +117,8 @@ void Job::On(const ReportArrived& event) {
   const bool is_founding = IsFounding(state_.epoch) && state_.round == 0;
   const bool knows_world =
       report.place.has_value() || report.electorate.nodes > 0;
-  // Whether the node may have waited for the first round here before this
-  // process was started again.
+  // Whether the node may have waited for the first round at an earlier process
+  // of this coordinator, which was lost and started again.
   const bool has_waited =
       is_founding && !knows_world && IsFounding(report.promised_epoch + 1);
   if (report.promised_epoch > state_.epoch && (!is_hosted || has_waited)) {

@@ -116,8 +116,9 @@ class Job {
   bool OwesVerdict() const;
 
  private:
-  // Whether so many electors are here that no other coordinator can have a
-  // majority. False if no electors are known.
+  // Whether at least half of the electors of each world are connected here or
+  // have left the job. Then no other coordinator can have a majority of them.
+  // False if no electors are known.
   bool HasMajority() const;
 
   // --- events and nodes (job.cc)

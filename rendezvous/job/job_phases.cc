@@ -128,9 +128,10 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
   state_.blame.Clear();
   state_.signals.clear();
   state_.restarts_used = state_.world.restart_count;
-  // The report of a node that a coordinator has told the end of the round. If
-  // several coordinators have ended it, the newest one's end counts: only that
-  // one can have told it to a majority.
+  // The report from which the end of the round is taken; null: no coordinator
+  // has ended the round. Several coordinators may have ended it in different
+  // ways, and each may have reached some of the nodes. Take the newest
+  // coordinator's end, because only that one can have reached a majority.
   const Report* ended = nullptr;
   bool is_alive = false;
   for (const World::Member& member : state_.world.members) {

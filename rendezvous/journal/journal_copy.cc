@@ -37,7 +37,9 @@ absl::Status CannotRead(const std::string& path, int error) {
   return absl::Status(status.code(), std::string(status.message()) + remedy);
 }
 
-// Opens a regular file; nullopt: it does not exist.
+// Opens the file at `path` for reading. Returns nullopt if there is no file.
+// FailedPrecondition: it is not a regular file. ResourceExhausted: it is larger
+// than JournalCopy::kMaxBytes.
 absl::StatusOr<std::optional<OwnedFd>> OpenFile(const std::string& path) {
   OwnedFd fd(open(path.c_str(),
                   O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));

@@ -107,8 +107,8 @@ class NodeMemory {
     std::vector<Host> hosts;
   };
   Kept Keep() const;
-  // Replaces the content. Contents beyond the bounds are dropped, and with
-  // Quarantine::kOff the quarantines, too.
+  // Replaces the memory by `kept`. Drops machines and faults beyond kMaxHosts
+  // and kMaxFaults. With Quarantine::kOff no machine stays quarantined.
   void Restore(Kept kept);
 
  private:

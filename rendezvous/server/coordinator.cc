@@ -30,7 +30,8 @@ namespace {
 // Maximum length in bytes of the list of jobs in the error about an unknown
 // job: the error is sent in a header of limited size.
 constexpr size_t kMaxBytesOfNames = 500;
-// Longest wait until an operator's order about a machine is durable.
+// An operator's request to ban or free a machine waits at most this long until
+// the journal has stored it.
 constexpr Duration kKeptWithin = std::chrono::seconds(3);
 
 // If no agent has been connected for this time, the jobs count as abandoned.

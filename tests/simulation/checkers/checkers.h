@@ -11,8 +11,9 @@ namespace muster::simulation {
 
 // A coordinator without a record of the job continues a running round only
 // after a majority of the round's nodes has reported to it. It gives the round
-// up only if it has waited for one lease, or if no other node can come. A job
-// whose round continues is at least as old as its nodes have reported.
+// up only if it has waited for one lease, or if no other node can come. If the
+// round continues, the coordinator takes over the job's age from the reports:
+// at least the highest age that a node has reported.
 std::unique_ptr<Checker> NewAdoptionChecker(const Plan& plan);
 // A round breaks only for a cause that occurred in that round.
 std::unique_ptr<Checker> NewAttributionChecker(const Plan& plan);
