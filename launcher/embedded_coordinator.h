@@ -32,7 +32,7 @@ class EmbeddedCoordinator {
     // Folder of the journal, which records the job's state (--state-dir);
     // empty: no journal.
     std::string state_dir;
-    // Whether faults of machines have consequences (--quarantine).
+    // Whether machines with many faults lose their places (--quarantine).
     rendezvous::Quarantine quarantine = rendezvous::Quarantine::kOn;
     // Command for each machine that is quarantined (QuarantineHook); empty:
     // none.

@@ -105,8 +105,8 @@ struct RunOptions {
   // continues the job. Used only if this process hosts the coordinator. Empty:
   // no journal.
   std::string state_dir;
-  // --quarantine: whether the hosting process takes the places of machines with
-  // faults.
+  // --quarantine: whether the coordinator in this process keeps machines with
+  // many faults out of rounds.
   rendezvous::Quarantine quarantine = rendezvous::Quarantine::kOn;
   // --on-quarantine: command that the hosting process runs for each machine
   // that is quarantined; empty: none.

@@ -118,7 +118,7 @@ std::string Notes(const rendezvous::JobStatus& job,
         std::string(rendezvous::HostStateText(node.judgement.state)) + ": " +
         Shorten(PrintableLine(node.judgement.reason), kMaxReasonColumns));
   }
-  // A healthy machine is judged only if the coordinator's quarantine is off.
+  // A healthy machine has a judgement only with --quarantine=off.
   if (node.judgement.state == rendezvous::HostState::kHealthy &&
       node.judgement.score > 0) {
     notes.push_back("faults: " + Shorten(PrintableLine(node.judgement.reason),

@@ -134,12 +134,12 @@ class Page {
   // When the job ended, or its newest event.
   double LastTime() const { return report_.last_time; }
   double FirstTime() const { return report_.first_time; }
-  // Whether the journal's record is all that is known of the coordinator.
+  // Whether the report was made from the journal alone, without an event log.
   bool IsRecordAlone() const {
     return report_.record.has_value() && report_.events == 0;
   }
-  // Whether RunReport::time has the times of all nodes. Until a job ends, its
-  // record has those of the nodes that have left.
+  // Whether RunReport::time has the times of all nodes. The record of an
+  // unfinished job has only the times of nodes that have left.
   bool HasTimeOfAll() const {
     return report_.time.has_value() &&
            (!IsRecordAlone() || report_.verdict.has_value());
@@ -365,7 +365,8 @@ void Page::Lane() {
   const bool has_older = first > 0 || report_.rounds_dropped > 0;
   const double from = has_older ? report_.rounds[first].begin : FirstTime();
   const double width = LastTime() - from;
-  // A record can be of the moment at which its round began.
+  // The record may have been written when its round began, so that the round
+  // has no length yet.
   if (width < 1e-3) return;
   std::vector<BarPart> parts;
   double at = from;
@@ -629,7 +630,7 @@ const std::vector<TimeKind>& TimeKinds() {
 }
 
 void Page::NodeBars() {
-  // A journal has the nodes without their times.
+  // The journal lists the nodes, but has no times of single nodes.
   const bool has_times =
       std::ranges::any_of(report_.node_times, [](const RecordedNode& node) {
         return std::ranges::any_of(node.spent_s,

@@ -21,13 +21,11 @@ using rendezvous::JobPhase;
 using rendezvous::JobRecord;
 using rendezvous::KeptJob;
 
-// Two times of one coordinator's clock that differ by less are equal: a record
-// and the event of the same decision are written one after the other, and an
-// event's time has milliseconds.
+// Times that differ by less count as equal. The record and the event of one
+// decision are written one after the other.
 constexpr double kSameTimeS = 1;
 
-// Seconds since 1970 at which the job began, and at which the record was
-// written.
+// When the job began, and when the record was written, in seconds since 1970.
 double BeganAt(const KeptJob& kept) {
   return ToSeconds(kept.written_at) - ToSeconds(kept.job.age);
 }
@@ -88,8 +86,9 @@ std::vector<ReportMember> MembersOf(const JobRecord& job) {
   return members;
 }
 
-// The event of the kind "state" that a coordinator with this record would
-// write. Leaves out the values of the command that look like secrets.
+// Returns the event of the kind "state" that a coordinator with this record
+// would write to its event log. Parts of the command that look like secrets are
+// left out.
 RecordedEvent StateOf(const KeptJob& kept) {
   const JobRecord& job = kept.job;
   rendezvous::JobStatus status{.run_id = job.run_id,
@@ -123,13 +122,14 @@ RecordedEvent StateOf(const KeptJob& kept) {
       status, rendezvous::StateDetail::kNodes, WrittenAt(kept)));
   if (read.has_value()) event.state = read->state;
   if (!event.state.has_value()) return event;
-  // This program's version, not that of the coordinator.
+  // Remove the version: StateLine writes that of this program, but the
+  // coordinator may have had another one.
   std::erase_if(event.state->settings,
                 [](const auto& setting) { return setting.first == "version"; });
   return event;
 }
 
-// The newest round as the record knows it; nullopt: no round has begun.
+// Returns the newest round in the record; nullopt: no round has begun.
 std::optional<ReportRound> RoundOf(const KeptJob& kept) {
   const JobRecord& job = kept.job;
   if (job.round == 0) return std::nullopt;
@@ -196,7 +196,8 @@ void AddInterruptions(const KeptJob& kept, RunReport& report) {
       one.failure = job.failures.cause();
       if (const auto round = RoundOf(kept)) one.time = round->end;
     }
-    // The nodes that are still there have lost more time.
+    // Until the verdict the record has only the lost time of nodes that have
+    // left. So the lost time is shown as unknown (0 nodes).
     if (!job.verdict.has_value()) one.incident->nodes = 0;
     report.interruptions.push_back(std::move(one));
   }
@@ -220,13 +221,15 @@ void AddSettings(const Settings& settings, RunReport& report) {
   }
 }
 
-// The outcome of a job as a word, for a comparison.
+// Returns the outcome and the exit code as text, so that two verdicts can be
+// compared.
 std::string OutcomeOf(const std::optional<RecordedVerdict>& verdict) {
   if (!verdict.has_value()) return "none";
   return absl::StrCat(verdict->outcome, ", exit code ", verdict->exit_code);
 }
 
-// Compares the record with the newest state of the event log.
+// Returns what differs between the record and the newest state of the event
+// log; empty: nothing.
 std::string Differences(const RunReport& report, const ReportRecord& record) {
   std::vector<std::string> all;
   const int round = report.rounds.empty() ? 0 : report.rounds.back().number;
@@ -239,7 +242,8 @@ std::string Differences(const RunReport& report, const ReportRecord& record) {
       record.restarts_used) {
     add("the restarts used", record.restarts_used, *report.restarts_used);
   }
-  // A log without states tells the end, but not the verdict.
+  // An event log without events of the kind "state" has the end of the job, but
+  // no verdict.
   const bool is_over_in_log =
       report.verdict.has_value() || !report.finish_reason.empty();
   if (is_over_in_log != record.verdict.has_value() ||
@@ -253,8 +257,8 @@ std::string Differences(const RunReport& report, const ReportRecord& record) {
   return absl::StrJoin(all, ", ");
 }
 
-// Why the record is that of another run with the same id; empty: it is the run
-// of the event log.
+// Returns a sentence if the record and the event log are of different runs with
+// the same id; empty: they are of one run.
 std::string OtherRun(const KeptJob& kept, const RunReport& report) {
   const std::string times = absl::StrCat("has the record of a run that began ",
                                          rendezvous::UtcText(BeganAt(kept)),
@@ -287,7 +291,8 @@ RunReport ReportOf(const KeptJob& kept) {
   if (kept.job.verdict.has_value()) {
     report.last_time = BeganAt(kept) + ToSeconds(kept.job.verdict->lasted);
   } else if (report.time.has_value() && report.time->total_s() <= 0) {
-    // The members' times were in their reports alone.
+    // The times of connected nodes are not in a record, so nothing is known
+    // here.
     report.time.reset();
   }
   AddRecord(kept, report);
@@ -349,7 +354,8 @@ void AddRecord(const KeptJob& kept, RunReport& report) {
     if (has_log) report.last_time = record.written_at;
     AddRound(kept, report);
   }
-  // A verdict is final.
+  // A verdict never changes. So the record's verdict is used even if the record
+  // is older than the newest event.
   const bool is_over =
       report.verdict.has_value() || !report.finish_reason.empty();
   if (record.verdict.has_value() && (record.is_newer || !is_over)) {
@@ -371,7 +377,8 @@ void AddMachines(const rendezvous::NodeMemory::Kept& memory,
       hosts.insert(member.host);
     }
   }
-  // The memory has no time of its own. Its newest entry is about as old.
+  // The journal does not say when it wrote the memory of machines. Use the time
+  // of its newest entry.
   Duration as_of = Duration::zero();
   for (const auto& host : memory.hosts) {
     as_of = std::max(as_of, host.ordered_at);

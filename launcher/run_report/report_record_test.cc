@@ -144,7 +144,7 @@ TEST(ReportRecordTest, RecordAloneMakesAReportOfARunningJob) {
   EXPECT_EQ(report.max_restarts, 3);
   EXPECT_EQ(report.nodes, 2);
   EXPECT_EQ(report.workers, 4);
-  // The members' times are in their reports, not in the record.
+  // The record of a running job has no times of its nodes.
   EXPECT_FALSE(report.time.has_value());
   ASSERT_THAT(report.rounds, SizeIs(1));
   EXPECT_EQ(report.rounds[0].number, 2);
@@ -157,7 +157,7 @@ TEST(ReportRecordTest, RecordAloneMakesAReportOfARunningJob) {
   EXPECT_EQ(report.interruptions[0].why, "rank 3 was killed");
   EXPECT_EQ(report.interruptions[0].incident->cause,
             rendezvous::LossCause::kWorker);
-  // Only the nodes that have left have told their lost time.
+  // The lost time of the connected nodes is unknown.
   EXPECT_EQ(report.interruptions[0].incident->nodes, 0);
   EXPECT_EQ(HostOfRank(report, 3), "h1");
 }
@@ -180,7 +180,7 @@ TEST(ReportRecordTest, RecordHasTheNodesAndNoSecret) {
               AllOf(Contains(Pair("max_restarts", "3")),
                     Contains(Pair("command", AllOf(HasSubstr("train.py"),
                                                    Not(HasSubstr("k3y")))))));
-  // The version is the coordinator's in an event, and this program's here.
+  // An event has the coordinator's version. A record has none.
   EXPECT_THAT(report.settings, Not(Contains(Pair("version", testing::_))));
 }
 
@@ -340,7 +340,8 @@ TEST(ReportRecordTest, RecordOfAnotherRunIsNotMixedIn) {
       ElementsAre(HasSubstr("The journal is older than the event log")));
 }
 
-// The log has lost its older events, but its states know the job's age.
+// The oldest events of the log are lost. The age in a later state tells when
+// the job began.
 TEST(ReportRecordTest, RecordFromBeforeARotatedLogIsOfTheSameRun) {
   ReportBuilder builder;
   RecordedEvent event = Event(5000, 2, "state");

@@ -199,7 +199,7 @@ class RunReader {
   absl::Status FindEvents();
   // Finds the run in the journal of RunQuery::state_dir.
   absl::Status FindRecord();
-  // Whether the record is that of the run in one of the folders.
+  // Whether one of the log folders belongs to the run of this record.
   bool HasFolder(const rendezvous::JobRecord& job) const;
   // `root`: the folder that the user has named and in which the log is; empty:
   // the user has named the log itself.

@@ -38,8 +38,8 @@ struct ReportInterruption {
   double time = 0;  // seconds since 1970; 0: not known
   std::string why;
   std::optional<rendezvous::Failure> failure;  // nullopt: nothing failed
-  // The coordinator's account of the loss; nullopt: the log has none. With 0
-  // nodes: the cause is known, and the lost time is not.
+  // The interruption's cause and lost time, as the coordinator has counted
+  // them; nullopt: the log has none. If `nodes` is 0, the lost time is unknown.
   std::optional<rendezvous::Incident> incident;
   // When the next round began; 0: there was none.
   double next_round = 0;
@@ -178,7 +178,7 @@ struct RunReport {
   std::vector<ReportSample> samples;
   std::vector<std::pair<std::string, std::string>> settings;
 
-  // From the journal.
+  // Content of the journal.
   std::optional<ReportRecord> record;
   std::vector<ReportMachine> machines;
   int64_t machines_omitted = 0;

@@ -48,10 +48,10 @@ bool LostItsPeer(const Failure& failure) {
           std::ranges::any_of(failure.stderr_tail, IsCommunicationError));
 }
 
-// Whether a signal killed the worker that is no consequence of a broken
-// connection: the out-of-memory killer's, or that of a defect of the machine or
-// the program. PyTorch's watchdog aborts (SIGABRT), and launchers terminate
-// (SIGTERM), workers whose peers are gone.
+// Whether a signal killed the worker, and the loss of a peer cannot be the
+// reason. Such signals come from the out-of-memory killer, or from a defect of
+// the machine or the program. SIGABRT and SIGTERM do not count: PyTorch's
+// watchdog aborts, and launchers terminate, a worker whose peer is gone.
 bool WasKilled(const Failure& failure) {
   constexpr int kSignals[] = {SIGKILL, SIGBUS, SIGILL, SIGFPE, SIGSEGV};
   return failure.kind == FailureKind::kSignal &&

@@ -627,7 +627,7 @@ TEST_F(JobKillSecond, OtherSignalEndsTheJobAtOnce) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
 
-// As JobKillSecond, and a's worker reports that its connection broke.
+// Like JobKillSecond, but the worker of node a reports a broken connection.
 class JobKillToldByAPeer : public ::testing::Test {
  protected:
   explicit JobKillToldByAPeer(int max_restarts = 0)

@@ -1036,7 +1036,8 @@ TEST_F(ReaderTest, ATornLogHasThePrefixOfTheCommits) {
     Plant(file);
     std::ofstream(file_ + "-wal", std::ios::binary) << log.substr(0, size);
     const auto records = Read();
-    // Without the log of its creation, the file has no tables yet.
+    // The tables are still in the write-ahead log. Without the log, the main
+    // file has no tables.
     ASSERT_TRUE(records.ok()) << records.status();
     ASSERT_GE(records->size(), records_before) << size;
     ASSERT_LE(records->size(), records_before + 1) << size;
@@ -1278,7 +1279,8 @@ TEST_F(ReaderTest, EachReadDuringTheWritesOfAnotherProcessIsConsistent) {
   EXPECT_EQ(seen.size(), 7u);
   kill(pid, SIGKILL);
   std::fclose(reports);
-  // The writer ran until then: no read has taken its lock or harmed its file.
+  // The writer has succeeded until the end: no read has taken its lock or
+  // harmed its file.
   EXPECT_EQ(ExitCodeOf(*ReapSubprocess(pid)), 128 + SIGKILL);
   EXPECT_TRUE(fs::is_empty(temporary_));
 }

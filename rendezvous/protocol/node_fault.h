@@ -77,9 +77,9 @@ enum class HostState {
   kFreed = 4,        // an operator has declared its earlier faults void
 };
 
-// Whether faults have consequences (--quarantine). kOff: faults are remembered
-// and shown, but no machine is suspected or quarantined. A ban is an order, and
-// is valid in both cases.
+// Whether machines with many faults lose their places (--quarantine). kOff:
+// faults are remembered and shown, but no machine is suspected or quarantined.
+// A machine that an operator has banned gets no place in either case.
 enum class Quarantine { kOn, kOff };
 
 // The state of a machine with its reason.

@@ -117,7 +117,8 @@ class NodeMemory {
 
   static double ScoreOf(const Host& host, Duration now);
   static HostJudgement JudgementOf(const Host& host, Duration now);
-  // Whether View has the machine although it is healthy.
+  // Whether View lists the machine although it is healthy, which is possible
+  // with Quarantine::kOff.
   bool IsShown(const Host& host, Duration now) const;
   // Ends every suspicion and quarantine.
   void Trust();

@@ -319,7 +319,7 @@ TEST_F(NodeMemoryTest, WithQuarantineOffFaultsAreShownAndHaveNoEffect) {
   EXPECT_EQ(view.at(Key("a")).score, 4);
   EXPECT_EQ(memory.quarantined(), 0);
   EXPECT_EQ(memory.List(now_)[0].faults, 4);
-  // An operator's order is valid all the same.
+  // A ban is valid with Quarantine::kOff, too.
   ASSERT_TRUE(memory.Ban(now_, "c", "broken fan").ok());
   EXPECT_EQ(memory.View(now_).at({"c", ""}).state, HostState::kBanned);
   // The machine is shown until its score has fallen.
@@ -337,7 +337,8 @@ TEST_F(NodeMemoryTest, WithQuarantineOffRememberedQuarantinesEnd) {
   EXPECT_EQ(memory.quarantined(), 0);
   EXPECT_EQ(memory.View(now_).at(Key("a")).state, HostState::kHealthy);
   EXPECT_EQ(memory.View(now_).at({"c", ""}).state, HostState::kBanned);
-  // Switched on again, the next fault judges the machine.
+  // After quarantine is switched on again, the machine is judged at the next
+  // fault.
   NodeMemory again;
   again.Restore(memory.Keep());
   again.Record(now_, kNodes, Fault("b", FaultKind::kStraggler, 0));

@@ -61,7 +61,7 @@ class Coordinator {
     // The memory of the machines of an earlier coordinator, read from
     // `journal`.
     NodeMemory::Kept remembered;
-    // Whether faults of machines have consequences.
+    // Whether machines with many faults lose their places (--quarantine).
     Quarantine quarantine = Quarantine::kOn;
     // Called once for each machine that is quarantined, from any thread; must
     // not block. May be empty.

@@ -693,7 +693,7 @@ class CoordinatorJournalTest : public ::testing::Test {
   std::string folder_;
 };
 
-// A medium that stores nothing.
+// A medium for a journal whose writes all fail.
 class FullMedium : public JournalBackend {
  public:
   absl::StatusOr<PendingRecords::Refused> Write(

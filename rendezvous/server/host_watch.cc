@@ -72,7 +72,8 @@ std::vector<HostStatus> HostWatch::List() {
 void HostWatch::RefreshIfDue(Duration now) {
   if (now.count() < due_) return;
   const std::vector<NodeMemory::Change> changes = memory_.Refresh(now, nodes_);
-  // Without quarantine the view alone changes: a machine is not shown any more.
+  // With --quarantine=off no state of a machine changes here. But a machine may
+  // have to be removed from the view.
   if (!changes.empty() || options_.quarantine == Quarantine::kOff) {
     Publish(now, changes);
   } else {

@@ -46,7 +46,7 @@ _WORKER = os.path.realpath('tests/integration/stragglers/slow_worker')
      'none', 'killed-worker', 'killed-worker-starved-agent', 'killed-agent',
      'paused-worker', 'hung-worker', 'slow-processor', 'slow-data', 'slow-link',
      'faulty-machine')
-# The phase of a rank that the fault makes slow.
+# By fault: in which phase the rank is slow.
 _PHASES = {PROCESSOR: 'compute', DATA: 'data', LINK: 'network'}
 # The cause of the interruption that the fault brings about, and words of its
 # reason.
@@ -263,7 +263,7 @@ def _interruptions(story):
   if verdict['rounds'] != len(expected) + 1:
     yield f'{verdict["rounds"]} rounds for {len(expected)} interruptions'
   for node, output in sorted(story.outputs.items()):
-    # A verdict without interruptions has no such line.
+    # If the job had no interruption, the verdict has no such line.
     line = ''.join(re.findall(r'.* % productive.*', output)[-1:])
     lost = re.findall(r'(worker|node|hang) (?:on )?(\w+) [\d.]+(?:ms|s)', line)
     if set(lost) != {(cause, host) for cause, host, _ in expected}:

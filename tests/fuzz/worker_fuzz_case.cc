@@ -92,7 +92,8 @@ void FuzzProgress(std::string_view datagram) {
                    link.limited <= kTenYears);
     }
   }
-  // The SDK sends these by itself: they are no sign of life.
+  // The SDK sends these without a call of the program. So they do not show that
+  // the program makes progress.
   agent::ProgressMessage measured = message;
   measured.alive = false;
   agent::Append(agent::ParseProgress("OWN_NS=1\nLINKS_NS=3:7\nSENT_BYTES=9"),

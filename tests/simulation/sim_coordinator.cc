@@ -297,7 +297,7 @@ void SimCoordinator::FollowEpoch() {
   stage_->coordinating.erase(epoch_);
   stage_->coordinating.insert(epoch);
   epoch_ = epoch;
-  armed_.reset();  // the deadline that is armed is that of the former epoch
+  armed_.reset();  // a timer ignores its deadline if the epoch has changed
 }
 
 void SimCoordinator::Judge(rendezvous::JobStep& step) {

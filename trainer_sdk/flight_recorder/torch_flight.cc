@@ -77,8 +77,8 @@ std::optional<OperationKind> KindOf(const std::string& name) {
 
 // An element type of PyTorch.
 struct TorchType {
-  // The same type; if Muster has none, one of the same size or, for 16 bytes,
-  // half of it.
+  // The type of Muster that is equal. If there is none: a type of the same
+  // size, or of half the size if elements have 16 bytes.
   DType dtype = DType::kInt8;
   int64_t bytes = 1;  // size of an element
 };
@@ -216,7 +216,8 @@ class Reader {
     const Json& types = entry.at(has_inputs ? "input_dtypes" : "output_dtypes");
     TorchType type;
     if (!types.empty()) type = TypeOf(types.front().get<std::string>());
-    // Two elements for one of 16 bytes, so that count and type give the size.
+    // Count an element of 16 bytes as two of 8 bytes, because no type of Muster
+    // has 16 bytes.
     const int64_t parts = type.bytes / SizeOf(type.dtype);
     record.signature.dtype = type.dtype;
     record.signature.count *= parts;

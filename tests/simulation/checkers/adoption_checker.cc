@@ -53,7 +53,7 @@ class AdoptionChecker : public Checker {
     // whether the agent's first report named no coordinator
     bool is_fresh = false;
     uint64_t sequence = 0;
-    Duration job_age = Duration::zero();  // the highest of its reports
+    Duration job_age = Duration::zero();  // highest age in its reports
     rendezvous::WorldId world;
     int nodes = 0;  // number of nodes of the world
   };
