@@ -5,6 +5,8 @@
 
 #include <chrono>
 
+#include "launcher/run_report/sample_events.h"
+
 namespace muster::launcher {
 namespace {
 
@@ -21,12 +23,8 @@ using testing::SizeIs;
 
 constexpr int kBegan = 1772373900;
 
-rendezvous::Failure Killed(int rank) {
-  rendezvous::Failure failure;
-  failure.kind = rendezvous::FailureKind::kSignal;
-  failure.signal = 9;
-  failure.rank = rank;
-  failure.host = "h1";
+rendezvous::Failure KilledAfterOutput(int rank) {
+  rendezvous::Failure failure = Killed(rank, "h1");
   failure.stderr_tail = {"last words"};
   return failure;
 }
@@ -85,7 +83,7 @@ rendezvous::KeptJob Failed() {
   rendezvous::JobRecord& job = kept.job;
   job.phase = rendezvous::JobPhase::kFinished;
   job.why = job.blamed = "rank 1 was killed";
-  job.failures.Add(Killed(1));
+  job.failures.Add(KilledAfterOutput(1));
   rendezvous::Verdict verdict;
   verdict.outcome = rendezvous::Outcome::kFailed;
   verdict.exit_code = 137;
@@ -107,14 +105,7 @@ rendezvous::KeptJob Failed() {
 }
 
 RecordedEvent Event(double second, int round, std::string kind) {
-  return {.time = kBegan + second,
-          .run_id = "a",
-          .round = round,
-          .kind = std::move(kind),
-          .node = "",
-          .reason = "",
-          .failure = std::nullopt,
-          .state = std::nullopt};
+  return EventOf(kBegan + second, round, std::move(kind));
 }
 
 // The report of an event log with the first round's beginning and end, and
@@ -407,11 +398,11 @@ ReportBuilder FailedLog() {
   ReportBuilder builder;
   builder.Add(Event(1, 1, "assign"));
   RecordedEvent event = Event(50, 1, "break");
-  event.failure = Killed(3);
+  event.failure = KilledAfterOutput(3);
   builder.Add(event);
   builder.Add(Event(60, 2, "assign"));
   event = Event(70, 2, "break");
-  event.failure = Killed(0);
+  event.failure = KilledAfterOutput(0);
   event.reason = "rank 0 was killed";
   builder.Add(event);
   return builder;

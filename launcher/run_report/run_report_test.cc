@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "launcher/run_report/sample_events.h"
+
 namespace muster::launcher {
 namespace {
 
@@ -12,38 +14,18 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-rendezvous::Failure Killed(int rank) {
-  rendezvous::Failure failure;
-  failure.kind = rendezvous::FailureKind::kSignal;
-  failure.signal = 9;
-  failure.rank = rank;
-  failure.host = "h2";
-  return failure;
-}
-
 class ReportBuilderTest : public testing::Test {
  protected:
-  RecordedEvent Event(double time, int round, std::string kind,
-                      std::string reason = "") {
-    return {.time = time,
-            .run_id = "a",
-            .round = round,
-            .kind = std::move(kind),
-            .node = "",
-            .reason = std::move(reason),
-            .failure = std::nullopt,
-            .state = std::nullopt};
-  }
   void Add(double time, int round, std::string kind, std::string reason = "") {
-    builder_.Add(Event(time, round, std::move(kind), std::move(reason)));
+    builder_.Add(EventOf(time, round, std::move(kind), std::move(reason)));
   }
   void Break(double time, int round, int rank) {
-    RecordedEvent event = Event(time, round, "break", "round is broken");
-    event.failure = Killed(rank);
+    RecordedEvent event = EventOf(time, round, "break", "round is broken");
+    event.failure = Killed(rank, "h2");
     builder_.Add(event);
   }
   void State(double time, int round, const RecordedState& state) {
-    RecordedEvent event = Event(time, round, "state");
+    RecordedEvent event = EventOf(time, round, "state");
     event.state = state;
     builder_.Add(event);
   }
@@ -122,8 +104,8 @@ TEST_F(ReportBuilderTest, ResumeAfterTheLastStepRepeatsNone) {
 TEST_F(ReportBuilderTest, BlameReplacesTheCause) {
   Add(1, 1, "assign");
   Break(2, 1, 0);
-  RecordedEvent blame = Event(3, 1, "blame", "h2 was lost");
-  blame.failure = Killed(3);
+  RecordedEvent blame = EventOf(3, 1, "blame", "h2 was lost");
+  blame.failure = Killed(3, "h2");
   builder_.Add(blame);
   Add(4, 2, "assign");
   EXPECT_EQ(builder_.Take().interruptions[0].failure->rank, 3);

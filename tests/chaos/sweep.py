@@ -22,7 +22,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from typing import Dict, List, Optional, Tuple
 
@@ -347,16 +346,12 @@ def _machines(story):
 
 
 class Quota:
-  """Limits a process to a part of one core: by a cgroup's quota, otherwise by a
-  duty cycle of SIGSTOP and SIGCONT."""
-  _PERIOD_S = 0.1
+  """Limits a process to a part of one core, by the quota of a cgroup."""
 
   def __init__(self, pid, part):
-    self._pid, self._part = pid, part
+    self._pid = pid
     self._group = None
-    self._over = threading.Event()
-    self._thread = None
-    micros = int(self._PERIOD_S * 1e6)
+    micros = 100_000
     for folder, files in (
         ('/sys/fs/cgroup', {'cpu.max': f'{int(part * micros)} {micros}'}),
         ('/sys/fs/cgroup/cpu', {'cpu.cfs_period_us': f'{micros}',
@@ -364,9 +359,7 @@ class Quota:
       if self._join(f'{folder}/muster-sweep-{pid}', files):
         self.kind = list(files)[-1]
         return
-    self.kind = 'a duty cycle of SIGSTOP and SIGCONT'
-    self._thread = threading.Thread(target=self._stop_and_go)
-    self._thread.start()
+    raise chaos.Failed('no cgroup with a quota of processor time can be made')
 
   def _join(self, group, files):
     try:
@@ -387,21 +380,10 @@ class Quota:
     self._group = group
     return True
 
-  def _stop_and_go(self):
-    with contextlib.suppress(ProcessLookupError):
-      while not self._over.wait(self._PERIOD_S * self._part):
-        os.kill(self._pid, signal.SIGSTOP)
-        self._over.wait(self._PERIOD_S * (1 - self._part))
-        os.kill(self._pid, signal.SIGCONT)
-
   def close(self):
-    """Ends the limit. The process must have ended if it is in a cgroup."""
-    self._over.set()
-    if self._thread:
-      self._thread.join()
-    if self._group:
-      with contextlib.suppress(OSError):
-        os.rmdir(self._group)
+    """Removes the cgroup. Its process must have ended."""
+    with contextlib.suppress(OSError):
+      os.rmdir(self._group)
 
 
 class Job:
