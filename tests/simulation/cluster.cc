@@ -176,17 +176,6 @@ bool Cluster::MayFound(int host) const {
                       [](const auto& node) { return node->knows_round(); });
 }
 
-bool Cluster::LacksFounder() const {
-  if (!stage_.plan.takeover) return false;
-  // While nodes have promised to obey an elected coordinator, a coordinator
-  // that begins the job is useless: these nodes depose it, until they give up.
-  const bool would_yield =
-      std::any_of(nodes_.begin(), nodes_.end(),
-                  [](const auto& node) { return node->has_met_elected(); });
-  return !nodes_.front()->alive() ||
-         (Newest() == nullptr && MayFound(0) && !would_yield);
-}
-
 void Cluster::Tick() {
   stage_.Watch([](Checker& c) { c.OnTick(); });
   if (stage_.healed) ReplaceTheMissing();
@@ -197,8 +186,8 @@ void Cluster::Tick() {
 // operator or an autoscaler does this.
 void Cluster::ReplaceTheMissing() {
   if (Finished()) return;
-  if (LacksFounder()) {
-    nodes_.front()->Kill(Network::Death::kProcess);
+  // Nodes look for a coordinator in slot 0 first.
+  if (stage_.plan.takeover && !nodes_.front()->alive()) {
     nodes_.front()->StartAgent();
   }
   int alive = 0;

@@ -43,9 +43,6 @@ class Cluster {
   // Whether the coordinator in node `host` may begin the job. Only that of node
   // 0 may, and only while no node knows a round of the job.
   bool MayFound(int host) const;
-  // Whether an operator must start the agent of slot 0. Nodes look for a
-  // coordinator there first.
-  bool LacksFounder() const;
   // Whether `node` waits until another node with the same node rank has ended.
   bool WaitsForPlace(const SimNode& node) const;
   std::string OutOfPlace(const SimNode& node,

@@ -68,7 +68,6 @@ void SimNode::StartAgent() {
   answered_ = plan.takeover ? 0 : kOutside;
   standbys_.clear();
   knows_round_ = false;
-  has_met_elected_ = false;
   backoff_ = Duration::zero();
   paused_ = false;
   inbox_.clear();
@@ -425,8 +424,6 @@ void SimNode::Perform(const agent::LifecycleStep& step) {
                   report.electorate.epoch, ": ", report.electorate.world.epoch,
                   "/", report.electorate.world.round, " ",
                   report.electorate.rank, "/", report.electorate.nodes)));
-    has_met_elected_ = report.promised_epoch > 0 &&
-                       !rendezvous::IsFounding(report.promised_epoch);
     knows_round_ = report.place.has_value() || report.electorate.nodes > 0;
     network_->SendUp(talking_on_.stream, report);
   }

@@ -32,9 +32,6 @@ class SimNode {
   // Whether the agent's last report named a round that it has run, or an
   // electorate.
   bool knows_round() const { return alive() && knows_round_; }
-  // Whether the agent's last report contained the promise to obey an elected
-  // coordinator.
-  bool has_met_elected() const { return alive() && has_met_elected_; }
   // The exit of the slot's last agent; nullopt if that agent was killed.
   const std::optional<agent::Leave>& last_leave() const { return last_leave_; }
 
@@ -110,7 +107,6 @@ class SimNode {
   Up talking_on_;
   Duration backoff_ = Duration::zero();
   bool knows_round_ = false;
-  bool has_met_elected_ = false;
   // the value of Stage::memories for the epoch of the newest directive
   uint64_t told_epoch_ = 0;
   int nccl_ids_ = 0;  // number of NCCL ids that this slot has made
