@@ -27,8 +27,9 @@ namespace {
 
 constexpr std::chrono::seconds kEventTimeout(300);
 constexpr int kWorkers = 8;  // workers of each node
-// Maximum number of connection attempts at a time. Thousands at once would
-// overflow the listener's backlog, and TCP tries again only after a second.
+// Maximum number of agents that the coordinator has not answered yet. All
+// connections have the same address, for which the coordinator has fewer places
+// (ConnectionLimits::on_trial) than for the many addresses of a cluster.
 constexpr int kMaxConnecting = 200;
 
 int64_t Now() {
@@ -37,16 +38,14 @@ int64_t Now() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-// Counts the agents that have joined, have got their place, or have lost their
+// Counts the agents that have got an answer or their place, or have lost their
 // stream. Also keeps the times of the last ones. Thread-safe.
 class Tally {
  public:
   void Joined() {
     const int64_t now = Now();
     std::lock_guard<std::mutex> lock(mutex_);
-    ++joined_;
     times_.last_join = now;
-    changed_.notify_all();
   }
   void Placed() {
     const int64_t now = Now();
@@ -69,10 +68,16 @@ class Tally {
     changed_.notify_all();
   }
 
-  void AwaitJoined(int least) {
+  void Answered() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ++answered_;
+    changed_.notify_all();
+  }
+
+  void AwaitAnswered(int least) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait_for(lock, kEventTimeout,
-                      [&] { return joined_ >= least || lost_ > 0; });
+                      [&] { return answered_ >= least || lost_ > 0; });
   }
   bool AwaitPlaced(int count) {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -93,7 +98,7 @@ class Tally {
   std::mutex mutex_;
   std::condition_variable changed_;
   ShardTimes times_;
-  int joined_ = 0;
+  int answered_ = 0;
   int placed_ = 0;
   int lost_ = 0;
   int ended_ = 0;
@@ -168,8 +173,10 @@ class SimulatedAgent : private rendezvous::AgentStream::Listener {
   void OnUp() override { tally_->Joined(); }
   void OnDirective(rendezvous::Directive directive) override {
     bool placed = false;
+    bool is_first = false;
     {
       std::lock_guard<std::mutex> lock(mutex_);
+      is_first = report_.seen_revision == 0;
       report_.seen_epoch = directive.epoch;
       report_.seen_revision = directive.revision;
       if (directive.kind == rendezvous::DirectiveKind::kRun &&
@@ -179,6 +186,7 @@ class SimulatedAgent : private rendezvous::AgentStream::Listener {
         report_.phase = rendezvous::NodePhase::kRunning;
       }
     }
+    if (is_first) tally_->Answered();
     if (placed) tally_->Placed();
   }
   void OnEnded(absl::Status status) override {
@@ -226,7 +234,7 @@ int RunLoadShard(const LoadShard& shard) {
   std::vector<std::unique_ptr<SimulatedAgent>> agents;
   const int64_t first_channel = Now();
   for (int i = 0; i < shard.count; ++i) {
-    tally.AwaitJoined(i - kMaxConnecting);
+    tally.AwaitAnswered(i - kMaxConnecting);
     agents.push_back(std::make_unique<SimulatedAgent>(
         address, credentials, FirstReport(shard, shard.first + i),
         shard.reports, &tally));

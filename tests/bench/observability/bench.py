@@ -1,6 +1,8 @@
 """Measures what observation costs the small GPT's training step.
 
 usage: bench.py [ROUNDS]    (in bazel-bin)
+       bench.py --worker FILE COMMAND…    runs a worker, and adds a line with its
+                                          processor time in seconds to FILE
 
 In each round the same training of two ranks runs three times: its ranks started
 by this program with torchrun's variables, under `launch`, and under `launch`
@@ -8,6 +10,12 @@ with all observers at once: metrics scraped each second, an open dashboard,
 `launch watch` and `launch logs -f`. All observers run on the machine that
 trains. The flight recorder and the times of ranks are part of the training
 library and measure in all three.
+
+Prints medians over the rounds: the time of a step relative to the run under
+`launch` of the same round; and the processor time that all other processes of a
+run (launcher and observers, with their start and end) take, as a share of that
+of the workers. Where others share the processors, the times of steps vary by
+more than observation costs; the second figure does not.
 """
 
 import contextlib
@@ -15,6 +23,7 @@ import gzip
 import json
 import os
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -41,7 +50,8 @@ _RUN_ID = 'bench'
 
 def train(folder):
   """Returns the command line of the training, without a launcher."""
-  return [_GPT, 'train', '--data', os.path.join(folder, 'text'),
+  return [sys.executable, os.path.realpath(__file__), '--worker',
+          os.path.join(folder, 'processor'), _GPT, 'train', '--data', os.path.join(folder, 'text'),
           '--micro-batches', str(_RANKS), '--steps', str(_STEPS),
           '--log-every', '20', '--log', os.path.join(folder, 'losses')]
 
@@ -167,10 +177,37 @@ def tokens_per_s(folder):
       if line['step'] > _WARM_UP and 'tokens_per_s' in line)
 
 
+def processor_s(whose):
+  """Returns a processor time in seconds; `whose`: as in resource.getrusage."""
+  used = resource.getrusage(whose)
+  return used.ru_utime + used.ru_stime
+
+
+def run_worker(path, command):
+  code = subprocess.call(command)
+  used = (processor_s(resource.RUSAGE_CHILDREN) +
+          processor_s(resource.RUSAGE_SELF))
+  with open(path, 'a', encoding='utf-8') as file:
+    file.write('%r\n' % used)
+  return code
+
+
+def share_of_others(folder, all_s):
+  """Returns the processor time of the run without its workers, relative to that
+  of the workers, and removes the file. `all_s`: processor time of the run."""
+  path = os.path.join(folder, 'processor')
+  with open(path, encoding='utf-8') as file:
+    workers = [float(line) for line in file]
+  os.remove(path)
+  assert len(workers) == _RANKS, workers
+  return all_s / sum(workers) - 1
+
+
 def main(rounds):
   ways = {'no launcher': without_launcher, '`launch`': under_launch,
           '`launch`, all observers': observed}
   speeds = {name: [] for name in ways}
+  shares = {name: [] for name in ways}
   with tempfile.TemporaryDirectory(prefix='muster-bench-') as folder:
     with gzip.open(_TEXT, 'rb') as source:
       text = re.sub(rb'[^\n -~]', b'', source.read())
@@ -180,16 +217,23 @@ def main(rounds):
       print('bench: round %d of %d' % (number + 1, rounds), file=sys.stderr,
             flush=True)
       for name in list(ways)[::-1 if number % 2 else 1]:
+        before = processor_s(resource.RUSAGE_CHILDREN)
         ways[name](folder)
+        shares[name].append(share_of_others(
+            folder, processor_s(resource.RUSAGE_CHILDREN) - before))
         speeds[name].append(tokens_per_s(folder))
-  print('| training of %d ranks, %d times each | tokens/s | time of a step '
-        'relative to `launch`, medians |\n|---|---|---|' % (_RANKS, rounds))
-  base = statistics.median(speeds['`launch`'])
+  print('| training of %d ranks, %d times each | tokens/s | time of a step | '
+        'processor time beside the workers |\n|---|---|---|---|' % (
+            _RANKS, rounds))
   for name, samples in speeds.items():
-    middle = statistics.median(samples)
-    print('| %s | %.0f/%.0f/%.0f | %.4f |' % (
-        name, min(samples), middle, max(samples), base / middle))
+    step = statistics.median(
+        base / one for base, one in zip(speeds['`launch`'], samples))
+    print('| %s | %.0f/%.0f/%.0f | %.4f | %.2f %% |' % (
+        name, min(samples), statistics.median(samples), max(samples), step,
+        100 * statistics.median(shares[name])))
 
 
 if __name__ == '__main__':
+  if sys.argv[1:2] == ['--worker']:
+    sys.exit(run_worker(sys.argv[2], sys.argv[3:]))
   main(int(sys.argv[1]) if len(sys.argv) > 1 else 8)
