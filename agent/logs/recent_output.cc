@@ -181,21 +181,36 @@ void OutputReader::Add(const RecentOutput::Block& block, size_t index,
                              .position = block.offset + index + 1}});
 }
 
+void OutputReader::AddUnfinished(StreamState& stream, Instant now,
+                                 std::vector<Found>* found) const {
+  const bool is_last_call = first_ && question_.follow == Inquiry::Follow::kNo;
+  if (!is_last_call && now - stream.newest.time < kUnfinishedAfter) return;
+  auto line = stream.lines.Finish();
+  if (!line.has_value()) return;
+  Add(stream.newest, stream.ended++, *std::move(line), found);
+  stream.is_rest = true;
+}
+
 void OutputReader::ReadSource(int local_rank, Instant now,
                               std::vector<Found>* found,
                               std::vector<std::string>* notes) {
   Source& source = sources_[local_rank];
   std::vector<RecentOutput::Block> blocks =
       output_->Read(local_rank, source.next);
-  if (blocks.empty()) return;
+  if (blocks.empty()) {
+    for (auto& [stream, state] : source.streams) {
+      AddUnfinished(state, now, found);
+    }
+    return;
+  }
   const RecentOutput::Worker& worker = blocks.front().worker;
   uint64_t skipped = blocks.front().offset - source.next;
   if (skipped > 0) {
     // The ends of these unfinished lines are not kept.
-    for (const auto& [stream, assembler] : source.lines) {
-      skipped += assembler.pending_bytes();
+    for (const auto& [stream, state] : source.streams) {
+      skipped += state.lines.pending_bytes();
     }
-    source.lines.clear();
+    source.streams.clear();
     if (!first_ && Wants(worker.rank)) {
       notes->push_back(absl::StrCat(
           "rank ", worker.rank, ": ", skipped,
@@ -203,30 +218,30 @@ void OutputReader::ReadSource(int local_rank, Instant now,
     }
   }
   const size_t before = found->size();
-  for (const RecentOutput::Block& block : blocks) {
-    LineAssembler& assembler = source.lines[block.stream];
-    source.next = block.offset + block.bytes.size();
-    size_t index = 0;
-    for (Line& line : assembler.Append(block.bytes)) {
-      const size_t own_index = index++;
+  for (RecentOutput::Block& block : blocks) {
+    StreamState& state = source.streams[block.stream];
+    const std::string bytes = std::move(block.bytes);
+    source.next = block.offset + bytes.size();
+    state.newest = block;
+    state.ended = 0;
+    for (Line& line : state.lines.Append(bytes)) {
+      const size_t index = state.ended++;
+      const bool is_end_alone = state.is_rest && line.text.empty();
+      state.is_rest = false;
+      if (is_end_alone) continue;
       if (line.end == LineEnd::kOverwritten) {
-        Instant& shown = source.shown_state[block.stream];
-        if (first_ || now - shown < kStateInterval) continue;
-        shown = now;
+        if (first_ || now - state.shown_state < kStateInterval) continue;
+        state.shown_state = now;
       }
-      Add(block, own_index, std::move(line), found);
+      Add(state.newest, index, std::move(line), found);
     }
     if (!block.ends) continue;
-    if (auto line = assembler.Finish()) Add(block, 0, *std::move(line), found);
-  }
-  // Includes unfinished lines: such a line, for instance a prompt, may be the
-  // last output of a rank that hangs.
-  if (first_ && question_.follow == Inquiry::Follow::kNo) {
-    for (auto& [stream, assembler] : source.lines) {
-      RecentOutput::Block last = blocks.back();
-      last.stream = stream;
-      if (auto line = assembler.Finish()) Add(last, 0, *std::move(line), found);
+    if (auto line = state.lines.Finish()) {
+      Add(state.newest, 0, *std::move(line), found);
     }
+  }
+  for (auto& [stream, state] : source.streams) {
+    AddUnfinished(state, now, found);
   }
   const size_t lines = found->size() - before;
   const bool wants_more =

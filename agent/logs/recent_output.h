@@ -121,6 +121,8 @@ class RecentStream {
 // (rendezvous::Inquiry). Not thread-safe.
 class OutputReader {
  public:
+  static constexpr Duration kUnfinishedAfter = std::chrono::seconds(1);
+
   // If the pattern of `question` is invalid, Take returns a note that says so.
   OutputReader(std::shared_ptr<RecentOutput> output,
                const rendezvous::Inquiry& question, Instant now);
@@ -128,14 +130,24 @@ class OutputReader {
 
   // Returns the lines since the last call in the order of their arrival, and
   // notes about output that is not kept any more. The first call returns the
-  // newest lines of each rank, as the inquiry demands.
+  // newest lines of each rank, as the inquiry demands. A line without an end,
+  // such as a prompt, is returned once nothing has followed it for
+  // kUnfinishedAfter, or at once if the inquiry does not follow the output; the
+  // rest of the line is then another line.
   rendezvous::AnswerPart Take(Instant now);
 
  private:
+  struct StreamState {
+    LineAssembler lines;
+    Instant shown_state;  // when a progress bar's state was last returned
+    RecentOutput::Block newest;  // the newest block, without its bytes
+    size_t ended = 0;            // number of lines that ended in `newest`
+    // Whether the beginning of the current line was returned as a line.
+    bool is_rest = false;
+  };
   struct Source {
     uint64_t next = 0;  // offset of the next byte to read
-    std::map<RecentOutput::Stream, LineAssembler> lines;
-    std::map<RecentOutput::Stream, Instant> shown_state;
+    std::map<RecentOutput::Stream, StreamState> streams;
   };
   struct Found {
     uint64_t number = 0;
@@ -149,6 +161,9 @@ class OutputReader {
   // and `index` give a position (OutputLine::position).
   void Add(const RecentOutput::Block& block, size_t index, Line line,
            std::vector<Found>* found) const;
+  // Adds the unfinished line of a stream, if there is one and it is due.
+  void AddUnfinished(StreamState& stream, Instant now,
+                     std::vector<Found>* found) const;
   void ReadSource(int local_rank, Instant now, std::vector<Found>* found,
                   std::vector<std::string>* notes);
   void KeepNewest(std::vector<Found>* found) const;

@@ -20,6 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 using Stream = RecentOutput::Stream;
 
 constexpr Instant kStart = Instant(seconds(1000));
@@ -160,6 +161,30 @@ TEST_F(RecentOutputTest, FollowerGetsTheLastLineAtTheStreamsEnd) {
   EXPECT_THAT(Texts(reader.Take(kStart)), ElementsAre("4:last words"));
 }
 
+TEST_F(RecentOutputTest, FollowerGetsAPromptOnceItStandsStill) {
+  const Instant due = kStart + OutputReader::kUnfinishedAfter;
+  OutputReader reader = Reader({.follow = Inquiry::Follow::kYes});
+  Write(4, "loading\nsure? ");
+  EXPECT_THAT(Texts(reader.Take(due - milliseconds(1))),
+              ElementsAre("4:loading"));
+  Write(4, "oops", due, Stream::kErr);
+  const std::vector<OutputLine> shown = reader.Take(due).lines;
+  ASSERT_THAT(shown, SizeIs(1));
+  EXPECT_EQ(shown[0].text, "sure? ");
+  EXPECT_THAT(Texts(reader.Take(due)), IsEmpty());
+  // The end of the line is no line of its own, but the rest of it is one.
+  Write(4, "\nsecond? ", due);
+  EXPECT_THAT(Texts(reader.Take(due)), IsEmpty());
+  EXPECT_THAT(Texts(reader.Take(due + OutputReader::kUnfinishedAfter)),
+              UnorderedElementsAre("4:oops", "4:second? "));
+  Write(4, "yes\n\n", due + seconds(2));
+  const std::vector<OutputLine> rest = reader.Take(due + seconds(2)).lines;
+  ASSERT_THAT(rest, SizeIs(2));
+  EXPECT_EQ(rest[0].text, "yes");
+  EXPECT_EQ(rest[1].text, "");
+  EXPECT_GT(rest[0].position, shown[0].position);
+}
+
 TEST_F(RecentOutputTest, SlowFollowerIsToldWhatItMissed) {
   Write(4, "a\n");
   OutputReader reader = Reader({.follow = Inquiry::Follow::kYes});
@@ -204,12 +229,18 @@ TEST_F(RecentOutputTest, LinesHaveTheSamePositionForEachReader) {
 TEST_F(RecentOutputTest, ProgressBarShowsOneStateASecond) {
   OutputReader reader = Reader({.follow = Inquiry::Follow::kYes});
   reader.Take(kStart);
-  Write(4, "1%\r2%\r3%\r");
-  EXPECT_THAT(Texts(reader.Take(kStart + seconds(9))), ElementsAre("4:1%"));
-  Write(4, "4%\r5%\r");
-  EXPECT_THAT(Texts(reader.Take(kStart + milliseconds(9500))), IsEmpty());
-  Write(4, "6%\r7%\r");
-  EXPECT_THAT(Texts(reader.Take(kStart + seconds(11))), SizeIs(1));
+  const auto take_after = [&](const std::string& bytes, Instant now) {
+    Write(4, bytes, now);
+    return Texts(reader.Take(now));
+  };
+  EXPECT_THAT(take_after("1%\r2%\r3%\r", kStart + seconds(9)),
+              ElementsAre("4:1%"));
+  EXPECT_THAT(take_after("4%\r5%\r", kStart + milliseconds(9500)), IsEmpty());
+  EXPECT_THAT(take_after("6%\r7%\r", kStart + seconds(11)), SizeIs(1));
+  // The newest state follows once the bar stands still.
+  EXPECT_THAT(Texts(reader.Take(kStart + seconds(12))), ElementsAre("4:7%"));
+  EXPECT_THAT(take_after("\n8%\r9%\r", kStart + seconds(13)),
+              ElementsAre("4:8%"));
 }
 
 TEST_F(RecentOutputTest, WaitsEndAtOnceForWhatIsThere) {
