@@ -698,7 +698,7 @@ void Page::Health() {
     }
     EndTable();
   };
-  list(report_.unhealthy, "Nodes that were kept out");
+  list(report_.health, "Checks, faults and quarantine");
   list(report_.stragglers, "Slow ranks");
   if (!report_.slow_ranks.empty()) {
     Add("<p>Slow in the newest state:");
@@ -711,13 +711,13 @@ void Page::Health() {
     html_.back() = '.';
     Add("</p>\n");
   }
-  if (report_.unhealthy.empty() && report_.stragglers.empty() &&
+  if (report_.health.empty() && report_.stragglers.empty() &&
       report_.slow_ranks.empty()) {
     Add(IsRecordAlone()
-            ? "<p>The journal does not say which nodes were kept out as "
-              "unhealthy, or had a slow rank.</p>\n"
-            : "<p>None: no node was kept out, and no slow rank was "
-              "found.</p>\n");
+            ? "<p>The journal does not say which nodes were kept out, or "
+              "had a slow rank.</p>\n"
+            : "<p>None: no check failed, no machine was suspected, "
+              "quarantined or banned, and no slow rank was found.</p>\n");
   }
   Machines();
   End();

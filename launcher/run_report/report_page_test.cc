@@ -129,7 +129,7 @@ RunReport Hostile() {
   report.slow_ranks = {{.rank = 1, .host = kHostile, .phase = kHostile}};
   const ReportNote note{
       .time = kBegin, .kind = kHostile, .node = kHostile, .reason = kHostile};
-  report.unhealthy = report.stragglers = report.notes = {note};
+  report.health = report.stragglers = report.notes = {note};
   report.settings = {{kHostile, kHostile}, {"command", kHostile}};
   report.outputs = {{.round = 9,
                      .rank = 0,

@@ -20,6 +20,13 @@ int64_t DropOldest(std::vector<T>& list, size_t most) {
   return static_cast<int64_t>(excess);
 }
 
+// Whether an event of this kind is an entry of RunReport::health.
+bool IsAboutHealth(const std::string& kind) {
+  return kind == "unhealthy" || kind == "healthy" || kind == "fault" ||
+         kind == "suspect" || kind == "quarantine" || kind == "ban" ||
+         kind == "free";
+}
+
 std::vector<ReportInterruption> InterruptionsOf(
     const RunReport& report,
     const std::map<int, rendezvous::Incident>& incidents) {
@@ -89,9 +96,9 @@ void ReportBuilder::Add(const RecordedEvent& event) {
                   .kind = event.kind,
                   .node = event.node,
                   .reason = event.reason};
-  if (event.kind == "unhealthy") {
-    report_.unhealthy.push_back(note);
-    DropOldest(report_.unhealthy, RunReport::kMaxNotes);
+  if (IsAboutHealth(event.kind)) {
+    report_.health.push_back(note);
+    DropOldest(report_.health, RunReport::kMaxNotes);
   } else if (event.kind == "straggler") {
     report_.stragglers.push_back(note);
     DropOldest(report_.stragglers, RunReport::kMaxNotes);

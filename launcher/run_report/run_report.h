@@ -171,7 +171,9 @@ struct RunReport {
   int64_t nodes_omitted = 0;
   std::vector<RecordedSlowRank> slow_ranks;  // of the newest state
 
-  std::vector<ReportNote> unhealthy;
+  // Decisions about the health of nodes and machines: failed checks, errors of
+  // the hardware, suspicion, quarantine and bans, and how these ended.
+  std::vector<ReportNote> health;
   std::vector<ReportNote> stragglers;
   std::vector<ReportNote> notes;  // all decisions
   int64_t notes_dropped = 0;

@@ -199,6 +199,21 @@ TEST_F(ReportBuilderTest, NodesThatLeftKeepTheirTimes) {
   EXPECT_EQ(HostOfRank(report, 5), "");
 }
 
+TEST_F(ReportBuilderTest, DecisionsAboutHealthAreListed) {
+  const std::vector<std::string> kinds = {
+      "unhealthy", "healthy", "fault", "suspect", "quarantine", "ban", "free"};
+  for (const std::string& kind : kinds) Add(1, 1, kind, "b is " + kind);
+  Add(2, 1, "assign");
+  Add(3, 1, "straggler", "slow");
+  const RunReport report = builder_.Take();
+  ASSERT_THAT(report.health, SizeIs(kinds.size()));
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    EXPECT_EQ(report.health[i].kind, kinds[i]);
+    EXPECT_EQ(report.health[i].reason, "b is " + kinds[i]);
+  }
+  EXPECT_THAT(report.stragglers, SizeIs(1));
+}
+
 TEST_F(ReportBuilderTest, ListsAreBounded) {
   for (int i = 1; i <= 3000; ++i) {
     Add(i, i, "assign");
@@ -220,7 +235,7 @@ TEST_F(ReportBuilderTest, ListsAreBounded) {
   EXPECT_EQ(report.rounds.back().number, 3000);
   EXPECT_LE(report.notes.size(), 5 * RunReport::kMaxNotes / 4);
   EXPECT_LE(report.stragglers.size(), 5 * RunReport::kMaxNotes / 4);
-  EXPECT_LE(report.unhealthy.size(), 5 * RunReport::kMaxNotes / 4);
+  EXPECT_LE(report.health.size(), 5 * RunReport::kMaxNotes / 4);
   EXPECT_LE(report.samples.size(), RunReport::kMaxSamples);
   EXPECT_GE(report.samples.size(), RunReport::kMaxSamples / 2);
   EXPECT_EQ(report.samples.front().time, 1.1);
