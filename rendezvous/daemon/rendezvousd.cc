@@ -294,7 +294,7 @@ absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
     coordinating.on_decision = [log, &states](const std::string& run_id,
                                               const Decision& decision) {
       log->Append(run_id, decision);
-      states.OnDecision(run_id, decision);
+      if (!run_id.empty()) states.OnDecision(run_id, decision);
     };
   }
   Coordinator coordinator(std::move(coordinating));

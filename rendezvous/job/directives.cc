@@ -74,9 +74,13 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
       return absl::StrCat("spare: round ", state.round,
                           " runs with all of its ", spec.max_nodes, " nodes");
     }
-    return absl::StrCat("round ", state.round, " runs with ",
-                        state.world.size(), " of up to ", spec.max_nodes,
-                        " nodes; ",
+    const std::string runs =
+        absl::StrCat("round ", state.round, " runs with ", state.world.size(),
+                     " of up to ", spec.max_nodes, " nodes");
+    const bool is_left_out =
+        node != nullptr && (node->kept_out() || node->quarantined());
+    if (is_left_out) return runs;
+    return absl::StrCat(runs, "; ",
                         spec.scale_up == ScaleUp::kRestart
                             ? "this node is let in at the next round"
                             : "this node is a spare (--scale-up=never)");

@@ -934,11 +934,15 @@ void Job::CountAgainstCulprit() {
     fault.kind = FaultKind::kLost;
     fault.text = absl::StrCat("lost: ", failure->message);
   } else {
-    const std::optional<std::string> evidence = EvidenceIn(*failure);
+    const std::optional<Evidence> evidence = EvidenceIn(*failure);
     if (!evidence.has_value()) return;
     fault.rank = failure->rank;
-    fault.signature = *evidence;
-    fault.text = absl::StrCat("rank ", failure->rank, ": ", failure->message);
+    fault.signature = evidence->signature;
+    fault.text =
+        evidence->line.empty() || evidence->line == failure->message
+            ? absl::StrCat("rank ", failure->rank, ": ", failure->message)
+            : absl::StrCat("rank ", failure->rank, ": ", failure->message,
+                           ", after \"", evidence->line, "\"");
   }
   outbox_.Count(std::move(fault));
 }

@@ -14,6 +14,7 @@ namespace {
 
 using std::chrono::seconds;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -82,6 +83,17 @@ TEST_F(JobQuarantine, ASpareTakesThePlaceOfASuspectedMachine) {
   EXPECT_EQ(job_->World(), (Names{"a", "c"}));
 }
 
+TEST_F(JobQuarantine, TheReasonShowsTheLineAboutTheHardware) {
+  Begin(Restarting(2, 2), {"a", "b"});
+  Failure failure = ExitedWith(2, 1);
+  failure.message = "exit code 1";
+  failure.stderr_tail = {"loading", "OSError: [Errno 5] Input/output error"};
+  FailRound("b", failure);
+  EXPECT_THAT(job_->Decided("suspect"),
+              HasSubstr("b is suspected: rank 2: exit code 1, after \"OSError: "
+                        "[Errno 5] Input/output error\""));
+}
+
 TEST_F(JobQuarantine, SeveralRanksThatDieOfSigbusQuarantineTheirMachine) {
   Begin(Restarting(2, 2), {"a", "b"});
   for (int i = 0; i < 3; ++i) {
@@ -108,7 +120,9 @@ TEST_F(JobQuarantine, AQuarantinedNodeIsASpareWhileOthersSuffice) {
   EXPECT_EQ(job_->phase(), JobPhase::kRunning);
   EXPECT_EQ(job_->World(), (Names{"a", "c"}));
   EXPECT_EQ(job_->kind("b"), DirectiveKind::kWait);
-  EXPECT_THAT(job_->told("b").reason, HasSubstr("quarantined (lost"));
+  EXPECT_THAT(job_->told("b").reason,
+              AllOf(HasSubstr("quarantined (lost"),
+                    EndsWith("round 2 runs with 2 of up to 3 nodes")));
   // The world has room for one more, and is not broken for the quarantined one.
   RunAll({"a", "c"});
   job_->Wait(seconds(60));
@@ -189,7 +203,9 @@ TEST_F(JobQuarantine, ABannedNodeNeverGetsAPlace) {
   EXPECT_THAT(job_->Decided("ban"), HasSubstr("b is banned: broken fan"));
   FailRound("a", ExitedWith(0, 1));
   EXPECT_EQ(job_->World(), (Names{"a"}));
-  EXPECT_THAT(job_->told("b").reason, HasSubstr("is banned: broken fan"));
+  EXPECT_THAT(job_->told("b").reason,
+              EndsWith("is banned: broken fan (round 2 runs with 1 of up to 2 "
+                       "nodes)"));
   ASSERT_TRUE(job_->memory().Free(job_->wall_time(), "b", "ada").ok());
   job_->Judge();
   EXPECT_THAT(job_->Decided("free"), HasSubstr("b is trusted again"));

@@ -28,21 +28,23 @@ constexpr Phrase kPhrases[] = {
     {"structure needs cleaning", "damaged file system"},
 };
 
-std::optional<std::string> SignatureOf(std::string_view text) {
-  const std::string lower = absl::AsciiStrToLower(std::string(text));
+std::optional<Evidence> EvidenceIn(const std::string& line) {
+  const std::string lower = absl::AsciiStrToLower(line);
   for (const Phrase& phrase : kPhrases) {
-    if (lower.find(phrase.text) != std::string::npos) return phrase.signature;
+    if (lower.find(phrase.text) != std::string::npos) {
+      return Evidence{.signature = phrase.signature, .line = line};
+    }
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<std::string> EvidenceIn(const Failure& failure) {
+std::optional<Evidence> EvidenceIn(const Failure& failure) {
   switch (failure.kind) {
     case FailureKind::kSignal:
-      if (failure.signal == SIGBUS) return "SIGBUS";
-      if (failure.signal == SIGILL) return "SIGILL";
+      if (failure.signal == SIGBUS) return Evidence{.signature = "SIGBUS"};
+      if (failure.signal == SIGILL) return Evidence{.signature = "SIGILL"};
       break;
     case FailureKind::kExitCode:
     case FailureKind::kHung:
@@ -52,9 +54,9 @@ std::optional<std::string> EvidenceIn(const Failure& failure) {
     case FailureKind::kNodeLost:
       return std::nullopt;
   }
-  if (auto found = SignatureOf(failure.message)) return found;
+  if (auto found = EvidenceIn(failure.message)) return found;
   for (const std::string& line : failure.stderr_tail) {
-    if (auto found = SignatureOf(line)) return found;
+    if (auto found = EvidenceIn(line)) return found;
   }
   return std::nullopt;
 }

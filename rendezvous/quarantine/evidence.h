@@ -8,9 +8,16 @@
 
 namespace muster::rendezvous {
 
-// Returns the class of a worker's failure (HostFault::signature) if it says
-// something about the worker's machine rather than about the program; nullopt:
-// it does not. Pure.
+// What a worker's failure says about the worker's machine.
+struct Evidence {
+  std::string signature;  // class of the failure (HostFault::signature)
+  // The text of the failure that names the defect: its message or a line of
+  // stderr. Empty: the signal is the evidence.
+  std::string line;
+};
+
+// Returns the evidence if the worker's failure says something about the
+// worker's machine rather than about the program; nullopt: it does not. Pure.
 //
 //   counts          SIGBUS and SIGILL that Muster did not send; a failure whose
 //                   texts name a defect of the hardware: "uncorrectable ECC",
@@ -20,7 +27,7 @@ namespace muster::rendezvous {
 //                   from a scheduler or from the lack of memory; a hang, whose
 //                   cause may be any rank; failed communication, which follows
 //                   from another failure
-std::optional<std::string> EvidenceIn(const Failure& failure);
+std::optional<Evidence> EvidenceIn(const Failure& failure);
 
 }  // namespace muster::rendezvous
 

@@ -29,6 +29,14 @@ std::string Line(std::string text) {
   return text;
 }
 
+// Whether two faults of one job are alike, so that the machine is not the cause
+// if they have occurred on two machines.
+bool IsAlike(const HostFault& a, const HostFault& b) {
+  if (a.run_id != b.run_id || a.kind != b.kind) return false;
+  if (a.kind == FaultKind::kWorker) return a.signature == b.signature;
+  return a.kind == FaultKind::kCheck && a.text == b.text;
+}
+
 bool IsSameReport(const HostFault& a, const HostFault& b) {
   return a.ordinal != 0 && a.ordinal == b.ordinal &&
          a.incarnation == b.incarnation;
@@ -93,7 +101,7 @@ std::vector<NodeMemory::Change> NodeMemory::Record(Duration now, int nodes,
   if (is_known) return {};
   host.faults.push_back({.fault = fault, .when = now});
   if (host.faults.size() > kMaxFaults) host.faults.erase(host.faults.begin());
-  if (fault.kind == FaultKind::kWorker) Acquit(fault);
+  Acquit(fault);
   Judge(now, nodes);
   Bound(now);
   return ChangesSince(before, now);
@@ -104,11 +112,7 @@ void NodeMemory::Acquit(const HostFault& fault) {
   bool is_elsewhere = false;
   for (auto& [key, host] : hosts_) {
     for (Fault& one : host.faults) {
-      if (one.fault.kind != FaultKind::kWorker ||
-          one.fault.run_id != fault.run_id ||
-          one.fault.signature != fault.signature) {
-        continue;
-      }
+      if (!IsAlike(one.fault, fault)) continue;
       is_elsewhere = is_elsewhere || key != fault.host;
       alike.push_back(&one);
     }

@@ -23,7 +23,9 @@ namespace muster::rendezvous {
 // program that always fails on rank 0 cannot quarantine the machine of rank 0,
 // whereas a faulty machine fails with several ranks, or with other kinds of
 // faults. If the workers of one job fail in the same way (signature) on two
-// machines, the program is the cause, and these faults are void.
+// machines, or its health checks fail with the same text on two, the program,
+// the check or something that they share is the cause, and these faults are
+// void.
 //
 // A machine is suspected from kSuspectAt on. From kQuarantineAt on it is
 // quarantined, until its score has fallen below kReleaseAt; but at most one of
@@ -122,8 +124,8 @@ class NodeMemory {
   bool IsShown(const Host& host, Duration now) const;
   // Ends every suspicion and quarantine.
   void Trust();
-  // Makes the faults with the signature and the job of `fault` void if they
-  // have occurred on two machines.
+  // Makes `fault` and those that are alike void if they have occurred on two
+  // machines.
   void Acquit(const HostFault& fault);
   // Sets the states by the scores and the share.
   void Judge(Duration now, int nodes);

@@ -134,9 +134,31 @@ TEST_F(NodeMemoryTest, AnotherJobSignatureOrKindAcquitsNobody) {
   Record(signature);
   Record(Fault("d", FaultKind::kLost));
   Record(Fault("e", FaultKind::kLost));
-  for (const char* const host : {"a", "b", "c", "d", "e"}) {
+  // Same text and signature as b's fault, but another kind.
+  HostFault check = Fault("f", FaultKind::kCheck);
+  check.run_id = "another";
+  check.text = job.text;
+  Record(check);
+  for (const char* const host : {"a", "b", "c", "d", "e", "f"}) {
     EXPECT_EQ(StateOf(host), HostState::kSuspected) << host;
   }
+}
+
+TEST_F(NodeMemoryTest, TheSameFailedCheckOnTwoMachinesIsNoFaultOfTheirs) {
+  HostFault missing = Fault("a", FaultKind::kCheck);
+  missing.text = "check: --health-command: exit code 127: no such command";
+  Record(missing);
+  EXPECT_EQ(StateOf("a"), HostState::kSuspected);
+  HostFault disk = Fault("b", FaultKind::kCheck);
+  disk.text = "check: no disk";
+  Record(disk);
+  EXPECT_EQ(StateOf("a"), HostState::kSuspected);
+  EXPECT_EQ(StateOf("b"), HostState::kSuspected);
+  missing.host = Key("c");
+  Record(missing);
+  EXPECT_EQ(StateOf("a"), HostState::kHealthy);
+  EXPECT_EQ(StateOf("c"), HostState::kHealthy);
+  EXPECT_EQ(StateOf("b"), HostState::kSuspected);
 }
 
 TEST_F(NodeMemoryTest, AReportedFaultCountsOnce) {

@@ -468,13 +468,18 @@ class Coordinator::Impl {
   HostWatch& hosts() { return hosts_; }
 
   // Performs an operator's order about a machine: HostWatch::Free or Ban, with
-  // its argument `kept`. Blocks until the order is durable, at most for
-  // kKeptWithin.
+  // its argument `kept`. `text`: the order, a sentence. Blocks until the order
+  // is durable, at most for kKeptWithin.
   absl::Status Order(
+      const std::string& text,
       const std::function<absl::Status(std::function<void()> kept)>& perform) {
     const auto kept = std::make_shared<std::promise<void>>();
     const absl::Status status = perform([kept] { kept->set_value(); });
     if (!status.ok()) return status;
+    if (options_.on_decision) {
+      options_.on_decision(options_.only_run_id,
+                           {.kind = "order", .node_id = "", .reason = text});
+    }
     PassJudgement();
     if (options_.journal == nullptr) return absl::OkStatus();
     const bool is_over =
@@ -1030,14 +1035,19 @@ const std::string& Coordinator::only_run_id() const {
 
 absl::Status Coordinator::FreeHost(const std::string& host,
                                    const std::string& principal) {
-  return impl_->Order([&](std::function<void()> kept) {
+  const std::string text =
+      absl::StrCat("an operator frees ", host,
+                   principal.empty() ? "" : absl::StrCat(" (", principal, ")"));
+  return impl_->Order(text, [&](std::function<void()> kept) {
     return impl_->hosts().Free(host, principal, std::move(kept));
   });
 }
 
 absl::Status Coordinator::BanHost(const std::string& host,
                                   const std::string& reason) {
-  return impl_->Order([&](std::function<void()> kept) {
+  const std::string text =
+      absl::StrCat("an operator bans ", host, ": ", reason);
+  return impl_->Order(text, [&](std::function<void()> kept) {
     return impl_->hosts().Ban(host, reason, std::move(kept));
   });
 }

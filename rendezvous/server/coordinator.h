@@ -67,7 +67,8 @@ class Coordinator {
     // not block. May be empty.
     std::function<void(const HostWatch::Notice&)> on_quarantine;
     // Called for each decision, from any thread; for each job in the order of
-    // its decisions.
+    // its decisions. Also called for each order about a machine (kind "order");
+    // then `run_id` is `only_run_id`.
     std::function<void(const std::string& run_id, const Decision&)> on_decision;
     // Settings for a coordinator inside a `launch`, if other nodes of its only
     // job may take over from it. The coordinator starts as a Standby. `journal`
@@ -135,6 +136,7 @@ class Coordinator {
   // journal has not stored it within 3 s. Block for so long. `principal`: the
   // caller's name; empty: unknown.
   absl::Status FreeHost(const std::string& host, const std::string& principal);
+  // `reason`: one line, which also says who gives the order.
   absl::Status BanHost(const std::string& host, const std::string& reason);
 
   // Returns JobStatus::standbys of a job; empty: no such job. O(1).

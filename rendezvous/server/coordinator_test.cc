@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/channel_key.h"
 #include "base/monotonic_clock.h"
 #include "base/unix_time.h"
@@ -29,6 +30,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -481,6 +483,23 @@ TEST(CoordinatorTest, AnUnknownJobIsAnsweredWithTheKnownOnes) {
   const std::string message(coordinator.GetJob("x").status().message());
   EXPECT_LT(message.size(), 1000u);
   EXPECT_THAT(message, HasSubstr("more"));
+}
+
+TEST(CoordinatorTest, AnOrderAboutAMachineIsRecordedWithoutAJob) {
+  std::vector<std::string> recorded;
+  Coordinator::Options options;
+  options.on_decision = [&](const std::string& run_id, const Decision& one) {
+    recorded.push_back(absl::StrCat(run_id, "|", one.kind, "|", one.reason));
+  };
+  Coordinator coordinator(std::move(options));
+  EXPECT_TRUE(absl::IsNotFound(coordinator.FreeHost("h", "ada")));
+  ASSERT_TRUE(coordinator.BanHost("h", "broken fan, as ada").ok());
+  ASSERT_TRUE(coordinator.FreeHost("h", "ada").ok());
+  ASSERT_TRUE(coordinator.FreeHost("h", "").ok());
+  EXPECT_THAT(recorded,
+              ElementsAre("|order|an operator bans h: broken fan, as ada",
+                          "|order|an operator frees h (ada)",
+                          "|order|an operator frees h"));
 }
 
 TEST(CoordinatorTest, AJudgementHoldsForAllJobs) {
