@@ -104,8 +104,8 @@ std::vector<LifecycleEvent> Inbox::TakeAll() {
 // an NCCL id. Loading NCCL takes tens of milliseconds if its file is cached in
 // memory, hundreds of milliseconds from a disk.
 constexpr Duration kNcclIdTimeout = std::chrono::seconds(5);
-// The longest time that a round's start, and the end of the run, wait for the
-// file system of the files that tell the job of each GPU.
+// The longest time for which a round's start or the end of the run waits for
+// the file system with the job files. A job file names the job of a GPU.
 constexpr Duration kJobFilesTimeout = std::chrono::seconds(1);
 // The longest time that the end of the run waits for operators that follow the
 // workers' output.
@@ -262,7 +262,8 @@ class Agent::Impl {
           [files = options_.job_files] { RemoveJobFiles(files); },
           kJobFilesTimeout);
     }
-    // Sends operators that follow the output (launch logs -f) the last of it.
+    // Sends the last part of the output to operators that follow it (launch
+    // logs -f).
     answers_.Finish(kTimeForLastOutput);
     // Closes the link to the coordinator first and then waits for this node's
     // console. Otherwise other nodes would wait for a slow console here.
@@ -278,7 +279,8 @@ class Agent::Impl {
   }
 
  private:
-  // Called on the thread of the Xids.
+  // Called on the thread that listens for Xids (error codes of NVIDIA's
+  // driver).
   void OnXid(const XidSeen& seen) {
     const bool is_hardware = KindOf(seen.xid) == XidKind::kHardware;
     const auto& say = is_hardware ? observer_.on_loss : observer_.on_notice;
@@ -436,9 +438,9 @@ class Agent::Impl {
 
   void Step(const LifecycleEvent& event) {
     LifecycleStep step = lifecycle_.Step(MonotonicNow(), event);
-    // Announces a preemption before all other actions, because another action,
-    // or sending the report, may block. If the cluster has signalled the
-    // workers too, they are already looking for the preemption file.
+    // Announces a preemption first, because another action, or sending the
+    // report, may block. If the cluster has signalled the workers itself, they
+    // are already looking for the preemption file.
     for (const auto& action : step.actions) {
       const auto* const announce = std::get_if<AnnouncePreemption>(&action);
       if (announce != nullptr) Do(*announce);
@@ -502,15 +504,16 @@ class Agent::Impl {
       std::lock_guard<std::mutex> lock(peer_mutex_);
       if (node_address.empty()) node_address = own_address_;
     }
-    // If the agent is in the coordinator's process, it has no network
-    // connection to the coordinator, so node_address is still empty. The agent
-    // then uses its local address on the route to the node of group rank 0.
+    // If the agent runs in the coordinator's process, it has no network
+    // connection to the coordinator. Then node_address is still empty. The
+    // agent then uses its local address on the route to the node of group rank
+    // 0.
     if (const auto master = NumericAddress(place.master_address, 0);
         node_address.empty() && master.has_value()) {
       node_address = LocalAddressTowards(*master);
     }
-    // If --stdin names a rank that does not exist, only the node of group rank
-    // 0 prints a message, so that it appears once.
+    // If --stdin names a rank that does not exist, a message says so. Only the
+    // node of group rank 0 prints the message.
     const std::string unread =
         UnreadInputRemark(options_.input, place.round, place.world_size);
     if (!unread.empty() && place.group_rank == 0 && observer_.on_notice) {
@@ -638,8 +641,8 @@ class Agent::Impl {
 
   // Returns the address at which this node can connect to another node that
   // reported `address`. A node on the coordinator's host may report a loopback
-  // address. If this node reaches the coordinator by another address, this
-  // replaces the loopback address.
+  // address. If this node reaches the coordinator by another address, that
+  // address is returned instead.
   std::string ReachableAddress(const std::string& address) {
     std::lock_guard<std::mutex> lock(peer_mutex_);
     const bool replaces = IsLoopback(address) && !peer_address_.empty() &&

@@ -21,8 +21,8 @@ namespace muster::agent {
 // How a job ended for this node: by itself, or because this node received a
 // signal that stops or preempts the job. After such a signal the cluster soon
 // kills this process, so the console has less time to accept the remaining
-// output. WaitLimitsAtEnd therefore counts this signal in addition to those
-// that `limits.end_signals` returns.
+// output. Therefore WaitLimitsAtEnd adds this signal to the number that
+// `limits.end_signals` returns.
 enum class JobEnd { kByItself, kBySignal };
 ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
                                           JobEnd end);
@@ -45,7 +45,7 @@ struct AgentResult {
   bool acts_for_job = false;
   // The folder of the run's log files; empty: no log files.
   std::string log_folder;
-  // Whether this node received a signal that stops or preempts the job.
+  // kBySignal: this node received a signal that stops or preempts the job.
   JobEnd end = JobEnd::kByItself;
 };
 
@@ -77,8 +77,8 @@ class Agent {
     // Counts the bytes that are missing in the log files; complete after the
     // agent's destruction. May be null.
     std::shared_ptr<LogAccount> log_account;
-    // Tells the Xids of the node's GPUs, which become lines for the user; must
-    // outlive the agent. May be null.
+    // Reports the Xids of the node's GPUs (error codes of NVIDIA's driver). The
+    // agent passes them to the user. Must outlive the agent. May be null.
     GpuWatch* gpus = nullptr;
     ConsoleWriter::WaitLimits limits = {.without_progress =
                                             std::chrono::seconds(1)};

@@ -50,9 +50,9 @@ struct AgentOptions {
   std::vector<int> signals_to_handle;
   PreemptionOptions preemption;
   HealthOptions health;
-  // The files that tell the job of each GPU of this node, written when a
-  // round's workers start and removed at the end. Whoever runs the agent adds
-  // the names.
+  // The job files: for each GPU of this node one file, which names the GPU's
+  // job. The agent writes them when a round's workers start, and removes them
+  // at the end. The agent's caller sets the files' names.
   JobFiles job_files;
   // Runs the built-in health checks in `health.checks`. Called from any thread;
   // may take long.

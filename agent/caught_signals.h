@@ -12,7 +12,7 @@ namespace muster::agent {
 std::vector<int> SignalsCaughtBy(const AgentOptions& options);
 
 // Whether `signal` belongs to a terminal's job control (SIGTSTP, SIGCONT,
-// SIGWINCH). A signal to which the options give another purpose does not.
+// SIGWINCH). Returns false if the options give the signal another purpose.
 bool IsTerminalSignal(const AgentOptions& options, int signal);
 
 }  // namespace muster::agent

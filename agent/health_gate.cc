@@ -16,7 +16,7 @@ constexpr Duration kKillMargin = std::chrono::seconds(2);
 
 // Runs the built-in checks, then the user's command. The built-in checks come
 // first because they are quick. Also, the command may need the devices and
-// folders that they check.
+// folders that the built-in checks examine.
 absl::Status Look(const HealthGate::Options& options, int cancel_fd) {
   if (options.built_in) {
     absl::Status found = options.built_in();

@@ -55,8 +55,8 @@ class InquiryAnswers {
   const std::shared_ptr<RecentOutput> output_;
   std::map<int, int64_t> pids_;
   std::map<uint64_t, std::shared_ptr<Work>> works_;  // by inquiry id
-  // Ids of the inquiries begun last. If a directive repeats one of them, its
-  // answer is not begun again.
+  // Ids of the newest inquiries whose answers were begun. If a directive
+  // repeats one of them, it is not answered again.
   std::deque<uint64_t> begun_;
 };
 

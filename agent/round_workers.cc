@@ -32,20 +32,23 @@
 namespace muster::agent {
 namespace {
 
-// A stalled console may keep a worker's output waiting and so explain the
-// worker's silence. A shorter wait than this explains nothing.
+// If the console or the log files accept no output for longer than this, a
+// suspected worker may only be waiting for them. The report of the suspected
+// hang then says so.
 constexpr Duration kBriefHold = std::chrono::seconds(1);
 // The longest time that the start of a round waits for the file system to
-// prepare the workers' folders. No report is sent meanwhile, so this time and
-// kFileTimeout together must be well below a lease.
+// prepare the workers' folders. Meanwhile this node sends no report to the
+// coordinator. So this time and kFileTimeout together must be well below a
+// lease.
 constexpr Duration kStartTimeout = std::chrono::seconds(2);
 // The longest time that this node waits for the file system when it reads an
 // error file, or writes the record of its workers' exits.
 constexpr Duration kFileTimeout = std::chrono::seconds(1);
 constexpr char kErrorFile[] = "/error.json";
 
-// Returns a pipe from which a worker can read `key` once; not open if `key` is
-// empty. ResourceExhausted: no descriptor is left.
+// Returns a pipe from which a worker can read `key` once. If `key` is empty,
+// returns a descriptor that is not open. ResourceExhausted: no descriptor is
+// left.
 absl::StatusOr<OwnedFd> PipeWith(const std::string& key) {
   if (key.empty()) return OwnedFd();
   int ends[2] = {-1, -1};
@@ -196,10 +199,10 @@ void RoundWorkers::GiveInput(int rank, LogRelay::Pipes& pipes,
     terminal_->Forward(
         OwnedFd(fcntl(pipes.stdout_terminal.get(), F_DUPFD_CLOEXEC, 3)));
   } else if (reads && stdin_is != Stdin::kBackground) {
-    // Passes stdin on, unless stdin is a terminal and this process runs in its
-    // background. In the background the shell reads the keys typed there. The
-    // kernel would not stop a worker from reading them, because the worker has
-    // no controlling terminal.
+    // Passes stdin on. Exception: stdin is a terminal in whose background this
+    // process runs. The keys typed there are for the shell, but the kernel
+    // would let a worker read them, because the worker has no controlling
+    // terminal.
     spec.stdin_fd = STDIN_FILENO;
   }
   terminal_->FollowSize(std::move(pipes.stdout_terminal),
@@ -322,8 +325,8 @@ absl::Status RoundWorkers::Keep(
   const bool done = logs_->folders().Do(
       path,
       [records, path, text = WorkerEndsJson(place_, ends), written] {
-        // Without this folder no worker keeps flight records, and the workers'
-        // exits are not written either.
+        // If the folder of the flight records does not exist, no worker keeps
+        // such records. The workers' exits are then not written either.
         if (access(records.c_str(), F_OK) != 0) return;
         *written = WriteWorkerEnds(path, text);
       },

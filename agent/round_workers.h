@@ -47,8 +47,8 @@ class RoundWorkers {
   WorkerDown NotStarted(const WorkerNotStarted& event) const;
 
   // Writes the exits of this round's workers to the folder of the flight
-  // records, if it exists. Unavailable: the reason of a failure.
-  // DeadlineExceeded: the file system does not answer.
+  // records, if it exists. Unavailable: a write failed, and the message says
+  // why. DeadlineExceeded: the file system does not answer.
   absl::Status Keep(const std::vector<rendezvous::Failure>& ends) const;
 
   // The folder of a worker's files; empty: there are no files.

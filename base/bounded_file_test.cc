@@ -110,7 +110,7 @@ TEST(ReadBeginningTest, ContentIsCutAtTheLimit) {
 TEST(ReadBeginningTest, NothingIsWaitedFor) {
   const std::string path = At("beginning");
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(ReadBeginning(path, kMax), "");  // no writer
+  EXPECT_EQ(ReadBeginning(path, kMax), "");  // the pipe has no writer
   const int end = open(path.c_str(), O_RDWR);
   EXPECT_EQ(ReadBeginning(path, kMax), std::nullopt);
   EXPECT_EQ(write(end, "so far", 6), 6);

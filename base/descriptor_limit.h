@@ -4,9 +4,9 @@
 namespace muster {
 
 // Raises this process's soft limit of open descriptors as far as allowed.
-// Returns the number of connections that a server may accept. `kept_for_others`
-// descriptors then remain for files, pipes and epoll sets. If the limit is
-// small, the result is at least half of the limit.
+// Returns the number of connections that a server may accept, so that
+// `kept_for_others` descriptors remain for files, pipes and epoll sets. If the
+// limit is small, the result is at least half of the limit.
 //
 // A gRPC listener that runs out of descriptors never accepts again, so the
 // limit must be raised and known before the first connection.

@@ -7,8 +7,9 @@
 
 namespace muster {
 
-// A shared library that is loaded at run time and never unloaded, because
-// NCCL's own threads may run its code until the process ends. Copyable.
+// A shared library that is loaded at run time. It is never unloaded, because
+// its own threads (NCCL has some) may run its code until the process ends.
+// Copyable.
 class DynamicLibrary {
  public:
   // NotFound, with the loader's message: the file or a dependency is missing.

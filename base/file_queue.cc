@@ -53,8 +53,8 @@ struct FileQueue::State {
   void Tell(const std::function<void()>& tell);
 
   // Held while the owner's callbacks run. When the queue is abandoned, the
-  // callbacks are destroyed. Otherwise objects that they own would live as long
-  // as the stuck thread.
+  // callbacks are destroyed. Otherwise the objects that the callbacks own would
+  // live as long as the stuck thread.
   std::mutex tell_mutex;
   bool silent = false;   // guarded by tell_mutex
   OnTrouble on_trouble;  // guarded by tell_mutex

@@ -26,7 +26,7 @@ int PollUntil(std::span<pollfd> fds, Instant deadline) {
                             deadline == kNoDeadline ? nullptr : &left, nullptr);
     if (ready > 0) return ready;
     if (ready == 0 && MonotonicNow() >= deadline) return 0;
-    // ppoll can fail with another errno only if its arguments are wrong.
+    // With any other errno, an argument of ppoll is wrong, which is a bug.
     MUSTER_CHECK(ready == 0 || errno == EINTR || errno == ENOMEM)
         << "poll: " << std::strerror(errno);
   }

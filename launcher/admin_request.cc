@@ -309,8 +309,8 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
     return absl::InvalidArgumentError(
         "drain: names no node; write launch drain NODE, see launch status");
   }
-  // An empty argument comes from an unset variable of a script. A missing
-  // argument means the coordinator's only job, so an empty one is refused.
+  // Without an argument, the command is about the coordinator's only job. An
+  // empty argument comes from an unset variable of a script and is refused.
   if (!arguments->empty() && arguments->front().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         args[0], ": its argument is empty; write launch ", args[0],

@@ -46,12 +46,12 @@ struct AdminRequest {
   AdminFormat format = AdminFormat::kText;
   // for kDrain, kLogs and kStacks: a node id or host name; empty: all nodes
   std::string node;
-  // For kNodes: the host to be freed or banned, and why it is banned; empty: no
-  // such order.
+  // For kNodes. `free`: the host to be freed; `ban`: the host to be banned;
+  // `reason`: why it is banned. Empty: not requested.
   std::string free;
   std::string ban;
   std::string reason;
-  rendezvous::Inquiry question;  // for kLogs and kStacks, without an id
+  rendezvous::Inquiry question;  // for kLogs and kStacks; its `id` is not set
 };
 
 // Parses `args`: the sub-command and its arguments. Pure. InvalidArgument: one

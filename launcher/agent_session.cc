@@ -56,7 +56,7 @@ constexpr int64_t kTemporaryRotateBytes = 16 << 20;
 // system may hang.
 constexpr Duration kLinkTimeout = std::chrono::seconds(1);
 constexpr Duration kFolderTimeout = std::chrono::seconds(5);
-// Time limit for finding the GPUs whose job --dcgm-job-mapping-dir tells: the
+// Time limit for finding the GPUs for the files of --dcgm-job-mapping-dir: the
 // driver may hang.
 constexpr Duration kGpuTimeout = std::chrono::seconds(5);
 
@@ -83,8 +83,8 @@ void Show(const Voice& voice, const agent::AgentResult& result,
                          voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
     // Only the node that acts for the job prints the verdict. If the job ended
-    // before this node joined, no node acts for the job. Then the reason is
-    // printed instead.
+    // before this node joined, no node acts for the job. So one node prints the
+    // reason instead.
     if (job_messages == agent::JobMessages::kAssignedAndGeneral) {
       ShowReason(voice, result);
     }
@@ -118,8 +118,9 @@ std::string NvmlLibraryFile(
       .value_or("libnvidia-ml.so.1");
 }
 
-// Watches the GPUs of a node that shows their metrics, or whose workers use
-// GPUs: then an Xid explains why a worker failed. Null: not watched.
+// Watches this node's GPUs if their metrics are shown or the workers use GPUs.
+// The watch sees Xid errors, which explain why a worker failed. Null: not
+// watched.
 std::unique_ptr<agent::GpuWatch> WatchGpus(const agent::AgentOptions& options) {
   if (!options.health.metrics_listen.has_value() &&
       options.health.metrics_textfile.empty() &&
@@ -131,8 +132,9 @@ std::unique_ptr<agent::GpuWatch> WatchGpus(const agent::AgentOptions& options) {
       agent::GpuWatch::Options{.library = NvmlLibraryFile(ReadEnvironment())});
 }
 
-// Finds the GPUs of this node's workers, whose job is told to dcgm-exporter,
-// and removes the files that an earlier job has left for them.
+// Plans the files of --dcgm-job-mapping-dir, which tell dcgm-exporter the job
+// of each GPU of this node's workers. Removes the files that an earlier job has
+// left for these GPUs.
 agent::JobFiles PlanJobFiles(const Voice& voice,
                              const agent::AgentOptions& options) {
   agent::JobFiles files = {.folder = options.health.job_mapping_dir,
@@ -398,8 +400,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         options.health.metrics_textfile, metrics,
         [&voice](const std::string& sentence) { voice.Notice(sentence); });
   }
-  // Runs when this function returns, while the HTTP pages are still served.
-  // They are served for as long as this process coordinates the job.
+  // Runs when this function returns, before the HTTP pages are closed. So the
+  // pages are served for as long as this process coordinates the job.
   const absl::Cleanup linger = [&own] {
     if (own.linger) own.linger();
   };

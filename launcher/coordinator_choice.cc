@@ -23,9 +23,9 @@ std::string FirstLabel(const std::string& host) {
   return label;
 }
 
-// Returns the address of the endpoint's host that belongs to this machine;
-// nullopt if none does. All addresses in 127.0.0.0/8 belong to this machine,
-// although the list of interfaces has only 127.0.0.1.
+// Returns the address of the endpoint's host that is also an address of this
+// machine; nullopt: there is none. All addresses in 127.0.0.0/8 belong to this
+// machine, although the list of interfaces has only 127.0.0.1.
 std::optional<std::string> OwnedAddress(const MachineFacts& facts,
                                         const ResolvedHost& resolved) {
   std::optional<std::string> loopback;
@@ -41,10 +41,9 @@ std::optional<std::string> OwnedAddress(const MachineFacts& facts,
 }
 
 // Returns the address at which peers reach the coordinator on this node.
-// Normally this is `owned`, the address of the endpoint's host that belongs to
-// this machine. Returns another address of this machine, if it has one, in two
-// cases: `owned` is nullopt, or /etc/hosts maps the machine's own name to a
-// loopback address.
+// Normally this is `owned` (see OwnedAddress). In two cases it is another
+// address of this machine, if there is one: `owned` is nullopt, or /etc/hosts
+// maps the machine's own name to a loopback address.
 std::string AddressForPeers(const std::string& host,
                             const std::optional<std::string>& owned,
                             const MachineFacts& facts) {

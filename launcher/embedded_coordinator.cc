@@ -190,8 +190,9 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
         [self](const std::string& run_id) {
           absl::StatusOr<rendezvous::JobStatus> job =
               self->coordinator_.GetJob(run_id);
-          // A status has no command. The log belongs to the user who has given
-          // this one.
+          // A JobStatus lacks the job's command, so the command of this process
+          // is added. The user who gave the command also owns the event log, so
+          // the command may be shown there.
           if (job.ok()) job->spec.command = self->options_.job.spec.command;
           return job;
         },
@@ -233,7 +234,8 @@ void EmbeddedCoordinator::Linger(Duration close_timeout, const Voice& voice) {
   server_->Shutdown(WaitForOthers(close_timeout, voice));
   states_.Finish();
   coordinator_.ForgetFinishedJobs();
-  // The fault that ends a job may quarantine a machine.
+  // The end of the job may have quarantined a machine and started a command of
+  // --on-quarantine. Wait for this command.
   if (hook_ != nullptr) hook_->Finish(kLastHook);
 }
 
@@ -242,7 +244,7 @@ Duration EmbeddedCoordinator::WaitForOthers(Duration close_timeout,
   Duration waited = Duration::zero();
   Duration finished_for = Duration::zero();
   while (true) {
-    // Leave at once: the sooner the nodes lose this coordinator, the sooner
+    // Return at once: the sooner the nodes lose this coordinator, the sooner
     // another one takes over.
     if (coordinator_.MayLeave()) return Duration::zero();
     if (coordinator_.WaitUntilDeserted(kLook) || SignalCame()) return kGoodbye;

@@ -32,7 +32,7 @@ class EmbeddedCoordinator {
     // Folder of the journal, which records the job's state (--state-dir);
     // empty: no journal.
     std::string state_dir;
-    // Whether machines with many faults lose their places (--quarantine).
+    // Whether machines with many faults are kept out of the job (--quarantine).
     rendezvous::Quarantine quarantine = rendezvous::Quarantine::kOn;
     // Command for each machine that is quarantined (QuarantineHook); empty:
     // none.
@@ -94,13 +94,12 @@ class EmbeddedCoordinator {
   // (GrpcServer::Check).
   absl::Status Check() { return server_->Check(); }
 
-  // Continues to serve until one of these: every job is finished and its agents
-  // have received the verdict; a signal arrives; `close_timeout` has passed
-  // since the last job finished. Returns at once if this coordinator is only a
-  // standby, or if another coordinator can take over the unfinished job, or if
-  // that job cannot continue without another node (Coordinator::MayLeave). At
-  // the end removes the record of a finished job, so that the same command
-  // begins a new job.
+  // Continues to serve until one of three events. First, no agent is connected
+  // any more (Coordinator::WaitUntilDeserted). Second, a signal arrives. Third,
+  // `close_timeout` has passed since the last job finished. Returns at once if
+  // this coordinator may leave its unfinished job, for example because it is
+  // only a standby (Coordinator::MayLeave). At the end removes the record of a
+  // finished job, so that the same command begins a new job.
   void Linger(Duration close_timeout, const Voice& voice);
 
  private:
@@ -134,12 +133,13 @@ class EmbeddedCoordinator {
   const std::optional<rendezvous::Verdict> recorded_verdict_;
   std::unique_ptr<rendezvous::EventLog> event_log_;
   std::unique_ptr<rendezvous::QuarantineHook> hook_;  // null: no command
-  // Reads `coordinator_` until Finish; `coordinator_` calls it as well.
+  // The thread of `states_` reads `coordinator_` until Finish. `coordinator_`
+  // calls OnDecision, so `states_` is declared before it.
   rendezvous::StateRecorder states_;
   rendezvous::Coordinator coordinator_;
-  // Null while this coordinator is a standby. Declared before `server_`, so
-  // that it is destroyed later: the streams of `server_` may still make this
-  // coordinator take over.
+  // Null while this coordinator is a standby. Destroyed after `server_`: until
+  // then, a stream of `server_` may make this coordinator take over, which sets
+  // `announcer_`.
   std::unique_ptr<rendezvous::Announcer> announcer_;
   std::unique_ptr<LocalToken> local_token_;
   std::unique_ptr<rendezvous::GrpcServer> server_;

@@ -30,9 +30,9 @@ std::string AddressTowards(const rendezvous::Endpoint& coordinator) {
   return addresses.ok() ? LocalAddressTowards(addresses->front()) : "";
 }
 
-// Whether a process of this machine may host the coordinator at `coordinator`
-// by binding the coordinator's port at the address `host`. If so, this node's
-// standby must leave this port free, because that process may be started later.
+// Whether a process of this machine may become the coordinator by binding the
+// port of `coordinator` at the address `host`. This node's standby then leaves
+// the port free, because that process may be started later.
 bool IsHostsPort(const rendezvous::Endpoint& coordinator,
                  const std::string& host) {
   const auto addresses =

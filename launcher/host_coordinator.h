@@ -12,13 +12,14 @@
 namespace muster::launcher {
 
 // Starts the coordinator if `choice` says that this process hosts it. With
-// kHereIfFree, it is started only if the port is free: another agent of this
-// machine may host it. Returns null if this process must connect instead.
+// kHereIfFree, starts it only if the port is free, because another agent of
+// this machine may host the coordinator already. Returns null if this process
+// must connect instead.
 //
-// The port may be in use although no process listens on it, as the local end of
-// another program's connection. Then retries for a few seconds. Errors: those
-// of EmbeddedCoordinator::Start. Must be called after signals have been
-// blocked.
+// The kernel may have given the port to another program's outgoing connection.
+// If no process listens on a port that is in use, retries for a few seconds.
+// Errors: those of EmbeddedCoordinator::Start. Must be called after signals
+// have been blocked.
 absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
     const CoordinatorChoice& choice,
     const EmbeddedCoordinator::Options& hosting, const Voice& voice);
@@ -26,8 +27,9 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
 // Starts the standby coordinator of a node that does not host the coordinator.
 // Requires CoordinatorChoice::is_taken_over. The standby listens at the address
 // of `node`. If `node` has no address, the standby listens at the address from
-// which this node reaches the coordinator. It uses the coordinator's port if
-// that port is free on this machine, otherwise any free port.
+// which this node reaches the coordinator. The standby uses the coordinator's
+// port, or any free port in two cases: the coordinator's port is in use on this
+// machine, or a process of this machine may still become the coordinator there.
 //
 // With TLS, other nodes reach the standby by the node's host name if the
 // certificate was not issued for the address. If the standby cannot listen,

@@ -13,8 +13,8 @@
 namespace muster::launcher {
 namespace {
 
-// Reaps children that have exited, until `child` is reaped or no other child
-// has exited. Returns whether `child` was reaped; if so, sets its
+// Reaps children that have exited. Stops once `child` is reaped, or no exited
+// child is left. Returns whether `child` was reaped; if so, sets its
 // `wait_status`.
 bool ReapUntil(pid_t child, int& wait_status) {
   for (;;) {

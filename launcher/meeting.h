@@ -9,17 +9,17 @@
 
 namespace muster::launcher {
 
-// Resolves the endpoint's host and calls PlanLaunch. With several endpoints no
-// name is resolved here, because the link to the coordinator tries each of
-// them. A name that does not resolve is tried again, since names often appear
-// late while a cluster starts. After the options' connect_timeout the result is
-// Unavailable, one line.
+// Resolves the endpoint's host and calls PlanLaunch. If several endpoints are
+// given, resolves no name, because the connection to the coordinator tries each
+// endpoint later. Repeats a failed look-up, because names often appear late
+// while a cluster starts. Unavailable, one line: the name does not resolve
+// within connect_timeout.
 //
 // A signal that ends this node's part in the job ends the wait. The result is
 // then Cancelled, one line, and `exit_code` is the exit code for this process
-// (a preempted pod must not count as failed). From the first attempt on, the
-// signals of `options` stay blocked in this thread, as PrepareSignals leaves
-// them.
+// (a preempted pod must not count as failed). The first attempt blocks the
+// signals of `options` in this thread, as PrepareSignals does, and they stay
+// blocked.
 absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
                                        const Meeting& meeting,
                                        const MachineFacts& facts,

@@ -19,8 +19,9 @@ void RankOutput::Follow(std::optional<int> rank) {
   rank_ = rank;
   tail_ = {};
   if (!rank.has_value()) return;
-  // The new thread inherits this mask, so that SIGWINCH (the terminal has a new
-  // size) interrupts the thread of ncurses.
+  // Block all signals, because the new thread inherits this thread's mask.
+  // SIGWINCH (the terminal has a new size) must interrupt the thread of ncurses
+  // instead.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -41,7 +42,8 @@ void RankOutput::Run(int rank, const std::stop_token& stop) {
     const absl::Status status =
         inquire_(rank, stop, [&](const rendezvous::InquiryUpdate& update) {
           const std::lock_guard<std::mutex> lock(mutex_);
-          // A repeated inquiry sends the last lines again.
+          // Each inquiry begins with the rank's last lines. So drop the lines
+          // of the inquiry before.
           if (std::exchange(is_first, false)) tail_ = {};
           tail_.Add(update);
         });

@@ -20,8 +20,8 @@ class RankOutput {
  public:
   using Take = std::function<void(const rendezvous::InquiryUpdate&)>;
   // Follows the output of `rank` and calls `take` for each update, until the
-  // job ends or a stop is requested (AdminClient::Inquire). Called on the
-  // thread of this object.
+  // job ends or a stop is requested (AdminClient::Inquire). RankOutput calls
+  // this function on its own thread.
   using Inquire = std::function<absl::Status(
       int rank, const std::stop_token& stop, const Take& take)>;
 
@@ -30,11 +30,12 @@ class RankOutput {
   RankOutput(const RankOutput&) = delete;
   RankOutput& operator=(const RankOutput&) = delete;
 
-  // Follows another rank; nullopt: none. If the rank differs from the last one,
-  // blocks until the call of `inquire` for that one has returned.
+  // Follows another rank; nullopt: none. If another rank was followed before,
+  // blocks until the call of `inquire` for the old rank has returned.
   void Follow(std::optional<int> rank);
   // Returns the last lines of the rank that is followed. The note of the result
-  // is the reason why no further lines come; empty: unknown, or lines may come.
+  // says why no further lines come. The note is empty if lines may come or the
+  // reason is unknown.
   rendezvous::OutputTail Look();
 
  private:

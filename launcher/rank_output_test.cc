@@ -34,7 +34,7 @@ absl::Status UntilStopped(const std::stop_token& stop) {
   return absl::CancelledError("stopped");
 }
 
-// The texts of the lines, once there is one with the text `last`.
+// Waits for a line with the text `last`. Returns the texts of all lines.
 std::vector<std::string> LinesUpTo(RankOutput& output,
                                    const std::string& last) {
   const Instant deadline = MonotonicNow() + std::chrono::seconds(30);
@@ -47,7 +47,7 @@ std::vector<std::string> LinesUpTo(RankOutput& output,
   }
 }
 
-// The note, once there is one.
+// Waits for a note and returns it.
 std::string NoteOf(RankOutput& output) {
   const Instant deadline = MonotonicNow() + std::chrono::seconds(30);
   while (output.Look().note().empty() && MonotonicNow() < deadline) {

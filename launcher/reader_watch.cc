@@ -10,12 +10,12 @@ namespace muster::launcher {
 namespace {
 
 void Watch(int fd, int stop, const std::function<void()>& on_left) {
-  // Without requested events, the wait ends for errors only: a pipe has one
-  // once no reader is left.
+  // No events of `fd` are requested, so poll reports only its errors. A pipe
+  // whose last reader has left has the error POLLERR.
   pollfd watched[] = {{.fd = fd, .events = 0, .revents = 0},
                       {.fd = stop, .events = POLLIN, .revents = 0}};
   PollUntil(watched, kNoDeadline);
-  // The remaining event, POLLNVAL, means that stdout is closed.
+  // If the event is POLLNVAL, stdout is closed, and no reader has left.
   if (watched[1].revents == 0 &&
       (watched[0].revents & (POLLERR | POLLHUP)) != 0) {
     on_left();

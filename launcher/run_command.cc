@@ -48,10 +48,9 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.job = {.run_id = plan.agent.run_id,
                  .spec = plan.agent.spec,
                  .verdict_awaited_for = options.policy.coordinator_timeout};
-  // In Slurm no node waits for the verdict of an earlier coordinator. Slurm
-  // does not restart tasks, so the nodes of the earlier step are gone. If a
-  // preempted job was requeued, it must begin anew instead of showing the
-  // recorded verdict.
+  // Slurm does not restart tasks, so no node waits for the verdict of an
+  // earlier coordinator. A job that was requeued must begin anew instead of
+  // showing the recorded verdict.
   if (options.cluster == Cluster::kSlurm) {
     hosting.job.verdict_awaited_for = Duration::zero();
   }
@@ -60,7 +59,8 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.on_quarantine = options.on_quarantine;
   hosting.token = token;
   if (plan.agent.spec.max_nodes == 1) {
-    // In a job of one node, only operators connect to the coordinator.
+    // Only operators connect to the coordinator of a one-node job. So its
+    // server is set up only when one connects.
     hosting.set_up = rendezvous::GrpcServer::SetUp::kWithFirstConnection;
     // If the user gave no token, use a fresh one, so that no other user can
     // control the job.
@@ -72,8 +72,8 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   if (is_made || token != hosting.token) {
     hosting.token_parents = LocalTokenParents();
     if (is_made) {
-      // The `launch` that made this token promises that the token is never
-      // written to a disk. So the file is stored in memory if possible.
+      // A token that `launch` made must never be written to a disk. So the file
+      // is stored in memory if possible.
       hosting.token_parents.insert(hosting.token_parents.begin(),
                                    kMemoryFolder);
     }
@@ -122,8 +122,8 @@ int TellRecordedVerdict(const rendezvous::Verdict& verdict,
 }
 
 // Returns the options of the link to a coordinator that another process hosts.
-// If the user gave no token, that process may have made one and stored it in a
-// file on this machine. The link then finds the token there.
+// If the user gave no token, that process may have made a token and stored it
+// in a file on this machine. The link then finds the token there.
 rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
                                      const rendezvous::TlsFiles& tls,
                                      const std::string& token) {
@@ -204,7 +204,7 @@ std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
 }
 
 // If another process coordinates the job, returns a sentence for the dashboard
-// that names it. Empty: `here` coordinates the job.
+// that names this process. Empty: `here` coordinates the job.
 std::string ElsewhereText(const rendezvous::Coordinator& here) {
   const auto elsewhere = here.WhereElse();
   if (!elsewhere.has_value()) return "";
@@ -301,7 +301,8 @@ int RunCommand(const std::string& name, const RunOptions& options,
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,
       node->guardian.get(), link.get(), shown);
-  // Lingers here if the session failed before it could call `linger`.
+  // If the session failed early, it has not called `linger`, so it is called
+  // here.
   if (!is_over) shown.linger();
   return result.exit_code;
 }

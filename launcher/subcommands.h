@@ -11,16 +11,16 @@ namespace muster::launcher {
 // The flags of a subcommand, for shell completion.
 enum class SubcommandFlags {
   kNone,
-  kAdmin,  // AdminFlags: the subcommand asks a coordinator
+  kAdmin,  // AdminFlags, because the subcommand asks a coordinator
   kRun,    // the flags for running a job
   // the flags of `launch doctor` and those for running a job
   kDoctor,
 };
 
 // A subcommand: a first argument of `launch` that selects another action than
-// running a job. Help, docs/CLI.md and completion are generated from these
-// rows; main.cc calls the function. A program of the same name can be run as
-// ./status, or after a flag or "--".
+// running a job. The help texts, docs/CLI.md and shell completion are generated
+// from the list of subcommands; main.cc calls the function. A program of the
+// same name can be run as ./status, or after a flag or "--".
 struct Subcommand {
   const char* name;
   const char* arguments;  // arguments, as shown in usage lines
@@ -38,8 +38,8 @@ struct Subcommand {
 // All subcommands, in the order of the help text.
 const std::vector<Subcommand>& Subcommands();
 
-// The flags of the subcommands that ask a coordinator: status, watch, logs,
-// stacks, cancel, drain.
+// The flags of the subcommands that ask a coordinator: status, watch, top,
+// logs, stacks, cancel, drain, nodes.
 std::vector<Flag> AdminFlags();
 
 // Returns the row of the subcommand `argument`; null if `argument` is not a

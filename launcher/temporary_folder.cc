@@ -17,7 +17,8 @@ std::string Around(const std::string& directory) {
   return directory.substr(0, directory.rfind('/'));
 }
 
-// Creates the folder `name` in this user's folder in `parent`.
+// Creates the folder `name` in the folder of this user below `parent`
+// (MakeUserFolder).
 absl::StatusOr<std::string> MakeIn(const std::string& parent,
                                    const std::string& name) {
   constexpr int kTries = 100;

@@ -63,7 +63,8 @@ class Terminal {
     for (size_t i = 0; i < screen.lines.size(); ++i) {
       const bool is_chosen = i == screen.chosen;
       if (is_chosen) attron(A_REVERSE);
-      // A previous line with wide characters may have wrapped into this line.
+      // Clear the line first: a previous line with wide characters may have
+      // wrapped into it.
       move(static_cast<int>(i), 0);
       clrtoeol();
       addstr(screen.lines[i].c_str());
@@ -136,7 +137,9 @@ absl::Status ShowTop(
         code == kCtrlBackslash) {
       return absl::OkStatus();
     }
-    if (code == kCtrlZ) raise(SIGTSTP);  // ncurses restores the terminal
+    // Ctrl-Z: on SIGTSTP, ncurses restores the terminal before the process
+    // stops.
+    if (code == kCtrlZ) raise(SIGTSTP);
     if (const std::optional<TopKey> key = KeyOf(code)) {
       choice = AfterKey(choice, *key, *job, static_cast<size_t>(LINES));
     }

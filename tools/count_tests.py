@@ -99,8 +99,8 @@ def collect(events):
           path = urllib.parse.unquote(urllib.parse.urlparse(output['uri']).path)
           xml_paths[event_id['testResult']['label']].append(path)
   cases = []
-  # Leave out tests that were built but have no status: a tag filter excludes
-  # them from the run.
+  # Omit tests that were built but have no status: a tag filter excludes them
+  # from the run.
   for label in sorted((tests - built) | set(status)):
     if label in unhealthy:
       cases.append(Case(label, 'skipped', 'this machine lacks what it is for '

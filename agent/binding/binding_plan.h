@@ -92,9 +92,9 @@ struct BindingPlan {
 // Chooses the cores of each worker. The result equals that of PyTorch's
 // torch/numa/binding.py on the same machine with the same GPUs. All
 // hyper-threads of a core go to the same worker. `exclusive` divides a node's
-// cores by the number of GPUs at the node, used or not; the first GPUs get the
-// remaining cores. `core-complex` assigns the node's last-level caches in turn,
-// those with the most usable CPUs first.
+// cores by the number of all GPUs at the node, even unused ones. The first GPUs
+// get the remaining cores. `core-complex` assigns the node's last-level caches
+// in turn, those with the most usable CPUs first.
 //
 // InvalidArgument, one line: a worker's GPU has no usable cores, or too few for
 // `exclusive`. Pure.

@@ -40,9 +40,9 @@ struct ToolOutcome {
 };
 
 // Runs a program in a process group of its own. The group is killed at the
-// deadline, after too much output, or when `cancel_fd` becomes readable. When
-// RunTool returns, every process of the group has got SIGKILL. Callable from
-// any thread.
+// deadline, after too much output, or when `cancel_fd` becomes readable. Before
+// RunTool returns, it sends SIGKILL to all processes of the group. Callable
+// from any thread.
 ToolOutcome RunTool(const ToolRequest& request);
 
 // A shell command of the user, which is run by `sh -c`.
@@ -59,8 +59,8 @@ struct ShellCommand {
 
 // Runs the command in a process group of its own. The group is killed at the
 // deadline, on cancellation, after the command's end, and if this process dies
-// for any reason. Any thread. The error message is one line for the user: the
-// command's last line, or how it ended.
+// for any reason. Callable from any thread. The error message is one line for
+// the user: the command's last line, or how it ended.
 //
 //   FailedPrecondition  an exit code other than 0, or killed by a signal
 //   DeadlineExceeded    the deadline passed

@@ -31,9 +31,9 @@ void RemoveOldRecords(const std::string& folder, const rendezvous::Place& place,
 std::string WorkerEndsPath(const std::string& folder,
                            const rendezvous::Place& place);
 
-// The text of the file at WorkerEndsPath: for each worker its rank, host,
-// process, how it ended ("killed", "exited", "hung", "not started", "stopped"),
-// exit code or signal, time and message. Pure.
+// The text of the file at WorkerEndsPath. For each worker it contains the rank,
+// host, process, exit code or signal, time and message. It also says how the
+// worker ended: "killed", "exited", "hung", "not started" or "stopped". Pure.
 std::string WorkerEndsJson(const rendezvous::Place& place,
                            const std::vector<rendezvous::Failure>& ends);
 

@@ -13,8 +13,8 @@
 namespace muster::agent {
 namespace {
 
-// If the exchange has timed out, this node asks the store which ranks have
-// published no address. This is the time limit of that question.
+// The time limit for asking the store which ranks have published no address.
+// The question is asked after the exchange of addresses has timed out.
 constexpr Duration kAbsentRanksTimeout = std::chrono::seconds(5);
 constexpr size_t kLongestAddress = 300;
 

@@ -18,9 +18,9 @@ struct PeerMeeting {
   Instant deadline;
 };
 
-// Publishes the text `own` (at most 300 bytes) of this rank under `topic`,
-// waits for the texts of the ranks below `wanted`, and returns them in the
-// order of the ranks. Needs two round trips for any world size.
+// Publishes the text `own` (at most 300 bytes) of this rank under `topic`.
+// Waits for the texts of the ranks below `wanted`, and returns these texts in
+// the order of the ranks. Needs two round trips for any world size.
 //
 // DeadlineExceeded: names the ranks that have published nothing. Unavailable,
 // FailedPrecondition: the store cannot be reached, or the server is not a

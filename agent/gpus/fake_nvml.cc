@@ -33,8 +33,9 @@ int NumberOf(void* device) {
   return static_cast<int>(reinterpret_cast<intptr_t>(device));
 }
 
-// The value that FAKE_NVML_SET gives `key` for this GPU, else `fallback`; the
-// last of several assignments counts.
+// The value of `key` for this GPU in FAKE_NVML_SET; `fallback` if it is not
+// set. An entry for this GPU comes before an entry for all GPUs. Of several
+// such entries the last one counts.
 unsigned long long Said(void* device, const char* key,
                         unsigned long long fallback) {
   const char* text = std::getenv("FAKE_NVML_SET");
@@ -58,7 +59,8 @@ int Tell(void* device, const char* key, unsigned long long fallback,
   return 0;
 }
 
-// Like Tell, for the functions that a GPU may not support.
+// Like Tell, but returns NVML_ERROR_NOT_SUPPORTED if FAKE_NVML_SET has
+// "unsupported=1".
 template <typename Value>
 int TellIfSupported(void* device, const char* key, unsigned long long fallback,
                     Value* value) {
@@ -99,7 +101,8 @@ struct EventData {
 };
 constexpr unsigned long long kXidEvent = 8;
 struct EventSet {
-  std::vector<void*> devices;  // those whose Xid is still to be reported
+  // devices whose Xid has not been reported yet
+  std::vector<void*> devices;
 };
 struct ProcessInfo {
   unsigned pid;
@@ -158,7 +161,8 @@ int nvmlDeviceGetMaxMigDeviceCount(void* /*device*/, unsigned* count) {
   return 0;
 }
 
-// Every second instance number is unused, because real numbers have gaps too.
+// Every second instance number is unused, because NVML's instance numbers may
+// have gaps.
 int nvmlDeviceGetMigDeviceHandleByIndex(void* /*device*/, unsigned index,
                                         void** instance) {
   const int most = Setting("FAKE_NVML_MIG");
@@ -249,9 +253,9 @@ int nvmlDeviceGetPcieReplayCounter(void* device, unsigned* replays) {
   return TellIfSupported(device, "replays", 0, replays);
 }
 
-// In FAKE_NVML_SET, "link_errors" is the number of replays of each NVLink; it
-// has twice as many recoveries, and three and four times as many CRC errors of
-// flits and data.
+// In FAKE_NVML_SET, "link_errors" is the number of replays of each NVLink. The
+// other error counters of the link are multiples of this number: recoveries
+// (twice), CRC errors of flits (three times) and of data (four times).
 int nvmlDeviceGetNvLinkErrorCounter(void* device, unsigned /*link*/,
                                     int counter, unsigned long long* errors) {
   const int result = TellIfSupported(device, "link_errors", 0, errors);
@@ -295,8 +299,8 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count,
 }
 
 // In FAKE_NVML_SET, "ecc" is the number of uncorrected errors since the driver
-// was loaded, "corrected" that of corrected ones. There were 100 more of each
-// before.
+// was loaded. "corrected" is the number of corrected errors since then. Before
+// that, the GPU had 100 more errors of each kind.
 int nvmlDeviceGetTotalEccErrors(void* device, int type, int since,
                                 unsigned long long* errors) {
   const int result =

@@ -20,9 +20,8 @@ struct Gpu {
 };
 
 // The devices that CUDA_VISIBLE_DEVICES leaves visible on a machine with
-// `gpus`, in that variable's notation. The names are those in the variable; if
-// it is not set (nullopt), GPU indices, or MIG ids for a GPU with MIG
-// instances.
+// `gpus`, in that variable's notation. If the variable is not set (nullopt), a
+// GPU is named by its index, and a MIG instance by its id.
 //
 // CUDA's rules apply. An empty value hides all devices. An unknown device (-1,
 // an index or id that does not exist, any other word) hides itself and all

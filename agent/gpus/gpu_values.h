@@ -58,9 +58,9 @@ struct GpuXids {
 
 // A node's GPUs as its metrics show them.
 struct GpuSnapshot {
-  // Time since the values were read, or since the first attempt while no
-  // reading has succeeded. It grows while the driver hangs or fails. nullopt:
-  // the node has no NVIDIA driver.
+  // The age of the values. While no reading has succeeded: the time since the
+  // first attempt. The age grows while the driver hangs or fails. nullopt: the
+  // node has no NVIDIA driver.
   std::optional<Duration> age;
   std::vector<GpuValues> gpus;
   std::vector<GpuXids> xids;

@@ -22,13 +22,14 @@ constexpr Result kSuccess = NvmlLibrary::kSuccess;
 
 // The longest time that the destructor waits for the threads.
 constexpr Duration kEndTimeout = std::chrono::seconds(1);
-// The longest time that the thread of the Xids does not look for the end.
+// The longest wait for an Xid, in milliseconds. After each wait the thread
+// checks whether it must end.
 constexpr unsigned kEventWaitMs = 200;
-// The pause after a failure of the library that is not the end of a wait. A GPU
-// that is lost makes each wait for events fail at once.
+// If a wait for Xids fails with another error than a timeout, the thread pauses
+// for this time. If a GPU is lost, each wait fails at once.
 constexpr Duration kPauseAfterFailure = std::chrono::seconds(1);
 constexpr Duration kLongestWait = std::chrono::hours(1);
-// The number of Xids kept for Follow.
+// The maximum number of Xids that are kept until Follow sets a callback.
 constexpr size_t kMaxPending = 16;
 
 // The layout of nvmlEventData_t in nvml.h.
@@ -58,7 +59,8 @@ struct GpuWatch::State {
   std::vector<GpuValues> values;
   std::vector<GpuXids> xids;
   std::function<void(const XidSeen&)> on_xid;
-  std::deque<XidSeen> pending;  // those that nobody has followed, oldest first
+  // Xids that came while no callback was set, oldest first
+  std::deque<XidSeen> pending;
 };
 
 GpuWatch::GpuWatch(Options options)
@@ -145,7 +147,8 @@ void GpuWatch::ListenForXids(const std::shared_ptr<State>& state) {
   if (nvml.Call("nvmlEventSetCreate", &set) != kSuccess) return;
   const absl::Cleanup free_set = [&] { nvml.Call("nvmlEventSetFree", set); };
   if (nvml.Call("nvmlDeviceGetCount_v2", &count) != kSuccess) return;
-  std::vector<Device> devices;  // those that report Xids, as in State::xids
+  // devices that report Xids, in the order of State::xids
+  std::vector<Device> devices;
   std::vector<GpuXids> xids;
   for (unsigned i = 0; i < std::min(count, NvmlLibrary::kMaxGpus); ++i) {
     Device device = nullptr;
@@ -185,7 +188,8 @@ void GpuWatch::ListenForXids(const std::shared_ptr<State>& state) {
       seen.gpu = gpu.index;
       seen.uuid = gpu.uuid;
     }
-    // The lock is held, so that no call follows Follow or the destruction.
+    // The lock is held during the call. Therefore this callback is not called
+    // any more after Follow has replaced it, or after the destruction.
     if (state->on_xid) {
       state->on_xid(seen);
       continue;

@@ -10,36 +10,39 @@
 
 namespace muster::agent {
 
-// Reads the values of the node's GPUs while somebody looks at them, and listens
-// for Xids, each in a thread of its own: a call of NVIDIA's library may hang
-// with the driver, and no other thread waits for it. A thread that hangs
-// outlives this object; it owns all that it uses. Thread-safe.
+// Reads the values of the node's GPUs while a caller uses Look, and listens for
+// Xids (error codes of NVIDIA's driver). Each task has its own thread, because
+// a call of NVIDIA's library may hang. No other thread waits for such a call. A
+// thread that hangs outlives this object, and owns all data that it uses.
+// Thread-safe.
 class GpuWatch {
  public:
   struct Options {
     std::string library = "libnvidia-ml.so.1";
-    // Time from the beginning of one reading to that of the next one.
+    // The time between the beginnings of two readings.
     Duration interval = std::chrono::seconds(5);
-    // Readings stop this long after the newest Look, and begin again with the
-    // next one. It is longer than the interval of any scrape.
+    // Readings stop after this time without a call of Look. The next call
+    // starts them again. The time is longer than the usual interval of a
+    // scrape.
     Duration idle_after = std::chrono::minutes(5);
   };
 
-  // Begins with one reading, so that the first Look has values.
+  // Starts with one reading, so that values are available soon.
   explicit GpuWatch(Options options);
-  // Waits at most a second for the threads.
+  // Waits at most one second for the threads to end.
   ~GpuWatch();
   GpuWatch(const GpuWatch&) = delete;
   GpuWatch& operator=(const GpuWatch&) = delete;
 
-  // Calls `on_xid` for each Xid, on a thread of this object; at once for the
-  // newest Xids that nobody has followed. Null: nobody follows. No call of an
-  // earlier function follows the return, and none the destruction. `on_xid`
-  // must not wait.
+  // Sets the callback for Xids; null: none. A thread of this object calls it
+  // for each new Xid. Follow itself first calls it for the newest Xids that
+  // came while no callback was set. After Follow has returned, the earlier
+  // callback is not called any more. After the destruction no callback is
+  // called. `on_xid` must not block.
   void Follow(std::function<void(const XidSeen&)> on_xid);
 
-  // The newest values, and the Xids since the beginning. Never waits for the
-  // library.
+  // Returns the newest values, and the Xids since this object was made. Never
+  // waits for the library.
   GpuSnapshot Look();
 
  private:

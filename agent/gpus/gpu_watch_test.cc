@@ -44,7 +44,7 @@ class GpuWatchTest : public ::testing::Test {
     });
   }
 
-  // Waits until `count` Xids were reported. Returns those.
+  // Waits until `count` Xids were reported, and returns them.
   std::vector<XidSeen> AwaitXids(size_t count) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait_until(lock, ToSteady(MonotonicNow() + kTimeout),
@@ -52,7 +52,8 @@ class GpuWatchTest : public ::testing::Test {
     return xids_;
   }
 
-  // Looks until `holds`. Returns the newest snapshot.
+  // Calls Look until `holds` accepts the snapshot, or the deadline passes.
+  // Returns the newest snapshot.
   template <typename Condition>
   GpuSnapshot LookUntil(GpuWatch& watch, Condition holds) {
     const Instant deadline = MonotonicNow() + kTimeout;
@@ -99,7 +100,7 @@ TEST_F(GpuWatchTest, ReadingsStopWhileNobodyLooks) {
   Set("FAKE_NVML_GPUS", "1");
   GpuWatch::Options options = OptionsOf();
   options.interval = milliseconds(1);
-  // Each Look is already too old for a further reading.
+  // With zero, a call of Look never causes a further reading.
   options.idle_after = Duration::zero();
   GpuWatch watch(options);
   const GpuSnapshot first = LookUntil(
@@ -140,7 +141,7 @@ TEST_F(GpuWatchTest, XidsThatNobodyHasFollowedAreToldLater) {
   });
   Follow(watch);
   EXPECT_THAT(AwaitXids(2), SizeIs(2));
-  // They are told once.
+  // Each Xid is passed to only one callback.
   Follow(watch);
   EXPECT_THAT(AwaitXids(2), SizeIs(2));
 }

@@ -21,13 +21,13 @@ namespace muster::agent {
 namespace {
 
 constexpr size_t kMaxMachineGpus = 1024;
-// An upper bound of the size of a file that this program may have written.
+// The maximum size of a file that this program has written.
 constexpr size_t kMaxFileBytes = 512;
 
 std::string LineOf(const JobFiles& files) { return files.job + "\n"; }
 
-// A GPU or a MIG instance by its place: in the list of GPUs, and among the
-// GPU's MIG instances (nullopt: the whole GPU).
+// A GPU or a MIG instance. `gpu`: index in the list of GPUs. `instance`: index
+// among the GPU's MIG instances; nullopt: the whole GPU.
 struct Place {
   size_t gpu = 0;
   std::optional<size_t> instance;
@@ -81,14 +81,15 @@ bool IsOfThisJob(int folder, const std::string& name, const JobFiles& files) {
 
 // Returns errno; 0: written.
 int WriteOne(int folder, const std::string& name, const std::string& line) {
-  // The exporter skips this name, because it is no number.
+  // The exporter skips this temporary file, because its name is not a number.
   const std::string beside = absl::StrCat(".", name, ".", getpid());
   unlinkat(folder, beside.c_str(), 0);
   const OwnedFd file(
       openat(folder, beside.c_str(),
              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file.open()) return errno;
-  // The exporter may be another user, and the umask may forbid it to read.
+  // The exporter may run as another user, and the umask may deny it read
+  // access.
   if (fchmod(file.get(), 0644) == 0 && WriteAll(file.get(), line) &&
       renameat(folder, beside.c_str(), folder, name.c_str()) == 0) {
     return 0;

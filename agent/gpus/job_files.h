@@ -9,10 +9,11 @@
 
 namespace muster::agent {
 
-// The files that tell NVIDIA's dcgm-exporter which job a GPU works for, so that
-// its series get the label hpc_job. The exporter reads them at each scrape
-// (internal/pkg/transformation/hpc.go of github.com/NVIDIA/dcgm-exporter,
-// option --hpc-job-mapping-dir, variable DCGM_HPC_JOB_MAPPING_DIR):
+// The files that tell NVIDIA's dcgm-exporter which job uses a GPU. The exporter
+// adds the job to the GPU's metrics as the label hpc_job. It reads the files at
+// each scrape (internal/pkg/transformation/hpc.go of
+// github.com/NVIDIA/dcgm-exporter, option --hpc-job-mapping-dir, variable
+// DCGM_HPC_JOB_MAPPING_DIR):
 //   - a file for each GPU, named by DCGM's number of the GPU; versions that
 //     know MIG also read NUMBER.INSTANCE. Files with other names are skipped;
 //   - each line is the id of a job. All series of the GPU are repeated for each
@@ -30,28 +31,29 @@ struct JobFiles {
 // The names of the files of the GPUs in `visible`, which is in the notation of
 // CUDA_VISIBLE_DEVICES. `machine`: the PCI addresses of all GPUs of the
 // machine, ascending, in DCGM's order; a process in a container or a Slurm job
-// may see some GPUs only, with other numbers. A GPU that is not in `machine`
-// has its place in `gpus` as its number. Pure.
+// may see some GPUs only, with other numbers. If a GPU is not in `machine`, its
+// number is its index in `gpus`. Pure.
 std::vector<std::string> JobFileNames(const std::vector<std::string>& visible,
                                       const std::vector<Gpu>& gpus,
                                       const std::vector<std::string>& machine);
 
-// The PCI addresses of the GPUs that NVIDIA's driver has bound, ascending.
-// `root`: the folder that contains "sys"; empty: /. Empty if unknown.
+// The PCI addresses of the GPUs that use NVIDIA's driver, ascending. `root`:
+// the folder that contains "sys"; empty: /. Returns an empty list if the
+// addresses are unknown.
 std::vector<std::string> MachineGpuAddresses(const std::string& root = "");
 
-// Writes the files. Each one replaces a file or link of its name, which is
-// never followed. The folder must exist. Unavailable: the reason, with the
-// path; the other files are written nevertheless. Blocks for as long as the
-// file system does.
+// Writes the files. Each file replaces an existing file or link with its name.
+// A link is never followed. The folder must exist. Unavailable: the reason,
+// with the path; the other files are written nevertheless. Blocks for as long
+// as the file system does.
 absl::Status WriteJobFiles(const JobFiles& files);
 
-// Removes those of the files that contain this job. Files of another job, links
-// and folders are left alone.
+// Removes the files in `files` that contain this job. Keeps the files of other
+// jobs, links and folders.
 void RemoveJobFiles(const JobFiles& files);
 
-// Removes the files of this node's GPUs whatever job they name: an agent that
-// was killed together with its guardian has left them.
+// Removes the files of this node's GPUs, whatever job they name. Such files are
+// left over if an agent was killed together with its guardian.
 void RemoveStaleJobFiles(const JobFiles& files);
 
 }  // namespace muster::agent

@@ -34,13 +34,14 @@ TEST(JobFileNamesTest, NumbersAreThoseOfTheMachine) {
               ElementsAre("1", "2"));
   EXPECT_THAT(JobFileNames({"GPU-ab2", "GPU-aa"}, TwoGpus(), machine),
               ElementsAre("2", "1"));
-  // An unknown machine: the place among the GPUs that this process sees.
+  // If the machine's GPUs are unknown, a GPU's number is its index among the
+  // GPUs that this process sees.
   EXPECT_THAT(JobFileNames({"0", "1"}, TwoGpus(), {}), ElementsAre("0", "1"));
 }
 
 TEST(JobFileNamesTest, AMigInstanceHasItsGpusAndItsOwnNumber) {
   EXPECT_THAT(JobFileNames({"MIG-c"}, TwoGpus(), {}), ElementsAre("1.7"));
-  // An instance whose number is unknown counts as its GPU.
+  // If the number of a MIG instance is unknown, the number of its GPU is used.
   EXPECT_THAT(JobFileNames({"MIG-d"}, TwoGpus(), {}), ElementsAre("1"));
 }
 
@@ -119,7 +120,8 @@ TEST_F(JobFilesTest, LinksAreReplacedAndNeverFollowed) {
   const std::string target = folder_ + "/target";
   Write("target", "job-7\n");
   ASSERT_EQ(symlink(target.c_str(), (folder_ + "/0").c_str()), 0);
-  // The link's target has the job's line, and stays.
+  // The link's target contains the job's line, but neither link nor target is
+  // removed.
   RemoveJobFiles(Of("job-7"));
   EXPECT_THAT(Names(), UnorderedElementsAre("target", "0"));
   EXPECT_TRUE(WriteJobFiles(Of("other")).ok());

@@ -44,8 +44,8 @@ void ReadUse(const NvmlLibrary& nvml, Device device, GpuValues& gpu) {
     gpu.utilization = use.gpu / 100.0;
     gpu.memory_utilization = use.memory / 100.0;
   }
-  // The second version alone does not count the driver's own memory as used;
-  // DCGM reads it, too.
+  // Only the second version of the function does not count the driver's own
+  // memory as used. DCGM uses this version, too.
   MemoryV2 memory = {};
   memory.version = sizeof(memory) | 2u << 24;
   if (nvml.Call("nvmlDeviceGetMemoryInfo_v2", device, &memory) == kSuccess) {
@@ -145,7 +145,7 @@ void ReadLinkErrors(const NvmlLibrary& nvml, Device device, GpuValues& gpu) {
         kSuccess) {
       break;
     }
-    // A link that is down may refuse its counters.
+    // If a link is down, NVML may refuse to read its error counters.
     constexpr int kReplay = 0, kRecovery = 1, kCrcFlit = 2, kCrcData = 3;
     any |= AddLinkErrors(nvml, device, link, kReplay, &errors.replay);
     any |= AddLinkErrors(nvml, device, link, kRecovery, &errors.recovery);

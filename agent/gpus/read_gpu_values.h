@@ -11,7 +11,8 @@ namespace muster::agent {
 
 // Reads the values of all GPUs from NVIDIA's management library. Takes tens of
 // milliseconds; never returns if the driver hangs. NotFound: there is no
-// library or no driver. Internal, with the library's message: it failed.
+// library or no driver. Internal, with the library's message: the library
+// failed.
 absl::StatusOr<std::vector<GpuValues>> ReadGpuValues(
     const std::string& library);
 

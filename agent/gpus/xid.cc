@@ -14,9 +14,9 @@ struct Meaning {
 
 // The source is NVIDIA's Xid catalogue of 2025
 // (https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html). The
-// table has the Xids that apply to A100 or newer GPUs, for which the catalogue
-// demands a reset of the GPU, a reboot of the machine, a check of its cables or
-// the repair of an NVLink, and names a part of the GPU. Not in the table:
+// table has the Xids of A100 or newer GPUs for which the catalogue names a part
+// of the GPU and demands one of these actions: reset the GPU, reboot the
+// machine, check its cables, or repair an NVLink. Not in the table:
 //   - 94 (a memory error that ended one program): the GPU goes on working,
 //   - 92, 63, 156, 157 (rows or parts taken out of use): the catalogue says to
 //     go on,

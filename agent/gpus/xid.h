@@ -26,8 +26,8 @@ const char* NameOf(XidKind kind);
 // The kind of an Xid; kOther for an unknown number. Pure.
 XidKind KindOf(int xid);
 
-// The meaning of an Xid in a few words; empty for an Xid that is not in the
-// table of Xids that mean broken hardware. Pure.
+// The meaning of an Xid in a few words. Empty if the Xid is not in the table of
+// Xids that mean broken hardware. Pure.
 const char* MeaningOf(int xid);
 
 // An Xid of one GPU, as the driver reported it.

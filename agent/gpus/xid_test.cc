@@ -14,7 +14,7 @@ TEST(XidTest, KindsFollowTheCatalogue) {
     EXPECT_EQ(KindOf(xid), XidKind::kApplication) << xid;
     EXPECT_STREQ(MeaningOf(xid), "") << xid;
   }
-  // Errors after which the GPU goes on, and numbers without a meaning.
+  // Xids after which the GPU continues to work, and numbers without a meaning.
   for (const int xid : {63, 92, 94, 109, 0, -1, 9999}) {
     EXPECT_EQ(KindOf(xid), XidKind::kOther) << xid;
   }

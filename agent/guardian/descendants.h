@@ -60,7 +60,7 @@ void SignalProcess(const ProcessEntry& process, int signal);
 std::vector<ProcessEntry> ChildrenOfThisProcess();
 
 // The agent's clean-up after the guardian's death. The agent is a sub-reaper,
-// so the workers and their descendants have become the agent's children, and
+// so the workers and their descendants have become the agent's children. They
 // are killed and reaped. The agent cannot distinguish these orphans from its
 // other children, so the caller names the children to spare.
 class OrphanSweep {
@@ -88,9 +88,9 @@ class OrphanSweep {
 };
 
 // The children of this process that are not workers: the guardians (usually
-// one) and the NCCL id processes. When a guardian has died, this process kills
-// the workers that the guardian left, but must not kill the processes in this
-// list. Thread-safe.
+// one) and the NCCL id processes. After a guardian's death this process kills
+// the orphaned workers, but must not kill the processes in this list.
+// Thread-safe.
 class SparedChildren {
  public:
   static SparedChildren& OfThisProcess();

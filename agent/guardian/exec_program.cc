@@ -95,8 +95,8 @@ StartFailure ExecProgram(const std::vector<std::string>& argv,
                         error == ENOTDIR || why.error == EISDIR;
     if (here || (!absent && error != EACCES)) return why;
     // A file without permission to execute does not end the search: a later
-    // directory of PATH may have an executable file of this name. If none has,
-    // the error about this file says more than "not found".
+    // directory of PATH may have an executable file of this name. If no
+    // directory has one, an error about this file says more than "not found".
     if (error == EACCES && !absent && failure.error == ENOENT) failure = why;
   }
   return failure;

@@ -385,7 +385,7 @@ void Guardian::Impl::RemoveAfterwards(const std::string& folder) {
 }
 
 void Guardian::Impl::RemoveAfterwards(const JobFiles& files) {
-  // An error is ignored, as above.
+  // An error is ignored. It means that the guardian is dead.
   Send(Encode(Command(JobFilesCommand{files})), {}).IgnoreError();
 }
 
@@ -412,9 +412,9 @@ void Guardian::Impl::Append(Notice notice) {
                                      ended->wait_status, ended->signalled});
   } else if (auto* gone = std::get_if<AllGoneNotice>(&notice);
              gone != nullptr && gone->starts_taken == starts_sent_) {
-    // An AllGoneNotice that the guardian sent before the latest Start is
-    // ignored, because another one follows. This notice is up to date: when no
-    // process was left, the guardian had received every Start of this agent.
+    // Only an AllGoneNotice that follows the agent's latest Start becomes an
+    // event. An older notice is outdated: the guardian sends another one once
+    // no process is left.
     events_.emplace_back(AllGone{std::move(gone->left_behind)});
   }
 }

@@ -18,8 +18,8 @@
 
 namespace muster::agent {
 
-// An event of the guardian: a worker was started. In all events a worker is
-// identified by its local rank, which is reused only after the exit of the
+// An event of the guardian: a worker was started. In all events the local rank
+// identifies a worker. A local rank is used again only after the exit of its
 // earlier worker was reported.
 struct WorkerStarted {
   int local_rank = 0;
@@ -58,8 +58,8 @@ using GuardianEvent = std::variant<WorkerStarted, WorkerNotStarted, WorkerEnded,
 // before any thread or gRPC exists. Guardian and agent are both sub-reapers,
 // and each holds one end of a socket to the other. If one of them dies for any
 // reason, the other kills all remaining processes, including grandchildren in
-// sessions of their own. (If both are killed at the same time, the workers die
-// by their parent-death signal, but not the workers' descendants.)
+// sessions of their own. (If both are killed at the same time, the parent-death
+// signal kills the workers, but the workers' descendants survive.)
 //
 // After the guardian's death every child of this process counts as a worker's
 // orphan, except children that existed before Fork and other guardians. If this
@@ -101,8 +101,8 @@ class Guardian {
   // process has ended in any way. Replaces the folder of an earlier call.
   void RemoveAfterwards(const std::string& folder);
 
-  // Makes the guardian remove the job's files of GPUs (RemoveJobFiles) after
-  // this process has ended in any way. Replaces the files of an earlier call.
+  // Makes the guardian call RemoveJobFiles for `files` after this process has
+  // ended in any way. Replaces the files of an earlier call.
   void RemoveAfterwards(const JobFiles& files);
 
   // Makes the guardian restore the modes of `terminal` after the end of this

@@ -280,8 +280,8 @@ TEST(GuardianDeath, AllGoneWaitsForTheLastDescendant) {
   StartAll(guardian.get(), {kDaemonOfADeadWorker}, &out);
   EventReader events(guardian.get());
   events.Await<WorkerEnded>();
-  // If the guardian sent AllGone too early, this event would arrive before the
-  // start of the next worker, because the guardian reports events in order.
+  // The guardian reports events in order. If it sent AllGone too early, AllGone
+  // would arrive before the start of the next worker.
   ASSERT_TRUE(guardian->Start(Staged(1, {"exit", "0"}, out)).ok());
   EXPECT_TRUE(std::holds_alternative<WorkerStarted>(events.Next()));
   EXPECT_TRUE(std::holds_alternative<WorkerEnded>(events.Next()));

@@ -45,8 +45,8 @@ class EventReader {
   std::vector<GuardianEvent> events_;
 };
 
-// Waits until the process has ended (a zombie has ended). Returns false at the
-// deadline.
+// Waits until the process has exited; a zombie counts as exited. Returns false
+// at the deadline.
 bool Ends(const OwnedFd& pidfd);
 
 }  // namespace muster::agent

@@ -92,8 +92,8 @@ constexpr char kName[] = "muster-guardian";
 
 // Sets the process's short name, and replaces the command line that the
 // guardian inherits from the agent. Otherwise `pkill -9 -f NAME`, with the name
-// of launch or of the script, would also kill the guardian, which must kill the
-// workers.
+// of launch or of the script, would also kill the guardian, and nobody would
+// kill the workers.
 void SetProcessName() {
   prctl(PR_SET_NAME, kName);
   const OwnedFd file(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
@@ -125,8 +125,8 @@ OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   // All signals stay blocked: SIGTERM to a whole cgroup (systemd, Slurm) must
   // not end the guardian, and a stop signal must not suspend it while the agent
-  // dies. If SIGCHLD were ignored (inherited), the kernel would reap the
-  // workers itself.
+  // dies. SIGCHLD gets its default handling. If the guardian had inherited an
+  // ignored SIGCHLD, the kernel would reap the workers.
   struct sigaction by_default = {};
   by_default.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &by_default, nullptr);
@@ -163,8 +163,8 @@ constexpr size_t kMaxUnsentBytes = 1 << 20;
 constexpr int kMaxStarting = 32;
 
 // Returns a longer interval between searches for descendants, in milliseconds.
-// A process in an uninterruptible system call (a device, a dead file server)
-// may die late.
+// The interval grows, because a process in an uninterruptible system call (a
+// device, a dead file server) may die late.
 int Longer(int milliseconds) {
   return std::min(2 * milliseconds, kLongestSweepMilliseconds);
 }
@@ -267,8 +267,8 @@ class GuardianLoop {
   // keeps the start in postponed_.
   void Attempt(int local_rank, Postponed start);
   void AttemptPostponed();
-  // Drops the postponed starts of the workers that a terminating signal
-  // addresses, and reports the workers as killed by this signal.
+  // Drops the postponed starts of workers to which a terminating signal is
+  // addressed. Reports these workers as killed by the signal.
   void Withdraw(const SignalCommand& command);
   void Handle(const SignalCommand& command);
   void Handle(RemoveCommand command) { folder_ = std::move(command.folder); }
@@ -299,8 +299,9 @@ class GuardianLoop {
   // Process groups whose leader, a worker, has been reaped; a descendant of the
   // worker may still be in them.
   std::set<pid_t> leaderless_groups_;
-  // A leftover process that got a terminating signal since the last AllGone. If
-  // the process ends because of the signal, `who` is added to left_behind_.
+  // A leftover process that got a terminating signal since the last
+  // AllGoneNotice. If the process ends because of the signal, `who` is added to
+  // left_behind_.
   struct Signalled {
     LeftBehind who;
     bool caught = false;  // whether the process has a handler for the signal
@@ -315,9 +316,9 @@ class GuardianLoop {
   // number of workers whose program has not been executed yet
   int starting_ = 0;
   uint64_t starts_taken_ = 0;
-  // whether a worker was started since the last AllGone
+  // whether a worker has been started since the last AllGoneNotice
   bool occupied_ = false;
-  // whether new descendants are killed at once; reset with AllGone
+  // whether new descendants are killed at once; reset when no process is left
   bool sweeping_ = false;
   int sweep_milliseconds_ = kSweepMilliseconds;
   Instant next_sign_ = MonotonicNow() + kGuardianSignEvery;

@@ -8,9 +8,10 @@
 namespace muster::agent {
 
 // Turns a freshly forked child into the guardian's process. The process gets
-// its own session and name, becomes a sub-reaper, has /dev/null as stdio and no
-// other descriptors than `kept`. All signals are blocked before the call and
-// stay blocked. Returns a signalfd for SIGCHLD; closed if it cannot be created.
+// its own session and name and becomes a sub-reaper. Its stdio is /dev/null,
+// and it keeps no other descriptors than `kept`. All signals are blocked before
+// the call and stay blocked. Returns a signalfd for SIGCHLD; closed if it
+// cannot be created.
 OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept);
 
 // The main function of the guardian, called in the child that Guardian::Fork

@@ -5,8 +5,8 @@
 
 namespace muster::agent {
 
-// A process started by a worker that outlived the worker and was stopped by
-// Muster.
+// A process that a worker started. It outlived the worker, and Muster stopped
+// it.
 struct LeftBehind {
   int rank = -1;  // value of RANK in its environment; -1: unknown
   // name of the process as the kernel has it (comm), at most 15 bytes

@@ -21,10 +21,10 @@ namespace muster::agent {
 int BindToCpus(const std::vector<int>& cpus);
 
 // Makes this process and its future children take memory from NUMA node
-// `numa_node` as long as the node has free memory. The kernel may refuse (a
-// container's seccomp profile does). Memory then comes from the node of the CPU
-// that first touches the memory. If the process is bound to the CPUs of
-// `numa_node`, this is `numa_node` as well.
+// `numa_node` as long as the node has free memory. The kernel may refuse this,
+// for instance because of a container's seccomp profile. Memory then comes from
+// the node of the CPU that first touches it. For a process that is bound to the
+// CPUs of `numa_node`, that node is `numa_node`.
 void PreferMemoryOf(int numa_node);
 
 struct SpawnRequest {
@@ -57,11 +57,12 @@ struct Spawned {
   OwnedFd outcome;
 };
 
-// Forks a child that executes the program. The child leads its own session,
-// dies (SIGKILL) with this thread, has default signal dispositions except for
-// `ignored_signals`, an empty signal mask, and no descriptors besides 0, 1, 2
-// and `key_fd`. Does not wait: if the program's file system hangs, only the
-// child blocks. For a single-threaded process with open descriptors 0, 1 and 2.
+// Forks a child that executes the program. The child leads its own session, and
+// dies (SIGKILL) with this thread. It has default signal dispositions except
+// for `ignored_signals`, and an empty signal mask. It has no descriptors
+// besides 0, 1, 2 and `key_fd`. Does not wait: if the program's file system
+// hangs, only the child blocks. For a single-threaded process with open
+// descriptors 0, 1 and 2.
 std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request);
 
 // Sends `signal` to the process group that a spawned child leads. While

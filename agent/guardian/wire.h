@@ -63,8 +63,8 @@ struct SignalCommand {
 struct RemoveCommand {
   std::string folder;
 };
-// The agent's command to remove its job's files of GPUs after the agent's end
-// (RemoveJobFiles). Replaces the files of an earlier command.
+// The agent's command to call RemoveJobFiles for `files` after the agent's end.
+// Replaces the files of an earlier command.
 struct JobFilesCommand {
   JobFiles files;
 };

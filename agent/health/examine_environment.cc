@@ -49,8 +49,8 @@ void ExamineLoopback(const NodeFacts& facts, const std::string& setting,
                      const std::vector<std::string>& chosen,
                      std::vector<Finding>& findings) {
   const auto usable = Usable(facts.network);
-  // If a node has only loopback interfaces, it has no choice, and nothing is
-  // reported.
+  // If the node has only loopback interfaces, there is no better choice, and
+  // nothing is reported.
   if (AllLoopback(facts.network, chosen) &&
       !AllLoopback(facts.network, usable)) {
     findings.push_back(

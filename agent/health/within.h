@@ -16,17 +16,17 @@ namespace muster::agent {
 // limit, repeated checks would accumulate threads. Thread-safe.
 class StuckCalls {
  public:
-  // Runs `work` in a thread of its own. All signals are blocked in the thread:
-  // the kernel must not deliver a signal that ends the process to a thread that
-  // is stuck. Returns false if too many calls are stuck, or if the system
+  // Runs `work` in a thread of its own. All signals are blocked in the thread.
+  // Otherwise the kernel could deliver a signal for this process to a thread
+  // that is stuck. Returns false if too many calls are stuck, or if the system
   // cannot create a thread.
   static bool Start(std::function<void()> work);
 };
 
 // The result of `work`; nullopt if `work` does not return by `deadline`. A call
-// into a hanging driver or file system cannot be cancelled, so `work` then
-// continues in a thread of its own, and must own all that it uses. If too many
-// such threads exist, the result is nullopt at once.
+// into a hanging driver or file system cannot be cancelled. After the deadline
+// `work` therefore continues in a thread of its own, and must own all that it
+// uses. If too many such threads exist, the result is nullopt at once.
 template <typename T>
 std::optional<T> Within(Instant deadline, std::function<T()> work) {
   struct Pending {

@@ -30,7 +30,8 @@ struct AgentPolicy {
   Duration coordinator_timeout = std::chrono::seconds(600);
   // Signals that are forwarded to all workers of the job.
   std::vector<int> signals_to_forward;
-  // Signals that remove only this node from the job, such as a pod's eviction.
+  // Signals that remove only this node from the job, such as the SIGTERM of a
+  // pod's eviction.
   std::vector<int> signals_to_leave;
   // The rules that decide when a silent worker counts as hung.
   HangPolicy hangs;
@@ -39,8 +40,8 @@ struct AgentPolicy {
   // Whether the agent tries again, until connect_timeout, if it reaches the
   // coordinator of another job. Otherwise the agent exits at once.
   bool retries_wrong_coordinator = false;
-  // Another live agent may hold this node's place in the job. Whether this
-  // agent then waits, instead of being refused.
+  // Whether this agent waits if another live agent has this node's place in the
+  // job. Otherwise the coordinator refuses this agent.
   bool waits_for_place = false;
   // The exit code if the job succeeded and this node never got a place in it.
   int never_ran_exit_code = rendezvous::kNeverRanExitCode;

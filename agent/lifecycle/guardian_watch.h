@@ -23,8 +23,8 @@ inline constexpr Duration kGuardianSignEvery = std::chrono::seconds(2);
 // guardian. Pure.
 class GuardianWatch {
  public:
-  // The running time of the agent without a sign of life after which the
-  // guardian counts as unresponsive.
+  // If the agent has run for this time without a sign of life from the
+  // guardian, the guardian counts as unresponsive.
   static constexpr Duration kDeadline = std::chrono::seconds(10);
   // The longest permitted time between two calls of Look.
   static constexpr Duration kLookEvery = std::chrono::milliseconds(2500);

@@ -29,8 +29,9 @@ enum class WorkerState {
 // from the pauses between the worker's reports in this round. The learned value
 // is ten times the longest pause. It is at least five minutes, because a first
 // checkpoint or evaluation may come, and at most an hour more than the longest
-// pause. Learning needs five pauses; before that a worker without another value
-// has no deadline. Before its first report no worker has a deadline.
+// pause. Nothing is learned before five pauses are known; a worker without
+// another value then has no deadline. Before its first report no worker has a
+// deadline.
 class HangWatch {
  public:
   static constexpr int kLeastPauses = 5;
@@ -117,9 +118,9 @@ inline constexpr int kTogetherDivisor = 10;
 // The first of these that exists is blamed. 1. A worker that a signal has
 // stopped, however short its silence, because its peers wait for it. 2. A
 // worker in an uninterruptible wait, if it fell silent together with `overdue`
-// and is nearly overdue. 3. A worker whose main thread has ended, on the same
-// two conditions. 4. `overdue`. If there are several such workers, the one that
-// fell silent first is blamed. Pure.
+// and is nearly overdue. 3. A worker whose main thread has ended, on the two
+// conditions of rule 2. 4. `overdue`. If there are several such workers, the
+// one that fell silent first is blamed. Pure.
 HangBlame BlameHang(Instant now, const HangWatch::Silence& overdue,
                     const std::vector<SilentWorker>& silent,
                     const std::string& records);

@@ -30,8 +30,8 @@ constexpr Duration kQuietStart = std::chrono::seconds(2);
 // an error file is assumed to have happened this long before it was noticed.
 constexpr Duration kLateEnd = std::chrono::seconds(1);
 
-// The longest wait for the verdict of a node that already knows that the job
-// has ended. The coordinator repeats the verdict to such a node.
+// The longest time for which a node waits for the verdict after it knows that
+// the job has ended. The coordinator repeats the verdict to such a node.
 constexpr Duration kVerdictTimeout = std::chrono::seconds(60);
 
 std::string Ranks(const rendezvous::Place& place, int slots) {
@@ -123,9 +123,9 @@ void Lifecycle::On(const DirectiveCame& event) {
     Notice(absl::StrCat("round ", round_, " broke because ", directive.reason,
                         "; what was named before followed from it"));
   }
-  // If this node runs no worker, an order to stop the round changes nothing
-  // here, so a report must confirm the order. Every other directive has an
-  // effect that the next report shows.
+  // Reports the receipt of an order to stop the round. If this node runs no
+  // worker, the order changes nothing here, so no other report would confirm
+  // it. Every other directive has an effect that the next report shows.
   if ((newer || was_due) &&
       directive.kind == rendezvous::DirectiveKind::kStop) {
     changed_ = true;
@@ -256,9 +256,9 @@ void Lifecycle::On(const WorkersGone& event) {
 }
 
 // Ends the round on this node once nothing is left to wait for. WorkersGone may
-// arrive before every worker was started (the first one died early), or
-// although no worker ever ran (none could be started). In both cases the
-// failure of the last worker ends the round.
+// arrive before every worker was started, if the first worker died early. It
+// may also arrive if no worker could be started. In both cases the failure of
+// the last worker ends the round.
 void Lifecycle::Settle() {
   if (pending_ > 0 || any_left_ || !HasWorkers()) return;
   // After a preemption notice the round continues until the user's preemption
@@ -281,7 +281,8 @@ void Lifecycle::On(const GuardianDied& event) {
   kill_at_.reset();
   health_.RoundEnded();
   if (leave_.has_value()) return;
-  // The other nodes are told the cause alone; here it is the last line.
+  // The report to the coordinator contains only the reason. The last message on
+  // this node also says what follows.
   leaving_ = leaving_.value_or(event.reason);
   GiveUp(1, absl::StrCat(event.reason,
                          "; this node has lost its workers, and leaves the job "
@@ -440,7 +441,8 @@ void Lifecycle::Stop(int signal, Duration grace) {
     phase_ = rendezvous::NodePhase::kStopping;
     changed_ = true;
     // kill_at_ may already be set: after a success it is the time of SIGKILL
-    // for leftover processes. This stop has a grace period of its own.
+    // for leftover processes. The stop that begins now has a grace period of
+    // its own.
     kill_at_.reset();
     killed_ = false;
     broke_at_ = now_;

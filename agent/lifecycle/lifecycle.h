@@ -55,14 +55,15 @@ class Lifecycle {
     // The interval of health checks while a node waits; nullopt: the node is
     // never checked and counts as healthy.
     std::optional<Duration> health_interval;
-    // The port that is kept free for measurements by pairs; 0: none.
+    // The port that is reserved for measurements of the connection to another
+    // node (--network-check); 0: none.
     int check_port = 0;
   };
 
   Lifecycle(Config config, Instant now);
 
   // Handles an event at the time `now`, which must not run backwards. Returns
-  // the actions that the driver must perform.
+  // the actions that the caller must perform.
   LifecycleStep Step(Instant now, const LifecycleEvent& event);
 
   // The time at which Step must be called with ClockTicked at the latest.
@@ -151,10 +152,10 @@ class Lifecycle {
   // Sends `signal` to the workers and plans SIGKILL after `grace`. If SIGKILL
   // is already planned, it can only become earlier.
   void Stop(int signal, Duration grace);
-  // --- workers that are silent for too long (lifecycle_hang.cc)
-  // If Step is called much later than `due`, when it should have been called,
-  // the agent was suspended. The lost time then does not count as time in which
-  // the workers were silent.
+  // --- Functions that handle silent workers (lifecycle_hang.cc).
+  // Step should have been called at `due`. If it is called much later, the
+  // agent was suspended. The lost time then does not count as silence of the
+  // workers.
   void ForgiveSilence(Instant due);
   void RecordProgress(const WorkerSaid& said);
   void CheckForSilence();
@@ -171,8 +172,8 @@ class Lifecycle {
   // the hang was then already reported as its failure.
   bool IsEndOfHungWorker(const WorkerDown& event);
   std::optional<Instant> HangDeadline() const;
-  // --- preemptions that the cluster announces (lifecycle_preemption.cc)
-  // Whether `signal` announces a preemption.
+  // --- Functions that handle announced preemptions (lifecycle_preemption.cc).
+  // Whether the cluster announces a preemption by `signal`.
   bool AnnouncesPreemption(int signal) const;
   void CatchPreemption(int signal);
   void Preempt(const rendezvous::PreemptionNotice& notice);
@@ -192,16 +193,17 @@ class Lifecycle {
   // preemption: it knows of no running round and sends the verdict at once.
   bool WorkersKeepGrace() const;
   std::optional<rendezvous::PreemptionNotice> PreemptionNow() const;
-  // --- what this node offers for the next round: its health, a port and an
-  // NCCL id (lifecycle_offers.cc)
-  // Whether health checks of this node are pointless, because the node will
-  // most likely join no further round.
+  // --- Functions for what this node offers for the next round: its health, a
+  // port and an NCCL id (lifecycle_offers.cc).
+  // Whether this node needs no health check, because it will most likely join
+  // no further round.
   bool NeedsNoCheck() const;
   void UpdateHealthChecks();
-  // Begins the measurement by pairs that the directive contains, or ends one
-  // that it does not contain any more.
+  // Begins the measurement with another node that the directive orders
+  // (Directive::pair_check). Cancels a measurement that the directive no longer
+  // orders.
   void FollowPairCheck();
-  // Stores Directive::check_fault, which the reports then repeat, so that a new
+  // Stores Directive::check_fault. This node's reports repeat it, so that a new
   // coordinator knows it.
   void TakeCheckFault(const rendezvous::Directive& directive);
   // Closes the round's store, once per round, so that waiting clients fail.
@@ -253,16 +255,16 @@ class Lifecycle {
   // which the ranks connect) ended. Empty: the NCCL root runs, or is on another
   // node.
   std::string nccl_root_lost_;
-  // number of restarts that the job has used; the newest directive that
-  // contains this number gave it
+  // number of restarts that the job has used, from the newest directive that
+  // contains this number
   int restarts_used_ = 0;
   int pending_ = 0;        // workers that are running or being started
   int unstarted_ = 0;      // workers that have not been started yet
   bool any_left_ = false;  // whether a worker or a descendant of one is alive
   std::optional<Instant> kill_at_;
   // broke_at_: the time at which the failure that broke the round happened, as
-  // far as this node knows. broke_here_: whether it happened on this node. Both
-  // are valid while stopping.
+  // far as this node knows. broke_here_: whether the failure happened on this
+  // node. Both members are valid while stopping.
   Instant broke_at_;
   bool broke_here_ = false;
   // whether SIGKILL was sent; kill_at_ is then the time to repeat it
@@ -272,9 +274,9 @@ class Lifecycle {
   uint64_t forwarded_ = 0;
 
   // The state of a suspected hang. If a worker is overdue, that worker or the
-  // one that blocks it is suspected, and the stack of the suspect is requested.
-  // When the stack has arrived, the suspect is reported as hung, unless it
-  // reports progress or exits before that.
+  // worker that blocks it is suspected. The agent then requests the stack of
+  // the suspect. When the stack has arrived, the suspect is reported as hung.
+  // If the suspect reports progress or exits before, no hang is reported.
   struct Suspicion {
     HangWatch::Silence overdue;  // the worker whose deadline has passed
     // whether the workers' states (WorkersSeen) have arrived
@@ -302,7 +304,8 @@ class Lifecycle {
   // the endpoint of the newest connection (LinkUp::coordinator); empty: unknown
   std::string connected_to_;
   std::string coordinator_;  // the endpoint at which the coordinator answered
-  // when the job began, by the coordinators' directives; nullopt: unknown
+  // start of the job according to the coordinators' directives; nullopt:
+  // unknown
   std::optional<Instant> job_began_;
   // the highest epoch received; a coordinator with a lower epoch is not obeyed
   // (each takeover raises the epoch)
@@ -310,13 +313,14 @@ class Lifecycle {
   rendezvous::Electorate electorate_;
   int host_rank_ = -1;
   std::vector<std::string> standbys_;
-  // While connected to a standby, the time to try the next one.
+  // While this node is connected to a standby: the time at which it tries the
+  // next standby.
   std::optional<Instant> standby_until_;
   // number of standbys tried that did not take over
   uint64_t standbys_tried_ = 0;
   bool connected_ = false;
-  // whether this process was suspended for longer than a lease while it had
-  // this connection
+  // whether, during the current connection, this process was suspended for
+  // longer than a lease
   bool was_suspended_ = false;
   bool ever_answered_ = false;
   // whether the coordinator has not been reached since the start, and the user
@@ -335,8 +339,8 @@ class Lifecycle {
   // in progress.
   std::optional<Instant> announcing_until_;
   HealthWatch health_;
-  // Epoch and number of the newest measurement by pairs that was begun, and
-  // whether it is in progress.
+  // pair_check_: epoch and number of the newest measurement with another node.
+  // is_measuring_: whether this measurement is in progress.
   std::pair<uint64_t, uint64_t> pair_check_ = {0, 0};
   bool is_measuring_ = false;
   std::optional<rendezvous::PairMeasurement> measurement_;

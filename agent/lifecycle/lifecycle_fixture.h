@@ -22,11 +22,12 @@ class LifecycleFixture {
   explicit LifecycleFixture(Lifecycle::Config config = QuickConfig());
 
   LifecycleStep Step(const LifecycleEvent& event);
-  // Advances the time and calls Step at each deadline, as a driver does.
+  // Advances the time and calls Step at each deadline, as the agent's loop
+  // does.
   void Wait(Duration duration);
-  // Advances the time without calling Step, as if the driver were suspended.
-  // The next call of the test is the first event that the driver handles after
-  // the suspension.
+  // Advances the time without calling Step, as if the agent were suspended. The
+  // next call of the test is the first event that the agent handles after the
+  // suspension.
   void PassTimeSuspended(Duration duration) { now_ += duration; }
 
   // --- The following functions simulate events of the connection to the
@@ -53,8 +54,7 @@ class LifecycleFixture {
   // Like Fails, for a worker to which no signal had been sent.
   void FailsByItself(int local_rank);
   void Says(int local_rank, const ProgressMessage& message = {});
-  // The immediate answer to a LookAtWorkers request; nullopt: the driver does
-  // not answer.
+  // The immediate answer to a LookAtWorkers request; nullopt: no answer.
   std::optional<WorkersSeen> seen = WorkersSeen{};
   void Gone() { Step(WorkersGone()); }
   // Both workers exit with 0, and no process of them is left.

@@ -16,8 +16,8 @@
 namespace muster::agent {
 namespace {
 
-// The largest normal delay of a step after its deadline. A longer delay shows
-// that the agent itself was suspended.
+// The largest normal delay of a call of Step after its deadline. If a call is
+// later, the agent itself was suspended.
 constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
 // The longest wait for the workers' stacks; longer than StackTaker's own limit.
@@ -225,9 +225,9 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
   const bool died =
       event.failure.has_value() && !IsEndByPreemption(*event.failure);
   if (suspicion_->failure.local_rank != event.local_rank) {
-    // If a signal kills a peer while stacks are read, gdb or the hang has
-    // caused this. So the hang is reported first, whatever the order in which
-    // the kernel reports the exits.
+    // If a signal kills a peer while gdb reads stacks, gdb or the hang is the
+    // cause. So the hang is reported first, even if the kernel reports the
+    // peer's exit first.
     if (died && event.failure->kind == rendezvous::FailureKind::kSignal &&
         phase_ == rendezvous::NodePhase::kRunning && suspicion_->looked) {
       ReportHang();

@@ -83,8 +83,8 @@ TEST_F(LifecycleHang, SuspensionBeforeTheStackComesReportsNoHang) {
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
-// A busy machine may delay a step by 100 ms. This does not count as a
-// suspension, and the deadlines do not move.
+// A busy machine may delay a call of Step by 100 ms. Such a delay does not
+// count as a suspension, and the deadlines do not move.
 TEST_F(LifecycleHang, AStepThatIsALittleLateForgivesNothing) {
   const Duration to_next = *agent_.lifecycle().NextDeadline() - agent_.now();
   agent_.PassTimeSuspended(to_next + milliseconds(100));

@@ -13,16 +13,17 @@ namespace muster::agent {
 namespace {
 
 // The time for which a node stays connected to a standby that has not asked it
-// for a promise (not to obey a coordinator with a lower epoch). A standby needs
-// the promises of a majority to become the coordinator. A random time below
-// kStandbySpread is added. The node leaves such a standby, because the other
-// nodes may not reach it. The node does not leave at once: nodes learn of the
-// loss of their coordinator at different times, and standbys that reach each
-// other bring their nodes together (Standby::Meet).
+// for a promise. With a promise a node declares that it will not obey a
+// coordinator with a lower epoch. A standby with the promises of a majority
+// becomes the coordinator. A random time below kStandbySpread is added. The
+// node then leaves the standby, because the other nodes may not reach it. It
+// does not leave at once, because the nodes learn of the loss of their
+// coordinator at different times. Also, standbys that reach each other bring
+// their nodes together (Standby::Meet).
 constexpr Duration kStandbyTime = std::chrono::seconds(5);
 constexpr Duration kStandbySpread = std::chrono::seconds(5);
-// A standby that has asked this node for a promise may soon have a majority.
-// The node stays with such a standby for this time, instead of kStandbyTime.
+// The time that replaces kStandbyTime if the standby has asked this node for a
+// promise. Such a standby may soon have the promises of a majority.
 constexpr Duration kPromiseTime = std::chrono::seconds(10);
 // The pauses before the next attempt to connect. kMovePause: after the
 // coordinator has moved. kWrongCoordinatorPause: after the coordinator of
@@ -105,7 +106,7 @@ void Lifecycle::StandBy(const rendezvous::Directive& directive) {
     changed_ = true;
   }
   if (!is_new && standby_until_.has_value()) return;
-  // Nodes that have lost one another move from standby to standby. Their
+  // Nodes that have lost their coordinator move from standby to standby. Their
   // waiting times differ between nodes and change at each attempt, so that a
   // majority meets at one standby.
   const uint64_t draw = (config_.node.incarnation ^ standbys_tried_) *
@@ -139,15 +140,16 @@ void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
   standby_until_.reset();
   if (directive.epoch > promised_epoch_) {
     promised_epoch_ = directive.epoch;
-    // An elected coordinator gives this node no place before it knows of the
-    // promise. Before the first world of a job, no coordinator waits for it.
+    // Sends a report at once if a coordinator waits for it. An elected
+    // coordinator gives this node a place only after the node has confirmed its
+    // epoch. Before the first world of a job, no coordinator waits for this.
     const bool is_awaited = directive.electorate.epoch != 0;
     changed_ = changed_ || is_awaited;
   }
   if (directive.epoch == 0) return;
   if (directive.job_age > Duration::zero()) {
-    // The earliest time of all directives, because a message may be delayed,
-    // and a new coordinator may not know of the earlier ones.
+    // Keeps the earliest start time of all directives. A directive may be
+    // delayed, and a new coordinator may not know when the job began.
     const Instant began = now_ - directive.job_age;
     job_began_ = std::min(job_began_.value_or(began), began);
   }

@@ -285,9 +285,9 @@ TEST(LifecycleAbsence, CoordinatorThatNeverComesEndsTheAgent) {
             "refused");
 }
 
-// The nodes of a job start together, so the coordinator may begin to listen a
-// moment after a node's first attempt to connect. The user gets no notice of
-// this.
+// The nodes of a job start together. The coordinator may therefore begin to
+// listen a moment after a node's first attempt to connect. The user gets no
+// notice about this attempt.
 TEST(LifecycleAbsence, CoordinatorThatIsAMomentLateGivesNoNotice) {
   LifecycleFixture agent;
   agent.Disconnect(absl::UnavailableError("connection refused"));

@@ -239,7 +239,7 @@ TEST(LifecycleHealth, AnUnhealthyNodeSaysWhyAndIsLookedAtAgain) {
   EXPECT_THAT(agent.checks, SizeIs(1));
   agent.Wait(seconds(1));
   ASSERT_THAT(agent.checks, SizeIs(2));
-  // The same trouble, found again, is no new fault.
+  // A second check finds the same problem: no new fault is recorded.
   agent.Step(HealthChecked{agent.checks.back(), "still no disk"});
   EXPECT_THAT(agent.last_step().report->faults, ElementsAre(fault));
   agent.Wait(seconds(30));
@@ -306,7 +306,7 @@ TEST(LifecycleHealth, LeavingNodeIsNotChecked) {
   EXPECT_TRUE(agent.leave.has_value());
 }
 
-// A kWait directive with the measurement `number`.
+// A kWait directive that orders the measurement with this number.
 rendezvous::Directive Measuring(uint64_t number) {
   rendezvous::Directive directive =
       DirectiveOf(rendezvous::DirectiveKind::kWait);
@@ -388,7 +388,7 @@ TEST(LifecyclePairCheck, TheFaultIsRepeatedInReports) {
   EXPECT_THAT(agent.notices, Contains(HasSubstr("this node is slow in the")));
   agent.Wait(seconds(2));
   EXPECT_EQ(agent.reports.back().check_fault, bad.check_fault);
-  // A new coordinator, which does not know the fault yet.
+  // Sends a directive of a new coordinator, which does not know the fault yet.
   agent.Tell(DirectiveOf(rendezvous::DirectiveKind::kHold));
   agent.Wait(seconds(2));
   EXPECT_EQ(agent.reports.back().check_fault, bad.check_fault);

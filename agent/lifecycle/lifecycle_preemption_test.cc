@@ -205,8 +205,8 @@ TEST_F(LifecyclePreemption, TheCommandHasADeadline) {
   agent_.Down(0);
   agent_.Down(1);
   agent_.Gone();
-  // The command's time limit, 60 s of grace and 10 s of shutdown time-out, less
-  // 1 ms.
+  // 1 ms less than the command's time limit, which is 60 s of grace plus 10 s
+  // of shutdown time-out.
   agent_.Wait(milliseconds(69'999));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   agent_.Wait(milliseconds(1));

@@ -64,12 +64,12 @@ struct GuardianDied {
 struct SignalCaught {
   int signal = 0;
 };
-// Event: the driver holds this port free for the next round.
+// Event: this node has reserved this port for the next round.
 struct PortHeld {
   int port = 0;
 };
-// Event: the driver holds this NCCL id for the next round, and the id's root
-// process is running.
+// Event: this node has an NCCL id for the next round, and the id's root process
+// is running.
 struct NcclIdReady {
   std::string id;
 };
@@ -139,7 +139,7 @@ using LifecycleEvent =
                  HealthChecked, NodeFaultSeen, PairMeasured, ClockTicked>;
 
 // Action: start the workers of a round. The structs from here on are actions
-// that the agent's driver performs.
+// that the agent performs for its state machine.
 struct StartWorkers {
   rendezvous::Place place;
 };
@@ -152,7 +152,7 @@ struct SignalWorkers {
   std::optional<int> local_rank;
 };
 // Action: read the state of these workers' processes, because a stopped process
-// explains a silence. The driver answers at once with WorkersSeen.
+// explains a silence. The agent answers at once with WorkersSeen.
 struct LookAtWorkers {
   struct Worker {
     int local_rank = 0;
@@ -228,7 +228,7 @@ struct Reconnect {
 };
 
 struct LifecycleStep {
-  // The actions that the driver must perform, in this order.
+  // The actions that the agent must perform, in this order.
   std::vector<std::variant<StartWorkers, SignalWorkers, CloseStore, RenewNcclId,
                            LookAtWorkers, TakeStacks, AnnouncePreemption,
                            EndAnnouncement, StartCheck, DropCheck, MeasurePair,
@@ -240,9 +240,9 @@ struct LifecycleStep {
   // The endpoints of the standbys, set if they have changed. If the coordinator
   // is lost, the link tries them besides the configured endpoints.
   std::optional<std::vector<std::string>> standbys;
-  // The exits of all workers so far in a round that is breaking, in order,
-  // without the last lines of output. Empty: unchanged since the last step. The
-  // driver writes them to a file beside the flight records.
+  // The exits of all workers so far in a round that is breaking, in order. The
+  // last lines of output are omitted. Empty: unchanged since the last step. The
+  // agent writes the exits to a file beside the flight records.
   std::vector<rendezvous::Failure> ends;
   // lines for the user, which --quiet suppresses
   std::vector<std::string> notices;

@@ -178,7 +178,8 @@ TEST(LifecycleWorkers, NothingIsLeftOnlyWhenEveryWorkerHasEnded) {
   agent.TellRun(1);
   agent.Up(0);
   agent.Fails(0);
-  agent.Gone();  // before the second worker was started
+  // This event arrives before the second worker was started.
+  agent.Gone();
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   agent.Up(1);
   agent.Fails(1);
@@ -546,10 +547,10 @@ TEST(LifecycleEnds, AnExceptionAfterTheFirstFailuresDidNotComeFirst) {
   EXPECT_FALSE(agent.reports.back().failures[1].raised_first);
 }
 
-// The agent notices a worker's exit up to a second late. Here it noticed the
-// first exit 2 s before the exit of a peer, so the first exit happened at most
-// 3 s before. If the peer's exception is more than 3 s old, it was raised
-// first.
+// The agent may notice a worker's exit up to 1 s late. In this test it notices
+// the first exit 2 s before a peer's exit, so the first exit happened at most 3
+// s before the peer's. If the peer's exception was recorded more than 3 s
+// before, it came first.
 TEST(LifecycleEnds, AFailureWithoutARecordMayBeASecondOld) {
   for (const int ago : {3000, 3001}) {
     LifecycleFixture agent;

@@ -31,7 +31,7 @@ class NcclIdOffer {
   // Called when a round begins on this node. If the round uses this node's id,
   // the node no longer offers it. If this node has group rank 0 and the round
   // does not use its id, the id must be renewed. Another round, which never
-  // began on this node, may have used it.
+  // began on this node, may have used the id.
   Renewal Spend(const rendezvous::Place& place);
   // Called when round `round` was broken before it began on this node. Other
   // nodes may have used this node's id in that round.

@@ -28,16 +28,17 @@ class NodeLedger {
   explicit NodeLedger(Instant now);
 
   // Attributes the time from `now` on to `activity`: kWaiting, kIdle,
-  // kStarting, kStopping or kRecovering. The other activities follow from the
-  // workers' steps, after Train. No effect if `activity` is the current one.
+  // kStarting, kStopping or kRecovering. After a call of Train, the workers'
+  // steps determine the other activities. No effect if `activity` is the
+  // current one.
   void Enter(Instant now, rendezvous::Activity activity);
   // Attributes the time from `now` on according to the workers' steps (Hear),
   // until the next call of Enter. `reached`: the highest step that earlier
   // rounds have reached; -1: none. No effect if the ledger is already in this
   // mode.
   void Train(Instant now, int64_t reached);
-  // Records a worker's progress report. No effect unless the workers train
-  // (Train).
+  // Records a worker's progress report. Has an effect only after Train, until
+  // the next call of Enter.
   void Hear(Instant now, const ProgressMessage& message);
   // Records that the round has ended early. The following time counts as lost
   // to this break, until the workers make a step that no earlier round has

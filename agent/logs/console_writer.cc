@@ -36,9 +36,9 @@ int OpenConsoleCopy(int fd) {
     int copy = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (copy >= 0) return copy;
   }
-  // The duplicate gets a number of at least 3. If this process was started with
-  // one of the descriptors 0 to 2 closed, the duplicate could otherwise get
-  // that number and be mistaken for stdin, stdout or stderr.
+  // The duplicate gets a number of at least 3. This process may have been
+  // started with one of the descriptors 0 to 2 closed. A duplicate with such a
+  // number would be mistaken for stdin, stdout or stderr.
   return fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 

@@ -42,9 +42,9 @@ class ConsoleWriter {
  public:
   enum class WhenFull { kWait, kDrop };
   struct Limits {
-    // HasRoom is true while fewer bytes are queued
+    // HasRoom is true while fewer bytes than this are queued
     size_t room_bytes = 4 << 20;
-    // text is dropped while more bytes are queued
+    // text is dropped while more bytes than this are queued
     size_t limit_bytes = 64 << 20;
     // With kDrop, producers never wait: HasRoom is always true, and text beyond
     // `room_bytes` is dropped.
@@ -65,8 +65,8 @@ class ConsoleWriter {
     Duration without_progress = Duration::zero();
     // Returns the number of signals received so far that ask this process to
     // end; called about 20 times a second. After the first signal, a wait ends
-    // once the console has accepted nothing for kAfterSignal. After the second
-    // signal, a wait ends at once. May be empty.
+    // if the console accepts nothing for the short time kAfterSignal. After the
+    // second signal, a wait ends at once. May be empty.
     std::function<int()> end_signals;
 
     static constexpr Duration kAfterSignal = std::chrono::seconds(5);

@@ -296,8 +296,9 @@ void LogRelay::Impl::Run() {
       wake_->Clear();
       may_have_room = true;
     }
-    // If the file system counts as hung, output that does not fit is dropped.
-    // So the streams that waited for this file system are read again.
+    // At the time `room` the file system counts as hung, and output that does
+    // not fit is dropped. The streams that waited for this file system are then
+    // read again.
     may_have_room = may_have_room || (room && MonotonicNow() >= *room);
     if (may_have_room) ResumeAll();
     ShowPartials();
@@ -334,9 +335,9 @@ void LogRelay::Impl::ResumeAll() {
   held_up_.clear();
 }
 
-// The time in milliseconds until the relay's thread must act; -1: no limit. It
-// acts when the next unfinished line must be shown, and at `room`, when the
-// file system counts as hung and waiting streams are read again.
+// The time in milliseconds until the relay's thread must act; -1: no limit.
+// `room`: the time at which the file system counts as hung and waiting streams
+// are read again.
 int LogRelay::Impl::Timeout(std::optional<Instant> room) {
   std::optional<Instant> next = files_.NextLook();
   if (room) next = std::min(next.value_or(*room), *room);

@@ -33,8 +33,8 @@ namespace muster::agent {
 // Threads of their own write the files and make the folders (FileQueue). A slow
 // file system slows the workers down as well. A file system that does not
 // answer at all delays nothing. Once it counts as hung, output that does not
-// fit in the backlog is dropped. If the file can be written again, it says how
-// much was dropped and when.
+// fit in the backlog is dropped. If the file can be written again, a note in
+// the file says how much was dropped and when.
 //
 // If the console is a terminal, the only worker of a node gets a
 // pseudo-terminal, whose output is passed on unchanged, without lines and

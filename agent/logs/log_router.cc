@@ -108,9 +108,8 @@ std::shared_ptr<QueuedFile> LogRouter::FilteredFile(int attempt,
     file = NewFile(AttemptFolder(run_folder_, attempt) +
                        (stream == StreamSet::kOut ? "/filtered_stdout.log"
                                                   : "/filtered_stderr.log"),
-                   // kConsole: bytes that are missing in the filtered file have
-                   // another copy, because the worker's own file contains the
-                   // same lines.
+                   // kConsole: a loss in this file is no loss of output,
+                   // because the worker's own file contains the same lines.
                    LogAccount::Copies::kConsole);
   }
   return file;

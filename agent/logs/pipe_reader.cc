@@ -114,7 +114,7 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
     if (count == 0) return OutcomeLocked();
     left -= static_cast<int>(count);
   }
-  // Reads once more: returns end of file if the stream has ended.
+  // If the stream has ended, one more read finds the end of file.
   ReadLocked(buffer);
   return OutcomeLocked();
 }
@@ -126,8 +126,8 @@ std::optional<Instant> PipeReader::NextDeadline() {
 
 void PipeReader::TimePassed(Instant now) {
   std::lock_guard<std::mutex> lock(mutex_);
-  // An unfinished line is not shown yet if its rest may still be in the pipe:
-  // the pipe is not read while the console is full.
+  // An unfinished line is not shown yet if the rest of the line may still be in
+  // the pipe. The rest stays in the pipe while the console is full.
   int waiting = 0;
   const bool has_more =
       !ended_ && ioctl(fd_, FIONREAD, &waiting) == 0 && waiting > 0;

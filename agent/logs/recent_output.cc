@@ -42,7 +42,8 @@ void RecentOutput::Append(const Worker& worker, Stream stream,
   if (bytes.size() > kMaxBytesPerWorker) {
     const size_t skipped = bytes.size() - kMaxBytesPerWorker;
     kept.offset += skipped;
-    // Readers see a gap only before the oldest block.
+    // The older blocks are dropped. Readers report only a gap before the oldest
+    // block, and would not notice a gap between two blocks.
     kept.blocks.clear();
     kept.bytes = 0;
     bytes.remove_prefix(skipped);
@@ -107,9 +108,9 @@ std::vector<RecentOutput::Block> RecentOutput::Read(int local_rank,
   std::vector<Block> blocks;
   const auto found = kept_.find(local_rank);
   if (found == kept_.end()) return blocks;
-  // `from`: the offset up to which the reader has read. A block that marks the
-  // end of a stream is empty and may begin at `from`; the reader may get it a
-  // second time, which does no harm.
+  // The reader has read up to the offset `from`. A block that marks the end of
+  // a stream is empty and may begin at `from`. The reader may get such a block
+  // twice, which does no harm.
   for (auto block = found->second.blocks.rbegin();
        block != found->second.blocks.rend() && block->offset >= from; ++block) {
     blocks.push_back(*block);
@@ -206,7 +207,8 @@ void OutputReader::ReadSource(int local_rank, Instant now,
   const RecentOutput::Worker& worker = blocks.front().worker;
   uint64_t skipped = blocks.front().offset - source.next;
   if (skipped > 0) {
-    // The ends of these unfinished lines are not kept.
+    // The unfinished lines count as skipped too, because the bytes that end
+    // them were dropped.
     for (const auto& [stream, state] : source.streams) {
       skipped += state.lines.pending_bytes();
     }

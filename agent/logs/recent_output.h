@@ -130,10 +130,10 @@ class OutputReader {
 
   // Returns the lines since the last call in the order of their arrival, and
   // notes about output that is not kept any more. The first call returns the
-  // newest lines of each rank, as the inquiry demands. A line without an end,
-  // such as a prompt, is returned once nothing has followed it for
-  // kUnfinishedAfter, or at once if the inquiry does not follow the output; the
-  // rest of the line is then another line.
+  // newest lines of each rank, as the inquiry demands. If the inquiry follows
+  // the output, an unfinished line, such as a prompt, is returned after a pause
+  // of kUnfinishedAfter. Otherwise it is returned at once. The rest of the line
+  // is then returned as another line.
   rendezvous::AnswerPart Take(Instant now);
 
  private:
@@ -156,9 +156,10 @@ class OutputReader {
   };
 
   bool Wants(int rank) const;
-  // Adds a line if it is wanted. `index`: its number among the lines that end
-  // in `block`, from 0. Each of them ends at another byte, so `block.offset`
-  // and `index` give a position (OutputLine::position).
+  // Adds a line if it is wanted. `index`: number of the line among the lines
+  // that end in `block`, from 0. The line's position (OutputLine::position) is
+  // computed from `block.offset` and `index`. Positions increase, because each
+  // line ends at a later byte.
   void Add(const RecentOutput::Block& block, size_t index, Line line,
            std::vector<Found>* found) const;
   // Adds the unfinished line of a stream, if there is one and it is due.
@@ -177,7 +178,7 @@ class OutputReader {
 };
 
 // Splits an answer into parts within the limits of rendezvous/protocol/
-// inquiry.h. Only the last one has `part.is_last`. Pure.
+// inquiry.h. Only the last part has the is_last of `part`. Pure.
 std::vector<rendezvous::AnswerPart> SplitAnswer(rendezvous::AnswerPart part);
 
 }  // namespace muster::agent

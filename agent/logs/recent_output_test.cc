@@ -172,7 +172,8 @@ TEST_F(RecentOutputTest, FollowerGetsAPromptOnceItStandsStill) {
   ASSERT_THAT(shown, SizeIs(1));
   EXPECT_EQ(shown[0].text, "sure? ");
   EXPECT_THAT(Texts(reader.Take(due)), IsEmpty());
-  // The end of the line is no line of its own, but the rest of it is one.
+  // The newline that ends the prompt is not returned as an empty line. Text
+  // after the prompt is returned as a line.
   Write(4, "\nsecond? ", due);
   EXPECT_THAT(Texts(reader.Take(due)), IsEmpty());
   EXPECT_THAT(Texts(reader.Take(due + OutputReader::kUnfinishedAfter)),
@@ -198,14 +199,16 @@ TEST_F(RecentOutputTest, SlowFollowerIsToldEachMissingByte) {
   OutputReader reader = Reader({.follow = Inquiry::Follow::kYes});
   Write(4, "unfinished ");
   reader.Take(kStart);
-  // One piece that is larger than the memory, and then a line that ends in it.
+  // Writes more bytes than are kept, in one piece that ends the unfinished
+  // line.
   constexpr size_t kPiece = RecentOutput::kMaxBytesPerWorker + 8;
   Write(4, std::string(kPiece, 'y') + "\n");
   const AnswerPart part = reader.Take(kStart);
   ASSERT_THAT(part.notes, SizeIs(1));
   size_t shown = 0;
   for (const OutputLine& line : part.lines) shown += line.text.size();
-  // Lines longer than the limit are cut, so all other bytes are shown.
+  // All bytes except the skipped ones are shown, because a line that is too
+  // long is cut into several lines.
   EXPECT_THAT(part.notes[0],
               HasSubstr(absl::StrCat("rank 4: ", 11 + kPiece - shown,
                                      " bytes were skipped")));
@@ -237,7 +240,7 @@ TEST_F(RecentOutputTest, ProgressBarShowsOneStateASecond) {
               ElementsAre("4:1%"));
   EXPECT_THAT(take_after("4%\r5%\r", kStart + milliseconds(9500)), IsEmpty());
   EXPECT_THAT(take_after("6%\r7%\r", kStart + seconds(11)), SizeIs(1));
-  // The newest state follows once the bar stands still.
+  // One second after the last returned state, the newest state is returned.
   EXPECT_THAT(Texts(reader.Take(kStart + seconds(12))), ElementsAre("4:7%"));
   EXPECT_THAT(take_after("\n8%\r9%\r", kStart + seconds(13)),
               ElementsAre("4:8%"));

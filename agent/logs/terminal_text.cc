@@ -97,8 +97,9 @@ std::string WithoutControls(std::string_view text, Colours colours) {
       i += 2;
     } else {
       if (clean.ends_with('\xc2') && Between(text[i], 0x80, 0x9f)) {
-        // A control character between the byte 0xc2 and this byte was removed,
-        // so that both now form a C1 control character: drop both.
+        // A control character between the byte 0xc2 and this byte was removed.
+        // Together the two bytes would now form a C1 control character, so both
+        // are dropped.
         clean.pop_back();
       } else if (!IsControl(text[i])) {
         clean.push_back(text[i]);

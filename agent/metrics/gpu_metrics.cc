@@ -15,8 +15,8 @@ std::vector<Label> LabelsOf(int index, const std::string& uuid) {
   return {{"gpu", std::to_string(index)}, {"UUID", uuid}};
 }
 
-// One sample of each GPU: the value of a further label, if there is one, and
-// how the value is read.
+// One sample of each GPU. `label_value`: the value of the metric's additional
+// label, if it has one.
 struct GpuSample {
   const char* label_value;
   // nullopt: no sample
@@ -27,7 +27,8 @@ struct GpuMetric {
   const char* name;
   Type type;
   const char* help;
-  const char* label;  // name of the further label; null: none
+  // name of a label besides those of the GPU; null: none
+  const char* label;
   std::vector<GpuSample> samples;
 };
 
@@ -37,7 +38,8 @@ std::optional<double> Number(const std::optional<T>& value) {
   return static_cast<double>(*value);
 }
 
-// The member `part` of an optional struct.
+// The value of the member `part` of an optional struct; nullopt if there is no
+// struct.
 template <typename Struct, typename T>
 std::optional<double> Part(const std::optional<Struct>& whole,
                            T Struct::*part) {
@@ -51,8 +53,8 @@ std::optional<double> IsLimited(const GpuValues& gpu) {
   return (*gpu.clock_limits & bit) != 0 ? 1 : 0;
 }
 
-// DCGM's fields are named in the help texts. DCGM has MiB, percent, millijoules
-// and one metric for each type of error.
+// The help texts name the corresponding fields of DCGM. The units differ: DCGM
+// uses MiB, percent and millijoules, and has one metric for each type of error.
 const std::vector<GpuMetric>& Metrics() {
   static const auto& metrics = *new std::vector<GpuMetric>{
       {"muster_gpu_up",
@@ -253,7 +255,8 @@ void AddGpuMetrics(const GpuSnapshot& snapshot, Exposition& page) {
               "Time since the driver has answered with the GPUs' values, or "
               "since the agent's start. It grows while the driver hangs.");
   page.Sample({}, ToSeconds(*snapshot.age));
-  // The Xids come from events, and do not become stale.
+  // Xids are reported as events. They do not become stale, and are shown
+  // although the driver may hang.
   AddXids(snapshot.xids, page);
   if (*snapshot.age > kMaxGpuValueAge) return;
   for (const GpuMetric& metric : Metrics()) {

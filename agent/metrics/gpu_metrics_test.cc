@@ -124,7 +124,8 @@ TEST(GpuMetricsTest, StaleValuesAreAbsentAndTheirAgeIsShown) {
   EXPECT_THAT(page, HasSubstr("muster_gpu_reading_age_seconds 61\n"));
   EXPECT_THAT(page, Not(HasSubstr("muster_gpu_power_watts")));
   EXPECT_THAT(page, Not(HasSubstr("muster_gpu_up")));
-  // An Xid is why the driver hangs.
+  // The Xid is shown although the values are stale, because it may explain why
+  // the driver hangs.
   EXPECT_THAT(page, HasSubstr("muster_gpu_last_xid{gpu=\"1\",UUID=\"GPU-1\"} "
                               "119\n"));
 }

@@ -76,8 +76,8 @@ absl::StatusOr<std::unique_ptr<NcclIdChild>> NcclIdChild::Start(
   plan.argv = {program, kNcclIdArgument};
   plan.environment = EnvironmentWith({});
   plan.descriptors = {life_read.get(), answer_write.get()};
-  // The NCCL id process gets a session of its own, because a Ctrl-C at the
-  // terminal must not end it before the workers.
+  // The NCCL id process gets its own session, so that a Ctrl-C at the terminal
+  // does not end the process before the workers.
   plan.group = SubprocessPlan::Group::kOwnSession;
   const absl::StatusOr<pid_t> pid = StartSubprocess(plan);
   if (!pid.ok()) return Failed(pid.status().message());

@@ -36,9 +36,8 @@ class NcclIdChild {
   // until the process can be reaped.
   std::optional<std::string> End();
 
-  // The process's output so far, at most kMaxAnswer bytes. `whole` says that
-  // the line is complete, or that no more output will arrive. Read does not
-  // block.
+  // The process's output so far, at most kMaxAnswer bytes. `whole`: the line is
+  // complete, or no more output will arrive. Read does not block.
   struct Answer {
     std::string text;
     bool whole = false;
@@ -78,8 +77,7 @@ class NcclIdHolder {
  public:
   // The longest time that a process may take to make an id.
   static constexpr Duration kCreationTimeout = std::chrono::seconds(10);
-  // The number of consecutive losses of unused ids after which no more ids are
-  // made.
+  // If this number of unused ids is lost in succession, no more ids are made.
   static constexpr int kMaxLosses = 3;
 
   // `program` is the program that makes ids, see NcclIdProgram; empty: no ids
@@ -114,7 +112,7 @@ class NcclIdHolder {
   // A descriptor that is readable when LookAtRoot must be called; -1 while this
   // node hosts no root of a round.
   int root_fd() const;
-  // Reports once that the root process of the round's id has died, and how:
+  // If the root process of the round's id has died, returns once how it died:
   // "the process that hosts the root of this round's NCCL id (pid 7) was killed
   // by SIGKILL".
   std::optional<std::string> LookAtRoot();

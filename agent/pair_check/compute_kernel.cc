@@ -22,8 +22,8 @@ constexpr int kRepetitions = 100;
 constexpr int kPasses = 300;
 constexpr size_t kMaxCores = 1024;
 
-// One repetition of the kernel: multiplications and additions on data in the
-// first-level cache. The result depends on each operation.
+// One repetition of the arithmetic: multiplications and additions on data in
+// the first-level cache. The result depends on each operation.
 double Compute(double seed) {
   std::array<double, 512> values;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -37,7 +37,7 @@ double Compute(double seed) {
   return sum;
 }
 
-// Runs the kernel on `core`. Returns the shortest time in seconds.
+// Repeats the arithmetic on `core`. Returns the shortest time in seconds.
 double TimeOnCore(int core) {
   cpu_set_t cores;
   CPU_ZERO(&cores);

@@ -4,10 +4,10 @@
 namespace muster::agent {
 
 // Performs a fixed amount of arithmetic on each core on which this process may
-// run, on all of them at the same time. Returns the time of the slowest core in
-// seconds, which is the shortest of many repetitions on that core, so that
-// short interruptions do not count. 0: no thread could be started. Blocks for
-// tens of milliseconds on an idle machine.
+// run, on all of them at the same time. A core's time is the shortest of many
+// repetitions, so that short interruptions do not count. Returns the time of
+// the slowest core in seconds. 0: no thread could be started. Blocks for tens
+// of milliseconds on an idle machine.
 double TimeComputeKernel();
 
 }  // namespace muster::agent

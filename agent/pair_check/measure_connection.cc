@@ -53,7 +53,8 @@ constexpr Duration kRetryInterval = std::chrono::milliseconds(20);
 constexpr size_t kPingBytes = 64;
 constexpr int kMinPings = 3;
 constexpr int kMaxPings = 20;
-// No further round trip is measured after this time.
+// After this time no further round trip is measured, if at least kMinPings have
+// been measured.
 constexpr Duration kPingTime = std::chrono::milliseconds(500);
 
 // The data of the rate measurement is a sequence of chunks of kChunkBytes, each

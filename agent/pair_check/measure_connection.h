@@ -31,8 +31,8 @@ struct ConnectionLimits {
 // trip and the rate. The partner calls this function with the other role at
 // about the same time. First the client (kConnect) connects and sends data,
 // then the server does. The ends prove to each other that they know
-// `check.key`; with Encryption::kWorkers the connection is encrypted like those
-// of the workers, and the rate is that of encrypted data. Connections of
+// `check.key`. With Encryption::kWorkers the connection is encrypted like the
+// workers' connections, and the rate is that of encrypted data. Connections of
 // strangers are closed, and do not delay the partner.
 //
 // Blocks for about half a second, at most for `limits.total`. Uses one core.

@@ -30,8 +30,8 @@ std::string FailureText(const absl::Status& status) {
 
 void Measure(const PairCheck& check, rendezvous::Encryption encryption,
              int port, int cancel_fd, PairMeasurement& result) {
-  // The kernel comes first, on both nodes at the same time: it must not run
-  // while data is sent.
+  // The arithmetic comes first, on both nodes at the same time, because it must
+  // not run while data is sent.
   result.compute_s = TimeComputeKernel();
   const absl::StatusOr<ConnectionValues> values =
       MeasureConnection(check, encryption, port, cancel_fd, {});

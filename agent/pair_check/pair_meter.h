@@ -13,12 +13,12 @@
 namespace muster::agent {
 
 // Performs this node's measurements with other nodes (--network-check) in
-// threads of its own. The port is kept free all the time, but this process
+// threads of its own. The port is reserved all the time, but this process
 // listens on it only during a measurement. Not thread-safe.
 class PairMeter {
  public:
-  // `spec`: the job's settings. If they ask for no check, or no port is free,
-  // port() is 0 and the node takes part in no measurement.
+  // `spec`: the job's settings. If the job has no network check, or no port is
+  // free, port() is 0 and the node takes part in no measurement.
   explicit PairMeter(const rendezvous::JobSpec& spec);
 
   int port() const { return port_.has_value() ? port_->port() : 0; }

@@ -7,8 +7,8 @@
 namespace muster::agent {
 
 // A TCP port that the kernel assigns to no other process while this object
-// exists. The object binds the port but does not listen on it, so that no other
-// process takes the port between finding it and using it. Movable.
+// exists. The object binds the port but does not listen on it. So no other
+// process can take the port before it is used. Movable.
 class PortReservation {
  public:
   enum class Sharing {

@@ -24,8 +24,8 @@ struct PreemptionOptions {
 };
 
 // The signals that workers ignore until they install a handler; bit n - 1 is
-// signal n. Slurm sends its signals to every process of a step. They must not
-// kill a worker that has a grace period.
+// signal n. Slurm sends the signals of a preemption to every process of a step.
+// These signals must not kill a worker during its grace period.
 uint64_t IgnoredByWorkers(const PreemptionOptions& options);
 
 }  // namespace muster::agent

@@ -10,9 +10,9 @@
 namespace muster::agent {
 
 // The command that requeues the Slurm job to which `environment` belongs:
-// scontrol, found in PATH, with the job's number. For a task of a job array the
-// number is ARRAY_TASK (SLURM_ARRAY_JOB_ID and SLURM_ARRAY_TASK_ID). Other
-// tasks are then not requeued; see scontrol(1), "requeue". Pure.
+// scontrol, found in PATH, with the job's number. If the job is a task of a job
+// array, the number is ARRAY_TASK (SLURM_ARRAY_JOB_ID and SLURM_ARRAY_TASK_ID),
+// so that only this task is requeued; see scontrol(1), "requeue". Pure.
 //
 // FailedPrecondition, one sentence: this is no Slurm job, or a variable of
 // Slurm is not a number.

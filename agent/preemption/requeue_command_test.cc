@@ -37,9 +37,9 @@ TEST(RequeueCommand, TakesNothingButNumbers) {
                    .ok());
 }
 
-// A running job may be requeued. A job of unknown state is not refused here,
-// because `scontrol requeue` itself will fail. The texts are those of `scontrol
-// --oneliner show job` of Slurm 22.05.
+// AgainstRequeue accepts a running job. It also accepts a job whose state
+// cannot be read, because `scontrol requeue` itself will fail. The texts are
+// those of `scontrol --oneliner show job` of Slurm 22.05.
 TEST(AgainstRequeue, AJobThatRunsMayGoBack) {
   EXPECT_EQ(AgainstRequeue("JobId=7 JobName=x JobState=RUNNING Reason=None"),
             "");

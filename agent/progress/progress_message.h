@@ -34,9 +34,9 @@ namespace muster::agent {
 //                         hang; 0: never, whatever the agent's own setting
 //
 // Each valid line counts as a sign of life and starts the hang watch, except
-// lines with the key SENT_BYTES or a key that ends with _NS. The SDK sends
-// these on its own. They must not start the hang watch for a program that
-// reports no progress itself.
+// lines with the key SENT_BYTES or a key that ends with _NS. The SDK sends the
+// excepted lines on its own. They must not start the hang watch for a program
+// that reports no progress itself.
 struct ProgressMessage {
   bool alive = false;
   std::optional<int64_t> step;
@@ -70,8 +70,8 @@ inline constexpr size_t kMaxProgressBytes = 4096;
 // agent's own delays would report false hangs.
 inline constexpr Duration kShortestWatchdog = std::chrono::milliseconds(100);
 
-// Parses the text of a datagram. Accepts any bytes; invalid values are ignored.
-// Pure.
+// Parses the text of a datagram, which may have any bytes. Ignores invalid
+// values. Pure.
 ProgressMessage ParseProgress(std::string_view datagram);
 
 // Merges `later` into `message`: the fields that `later` has replace the older

@@ -145,8 +145,8 @@ std::vector<WorkerSaid> ProgressSockets::Take(Instant now) {
     Line& line = lines_[i];
     if (!line.paused) continue;
     Refill(now, line);
-    // Accepts an allowance of one datagram less than kWorthReading, because the
-    // time computed by NextTake may be rounded down.
+    // Accepts one datagram less than kWorthReading: because of floating-point
+    // rounding, the allowance may be slightly smaller than NextTake computed.
     if (line.allowance < kWorthReading - 1) continue;
     line.paused = false;
     Watch(static_cast<int>(i));

@@ -34,7 +34,9 @@ WorkerState ReadWorkerState(int64_t pid) {
       ReadBeginning(absl::StrCat("/proc/", pid, "/stat"), kMaxFileBytes);
   if (!stat.has_value()) return WorkerState::kEnded;
   switch (StateLetter(*stat)) {
-    case 'T':  // 't' (traced) is set by a debugger, perhaps our gdb
+    // Stopped by a signal. 't' (traced) does not count: a debugger, perhaps our
+    // gdb, has stopped the process.
+    case 'T':
       return WorkerState::kStopped;
     case 'D':
       return WorkerState::kUninterruptible;
@@ -56,8 +58,8 @@ std::string ReadSmall(const std::string& path) {
   return text;
 }
 
-// The name of a system call in which workers often wait; for other calls the
-// number.
+// The name of the system call `number`, if workers often wait in this call.
+// Otherwise the number as text.
 std::string CallName(int64_t number) {
   static constexpr struct {
     int64_t number;

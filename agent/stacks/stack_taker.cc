@@ -69,10 +69,11 @@ bool RunsPython(int64_t pid) {
              .find("/libpython") != std::string::npos;
 }
 
-// A gdb command line that prints native frames only. Python's own traceback
-// would need a call of a function in the process. gdb must not do that: the
-// call executes code there. Also, on processors with AMX gdb 13 fails halfway
-// and leaves a broken system call.
+// A gdb command line that prints native frames only. To print Python's own
+// traceback, gdb would have to call a function in the process. That would
+// execute code in the user's program, so the command forbids it. On processors
+// with AMX, such a call of gdb 13 also fails halfway and breaks the system call
+// that it interrupted.
 std::vector<std::string> GdbCommand(int64_t pid) {
   return {// No init files, no questions, no downloads of symbols.
           "gdb",

@@ -27,10 +27,11 @@ StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
 // process, and always the description from /proc. No code is executed in the
 // processes; gdb stops each of them while it reads.
 //
-// Limits: ten seconds for all processes, six for the first, one MiB of text for
-// each. A read of /proc itself may block, if a process holds its memory's lock
-// in an uninterruptible call. Then the thread is abandoned. The tools are
-// children of this process that may be killed at any time (see Guardian).
+// Limits: ten seconds for all processes, six seconds for the first process, one
+// MiB of text per process. A read of /proc itself may block, if a process holds
+// its memory's lock in an uninterruptible call. Then the thread is abandoned.
+// The tools are child processes of this process, and may be killed at any time
+// (see Guardian).
 //
 // Not thread-safe.
 class StackTaker {

@@ -93,11 +93,12 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
 }
 
 // Starts a relay to the store of group rank 0 and returns the relay's address.
-// That store may begin the round a moment later. If the store cannot be
-// reached, its node may be lost, and the coordinator will notice this. The
-// workers then get the store's own address, and their connections fail with a
-// message. If the round has a key, an unreachable store is an error instead,
-// because workers must not send anything in clear text.
+// The store may begin the round later than this node, so the relay tries to
+// connect for kReachTimeout (3 s). If the relay cannot connect, returns the
+// store's own address: the workers' connections then fail with a message. The
+// cause may be a lost node, which the coordinator will notice. If the round has
+// a key, an unreachable store is an error instead, because workers must not
+// send anything in clear text.
 absl::StatusOr<rendezvous::Endpoint> RoundStore::Relay(
     const rendezvous::Endpoint& master) {
   store::StoreRelayOptions options;

@@ -23,12 +23,15 @@
 
 namespace muster::agent {
 
-// The store of each round on this node. The node of rank 0 runs a server on a
-// port that is reserved before the round begins, so no other process takes the
-// port. No earlier round has used the port, so workers find no keys of another
-// round. The port refuses connections until its round begins. Other nodes run a
-// relay to the server with StorePath::kThroughAgent. With StoreHost::kWorker
-// the port is only reserved, for rank 0's worker to bind.
+// The store of each round on this node. The node of rank 0 runs a server, on a
+// new port for each round (exception: Options::fixed_port). The port is
+// reserved before the round begins, so that no other process takes it, and
+// refuses connections until then. No earlier round has used the port, so
+// workers find no keys of another round.
+//
+// With StorePath::kThroughAgent, the other nodes run a relay to the server.
+// With StoreHost::kWorker there is no server: the port is only reserved, and
+// rank 0's worker binds it.
 //
 // Not thread-safe; the servers have threads of their own.
 class RoundStore {

@@ -32,11 +32,12 @@ struct StorePlan {
 // Plans the store of a round that this node serves. Pure.
 //
 // The store listens on the loopback address in a world of one node, and on
-// `place.master_address` in a larger one. There are two exceptions, in which
-// the store listens on all addresses. First, `master_address` is a name, which
-// nodes may resolve differently. Second, `master_address` is a loopback address
-// and nodes of other hosts take part: they reach this host at the coordinator's
-// address.
+// `place.master_address` in a larger one. In a larger world it listens on all
+// addresses instead in three cases. First, `master_address` is a name, which
+// nodes may resolve differently. Second, `master_address` is a loopback
+// address, and nodes of other hosts take part: they reach this host at the
+// coordinator's address. Third, this host does not have `master_address`,
+// because a NAT translates it.
 //
 // Clients are served from 127.0.0.1, ::1, this host's addresses, those of the
 // round's nodes (`place.store_clients`), and `more_clients`: the addresses and

@@ -49,8 +49,9 @@ TerminalBridge::TerminalBridge(OnModes on_modes)
 TerminalBridge::~TerminalBridge() { Release(); }
 
 std::vector<int> TerminalBridge::Signals() {
-  // The result is cached: SIGCONT is also sent when a terminal hangs up, and a
-  // hung-up terminal is not recognised as a terminal.
+  // The kernel also sends SIGCONT when the terminal hangs up. By then
+  // FindTerminal no longer recognises the terminal, so the first result is
+  // kept.
   static const bool has_terminal = FindTerminal() >= 0;
   if (!has_terminal) return {};
   return {SIGWINCH, SIGTSTP, SIGCONT};
@@ -75,10 +76,10 @@ void TerminalBridge::Resized() {
   ResizeLocked();
 }
 
-// Gives all pseudo-terminals the terminal's size, which is read only once. If
-// the size were read for each of them, it could change in between. Then only
-// the controlling terminal would have the newest size, and the next call would
-// resize the others without a SIGWINCH.
+// Gives all pseudo-terminals the terminal's size, which is read only once.
+// Suppose that it were read for each of them, and changed in between: only the
+// controlling terminal would get the newest size. The next call would then
+// resize only the others. The kernel sends the worker no SIGWINCH for these.
 void TerminalBridge::ResizeLocked() {
   const std::optional<winsize> size = ReadWindowSize(terminal_);
   if (!size) return;
@@ -199,7 +200,7 @@ void TerminalBridge::Run(int master) {
     uint64_t wakes = 0;
     if (fds[0].revents != 0) (void)!read(wake_.get(), &wakes, sizeof wakes);
     if (fds[1].revents != 0) {
-      char keys[4096];  // as many bytes as a terminal buffers at most
+      char keys[4096];  // a terminal buffers at most this number of bytes
       const ssize_t got = read(STDIN_FILENO, keys, sizeof keys);
       if (got > 0) {
         typed.assign(keys, static_cast<size_t>(got));

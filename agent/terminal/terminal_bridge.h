@@ -43,9 +43,9 @@ class TerminalBridge {
 
   // Starts keeping a worker's pseudo-terminals at the terminal's size. Either
   // descriptor may be closed. `controlling` may be the worker's controlling
-  // terminal, and is resized after `other`. Its SIGWINCH is the only one that
-  // the worker gets, and the worker's handler must then find the new size on
-  // all its descriptors.
+  // terminal. It is resized last, because only its resize sends the worker a
+  // SIGWINCH. The worker's handler must then find the new size on all its
+  // descriptors.
   void FollowSize(OwnedFd controlling, OwnedFd other);
   // Starts forwarding the keys that are typed at descriptor 0 to the
   // pseudo-terminal `master`.

@@ -55,8 +55,8 @@ class WorkerTimers {
   // Reads new requests and sends the signals of expired timers. Does not block.
   void Look();
 
-  // If an expired timer caused a signal to the process in this round: the
-  // timer's scope. Otherwise empty.
+  // The scope of the expired timer for which the process got a signal in this
+  // round; empty: there is none.
   std::string ExpiredScope(pid_t pid) const;
 
  private:

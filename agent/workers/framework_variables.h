@@ -21,8 +21,8 @@ struct WorkerPlace {
   int nodes = 1;
 };
 
-// Returns the variables of those `framework_envs` that depend only on the
-// worker's place:
+// Returns the variables of each of `framework_envs`, as far as they depend only
+// on the worker's place:
 //
 //   mpi         OMPI_COMM_WORLD_* and OMPI_UNIVERSE_SIZE as set by Open MPI's
 //               mpirun, PMI_RANK, PMI_SIZE and MPI_LOCAL* as set by MPICH's

@@ -24,9 +24,9 @@ struct CommandRequest {
 // Returns the argv of each worker. Pure.
 //
 // A program whose name ends in ".py", or a module, runs under Python,
-// unbuffered (-u). Everything else, and with --no-python every program, is
-// executed directly. --run-path runs a file of any name by runpy.run_path, as
-// __main__.
+// unbuffered (-u). Any other program is executed directly. With --no-python
+// every program is executed directly. --run-path runs a file of any name by
+// runpy.run_path, as __main__.
 //
 // InvalidArgument: no program, or contradictory options.
 absl::StatusOr<std::vector<std::string>> WorkerCommand(

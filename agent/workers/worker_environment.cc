@@ -43,8 +43,9 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     set(name, std::to_string(value));
   };
   // Sets the variable `name` to `path`; an empty path means that the worker has
-  // no such file. The empty path replaces a value that the agent inherited: an
-  // agent that is itself a worker has the outer worker's path.
+  // no such file. If this agent is itself a worker of an outer job, it has
+  // inherited a path for the outer worker. The empty path then replaces that
+  // path.
   auto set_unless_absent = [&](const char* name, const std::string& path) {
     if (!path.empty() || inherited.count(name) > 0) set(name, path);
   };

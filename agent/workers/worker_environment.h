@@ -38,7 +38,8 @@ struct EnvironmentPlan {
   std::string coordinator_endpoint;
   std::vector<FrameworkEnv> framework_envs;
   // Variables from a configuration file. They take precedence over inherited
-  // variables, but not over those that describe the worker's place.
+  // variables, but not over the variables that describe the worker's place in
+  // the world.
   std::map<std::string, std::string> more;
 };
 
@@ -69,10 +70,11 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     const WorkerPaths& paths,
     const std::map<std::string, std::string>& inherited);
 
-// The names of the agent's variables that must not reach its workers, for
-// WorkerSpec::unset. They are the job's secret; the key, the cores and the
-// world of an outer job, if the agent is itself a worker; and the sockets by
-// which an init system communicates with the agent.
+// The names of the agent's variables that its workers must not inherit, for
+// WorkerSpec::unset. They are the job's secret token, and the variables by
+// which an init system communicates with the agent. If the agent is itself a
+// worker of an outer job, they are also the channel key, the cores, the network
+// card and the NCCL id of that worker.
 std::vector<std::string> WithheldFromWorkers();
 
 // Whether WorkerEnvironment sets the variable `name` itself and ignores its

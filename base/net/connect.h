@@ -17,9 +17,8 @@ Instant ShareOf(Instant deadline, Instant now, size_t turns);
 
 // Returns the result of connecting the non-blocking TCP socket `fd`, which has
 // become writable: 0 or the errno. If `fd` is connected to itself, returns
-// ECONNREFUSED. This can happen if no process listens on the target port: if
-// the port is in the range of client ports, the kernel may choose it as the
-// local port of `fd`.
+// ECONNREFUSED. A socket connects to itself if no process listens on the target
+// port, and the kernel chooses the same port as the local port of `fd`.
 int ConnectResult(int fd);
 
 // Returns a non-blocking TCP connection with TCP_NODELAY. If the peer

@@ -90,11 +90,12 @@ class TlsStream {
   // Waits for the handshake. DeadlineExceeded: the peer does not answer.
   absl::Status FinishHandshake(Instant deadline);
 
-  // Reads as recvmsg does: fills `pieces` in order. The result may be below the
-  // size of `pieces`: no more data has arrived, kMaxReadBytes were read, or
-  // (with Buffering::kNone) less than kMaxRecordBytes of `pieces` is left. 0:
-  // the peer closed the connection. -1 with errno: EAGAIN, EBADMSG (the data
-  // was forged or damaged; the connection is lost), or an error of the socket.
+  // Reads as recvmsg does: fills `pieces` in order. The result is below the
+  // size of `pieces` in three cases: no more data has arrived, kMaxReadBytes
+  // were read, or (with Buffering::kNone) less than kMaxRecordBytes of `pieces`
+  // is left. 0: the peer closed the connection. -1 with errno: EAGAIN, EBADMSG
+  // (the data was forged or damaged; the connection is lost), or an error of
+  // the socket.
   ssize_t Read(std::span<const iovec> pieces);
   ssize_t Read(void* data, size_t bytes);
 
@@ -134,8 +135,8 @@ class TlsStream {
   bool established_ = false;
   // number of records sent with the current key
   uint64_t records_ = 0;
-  // Number of bytes that Write has encrypted, but has not yet returned as
-  // accepted. The socket has not accepted all of these bytes.
+  // Number of bytes that Write has encrypted, but not counted in a result yet,
+  // because the socket has not accepted all of them.
   size_t held_back_ = 0;
   // buffer in which small pieces are joined into one record
   std::vector<char> record_;

@@ -24,11 +24,12 @@ inline constexpr double kUnitRoundoff = std::numeric_limits<T>::epsilon() / 2;
 // The unit roundoff of bfloat16, which has 8 significant bits.
 inline constexpr double kBfloat16Roundoff = 0x1p-8;
 
-// The relative error of `operations` roundings in a row. In the worst case the
-// errors add up (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
-// chapter 3). The sum of independent errors has a standard deviation of
-// sqrt(operations / 3) roundoffs, and exceeds eight standard deviations with a
-// probability of 1e-15 (Higham and Mary, 2019).
+// Returns a bound for the relative error of `operations` roundings in a row:
+// the smaller one of two bounds. First, the worst case, in which all errors add
+// up (Higham, Accuracy and Stability of Numerical Algorithms, 2002, chapter 3).
+// Second, eight standard deviations of a sum of independent errors. One
+// standard deviation is sqrt(operations / 3) roundoffs; the probability of a
+// larger sum is 1e-15 (Higham and Mary, 2019).
 inline double RoundingGrowth(double operations, double unit_roundoff) {
   return std::min(operations, 8 * std::sqrt(operations / 3)) * unit_roundoff;
 }

@@ -21,7 +21,8 @@ _PRODUCTIVE = ('sum by (job) (rate(muster_job_time_seconds_total'
 
 _GPU = 'GPU {{ $labels.gpu }} ({{ $labels.UUID }}) at {{ $labels.instance }} '
 
-# Name, expression, time for which it must hold, severity, summary, what to do.
+# For each alert: name, expression, time for which the expression must be true,
+# severity, summary, and what to do.
 ALERTS = (
     ('MusterJobFailed',
      'muster_job_exit_code > 0 and muster_job_exit_code != 75', '0m',
@@ -122,7 +123,7 @@ _OF_NODE = ' * on(instance) group_left(node) muster_node_info' + _J
 _EACH_GPU = '{{node}}:{{gpu}}'
 _JC = '{job="$job",'
 
-# Title, kind of panel, unit, and the expressions with their legends.
+# For each panel: title, kind, unit, and the expressions with their legends.
 PANELS = (
     ('Productive share of the last hour', 'stat', 'percentunit',
      [(_PRODUCTIVE.replace('total{', 'total' + _JC).replace(

@@ -107,9 +107,9 @@ class Reconciler {
            nodes->second.origin == "SLURM_STEP_NUM_TASKS";
   }
 
-  // The flags of the file that describe a single node. If the file also names a
-  // host file, its number of nodes and its address describe that host file.
-  // They are then not in the result.
+  // The flags of the configuration file that describe a single node. If this
+  // file names a host file, its number of nodes and its rendezvous address are
+  // those of the listed hosts, and are left out here.
   std::vector<std::string> OfOneNode() const {
     std::vector<std::string> flags;
     const bool with_hosts = Says("hostfile");

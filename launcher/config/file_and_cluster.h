@@ -14,19 +14,20 @@ namespace muster::launcher {
 // which this process runs. The file's settings take precedence, with one
 // exception.
 //
-// The exception: the cluster, or a host file named elsewhere, may make several
-// processes of one command line the nodes of one job. All these nodes read the
-// same file, so settings of a single node cannot be right for all of them. With
-// a number of nodes of 1, each node would train alone, under the same names.
-// With a node rank, all nodes would claim the same rank. These settings of the
-// file then have no effect, and a remark says so. If the file has one of them,
-// its rendezvous address usually has no effect either (OfOneNode). On the
-// command line and in PET_ variables (`given`) they keep their effect. `slurm`
-// in the file has no effect in a step of Slurm, because the step has been
-// started already.
+// The exception: several processes with this command line may be the nodes of
+// one job, because of the cluster or of a host file that is named elsewhere.
+// All these nodes read the same configuration file. If the file says that there
+// is one node, each node would train alone. If the file has a node rank, all
+// nodes would claim the same rank. So these two settings of the file have no
+// effect, and a remark says so. In this case the file's rendezvous address
+// usually has no effect either (OfOneNode). On the command line and in PET_
+// variables (`given`) these settings keep their effect.
 //
-// InvalidArgument: an error of ClusterDefaults, even if the file's number of
-// nodes, 1, would avoid the error. Pure.
+// `slurm` in the file has no effect in a step of Slurm, because srun has
+// already started this process.
+//
+// InvalidArgument: the error of ClusterDefaults. A number of nodes of 1 in the
+// file does not prevent the error. Pure.
 absl::StatusOr<Defaults> FileAndCluster(
     Defaults file, const FlagValues& given,
     const std::map<std::string, std::string>& environment);

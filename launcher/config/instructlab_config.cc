@@ -63,9 +63,9 @@ absl::Status ReadSection(const YamlValue& section, const std::string& path,
     }
     std::string flag = entry.key;
     std::replace(flag.begin(), flag.end(), '_', '-');
-    // If a key is both in `train:` and in `additional_args:`, the entry that
-    // comes later in the file counts. (In InstructLab additional_args take
-    // precedence.)
+    // If a key is both in `train:` and in `additional_args:`, the later entry
+    // in the file counts. InstructLab differs: there `additional_args:` takes
+    // precedence.
     meaning.defaults.flags[flag] = {OriginOf(surroundings, entry.line, key),
                                     entry.value.text};
   }

@@ -19,8 +19,8 @@ namespace {
 constexpr char kId[] = "nodes-absent";
 
 // Returns the names of the expected nodes that sent no report; `missing` is the
-// number of such nodes. If the number of names found is not `missing`, the
-// names are unknown or the reports use other names, and the result is empty.
+// number of such nodes. Empty if another number of names is found: the expected
+// names are then unknown, or the reports use other names.
 std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
                                      const std::vector<NodeReport>& reports,
                                      size_t missing) {
@@ -34,9 +34,9 @@ std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
   return absent;
 }
 
-// Returns the node ranks (--node-rank) of the nodes that sent no report;
-// `missing` is the number of such nodes. Empty if a report has no node rank, or
-// if the number of ranks found is not `missing`.
+// Returns the node ranks (--node-rank) of the expected nodes that sent no
+// report; `missing` is the number of such nodes. Empty if a report has no node
+// rank, or if another number of ranks is found.
 std::vector<int> RanksAbsent(const ExpectedNodes& expected,
                              const std::vector<NodeReport>& reports,
                              size_t missing) {

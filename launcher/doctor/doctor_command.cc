@@ -16,12 +16,13 @@
 namespace muster::launcher {
 namespace {
 
-// Time limit for all checks of this node. Longer than the sum of their own time
-// limits.
+// Time limit for all checks of this node. Longer than the sum of the checks'
+// own time limits.
 constexpr Duration kChecksTimeout = std::chrono::minutes(2);
 
-// The process that runs the checks, and the threads of the resolver and of
-// gRPC. Both wait forever for a thread that cannot be started.
+// Threads of the name resolver and of gRPC, and the process that runs the
+// checks. If a thread cannot be started, the resolver and gRPC wait forever. So
+// CheckRoom checks the limits first.
 constexpr ResourceNeed kNeed = {.threads = 10};
 
 int Here(const DoctorRequest& request,
@@ -66,8 +67,9 @@ int DoctorCommand(const std::vector<std::string>& arguments,
     return voice.Refuse(code.status(), "doctor");
   }
   voice.Error(absl::StrCat("doctor: ", std::string(code.status().message())));
-  // A node on which the checks hang or crash is unhealthy: the exit code is the
-  // one for errors. With --nodes the job failed: the exit code is 1.
+  // If the checks hang or crash, this node is unhealthy, and the exit code is
+  // the one for errors. With --nodes the doctor's job has failed, and the exit
+  // code is 1.
   return request->way == DoctorRequest::Way::kHere
              ? ExitCodeOf(agent::Severity::kError)
              : 1;

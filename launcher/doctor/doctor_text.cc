@@ -108,8 +108,8 @@ agent::FindingGroup GroupOf(const agent::Finding& finding) {
   return kind == nullptr ? agent::FindingGroup::kNodes : kind->group;
 }
 
-// Keeps at most kMaxOfAKind lines of each kind. If lines are left out, the last
-// kept line of that kind says how many.
+// Keeps at most kMaxOfAKind lines of each kind. If there are more, the last
+// kept line is replaced by "and N more of this kind".
 std::vector<Line> Bounded(const std::vector<Line>& lines) {
   std::map<std::string, int> of_kind;
   for (const Line& line : lines) ++of_kind[line.finding.id];

@@ -121,8 +121,9 @@ absl::StatusOr<std::string> TokenOf(
 
 NodeReport LookHere(const DoctorRequest& request,
                     const std::map<std::string, std::string>& environment) {
-  // `environment` has the token; programs that this process starts do not need
-  // it. No other thread runs yet.
+  // Remove the token from this process's environment: `environment` has a copy,
+  // and child processes do not need the token. unsetenv is safe, because no
+  // other thread runs yet.
   unsetenv(kWorkersTokenVariable);
   agent::NodePaths paths;
   paths.environment = environment;

@@ -76,11 +76,12 @@ class FlagValues {
     }
   }
 
-  // Keeps `error` if it is the first error. It concerns the flag's value.
+  // Keeps `error`, which is about the flag's value, if no error has been kept
+  // before.
   void Refuse(const std::string& name, const absl::Status& error);
 
-  // Keeps `error` if it is the first error. It concerns the flag itself, so the
-  // message does not show the flag's value.
+  // Keeps `error`, which is about the flag itself, if no error has been kept
+  // before. The message does not show the flag's value.
   void RefuseFlag(const std::string& name, const absl::Status& error);
 
   const absl::Status& status() const { return status_; }

@@ -48,8 +48,8 @@ struct MachineFacts {
   std::string python;
 };
 
-// Reads all facts except those about GPUs and network. These take time and are
-// read only if needed.
+// Reads all facts except those about GPUs, CPU layout and network, which take
+// time. Other functions read these if they are needed.
 MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment);
 
 // Adds the layout of CPUs if `options` ask for CPU binding. Must be called

@@ -167,8 +167,8 @@ bool Shows(const FlagCase& flag) {
          std::string(flag.name) != "logs-specs";
 }
 bool CanBeWrong(const FlagCase& flag) { return flag.bad != nullptr; }
-// Whether an invalid value in the flag's PET_ variable is an error. Two flags
-// have no PET_ variable.
+// Whether an invalid value in the flag's environment variable (PET_...) is an
+// error. Two flags have no such variable.
 bool PetCanBeWrong(const FlagCase& flag) {
   return CanBeWrong(flag) && std::string(flag.name) != "numa-binding" &&
          std::string(flag.name) != "logs-specs";
@@ -537,9 +537,8 @@ TEST(RunOptionsTest, HangTimeout) {
   }
 }
 
-// Resets the fields that `launch` sets only if their flag is given. The
-// defaults of these flags appear in help texts only, and differ from the
-// defaults of the fields.
+// Resets the fields that `launch` sets only if their flag is given. For these
+// fields, the default in the help text differs from the default of the field.
 RunOptions WithoutShownDefaults(RunOptions options) {
   options.master_port.reset();
   options.logs.rotation = agent::LogPlan::Rotation::kOfShownStreams;

@@ -56,10 +56,10 @@ std::vector<std::string> Split(const std::string& text) {
   return parts;
 }
 
-// Plans --virtual-local-rank if NVIDIA's driver is not used: the machine has no
-// driver that counts the GPUs, or ROCm's variable selects them. As in torchrun,
-// worker n gets the n-th entry of the variable, or n if the variable is not
-// set.
+// Plans --virtual-local-rank for a machine on which NVIDIA's driver does not
+// count the GPUs: there is no driver, or ROCm's variable selects the GPUs. As
+// in torchrun, worker n gets the n-th entry of the variable, or n if the
+// variable is not set.
 absl::Status GiveVirtualGpus(const MachineFacts& facts, WorkerSlots& slots) {
   const char* variable = "HIP_VISIBLE_DEVICES";
   std::optional<std::string> visible =

@@ -28,8 +28,8 @@ struct WorkerSlots {
 // NVIDIA's library.
 bool NeedsGpus(const RunOptions& options);
 
-// Plans the workers and their GPUs. InvalidArgument, one line: more GPUs are
-// requested than this machine has, or a GPU that it does not have. Pure.
+// Plans the workers and their GPUs. InvalidArgument, one line: this machine
+// does not have the requested number of GPUs, or a requested GPU. Pure.
 absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
                                             const MachineFacts& facts);
 

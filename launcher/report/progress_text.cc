@@ -87,8 +87,8 @@ std::vector<std::string> Row(const RankProgress& rank,
           PrintableLine(said.status)};
 }
 
-// Removes those columns, beginning with column `first`, whose cells are empty
-// in all rows from `row` on.
+// Considers the columns from `first` on and the rows from `row` on. Removes the
+// columns whose cells are empty in all of these rows.
 void DropEmptyColumns(std::vector<std::vector<std::string>>& rows, long row,
                       size_t first) {
   for (size_t column = rows[0].size(); column-- > first;) {

@@ -24,8 +24,8 @@ std::string ProgressLine(const rendezvous::JobStatus& job);
 // The lines that `launch watch` prints below ProgressLine, one for each rank:
 // "    rank 3  step 1180  20 behind  loss 2.31  51000 tokens/s".
 // If more than eight ranks report, only the slowest and the fastest are shown,
-// with their hosts. Ends with a newline. Empty if all reports are empty
-// (heartbeats).
+// with their hosts. Ends with a newline. Empty if the workers send only
+// heartbeats, which have no progress.
 std::string RankLines(const rendezvous::JobStatus& job,
                       const TextTarget& target);
 

@@ -118,7 +118,8 @@ std::string Notes(const rendezvous::JobStatus& job,
         std::string(rendezvous::HostStateText(node.judgement.state)) + ": " +
         Shorten(PrintableLine(node.judgement.reason), kMaxReasonColumns));
   }
-  // A healthy machine has a judgement only with --quarantine=off.
+  // If a healthy machine has faults, --quarantine=off is given: the coordinator
+  // counts faults, but quarantines no machine.
   if (node.judgement.state == rendezvous::HostState::kHealthy &&
       node.judgement.score > 0) {
     notes.push_back("faults: " + Shorten(PrintableLine(node.judgement.reason),
@@ -177,8 +178,8 @@ std::vector<std::vector<std::string>> NodeRows(
   return rows;
 }
 
-// One line for each slow rank, and one line that says how much shorter a step
-// would be without the slow ranks, unless only networks are slow.
+// One line for each slow rank. A last line says how much shorter a step would
+// be without slow ranks. This line is left out if only networks are slow.
 std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
   std::vector<std::string> lines;
   bool has_gain = false;  // no gain is known for slow networks

@@ -113,10 +113,10 @@ std::string_view WithoutLeadingBlanks(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-// Returns the offset at which to break `line`, which is too long: the last
-// blank that fits. The piece before that blank may be less than half full,
-// because a very long word follows (often a path). The line is then broken
-// after that word. Returns the size of `line` if there is no such offset.
+// Returns the offset at which to break `line`, which is too long. This is the
+// last blank that fits. If the piece before that blank would be at most half
+// full, a very long word follows (often a path). Then the line is broken after
+// that word. Returns the size of `line` if no blank follows.
 size_t BreakAt(std::string_view line, int columns) {
   size_t most = ByteAfter(line, columns);
   size_t blank = line.rfind(' ', most);

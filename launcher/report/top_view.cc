@@ -17,7 +17,8 @@ namespace {
 constexpr int kMaxHostColumns = 24;
 // number of lines below the table, which list the keys
 constexpr size_t kKeyLines = 1;
-// Minimum number of lines for the output, if it has as many lines.
+// Minimum number of screen lines for a rank's output, unless the output is
+// shorter.
 constexpr size_t kLeastOutputLines = 6;
 // Maximum number of screen lines for one line of output. The rest is cut.
 constexpr int kMaxFolds = 4;
@@ -53,8 +54,8 @@ std::vector<Row> RowsOf(const rendezvous::JobStatus& job) {
   return rows;
 }
 
-// The sort key of a row. Ranks that report nothing come last; if the rows are
-// sorted by rank, they keep their place.
+// The sort key of a row. Ranks that report nothing come last, except in the
+// order by rank.
 std::tuple<double, int> KeyOf(const Row& row, TopSort sort) {
   double key = INFINITY;
   const rendezvous::WorkerProgress* const said = row.said;

@@ -21,7 +21,8 @@ enum class TopKey {
   kDown,
   kPageUp,
   kPageDown,
-  kOpen,    // show the chosen rank and its output alone, or the table again
+  // switches between the table and a view of the chosen rank and its output
+  kOpen,
   kFollow,  // stop or continue to show new output
   kRank,    // sort by rank
   kStep,    // sort by step, the slowest first
@@ -55,9 +56,9 @@ struct TopScreen {
 };
 
 // The screen of a terminal with `rows` lines of `columns`. The table is
-// scrolled so that the chosen rank is visible. `output`: that of the rank
-// RankWithOutput; as many of its last lines as have room are shown, folded at
-// `columns`.
+// scrolled so that the chosen rank is visible. `output` belongs to the rank
+// that RankWithOutput returns. Its last lines fill the rest of the screen,
+// folded at `columns`.
 TopScreen ScreenOf(const rendezvous::JobStatus& job, const TopChoice& choice,
                    const rendezvous::OutputTail& output, size_t rows,
                    int columns);

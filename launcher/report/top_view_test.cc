@@ -31,7 +31,7 @@ rendezvous::JobStatus Job(int nodes) {
     node.node.slots = 2;
     node.group_rank = i;
     node.phase = rendezvous::NodePhase::kRunning;
-    // Rank 2 i is i steps ahead of rank 0; rank 2 i + 1 reports nothing.
+    // Rank 2i is i steps ahead of rank 0. Rank 2i + 1 reports nothing.
     node.progress = {{.local_rank = 0,
                       .step = 100 + i,
                       .loss = 2.5,
@@ -139,7 +139,8 @@ rendezvous::OutputTail Output(const std::vector<std::string>& texts,
   return tail;
 }
 
-// The lines of a screen below the title of the output, without the keys.
+// The lines of a screen that show the rank's output. They are below the
+// output's title and above the line of keys.
 std::vector<std::string> ShownOutput(const rendezvous::OutputTail& output,
                                      size_t rows, int columns) {
   const TopScreen screen =

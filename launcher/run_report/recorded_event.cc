@@ -21,7 +21,8 @@ constexpr size_t kMaxNodes = 1024;
 constexpr size_t kMaxIncidents = 64;
 constexpr size_t kMaxSlowRanks = 64;
 constexpr size_t kMaxSettings = 40;
-// Longest time in seconds that counts (3,000 years).
+// Maximum of a time in seconds (3,000 years). Larger values are reduced to this
+// maximum.
 constexpr double kMaxSeconds = 1e11;
 
 const Json* Find(const Json& json, const char* name) {
@@ -54,7 +55,7 @@ std::optional<double> Number(const Json& json, const char* name) {
   return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-// A time in seconds, at least 0.
+// Reads a time in seconds, at least 0.
 double Seconds(const Json& json, const char* name) {
   return std::clamp(Number(json, name).value_or(0), 0.0, kMaxSeconds);
 }
@@ -74,7 +75,8 @@ std::optional<int64_t> Whole(const Json& json, const char* name) {
   return number;
 }
 
-// Also reads the texts that stand for numbers JSON does not have.
+// Reads a number, or one of the texts "nan", "inf" and "-inf", because JSON has
+// no such numbers.
 std::optional<double> AnyNumber(const Json& json, const char* name) {
   const Json* const value = Find(json, name);
   if (value != nullptr && value->is_string()) {
@@ -95,7 +97,7 @@ std::optional<int> Int(const Json& json, const char* name) {
   return static_cast<int>(*number);
 }
 
-// A number of things, at least 0.
+// Reads a count, which is at least 0.
 int Count(const Json& json, const char* name) {
   return std::max(0, Int(json, name).value_or(0));
 }
@@ -248,8 +250,8 @@ RecordedState StateOf(const Json& json) {
   }
   const Json* const verdict = Find(json, "verdict");
   state.verdict = VerdictOf(verdict);
-  // Nodes may have reported more time after the verdict, which every `launch`
-  // has printed.
+  // Use the times in the verdict, because every `launch` has printed these.
+  // Nodes may have reported more time after the verdict.
   if (state.verdict.has_value() && Find(*verdict, "time") != nullptr) {
     state.time = TimeOf(*Find(*verdict, "time"));
   }
@@ -270,7 +272,7 @@ RecordedState StateOf(const Json& json) {
   return state;
 }
 
-// Reads `digits` digits at `at`.
+// Reads a number of exactly `digits` digits at the offset `at`.
 std::optional<int> Digits(std::string_view text, size_t at, size_t digits) {
   int value = 0;
   for (const char c : text.substr(at, digits)) {

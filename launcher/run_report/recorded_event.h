@@ -22,15 +22,15 @@ namespace muster::launcher {
 
 inline constexpr size_t kMaxEventLineBytes = 1 << 20;
 
-// A node of a job in a line of the kind "state".
+// A node in an event of the kind "state", which describes a whole job.
 struct RecordedNode {
   std::string node_id;
   std::string host;
   std::optional<int> group_rank;  // nullopt: a spare
   std::optional<int> first_rank;
   int slots = 0;
-  std::string unhealthy;  // the finding of a failed check; else empty
-  // seconds by rendezvous::Activity
+  std::string unhealthy;  // what a failed health check found; else empty
+  // Seconds spent, indexed by rendezvous::Activity.
   std::array<double, rendezvous::kActivities> spent_s = {};
 };
 
@@ -38,7 +38,7 @@ struct RecordedProgress {
   int ranks = 0;  // number of ranks that report
   std::optional<int64_t> least_step;
   std::optional<int64_t> max_step;
-  std::optional<double> loss;  // not finite: as the workers reported it
+  std::optional<double> loss;  // may be NaN or infinite
   double tokens_per_s = 0;     // 0: not reported
 };
 
@@ -68,9 +68,9 @@ struct RecordedState {
   rendezvous::JobTime time;
   std::vector<RecordedSlowRank> slow_ranks;
   std::optional<RecordedVerdict> verdict;
-  // Name and value; empty: the line has no settings.
+  // The names and values of the job's settings; empty: the event has none.
   std::vector<std::pair<std::string, std::string>> settings;
-  // nullopt: the line has no nodes.
+  // nullopt: the event has no list of nodes.
   std::optional<std::vector<RecordedNode>> nodes;
   int64_t nodes_omitted = 0;
 };
@@ -83,15 +83,16 @@ struct RecordedEvent {
   std::string node;  // empty: about the whole job
   std::string reason;
   std::optional<rendezvous::Failure> failure;
-  std::optional<RecordedState> state;  // of the kind "state"
+  // only for events of the kind "state"
+  std::optional<RecordedState> state;
 };
 
-// Parses one line. nullopt: it is longer than kMaxEventLineBytes, or no event.
-// Pure.
+// Parses one line. nullopt: the line is not an event, or is longer than
+// kMaxEventLineBytes. Pure.
 std::optional<RecordedEvent> ParseEvent(std::string_view line);
 
 // Parses the time of an event ("2026-03-01T14:05:09.250Z") as seconds since
-// 1970; nullopt: it is none. Pure.
+// 1970; nullopt: `text` is not such a time. Pure.
 std::optional<double> ParseIsoTime(std::string_view text);
 
 }  // namespace muster::launcher

@@ -106,7 +106,8 @@ class Page {
     Add("<td class=\"", css_class, "\">", html, "</td>");
   }
   void Lines(const std::vector<std::string>& lines, absl::string_view label);
-  // Like Lines, but shows the last lines first if not all have room.
+  // Like Lines. If there is no room for all lines, the box is first scrolled to
+  // the last lines.
   void LastLines(const std::vector<std::string>& lines,
                  absl::string_view label);
 
@@ -121,7 +122,8 @@ class Page {
   void NodeBars();
   void Health();
   void Progress();
-  // `floor`: a value that the axis includes besides the points'.
+  // `floor`: a value that the vertical axis includes even if all points are
+  // higher.
   void Chart(absl::string_view heading, absl::string_view id,
              const std::vector<std::pair<double, double>>& points,
              std::optional<double> floor = std::nullopt);
@@ -131,7 +133,7 @@ class Page {
   void Decisions();
   void Sources();
 
-  // When the job ended, or its newest event.
+  // The time at which the job ended, or else the time of its newest event.
   double LastTime() const { return report_.last_time; }
   double FirstTime() const { return report_.first_time; }
   // Whether the report was made from the journal alone, without an event log.
@@ -150,7 +152,8 @@ class Page {
   std::string html_;
 };
 
-// The class and the sign of an outcome, for people who see no colours.
+// The CSS class of an outcome, its sign for people who see no colours, and its
+// text.
 struct Tone {
   const char* css_class;
   const char* sign;
@@ -195,7 +198,7 @@ std::string CauseText(const ReportInterruption& one) {
   return text;
 }
 
-// A horizontal bar of coloured parts, each of whose widths is a percentage.
+// One coloured part of a horizontal bar.
 struct BarPart {
   double percent = 0;
   const char* css_class;
@@ -365,8 +368,8 @@ void Page::Lane() {
   const bool has_older = first > 0 || report_.rounds_dropped > 0;
   const double from = has_older ? report_.rounds[first].begin : FirstTime();
   const double width = LastTime() - from;
-  // The record may have been written when its round began, so that the round
-  // has no length yet.
+  // If the record was written when its round began, the round has no length
+  // yet.
   if (width < 1e-3) return;
   std::vector<BarPart> parts;
   double at = from;
@@ -630,7 +633,7 @@ const std::vector<TimeKind>& TimeKinds() {
 }
 
 void Page::NodeBars() {
-  // The journal lists the nodes, but has no times of single nodes.
+  // The journal lists the nodes, but does not have the times of each node.
   const bool has_times =
       std::ranges::any_of(report_.node_times, [](const RecordedNode& node) {
         return std::ranges::any_of(node.spent_s,
@@ -792,7 +795,7 @@ void Page::Chart(absl::string_view heading, absl::string_view id,
   std::string path;
   bool is_new = true;
   for (const auto& [x, y] : points) {
-    // A point that is no number, or a gap, interrupts the curve.
+    // A value that is NaN or infinite leaves a gap in the curve.
     if (!std::isfinite(y)) {
       is_new = true;
       continue;
@@ -896,8 +899,8 @@ void Page::Outputs() {
       if (!stream.lines.empty()) LastLines(stream.lines, Name(stream.name));
     }
   }
-  // What the coordinator got from the node of a failed rank, if its files are
-  // not here.
+  // If the files of a failed rank are not here, show what its node sent to the
+  // coordinator.
   for (const ReportInterruption& one : report_.interruptions) {
     if (!one.failure.has_value()) continue;
     const rendezvous::Failure& failure = *one.failure;

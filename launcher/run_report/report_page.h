@@ -7,13 +7,13 @@
 
 namespace muster::launcher {
 
-// The first bytes of every report, by which a report is told from other files.
+// The first bytes of every report. They distinguish a report from other files.
 inline constexpr char kReportMark[] =
     "<!doctype html><!-- Muster run report -->";
 
 // The report as an HTML document: without scripts, forms and external
-// resources, with a Content-Security-Policy that permits its own style alone.
-// Texts of the run appear as text, whatever their characters. Pure.
+// resources, with a Content-Security-Policy that permits only the document's
+// own style. Texts of the run appear as text, whatever their characters. Pure.
 std::string ReportPage(const RunReport& report, double written_at);
 
 // The outcome of the run in plain words, one sentence. Pure.

@@ -270,7 +270,7 @@ TEST(ReportPageTest, RecordAloneSaysWhatTheJournalDoesNotKnow) {
   EXPECT_THAT(page, Not(HasSubstr("no slow rank was found")));
   EXPECT_THAT(page, HasSubstr("<td class=\"num\">0 to 7</td>"));
   EXPECT_THAT(page, HasSubstr("<td class=\"num\">3</td>"));
-  // The time line would be empty.
+  // The page has no time line, because it would be empty.
   EXPECT_THAT(page, Not(HasSubstr("class=\"lane\"")));
 }
 

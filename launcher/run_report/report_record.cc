@@ -21,11 +21,12 @@ using rendezvous::JobPhase;
 using rendezvous::JobRecord;
 using rendezvous::KeptJob;
 
-// Times that differ by less count as equal. The record and the event of one
-// decision are written one after the other.
+// Two times that differ by less than this count as equal. The record and the
+// event of one decision are written one after the other.
 constexpr double kSameTimeS = 1;
 
-// When the job began, and when the record was written, in seconds since 1970.
+// These two functions return seconds since 1970: the time at which the job
+// began, and the time at which its record was written.
 double BeganAt(const KeptJob& kept) {
   return ToSeconds(kept.written_at) - ToSeconds(kept.job.age);
 }
@@ -196,8 +197,8 @@ void AddInterruptions(const KeptJob& kept, RunReport& report) {
       one.failure = job.failures.cause();
       if (const auto round = RoundOf(kept)) one.time = round->end;
     }
-    // Until the verdict the record has only the lost time of nodes that have
-    // left. So the lost time is shown as unknown (0 nodes).
+    // Before the verdict, a record has the lost time only of those nodes that
+    // have left. 0 nodes means that the lost time is unknown.
     if (!job.verdict.has_value()) one.incident->nodes = 0;
     report.interruptions.push_back(std::move(one));
   }
@@ -207,8 +208,8 @@ void AddInterruptions(const KeptJob& kept, RunReport& report) {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// Adds the settings that the event log does not have, or has without a value:
-// a rendezvousd writes no command to its log.
+// Adds the settings that the event log lacks, or has without a value. For
+// example, a rendezvousd does not write the job's command to its log.
 void AddSettings(const Settings& settings, RunReport& report) {
   for (const auto& [name, value] : settings) {
     const auto known =
@@ -228,8 +229,8 @@ std::string OutcomeOf(const std::optional<RecordedVerdict>& verdict) {
   return absl::StrCat(verdict->outcome, ", exit code ", verdict->exit_code);
 }
 
-// Returns what differs between the record and the newest state of the event
-// log; empty: nothing.
+// Returns the differences between the record and the newest state in the event
+// log; empty: none.
 std::string Differences(const RunReport& report, const ReportRecord& record) {
   std::vector<std::string> all;
   const int round = report.rounds.empty() ? 0 : report.rounds.back().number;
@@ -291,8 +292,7 @@ RunReport ReportOf(const KeptJob& kept) {
   if (kept.job.verdict.has_value()) {
     report.last_time = BeganAt(kept) + ToSeconds(kept.job.verdict->lasted);
   } else if (report.time.has_value() && report.time->total_s() <= 0) {
-    // The times of connected nodes are not in a record, so nothing is known
-    // here.
+    // A record lacks the times of connected nodes, so the report has no times.
     report.time.reset();
   }
   AddRecord(kept, report);
@@ -377,8 +377,8 @@ void AddMachines(const rendezvous::NodeMemory::Kept& memory,
       hosts.insert(member.host);
     }
   }
-  // The journal does not say when it wrote the memory of machines. Use the time
-  // of its newest entry.
+  // The journal does not say when the faults of machines were written. Use the
+  // time of its newest entry.
   Duration as_of = Duration::zero();
   for (const auto& host : memory.hosts) {
     as_of = std::max(as_of, host.ordered_at);

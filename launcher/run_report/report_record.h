@@ -22,9 +22,9 @@ RunReport ReportOf(const rendezvous::KeptJob& kept);
 // earlier or a later run, adds only a sentence to RunReport::missing.
 void AddRecord(const rendezvous::KeptJob& kept, RunReport& report);
 
-// Adds the machines of the coordinator's memory that concern the run: those of
-// its nodes, and those with a fault in it. Of faults in other jobs only the
-// number is added.
+// Adds those machines that the coordinator remembers and that concern the run:
+// the machines of the run's nodes, and machines that had a fault in this run.
+// Of faults in other jobs only the number is added.
 void AddMachines(const rendezvous::NodeMemory::Kept& memory, RunReport& report);
 
 }  // namespace muster::launcher

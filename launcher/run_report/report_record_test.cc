@@ -250,7 +250,7 @@ TEST(ReportRecordTest, OlderRecordGivesWayToTheLog) {
   EXPECT_EQ(report.newest_phase, "gathering");
   EXPECT_THAT(report.rounds, SizeIs(1));
   EXPECT_EQ(report.last_time, kBegan + 130);
-  // The log has no settings.
+  // The log has no settings, so these are from the record.
   EXPECT_THAT(report.settings, Contains(Pair("max_restarts", "3")));
 }
 
@@ -331,8 +331,8 @@ TEST(ReportRecordTest, RecordOfAnotherRunIsNotMixedIn) {
       ElementsAre(HasSubstr("The journal is older than the event log")));
 }
 
-// The oldest events of the log are lost. The age in a later state tells when
-// the job began.
+// The oldest events of the log are lost. The job's age in a later event tells
+// when the job began.
 TEST(ReportRecordTest, RecordFromBeforeARotatedLogIsOfTheSameRun) {
   ReportBuilder builder;
   RecordedEvent event = Event(5000, 2, "state");
@@ -393,7 +393,8 @@ TEST(ReportRecordTest, MachinesOfOtherJobsAreLeftOut) {
   EXPECT_EQ(report.machines_as_of, kBegan + 5);
 }
 
-// The log of a job whose second round has failed, without a state.
+// The log of a job whose second round has failed, without an event of the kind
+// "state".
 ReportBuilder FailedLog() {
   ReportBuilder builder;
   builder.Add(Event(1, 1, "assign"));

@@ -51,7 +51,8 @@ constexpr size_t kMaxSources = 100;
 constexpr size_t kMaxMissing = 20;
 constexpr size_t kMaxNamedRuns = 10;
 constexpr int kMaxRotated = 3;
-// Flight recorders: the newest rounds that have some, and files in a round.
+// Bounds for the files of flight recorders: the number of rounds (the newest
+// ones that have such files), and the files in one round.
 constexpr size_t kMaxFlights = 2;
 constexpr size_t kMaxFlightFiles = 512;
 
@@ -114,7 +115,8 @@ absl::StatusOr<OpenFile> OpenNamed(const std::string& path) {
 // Opens a file below a folder that a person has named.
 absl::StatusOr<OpenFile> OpenBelow(const std::string& root,
                                    const std::string& path) {
-  // OpenFileBelow would create folders that are missing.
+  // Return early if the file does not exist, because OpenFileBelow would create
+  // its missing folders.
   if (access(path.c_str(), F_OK) != 0) {
     return absl::NotFoundError("there is no such file");
   }
@@ -123,7 +125,8 @@ absl::StatusOr<OpenFile> OpenBelow(const std::string& root,
   return CheckOpened(*std::move(fd));
 }
 
-// Reads up to `count` bytes at `offset`. Errors and the end cut the result.
+// Reads up to `count` bytes at `offset`. Returns fewer bytes at the end of the
+// file or after an error.
 std::string ReadAt(int fd, int64_t offset, size_t count) {
   std::string bytes(count, '\0');
   size_t had = 0;
@@ -138,13 +141,14 @@ std::string ReadAt(int fd, int64_t offset, size_t count) {
   return bytes;
 }
 
-// What ReadLines found besides the lines.
+// Facts about a file's lines: the number of lines that were too long, and
+// whether the last line has a newline.
 struct LineFacts {
   int64_t too_long = 0;
-  bool is_last_torn = false;  // the last line has no end
+  bool is_last_torn = false;  // whether the last line has no newline
 };
 
-// Calls `take` with each line of a file that is not longer than
+// Calls `take` with each line of a file, except lines longer than
 // kMaxEventLineBytes.
 LineFacts ReadLines(int fd, const std::function<void(std::string_view)>& take) {
   constexpr size_t kChunk = 256 << 10;
@@ -182,7 +186,7 @@ LineFacts ReadLines(int fd, const std::function<void(std::string_view)>& take) {
 // A folder with files of the run.
 struct Folder {
   std::string root;  // the folder that the user has named
-  std::string path;  // the same, or a folder in it
+  std::string path;  // `root` or a folder in it
 };
 
 class RunReader {
@@ -192,7 +196,7 @@ class RunReader {
   absl::StatusOr<RunReport> Read();
 
  private:
-  // Finds the logs and the journal. OK: a report can be made of what was found.
+  // Finds the logs and the journal. OK if a report can be made of them.
   absl::Status Find();
   absl::Status FindFolders();
   absl::Status FindInLogDir(const std::string& log_dir);
@@ -201,8 +205,8 @@ class RunReader {
   absl::Status FindRecord();
   // Whether one of the log folders belongs to the run of this record.
   bool HasFolder(const rendezvous::JobRecord& job) const;
-  // `root`: the folder that the user has named and in which the log is; empty:
-  // the user has named the log itself.
+  // `root`: the folder that the user has named and that contains the log.
+  // Empty: the user has named the log itself.
   void ReadLog(const std::string& root, const std::string& path);
   void ReadLogs(const std::string& root, const std::string& path);
   void Keep(RecordedEvent event, size_t bytes);
@@ -218,7 +222,7 @@ class RunReader {
   std::vector<WantedOutput> WantedWithoutEvents() const;
 
   const RunQuery& query_;
-  std::string run_id_;  // empty: the only one in the event logs
+  std::string run_id_;  // empty: take the only run in the event logs
   std::vector<Folder> folders_;
   std::vector<std::string> logs_;  // event logs that the user has named
   struct KeptEvent {
@@ -229,8 +233,8 @@ class RunReader {
   size_t event_bytes_ = 0;
   int64_t dropped_ = 0;
   std::set<std::string> run_ids_;
-  std::optional<rendezvous::KeptJob> kept_;  // the run's record
-  rendezvous::NodeMemory::Kept machines_;    // of the same journal
+  std::optional<rendezvous::KeptJob> kept_;  // the run's record in the journal
+  rendezvous::NodeMemory::Kept machines_;    // from the same journal
   RunReport report_;
   int64_t sources_left_out_ = 0;
   int64_t missing_left_out_ = 0;
@@ -252,8 +256,9 @@ void RunReader::AddMissing(std::string sentence) {
   report_.missing.push_back(std::move(sentence));
 }
 
-// Whether `name` is the name of a log folder of the run `run_id`: that of
-// RUN_ID_TAG or, from an older coordinator, of RUN_ID (agent::RunFolder).
+// Whether `name` is the name of a log folder of the run `run_id`
+// (agent::RunFolder): RUN_ID_TAG, or RUN_ID if the run had an older
+// coordinator.
 bool IsFolderOf(const std::string& run_id, const std::string& name) {
   const auto folder_of = [](const std::string& run) {
     return agent::RunFolder("", run).substr(1);
@@ -378,14 +383,16 @@ void RunReader::ReadLog(const std::string& root, const std::string& path) {
   int64_t taken = 0, others = 0, unreadable = 0;
   bool is_last_readable = true;
   const LineFacts facts = ReadLines(file->fd.get(), [&](std::string_view line) {
-    if (line.empty()) return;  // a gap (RotatingFile::GapNote)
+    // an empty line marks a gap (RotatingFile::GapNote)
+    if (line.empty()) return;
     std::optional<RecordedEvent> event = ParseEvent(line);
     is_last_readable = event.has_value();
     if (!event.has_value()) {
       ++unreadable;
       return;
     }
-    // Counts of omitted decisions belong to no job.
+    // A line that counts omitted decisions belongs to no job, so it has no run
+    // id.
     if (event->run_id.empty()) return;
     if (run_ids_.size() < 1000) run_ids_.insert(event->run_id);
     if (!run_id_.empty() && event->run_id != run_id_) {
@@ -580,7 +587,7 @@ void RunReader::ReadOutputs(std::vector<WantedOutput> wanted) {
     }
     if (!output.streams.empty() || !output.error_message.empty()) {
       report_.outputs.push_back(std::move(output));
-    } else if (!folders_.empty()) {  // otherwise see FindMissingNodes
+    } else if (!folders_.empty()) {  // FindMissingNodes reports an empty list
       AddMissing(absl::StrCat(
           "The files of rank ", one.rank, " in round ", one.round,
           " are not here",
@@ -775,8 +782,8 @@ absl::StatusOr<RunReport> RunReader::Read() {
 FileEnd EndOf(std::string_view bytes, FilePart part) {
   FileEnd end{.lines = {}, .is_cut = part == FilePart::kEnd};
   if (part == FilePart::kEnd) {
-    // The first line has lost its beginning. A line that fills everything is
-    // shown from where it begins here.
+    // The part usually begins in the middle of a line, so begin at the next
+    // line. If no line follows, show the rest of this line.
     const size_t first = bytes.find('\n');
     if (first != std::string_view::npos && first + 1 < bytes.size()) {
       bytes.remove_prefix(first + 1);
@@ -790,7 +797,8 @@ FileEnd EndOf(std::string_view bytes, FilePart part) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     const size_t newest = line.rfind('\r');
     if (newest != std::string_view::npos) line.remove_prefix(newest + 1);
-    // Converting the beginning suffices; escape sequences have no columns.
+    // Convert only the beginning of a long line. The limit allows 16 bytes for
+    // each column, because escape sequences take bytes but no columns.
     constexpr size_t kMostBytes = 16 * kMaxEndColumns;
     const std::string_view begin = line.substr(0, kMostBytes);
     const std::vector<std::string> printable = PrintableLines(begin);

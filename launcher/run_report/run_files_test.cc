@@ -82,7 +82,7 @@ class RunFilesTest : public testing::Test {
     kept.job.age = std::chrono::minutes(5);
     return rendezvous::ToBytes(kept);
   }
-  // In the year 2026, one second after the newest event of these tests.
+  // Seconds since 1970: one second after the newest event of these tests.
   static constexpr Duration kWritten = std::chrono::seconds(1772373904);
 
   std::string dir_;

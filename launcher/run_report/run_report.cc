@@ -40,7 +40,8 @@ std::vector<ReportInterruption> InterruptionsOf(
     const bool has_next = i + 1 < report.rounds.size();
     const auto incident = incidents.find(round.number);
     const bool is_broken = round.ended_by == ReportRound::End::kBroken;
-    // A job that is cancelled breaks its round, too, and no time is lost.
+    // A cancelled job also breaks its round. That is not an interruption,
+    // because no time is lost.
     if (!is_broken || (incident == incidents.end() && !has_next &&
                        !round.cause.has_value())) {
       continue;
@@ -140,7 +141,7 @@ void ReportBuilder::Break(const RecordedEvent& event) {
   ReportRound* round = Current();
   if (round == nullptr || round->number != event.round) {
     // The beginning of the round is not in the log: the log was rotated, or
-    // another coordinator has adopted the round.
+    // another coordinator has taken over the round.
     Begin(event);
     round = Current();
     round->began_as.clear();
@@ -148,7 +149,8 @@ void ReportBuilder::Break(const RecordedEvent& event) {
   round->end = event.time;
   round->ended_by = ReportRound::End::kBroken;
   round->why = event.reason;
-  // The text begins with what the table says in another column.
+  // Remove the beginning of the text, because the table shows it in another
+  // column.
   const std::string prefix =
       absl::StrCat("round ", event.round, " is broken: ");
   if (round->why.starts_with(prefix)) round->why.erase(0, prefix.size());
@@ -173,7 +175,8 @@ void ReportBuilder::AddState(const RecordedEvent& event,
   }
   if (!state.settings.empty()) report_.settings = state.settings;
   if (state.nodes.has_value()) {
-    // A node that has left keeps its times, but has no place any more.
+    // Clear the ranks of all nodes, because some nodes may have left. A node
+    // that has left keeps its times.
     for (auto& [id, node] : nodes_) {
       node.group_rank.reset();
       node.first_rank.reset();

@@ -19,20 +19,23 @@ namespace muster::launcher {
 struct ReportRound {
   int number = 0;
   double begin = 0;  // seconds since 1970
-  // When the round broke or the job ended; 0: neither is in the event log.
+  // The time at which the round broke or the job ended; 0: the event log has
+  // neither.
   double end = 0;
   enum class End { kUnknown, kBroken, kFinished };
   End ended_by = End::kUnknown;
   std::string began_as;  // the reason of the event that began the round
   std::string why;       // why the round ended, a sentence
   std::optional<rendezvous::Failure> cause;  // the failure that ended it
-  // The highest step that a rank has reported in this round, and the lowest one
-  // in the round's first report of a step.
+  // `max_step`: the highest step that a rank has reported in this round.
+  // `first_step`: the lowest step in the first report of this round that has
+  // steps.
   std::optional<int64_t> max_step;
   std::optional<int64_t> first_step;
 };
 
-// A round that ended early although the job was to go on or failed.
+// A round that was broken, after which the job went on or failed. The last
+// round of a cancelled job is no interruption.
 struct ReportInterruption {
   int round = 0;
   double time = 0;  // seconds since 1970; 0: not known
@@ -43,8 +46,8 @@ struct ReportInterruption {
   std::optional<rendezvous::Incident> incident;
   // When the next round began; 0: there was none.
   double next_round = 0;
-  // The number of steps that the next round is known to have repeated: the
-  // real number may be higher. nullopt: steps are not known.
+  // The minimum number of steps that the next round repeated. nullopt: steps
+  // are not known.
   std::optional<int64_t> repeated_steps;
 };
 
@@ -77,7 +80,7 @@ struct ReportOutput {
     bool is_cut = false;             // whether earlier lines are left out
   };
   std::vector<Stream> streams;  // stderr, stdout, stack
-  std::string error_message;    // of the error file; empty: none
+  std::string error_message;    // message in the error file; empty: none
   std::string error_traceback;
 };
 
@@ -99,7 +102,7 @@ struct ReportMember {
   std::optional<int> first_rank;
   int slots = 0;
   std::string state;  // "assigned", "spare", …; empty: not in the job any more
-  std::string note;   // why it leaves or left; empty: it does not
+  std::string note;   // why the node leaves or has left; else empty
 };
 
 // The record of the job in its coordinator's journal (--state-dir).
@@ -114,7 +117,8 @@ struct ReportRecord {
   std::string owner;  // the principal or IP address to which the job is charged
   std::vector<ReportMember> members;  // by group rank, spares last
   int64_t members_omitted = 0;
-  int64_t nodes_left = 0;  // agents that the coordinator remembers, and lost
+  // number of past agents that the coordinator still remembers
+  int64_t nodes_left = 0;
   std::optional<RecordedVerdict> verdict;
   // Whether the record is newer than the newest event.
   bool is_newer = false;
@@ -129,34 +133,43 @@ struct ReportMachine {
   std::string address;
   std::string state;
   double score = 0;
-  int faults = 0;            // in this run; faults that count
-  int faults_elsewhere = 0;  // in other runs
+  int faults = 0;            // faults that count, in this run
+  int faults_elsewhere = 0;  // faults in other runs
   double newest_at = 0;      // time of the newest fault in this run; 0: none
-  std::string newest;        // text of that fault
-  std::string order;  // of an operator: the ban's or the release's reason
+  std::string newest;        // text of the newest fault in this run
+  // an operator's reason for the machine's ban or release
+  std::string order;
 };
 
-// What the report of one run says. Texts are bounded, but may have any
+// The content of the report of one run. Texts are bounded, but may have any
 // characters.
 struct RunReport {
-  // Bounds of the lists below; of longer ones the newest entries are kept.
+  // Maximum sizes of the lists below. A longer list keeps only its newest
+  // entries.
   static constexpr size_t kMaxRounds = 500;
   static constexpr size_t kMaxNotes = 200;
   static constexpr size_t kMaxSamples = 600;
   static constexpr size_t kMaxNodes = 1024;
 
   std::string run_id;
-  int64_t events = 0;  // number of events; 0: only files or a record are there
-  double first_time = 0;  // of the first and the last event; 0: no events
+  // number of events; 0: there are only workers' files or a record
+  int64_t events = 0;
+  // times of the first and the last event; 0: there are no events
+  double first_time = 0;
   double last_time = 0;
-  double began = 0;  // of the job, by the newest state; 0: no states
+  // The time at which the job began, from the newest event of the kind "state";
+  // 0: there is none.
+  double began = 0;
   std::optional<RecordedVerdict> verdict;
-  // The reason of the decision "finish"; empty: the log has none. A log may
-  // have it without the verdict: an older version writes no states.
+  // The reason of the decision "finish"; empty: it is not in the log. The log
+  // of an older version has this reason but no verdict.
   std::string finish_reason;
-  std::string newest_phase;  // of the newest state; empty: no states
+  // from the newest event of the kind "state"; empty: there is none
+  std::string newest_phase;
   std::string newest_reason;
-  std::optional<int> restarts_used;  // of the newest state, as the next field
+  // `restarts_used` and `max_restarts` are from the newest event of the kind
+  // "state".
+  std::optional<int> restarts_used;
   std::optional<int> max_restarts;
 
   std::vector<ReportRound> rounds;
@@ -169,7 +182,8 @@ struct RunReport {
   double time_as_of = 0;  // when `time` was recorded, seconds since 1970
   std::vector<RecordedNode> node_times;  // ordered by group rank, spares last
   int64_t nodes_omitted = 0;
-  std::vector<RecordedSlowRank> slow_ranks;  // of the newest state
+  // from the newest event of the kind "state"
+  std::vector<RecordedSlowRank> slow_ranks;
 
   // Decisions about the health of nodes and machines: failed checks, errors of
   // the hardware, suspicion, quarantine and bans, and how these ended.
@@ -180,17 +194,19 @@ struct RunReport {
   std::vector<ReportSample> samples;
   std::vector<std::pair<std::string, std::string>> settings;
 
-  // Content of the journal.
+  // Content of the coordinator's journal.
   std::optional<ReportRecord> record;
   std::vector<ReportMachine> machines;
   int64_t machines_omitted = 0;
-  double machines_as_of = 0;  // time of the newest entry of the memory
+  // time of the newest entry in the coordinator's memory of machines
+  double machines_as_of = 0;
 
-  // Filled in by the driver.
+  // The next fields are filled in by ReadRun, not by ReportBuilder.
   std::vector<ReportOutput> outputs;
   std::vector<ReportFlight> flights;
   std::vector<ReportSource> sources;
-  std::vector<std::string> missing;  // sentences
+  // sentences that say what the report lacks
+  std::vector<std::string> missing;
 };
 
 // A rank whose output the report shows.
@@ -205,9 +221,9 @@ inline constexpr size_t kMaxWantedOutputs = 12;
 // Makes the report of one run from its events. Pure.
 class ReportBuilder {
  public:
-  // Adds the next event; events come in the order of their times. Events that
-  // follow the end of the job and begin another run of the same name replace
-  // the run (earlier_runs).
+  // Adds the next event; events come in the order of their times. Events after
+  // the job's end may begin another run of the same name. Then only the newer
+  // run is reported, and earlier_runs() is increased.
   void Add(const RecordedEvent& event);
   RunReport Take();
 
@@ -228,9 +244,10 @@ class ReportBuilder {
   int earlier_runs_ = 0;
 };
 
-// The ranks whose output explains the run: those that failed, the newest first.
-// If the log does not say who failed, and the job has not succeeded, the first
-// ranks of the newest round. At most kMaxWantedOutputs. Pure.
+// Returns the ranks whose output explains the run. These are the ranks that
+// failed, the newest first. If no failed rank is known and the job has not
+// succeeded, these are the first ranks of the newest round. At most
+// kMaxWantedOutputs. Pure.
 std::vector<WantedOutput> WantedOutputs(const RunReport& report);
 
 // The host of a rank in the newest world; empty: unknown. Pure.

@@ -76,8 +76,8 @@ constexpr size_t kMaxVerdict = 1 << 20;
 constexpr size_t kMaxPerTurn = 1 << 20;
 constexpr int kFirstExtra = 3;
 
-// Reads the available bytes, but stops once it has `most` bytes or up to 64 KiB
-// more. Closes `fd` at the end of the stream.
+// Reads the available bytes. Stops once it has at least `most` bytes; the
+// result may be up to 64 KiB longer. Closes `fd` at the end of the stream.
 std::string ReadSome(OwnedFd& fd, size_t most) {
   std::string text;
   std::array<char, 64 << 10> buffer;

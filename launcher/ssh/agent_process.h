@@ -15,14 +15,15 @@
 
 namespace muster::launcher {
 
-// Environment variables of an agent that another `launch` started, with the
-// numbers of two open descriptors. The agent writes the port of its coordinator
-// (one line) to the first, and the verdict (text) to the second.
+// Environment variables of an agent that another `launch` started. Their values
+// are the numbers of two open descriptors. To MUSTER_ENDPOINT_FD the agent
+// writes the port of its coordinator (one line), to MUSTER_VERDICT_FD the
+// verdict (text).
 inline constexpr char kEndpointVariable[] = "MUSTER_ENDPOINT_FD";
 inline constexpr char kVerdictVariable[] = "MUSTER_VERDICT_FD";
 // Environment variable that says which messages this agent prints: its
-// JobMessages as a number. Needed because the `launch` that starts the agents
-// shows the messages of all of them.
+// JobMessages as a number. The `launch` that starts the agents shows all their
+// messages. So only one agent should print messages about the job.
 inline constexpr char kJobMessagesVariable[] = "MUSTER_JOB_MESSAGES";
 // Environment variable with the value "1" if the `launch` that started this
 // agent made the token in MUSTER_TOKEN for this job (--slurm).

@@ -23,8 +23,8 @@ enum class Intake { kOpen, kPaused };
 // The starting side of one ssh connection to a group of hosts. ssh connects to
 // the first host, which starts the others. Whatever happens to the connection,
 // exactly one final message is returned for each host: HostFailed, HostLost or
-// AgentEnded. The exception are hosts that the first host never tried to start:
-// TakeUnreached() returns them.
+// AgentEnded. Hosts that the first host never tried to start have no final
+// message: TakeUnreached() returns them.
 //
 // Not thread-safe; never blocks.
 class HostConnection {

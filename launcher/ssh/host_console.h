@@ -32,17 +32,17 @@ class HostConsole {
   HostConsole(const agent::ConsolePolicy& policy, std::string prefix);
   ~HostConsole();
 
-  // Whether more output of the hosts should be read. If the console is full and
-  // accepts nothing, the result becomes true again after the time that the
-  // ConsolePolicy allows: the unread output may contain the end of the job. The
-  // buffer may then grow up to a limit.
+  // Whether more output of the hosts should be read: false while the console is
+  // full. If the console accepts nothing, the result is true again after the
+  // time in the ConsolePolicy. The reason is that the unread output may contain
+  // the end of the job. The buffer may then grow up to a limit.
   bool HasRoom(Instant now);
   // The next time at which HasRoom must be called even if room_fd() is not
   // readable.
   std::optional<Instant> NextDeadline() const;
   // A descriptor that becomes readable when HasRoom may have become true again.
   int room_fd() const;
-  // Must be called once a signal ends the job: a console that accepts nothing
+  // Must be called when a signal ends the job. A console that accepts nothing
   // is then given up sooner.
   void ExpectEnd();
 
@@ -51,9 +51,10 @@ class HostConsole {
   void Tell(std::string lines);
 
   // Waits until the console has accepted all output, then reports lost output.
-  // The policy and `end_signals` limit the wait (see ConsoleWriter::WaitLimits;
-  // the signal of ExpectEnd counts as one). Returns whether all output could be
-  // written; output to a closed reader counts as written.
+  // The policy and `end_signals` limit the wait (see
+  // ConsoleWriter::WaitLimits). A call of ExpectEnd counts as one such signal.
+  // Returns whether all output could be written; output to a closed reader
+  // counts as written.
   bool Finish(const std::function<int()>& end_signals);
 
  private:

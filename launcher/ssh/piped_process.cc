@@ -36,7 +36,9 @@ void MakeNonBlocking(const OwnedFd& fd) {
 }  // namespace
 
 absl::StatusOr<PipedProcess> PipedProcess::Start(const PipedProcessPlan& plan) {
-  std::vector<Pipe> pipes;  // the child has the read end of stdin's pipe
+  // The child gets the read end of the first pipe (stdin), and the write ends
+  // of all others.
+  std::vector<Pipe> pipes;
   const int count = 3 + plan.extra_pipes;
   for (int i = 0; i < count; ++i) {
     absl::StatusOr<Pipe> made = MakePipe();

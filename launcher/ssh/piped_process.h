@@ -31,7 +31,8 @@ struct PipedProcessPlan {
 // group and reaps the child if the child is still running. Not thread-safe.
 class PipedProcess {
  public:
-  // NotFound, PermissionDenied, Internal: one line with the failed call.
+  // Starts the program. Errors (NotFound, PermissionDenied, Internal) are one
+  // line that names the failed call.
   static absl::StatusOr<PipedProcess> Start(const PipedProcessPlan& plan);
 
   PipedProcess(PipedProcess&& other) noexcept;

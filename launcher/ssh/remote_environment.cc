@@ -7,10 +7,10 @@
 namespace muster::launcher {
 namespace {
 
-// Variables that are never copied to another host. MUSTER_TOKEN is sent
-// separately because it is secret. The others are valid for this process only.
-// MUSTER_SSH names a program in place of ssh. The rest is set by an agent for
-// its workers, or for this process, which may be a worker of another job.
+// Variables that are never copied to another host. MUSTER_TOKEN is secret and
+// is sent separately. MUSTER_SSH names a program to use here instead of ssh.
+// The others are valid in one process only: an agent sets them for its workers,
+// or a `launch` for an agent.
 const std::vector<std::string>& NeverSentVariables() {
   static const auto& names = *new std::vector<std::string>{
       "MUSTER_TOKEN",           "MUSTER_SSH",

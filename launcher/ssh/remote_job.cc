@@ -79,8 +79,8 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     return std::exchange(effects_, {});
   }
   ++signals_;
-  // If the agents do not handle the signal, it would kill them and leave their
-  // workers no grace period. Then SIGTERM is sent instead.
+  // A signal that the agents do not handle would kill them and leave their
+  // workers no grace period. SIGTERM is sent in place of such a signal.
   const auto& caught = plan_.stop_signals;
   const bool is_caught =
       std::find(caught.begin(), caught.end(), signal) != caught.end();

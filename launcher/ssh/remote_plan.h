@@ -41,7 +41,8 @@ struct RemotePlan {
   int most = 1;
   Beginning beginning = Beginning::kWithEnough;
   bool alone = false;  // the job has one host, and no other host can join
-  // The meeting point that the user gave; empty: the first host that is up.
+  // The coordinator's endpoints that the user gave. Empty: the first host that
+  // is up hosts the coordinator.
   std::vector<rendezvous::Endpoint> endpoints;
   int port = 0;  // port of the coordinator on the first host; 0: any free port
   // Value of --master-addr: the address at which the hosts reach the
@@ -50,8 +51,9 @@ struct RemotePlan {
   // value of --rdzv-conf with the additions for ssh
   std::string rendezvous_conf;
   // Time for which the coordinator waits for a lost node before it ends the
-  // job. nullopt: the user gave a meeting point, so that nodes which were
-  // started separately may join.
+  // job. nullopt: the user gave the coordinator's endpoint. Then nodes that
+  // were started separately may join, and all nodes must have the same
+  // settings.
   std::optional<Duration> rejoin_timeout;
   std::vector<int> stop_signals;  // signals on which agents stop the job
 };

@@ -62,8 +62,8 @@ absl::StatusOr<std::vector<Host>> ReadHosts(const RemoteOptions& remote) {
 }
 
 // Reads the environment files. DS_ENV_FILE is often set for all working
-// directories. So if it names a missing file, the file is skipped with a
-// notice, as in DeepSpeed.
+// directories. So a missing file of that name is skipped with a notice, as in
+// DeepSpeed.
 absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
     const Environment& here, const std::string& working_directory,
     const Voice& voice) {

@@ -21,8 +21,8 @@ absl::StatusOr<RemotePlan> ReadFront(
     const RunOptions& options,
     const std::map<std::string, std::string>& environment, const Voice& voice);
 
-// The exit code of a job over ssh, and by host name the reason why an agent
-// failed or did not run.
+// The exit code of a job over ssh, and the reasons why agents failed or did not
+// run, by host name.
 struct RemoteEnd {
   int exit_code = 0;
   std::map<std::string, std::string> failed;

@@ -22,8 +22,8 @@ struct ColumnMajorMatrix {
   auto operator<=>(const ColumnMajorMatrix&) const = default;
 };
 
-// The properties of a Product that decide which algorithm is fastest. Used as
-// the key under which a chosen algorithm is cached.
+// The properties of a Product that decide which algorithm is fastest. These
+// properties are the key under which a chosen algorithm is cached.
 struct ColumnMajorPlan {
   MatrixForm a_form = MatrixForm::kPlain;
   MatrixForm b_form = MatrixForm::kPlain;
@@ -40,9 +40,8 @@ struct ColumnMajorPlan {
 };
 
 // Describes a row-major product for a column-major library, which computes the
-// transposed result. So the result's `a` describes `product.b`, the result's
-// `b` describes `product.a`, and a bias per column becomes a bias per row.
-// Pure.
+// transposed result. In the returned plan, `a` describes product.b, and `b`
+// describes product.a. A bias per column becomes a bias per row. Pure.
 ColumnMajorPlan InColumnMajor(const Product& product);
 
 }  // namespace muster::models::cuda

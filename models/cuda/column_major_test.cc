@@ -59,8 +59,8 @@ TEST(ColumnMajorTest, OtherAddendGivesAnotherPlan) {
   product.bias = At(20);
   EXPECT_NE(InColumnMajor(product), plain);
   EXPECT_EQ(InColumnMajor(product).bias_alignment, 4);
-  // The plan does not depend on the product's factor, nor on addresses except
-  // for their alignment.
+  // The plan does not depend on the product's factor. Of an address, only the
+  // alignment matters.
   product.bias = nullptr;
   product.factor = 2;
   product.a.data = At(65536);

@@ -38,8 +38,9 @@ class CublasProductsTest : public testing::Test {
     products_ = *std::move(products);
   }
 
-  // Performs `product`, which writes to `results`, by cuBLASLt's fake and by
-  // the emulated device, and compares the results. All numbers are at most 1.
+  // Computes `product` by the fake of cuBLASLt and by the emulated device, and
+  // compares the results. The product writes to `results`. All numbers are at
+  // most 1.
   void Compare(const Product& product, std::vector<float>* results) {
     const std::vector<float> before = *results;
     const absl::Status status = products_->Multiply(product, nullptr);

@@ -128,8 +128,8 @@ GptPipelineOptions Options(double clip) {
 
 TransportFactory SharedMemory() {
   return [](GroupPlace place, Instant deadline) {
-    // Buffers of less than the default size save memory: each of the many
-    // groups of this test has its own.
+    // To save memory, the buffers are smaller than the default: this test has
+    // many groups, each with its own buffers.
     return NewSharedMemoryTransport(
         place, {.staging_bytes = 24 << 10, .channel_bytes = 4 << 10}, deadline);
   };
@@ -216,9 +216,9 @@ std::vector<std::vector<double>> NumbersOf(const TrainingResult& result) {
   return lists;
 }
 
-// The whole model trained on one rank, as the reference. WrongList returns the
-// index of the first list of NumbersOf that differs from the reference by more
-// than rounding explains; -1: none.
+// The whole model trained on one rank, as the reference. WrongList compares the
+// lists of NumbersOf with the reference. It returns the index of the first list
+// that differs by more than rounding errors; -1: none.
 class SequentialTraining {
  public:
   SequentialTraining(int micro_batches, double clip)
@@ -279,7 +279,7 @@ INSTANTIATE_TEST_SUITE_P(Small, Grid,
                                           testing::Values(1, 2)));
 
 // Trainings with sharded and with replicated optimizer state have bit-identical
-// weights, even if the shards differ in size, as those of three pipelines do.
+// weights, even if the shards differ in size, for example with three pipelines.
 TEST(GptPipelineTest, ShardedStateChangesNoBit) {
   GptPipelineOptions options = Options(0.1);
   options.rule = AdamWRule({});
@@ -294,7 +294,7 @@ TEST(GptPipelineTest, ShardedStateChangesNoBit) {
     for (int step = 0; step < kSteps; ++step) {
       // The two norms may differ by rounding. Each square of a float is exact
       // in double, but the order of the additions differs: with sharded state
-      // each rank first sums its own share.
+      // each rank first sums its own shard.
       const double norm = whole.steps[step].gradient_norm;
       EXPECT_NEAR(
           sharded.steps[step].gradient_norm, norm,
@@ -399,8 +399,8 @@ TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
                     &from);
   };
   const double loss = go_on(checkpoint);
-  // The condition numbers: the factors by which an error in the checkpoint
-  // grows until it reaches the loss.
+  // The factors by which a small error in the checkpoint grows until it reaches
+  // the loss (condition numbers).
   const std::vector<double> conditions = Condition([&](Disturbance disturb) {
     Checkpoint disturbed = checkpoint;
     for (auto& [name, values] : disturbed) {

@@ -15,9 +15,9 @@ namespace {
 constexpr int kOperations = 20;
 
 // GELU multiplies x by the factor 1 / (1 + e^-2u), called share in this file.
-// Returns the rounding error of the share in units of one rounding: the error
-// of its own operations, plus the error of the exponent 2u times the share's
-// slope.
+// Returns the share's rounding error, in units of one rounding. The error has
+// two parts: that of the share's own operations, and the error of 2u times the
+// share's slope.
 double Amplification(double x) {
   const double exponent =
       2 * std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
@@ -25,12 +25,12 @@ double Amplification(double x) {
   return share + std::abs(exponent) * share * (1 - share);
 }
 
-// An upper bound of the smallest share in float: the exponential is at most
-// about e^88, and the share is about 1 divided by the exponential.
+// An upper bound of the smallest factor (share) that GELU computes in float:
+// the factor's denominator is at most about e^88.
 const double kLeastShare = std::exp(-87.0);
 
-// The sum of the magnitudes of the terms of GELU's slope, relative to the
-// share.
+// The sum of the magnitudes of the terms of GELU's slope, divided by the factor
+// by which GELU multiplies x.
 double Steepness(double x) { return 1 + 2 * std::abs(x) * (1 + 0.14 * x * x); }
 
 TEST(GeluTest, GradientIsThatOfDifferences) {

@@ -35,10 +35,9 @@ void CheckShapes(Form a_form, const MatrixView<const T>& a, Form b_form,
 // The number of rows or columns of c for one thread is a multiple of kGrain.
 // kGrain is a multiple of the tile sizes of Muster's and OpenBLAS's kernels.
 constexpr int64_t kGrain = 96;
-// A further thread is used only if it gets at least this number of
-// multiplications. For up to 100^3 multiplications, OpenBLAS 0.3.21 uses
-// kernels with other rounding (sgemm_small_matrix_permit), so each thread gets
-// more than that.
+// Minimum number of multiplications for each further thread. It exceeds 100^3,
+// because up to this size OpenBLAS 0.3.21 uses kernels with other rounding
+// (sgemm_small_matrix_permit).
 constexpr int64_t kWorth = 1 << 20;
 
 // Calls part(begin, end) for consecutive parts of [0, length), each on a thread

@@ -46,7 +46,7 @@ MatrixThreadFacts ReadMatrixThreadFacts(int processes);
 // to one thread (openblas_set_num_threads). Any thread.
 void UseMatrixThreads(int count);
 
-// The current number of threads: the last argument of UseMatrixThreads or,
+// The current number of threads: that of the last call of UseMatrixThreads or,
 // before the first call, OpenBLAS's own number of threads. Any thread.
 int MatrixThreads();
 

@@ -104,9 +104,9 @@ class MatrixThreadsTest : public testing::Test {
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(MatrixThreadsTest, Types);
 
-// Products of tall, wide and deep matrices, with and without remainders of a
-// kernel's tiles. The last shape is so small that OpenBLAS would use another
-// kernel, with other rounding, if a part of it were multiplied separately.
+// Products of tall, wide and deep matrices. Some have remainders of a kernel's
+// tiles. The last product is so small that OpenBLAS would multiply a part of it
+// with another kernel, which rounds differently.
 TYPED_TEST(MatrixThreadsTest, ChangeNoBit) {
   using Shape = typename TestFixture::Shape;
   for (const Shape& shape :

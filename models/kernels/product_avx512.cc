@@ -18,8 +18,8 @@ namespace {
 // The product in this file follows Goto and van de Geijn (Anatomy of
 // High-Performance Matrix Multiplication, 2008): panels of b are packed to fit
 // the L1 cache, and a tile of c is summed in registers. If a is stored by rows,
-// a tile reads its rows of a in place, because they are only a few streams. If
-// a is stored by columns, it is packed.
+// a tile reads its rows of a in place, because these are only a few streams of
+// memory. If a is stored by columns, it is packed.
 constexpr int64_t kLanes = 16;
 // The number of rows of a tile of c. Its 12 x 2 sums use 24 of the 32
 // registers.
@@ -46,9 +46,10 @@ struct Tile {
   int64_t stride;
   // Mask of the columns in the last vector of a row.
   __mmask16 mask;
-  // The next tile's part of a, which is prefetched: its first element; the
-  // number of cache lines per row (if the part is packed: of the whole part);
-  // the number of cache lines of the whole part (0: no prefetching).
+  // The next tile's part of a, which is prefetched. `next`: its first element.
+  // `lines`: the number of cache lines per row, or of the whole part if the
+  // part is packed. `all_lines`: the number of cache lines of the whole part;
+  // 0: nothing is prefetched.
   const float* next;
   int64_t lines;
   int64_t all_lines;

@@ -18,8 +18,8 @@ PipelineTrainer::PipelineTrainer(const PipelineTrainingOptions& options,
       training_(training),
       batches_(std::move(tokens), training.seed, training.batch,
                training.model.context) {
-  // Pipelines use no loss scale, but their checkpoints contain one, which a
-  // training that resumes in float16 needs.
+  // Pipelines use no loss scale. But their checkpoints contain one, because a
+  // training that resumes in float16 needs it.
   progress_.scaler = LossScaler(training.loss_scale).state();
 }
 

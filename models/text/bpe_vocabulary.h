@@ -59,11 +59,11 @@ class BpeMergeTable {
   std::vector<uint32_t> slots_;
 };
 
-// Merges the tokens of one piece of text until no merge applies. Each time it
-// merges the pair whose merge has the highest priority; of several equal pairs
-// the leftmost one. The time is nearly linear in the length of the piece (a
-// heap of merges over a linked list), so long runs of one letter are no
-// problem. The object reuses its memory. Not thread-safe.
+// Merges the tokens of one piece of text until no merge applies. In each step
+// it merges the pair whose merge has the highest priority. If this pair occurs
+// several times, the leftmost one is merged. The time is nearly linear in the
+// length of the piece (a heap of merges over a linked list), so long runs of
+// one letter are no problem. The object reuses its memory. Not thread-safe.
 class BpeMerger {
  public:
   // `table` must outlive this object.

@@ -60,8 +60,8 @@ CudaGptTrainer<T>::CudaGptTrainer(const GptTrainingOptions& options,
       host_(options.model, {0, options.model.layers}),
       arrays_(*device_),
       parts_(GptPartsOf(host_.tensors(), options.model)),
-      // This trainer uses no loss scale, but its checkpoints contain one, which
-      // a training that resumes in float16 needs.
+      // This trainer uses no loss scale. But its checkpoints contain one,
+      // because a training that resumes in float16 needs it.
       progress_{.scaler = LossScaler(options.loss_scale).state()} {}
 
 template <typename T>

@@ -206,8 +206,8 @@ TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   for (const TrainingResult& result : Train(options, 2, 4)) {
     EXPECT_EQ(host.WrongList<float>(operations, NumbersOf(result)), -1);
   }
-  // Plants a defect: clips as if the norm were half as large, which is the
-  // error if only one rank's share is counted.
+  // Plants a defect: clips as if the norm were half as large. A trainer that
+  // counts only one rank's share of the gradient would make this error.
   options.clip *= 2;
   EXPECT_NE(
       host.WrongList<float>(operations, NumbersOf(Train(options, 2, 4)[0])), -1)

@@ -125,8 +125,8 @@ absl::Status HostGptTrainer::MakeOptimizer() {
 
 void HostGptTrainer::PlaceGradients() {
   // The backward pass usually writes gradients directly into the reducer's
-  // buckets. It cannot if a rank has several micro-batches, whose gradients are
-  // computed separately, or if the buckets have another type.
+  // buckets. There are two exceptions: the buckets have another type, or the
+  // rank has several micro-batches, whose gradients are computed separately.
   if (is_mixed() || micro_batches_of_rank() > 1) return;
   for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
     weights_.PlaceGradient(i, static_cast<float*>(reducer_->gradient(i)));

@@ -135,8 +135,8 @@ void AddOptimizerFlags(CLI::App& app, GptTrainingOptions* options) {
       "backward pass (activation checkpointing)");
 }
 
-// Adds the flags that a pipeline-parallel training does not have, such as
-// --device and --precision: they need the whole model on each rank.
+// Adds flags such as --device and --precision. A pipeline-parallel training
+// does not have them, because they need the whole model on each rank.
 void AddArithmeticFlags(CLI::App& app, GptTrainingOptions* options) {
   app.add_option("--device", options->device,
                  "what computes: cpu, or cuda: a GPU for each rank, gradients "

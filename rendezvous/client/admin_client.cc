@@ -29,11 +29,11 @@ namespace muster::rendezvous {
 
 namespace {
 
-// How long a call is repeated while another coordinator may be taking over:
-// longer than a takeover with the default options of rendezvousd.
+// How long a call is repeated while another coordinator may be taking over.
+// With rendezvousd's default options a takeover takes less time.
 constexpr Duration kTakeover = std::chrono::seconds(5);
 constexpr Duration kPause = std::chrono::milliseconds(100);
-// Maximum number of machines in a list, above NodeMemory::kMaxHosts.
+// Maximum number of machines in one answer; greater than NodeMemory::kMaxHosts.
 constexpr int kMaxListedHosts = 4096;
 
 }  // namespace
@@ -95,8 +95,8 @@ class AdminClient::Impl {
             *named = std::string(it->second.data(), it->second.size());
             return {.answered = true, .end = status};
           }
-          // The code Unimplemented comes from another gRPC server, such as
-          // etcd, so it does not count as a coordinator's answer.
+          // Unimplemented may come from another gRPC server, such as etcd. So
+          // it does not count as a coordinator's answer.
           return {.answered = !absl::IsUnavailable(status) &&
                               !absl::IsUnimplemented(status),
                   .end = WithTlsReason(
@@ -105,7 +105,8 @@ class AdminClient::Impl {
         });
   }
 
-  // The state of Follow.
+  // The progress of one call of Follow. Is kept when another coordinator takes
+  // over.
   class Stream {
    public:
     // Records an update of the coordinator at `endpoint`. Returns a value for
@@ -117,7 +118,8 @@ class AdminClient::Impl {
       return Reconnected{.endpoint = endpoint.ToString(), .after = after};
     }
 
-    // When the coordinator was lost; nullopt: it is connected, or none was yet.
+    // The time at which the coordinator was lost. nullopt: a coordinator is
+    // connected, or none was connected yet.
     std::optional<Instant> lost() const { return lost_; }
 
    private:
@@ -137,8 +139,9 @@ class AdminClient::Impl {
       const absl::Status status = OnFirstReached(
           [&](v1::Admin::Stub* stub, grpc::ClientContext* context,
               const Endpoint& endpoint) {
-            // One call of OnFirstReached may get here several times: after the
-            // loss of a coordinator it tries the other endpoints.
+            // Reset the flag for each stream. One call of OnFirstReached may
+            // open several streams, because it tries the other endpoints after
+            // a coordinator is lost.
             stream.heard_ = false;
             const grpc::Status end = open(&stream, stub, context, endpoint);
             if (stream.heard_ && absl::IsUnavailable(FromGrpc(end))) {
@@ -148,7 +151,9 @@ class AdminClient::Impl {
           },
           stream.lost_.has_value() ? Duration::zero() : kTakeover);
       const Instant now = MonotonicNow();
-      // A new coordinator may not know the job, its nodes or its workers yet.
+      // After the loss of a coordinator, retry even after errors such as
+      // NotFound: a new coordinator may not know the job, its nodes or its
+      // workers yet.
       if (status.ok() || !stream.lost_.has_value() ||
           absl::IsUnauthenticated(status) || absl::IsPermissionDenied(status)) {
         return status;
@@ -312,9 +317,9 @@ absl::Status AdminClient::Inquire(
   const bool follows = question.follow == Inquiry::Follow::kYes;
   OutputCursor cursor;
   absl::Status unsound;
-  // The error after the first update, if the question does not follow the
-  // output. The call is then not repeated, because the operator has already
-  // seen a part of the answers.
+  // The error of a stream that broke after its first update, if the question
+  // does not follow the output. The call is not repeated then, because the
+  // operator has already seen a part of the answers.
   absl::Status broken;
   const auto read = [&](Impl::Stream* stream, v1::Admin::Stub* stub,
                         grpc::ClientContext* context,

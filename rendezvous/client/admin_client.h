@@ -24,9 +24,10 @@ namespace muster::rendezvous {
 // `logs` and `stacks` make to a coordinator. Each call goes to the first
 // endpoint that answers, as Dialer finds it. If that endpoint is a standby
 // inside a `launch`, the call is repeated at the coordinator that the standby
-// names. With several endpoints, or at a standby, a call that reaches no
-// coordinator is repeated for 5 s, because another coordinator may be taking
-// over. A call whose connection broke may therefore be carried out twice.
+// names. If there are several endpoints, or a standby answers, another
+// coordinator may be taking over. A call that reaches no coordinator is then
+// repeated for 5 s. A call whose connection broke may therefore be carried out
+// twice.
 //
 // Blocking; thread-safe. Every call may fail with: Unavailable (not reached, or
 // lost), DeadlineExceeded (no answer within `timeout`), Unauthenticated (job
@@ -39,8 +40,8 @@ class AdminClient {
     TlsFiles tls;                     // empty: unencrypted connections
     std::string token;                // job token; empty: none
     Duration timeout = std::chrono::seconds(10);
-    // How long WatchJob, and Inquire if it follows the output, look for the
-    // job's coordinator after they have lost one.
+    // How long WatchJob looks for the next coordinator after it has lost one.
+    // Inquire does the same if it follows the output.
     Duration patience = std::chrono::seconds(60);
   };
 
@@ -65,7 +66,8 @@ class AdminClient {
   // Lists the machines whose faults the coordinator remembers. Unimplemented:
   // the coordinator's version is too old for this call and the next two.
   absl::StatusOr<std::vector<HostStatus>> ListNodes();
-  // Declares the faults of a machine void. NotFound: none are remembered.
+  // Makes the coordinator disregard the earlier faults of a machine, and lifts
+  // its ban. NotFound: the coordinator remembers no such machine.
   absl::Status FreeNode(const std::string& host);
   // Bans a machine. `reason`: who asks for it, and why.
   absl::Status BanNode(const std::string& host, const std::string& reason);
@@ -89,20 +91,20 @@ class AdminClient {
   // id or host name; empty: all nodes. Returns OK once each node has answered,
   // or an update has said why it did not, or `on_update` has returned kEnough.
   // NotFound: no such job. InvalidArgument: no such node or rank.
-  // FailedPrecondition: also, the job has no workers.
+  // FailedPrecondition: also if the job has no workers.
   //
-  // If `question` follows the output and the coordinator is lost, calls
-  // `on_reconnect` once another coordinator, or the same one, has taken the
-  // question, and continues without the lines that `on_update` has had.
-  // Unavailable: no coordinator was found within `patience`.
+  // If `question` follows the output, the loss of the coordinator does not end
+  // the call. It asks the next coordinator, or the same one again, and then
+  // calls `on_reconnect`. Lines that `on_update` has already received are not
+  // repeated. Unavailable: no coordinator was found within `patience`.
   //
-  // `stop`: once a stop is requested, which any thread may do, the call returns
-  // soon, with any status. While no coordinator answers, it first waits for the
-  // attempt to connect.
+  // `stop`: any thread may request a stop. The call then returns soon, with any
+  // status. If it is just connecting to a coordinator, it first waits for the
+  // result.
   enum class Watching { kGoOn, kEnough };
   struct Reconnected {
     std::string endpoint;               // the coordinator's HOST:PORT
-    Duration after = Duration::zero();  // since the loss of the other one
+    Duration after = Duration::zero();  // since the coordinator was lost
   };
   absl::Status Inquire(
       const std::string& run_id, const std::string& node,
@@ -124,11 +126,11 @@ class AdminClient {
   };
   // Blocks, and calls `on_update` from this thread: once at the start, then for
   // each later change. Returns OK once the job has finished or `on_update` has
-  // returned kEnough. After the loss of a coordinator, which shows at the
-  // latest after 15 s of silence, looks for the next one: at the endpoints, and
-  // at those that the lost one has named. The updates continue without the
-  // decisions that `on_update` has had. Unavailable: no coordinator was found
-  // within `patience`. NotFound: no such job.
+  // returned kEnough. A coordinator counts as lost after 15 s of silence at the
+  // latest. Then looks for the next coordinator, at the configured endpoints
+  // and at the standbys that the lost coordinator has named. Later updates do
+  // not repeat decisions that `on_update` has already received. Unavailable: no
+  // coordinator was found within `patience`. NotFound: no such job.
   absl::Status WatchJob(
       const std::string& run_id,
       const std::function<Watching(const Update&)>& on_update);

@@ -275,8 +275,8 @@ TEST_F(AdminClientTest, AWatcherGoesOnAtTheNextCoordinator) {
   options.patience = std::chrono::seconds(60);
   AdminClient client(options);
   std::unique_ptr<ScriptedNode> b;
-  std::vector<std::string> endpoints;  // of the coordinators after the first
-  std::vector<std::string> kinds;      // of the decisions of `next`
+  std::vector<std::string> endpoints;  // endpoint of each reconnection
+  std::vector<std::string> kinds;      // decisions after the first loss
   const absl::Status end = client.WatchJob("job", [&](const Update& update) {
     if (update.reconnected.has_value()) {
       endpoints.push_back(update.reconnected->endpoint);
@@ -292,8 +292,9 @@ TEST_F(AdminClientTest, AWatcherGoesOnAtTheNextCoordinator) {
       server_->Shutdown(Duration::zero());
       return Watching::kGoOn;
     }
-    // All decisions of another coordinator are new; those of the same one are
-    // not repeated.
+    // The first reconnection is to another coordinator, whose decisions are all
+    // new. The second one is to the same coordinator, which must not repeat its
+    // decisions.
     for (const Decision& decision : update.decisions) {
       kinds.push_back(decision.kind);
     }

@@ -18,12 +18,13 @@
 namespace muster::rendezvous {
 namespace {
 
-// Time limits of the name look-ups and of the calls. All look-ups run at the
-// same time, and then all calls.
+// Time limits of the name look-ups and of the calls. First all look-ups run in
+// parallel, then all calls.
 constexpr Duration kResolveTimeout = std::chrono::milliseconds(500);
 constexpr Duration kHangingPause = std::chrono::seconds(5);
 constexpr std::chrono::milliseconds kCallTimeout(700);
-// A name that has more addresses than this is only called at the first ones.
+// Maximum number of addresses of one name that are called; the others are
+// ignored.
 constexpr size_t kMaxAddresses = 4;
 
 // One call to one address of an endpoint, kept until the call ends.

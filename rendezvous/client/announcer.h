@@ -55,8 +55,8 @@ class Announcer {
   void Announce(const Coordinator::Announcement& announcement);
   // Opens the connections to `targets` that are missing. All look-ups of names
   // together take at most kResolveTimeout. If the resolver does not answer for
-  // a name in time, the name is not looked up again for kHangingPause, because
-  // the hanging look-up occupies a thread.
+  // a name in time, the hanging look-up occupies a thread. So the name is not
+  // looked up again for 5 s (kHangingPause).
   void Connect(const std::vector<Endpoint>& targets);
 
   Coordinator* const coordinator_;

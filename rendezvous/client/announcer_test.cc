@@ -65,7 +65,8 @@ std::unique_ptr<GrpcLink> LinkTo(const Endpoint& endpoint,
       GrpcLink::Options{.endpoints = {endpoint}, .token = token});
 }
 
-// The report of a node whose three-node round has lost its coordinator.
+// Returns the report of a node after its three-node round has lost the
+// coordinator.
 Report SurvivorReport(const std::string& host, int rank) {
   Report report = FirstReport("job", host, 3);
   report.phase = NodePhase::kRunning;

@@ -195,9 +195,9 @@ std::shared_ptr<grpc::Channel> OpenChannel(
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  // The interval of keepalive pings and the wait for an answer, in
-  // milliseconds: if the coordinator's machine is gone, the connection is
-  // closed after 5 s. The server must permit this rate; grpc_server.cc does.
+  // Send a keepalive ping every 2 s, and wait at most 3 s for the answer. If
+  // the coordinator's machine is gone, the connection is closed after 5 s. The
+  // server must permit this rate; grpc_server.cc does.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 2'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 3'000);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);

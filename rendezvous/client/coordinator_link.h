@@ -39,8 +39,9 @@ class AnswerSender {
   // Cancels the answer, if it is not complete.
   virtual ~AnswerSender() = default;
   // Sends a part. Blocks while the operator is slow, until Cancel. Returns
-  // false if the answer is not wanted any more or the connection is lost. After
-  // the last part (AnswerPart::is_last), the coordinator has taken all parts.
+  // false if the answer is not wanted any more or the connection is lost. If it
+  // returns true for the last part (AnswerPart::is_last), the coordinator has
+  // taken all parts.
   virtual bool Send(const AnswerPart& part) = 0;
   // Makes Send return false, even a Send that is blocked at the moment. Any
   // thread.
@@ -75,16 +76,16 @@ class CoordinatorLink {
   // to try first; empty: the next endpoint and address.
   virtual void Reconnect(Duration /*pause*/, const std::string& /*endpoint*/) {}
 
-  // Begins the answer to an inquiry of job `run_id`. Null: there is no
-  // connection. Any thread.
+  // Begins the answer to an inquiry of job `run_id`. Returns null if there is
+  // no connection. Any thread.
   virtual std::unique_ptr<AnswerSender> Answer(const std::string& /*run_id*/,
                                                uint64_t /*inquiry*/) {
     return nullptr;
   }
 
-  // Sends the unsent report, if there is one, and waits for this for at most
-  // half a second. Then ends the stream. Returns once no more events can be
-  // reported.
+  // Sends the unsent report, if there is one. Waits for at most half a second
+  // until the report is sent. Then ends the stream. Returns once no more events
+  // can be reported.
   virtual void Close() = 0;
 };
 

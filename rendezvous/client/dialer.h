@@ -23,11 +23,11 @@ class ChannelCredentials;
 
 namespace muster::rendezvous {
 
-// Finds the coordinator among its endpoints: the endpoints that the user has
-// configured, and those of the standbys, which a coordinator sends. If several
-// endpoints are configured, they belong to daemons that share their state: one
-// daemon leads and listens, and the ports of the others are closed.
-// Thread-safe.
+// Finds the coordinator among the endpoints that the user has configured and
+// the endpoints of the standbys. A coordinator sends the list of standbys. If
+// several endpoints are configured, they belong to daemons that share their
+// state. Only the daemon that leads listens; the ports of the others are
+// closed. Thread-safe.
 class Dialer {
  public:
   // The result of one call to one address.

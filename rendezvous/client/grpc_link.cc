@@ -33,8 +33,9 @@ namespace muster::rendezvous {
 // and OnWrite… at the same time, but never from within StartWrite. StartWrite
 // may therefore be called with the lock held.
 //
-// One read is always pending until a read fails. No operation is started after
-// that. So gRPC calls OnDone once all started operations have ended.
+// One read is always pending until a read fails. After a failed read no
+// operation is started, so gRPC calls OnDone once all started operations have
+// ended.
 class AgentStream::Impl
     : public grpc::ClientBidiReactor<v1::Report, v1::Directive> {
  public:
@@ -362,8 +363,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
                                         options_.tls, options_.token);
     // If a stream was up before, a TLS error is not permanent: certificates may
     // be about to be renewed, or the coordinator may be restarted with the
-    // right token. Keep the code of a temporary error, so that the agent
-    // retries.
+    // right token. So return the code of attempt.end, which is temporary: the
+    // agent then retries.
     attempt.end = was_up_ ? absl::Status(attempt.end.code(), reason.message())
                           : std::move(reason);
     return attempt;
@@ -472,8 +473,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
   bool up_ = false;
   // the agent's newest report, kept until a stream is up
   std::optional<Report> unsent_;
-  // The next three fields: events of the stream that were not yet passed to
-  // events_ (it came up, its newest directive, its end).
+  // The next three fields hold the events of the stream that were not yet
+  // passed to events_: the stream is up, the newest directive, the end.
   bool news_up_ = false;
   std::optional<Directive> directive_;
   std::optional<absl::Status> ended_;

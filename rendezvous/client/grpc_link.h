@@ -33,7 +33,8 @@ class AgentStream {
     virtual void OnDirective(Directive directive) = 0;
     // The last callback; another thread may destroy the stream from now on.
     // `status` is gRPC's status. If a field of a directive was out of its
-    // bounds, it is InvalidArgument, and its message contains "directive".
+    // bounds, `status` is InvalidArgument with a message that contains
+    // "directive".
     virtual void OnEnded(absl::Status status) = 0;
   };
 

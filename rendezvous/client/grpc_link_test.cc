@@ -251,8 +251,8 @@ TEST_F(GrpcLinkTest, ABrokenConnectionIsMadeAgainAndTheRoundGoesOn) {
   relay.Cut();
   a->WaitUntilDisconnected(absl::StatusCode::kUnavailable);
   a->WaitUntilConnected(2);
-  // The coordinator sends the directive again on the new stream, with the same
-  // place and revision.
+  // The coordinator sends the same directive again on the new stream, with the
+  // same revision.
   const Directive again = a->WaitFor(DirectiveKind::kRun);
   EXPECT_EQ(again.epoch, run.epoch);
   EXPECT_EQ(again.revision, run.revision);

@@ -12,23 +12,23 @@
 
 namespace muster::rendezvous {
 
-// Which lines of the workers' output an operator has received, so that another
-// coordinator can be asked for the rest and no line is shown twice. Keeps one
-// position for each stream of each rank of the two newest rounds. Pure; not
+// Records which lines of the workers' output an operator has received. Another
+// coordinator can then be asked for the rest, and no line is shown twice. Keeps
+// one position for each stream of each rank of the two newest rounds. Pure; not
 // thread-safe.
 class OutputCursor {
  public:
-  // How much older than the last update a line may be that the operator has not
-  // received, because it was on its way through the lost coordinator.
+  // A lost coordinator may have received lines that it did not forward. Such a
+  // line is at most this much older than the last update.
   static constexpr Duration kMargin = std::chrono::seconds(10);
-  // The longest time until the loss of a coordinator shows.
+  // The longest time after which a client notices that the coordinator is lost.
   static constexpr Duration kSilence = std::chrono::seconds(20);
 
   // Removes from `update` the lines that an earlier update has had, and records
   // the others. O(log n) for each line.
   void Pass(Instant now, InquiryUpdate* update);
   // Returns the question for the output that the operator has not received.
-  // `lost`: when the loss of the coordinator showed.
+  // `lost`: when the client noticed that the coordinator was lost.
   Inquiry RestOf(const Inquiry& question, Instant now, Instant lost) const;
 
  private:
@@ -39,7 +39,7 @@ class OutputCursor {
     OutputLine::Stream stream = OutputLine::Stream::kOut;
     auto operator<=>(const Stream&) const = default;
   };
-  std::map<Stream, uint64_t> positions_;  // the highest of each stream
+  std::map<Stream, uint64_t> positions_;  // highest position per stream
   Instant heard_at_;                      // the time of the last update
 };
 

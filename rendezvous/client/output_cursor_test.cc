@@ -72,7 +72,8 @@ TEST(OutputCursorTest, TheRestBeginsBeforeTheLastUpdate) {
   EXPECT_EQ(rest.since, seconds(2) + OutputCursor::kMargin);
   EXPECT_THAT(rest.ranks, ElementsAre(3));
   EXPECT_EQ(rest.pattern, "x");
-  // Without output for a long time, nothing was lost long ago.
+  // The last update is an hour old when the loss is noticed. The question still
+  // asks only for the output of the last kSilence + kMargin.
   const Instant lost = kNow + std::chrono::hours(1);
   EXPECT_EQ(cursor.RestOf({}, lost, lost).since,
             OutputCursor::kSilence + OutputCursor::kMargin);

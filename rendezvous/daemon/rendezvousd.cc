@@ -114,8 +114,7 @@ class Health {
   }
 
   // OK while the coordinator answers and its listener accepts connections.
-  // After a deadlock this call blocks. A daemon that does not serve is live,
-  // too.
+  // After a deadlock this call blocks. Also OK while the daemon serves no jobs.
   absl::Status Live() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (coordinator_ == nullptr) return absl::OkStatus();
@@ -298,7 +297,8 @@ absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
     };
   }
   Coordinator coordinator(std::move(coordinating));
-  // Ends before the coordinator, which it reads.
+  // Ends `states` before the coordinator is destroyed, because `states` reads
+  // from the coordinator.
   struct Finisher {
     StateRecorder* states;
     ~Finisher() { states->Finish(); }

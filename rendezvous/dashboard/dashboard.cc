@@ -239,7 +239,7 @@ class Dashboard::OutputStream {
     }
     if (text.empty()) {
       if (now < newest_ + kOutputSilence) return Text();
-      text = ":\n\n";  // a comment
+      text = ":\n\n";  // an SSE comment as a sign of life
     }
     newest_ = now;
     return std::make_shared<const std::string>(std::move(text));
@@ -259,7 +259,8 @@ class Dashboard::OutputStream {
     return tail.empty() ? "" : Event("output", OutputJson(tail));
   }
 
-  // The nodes that have not begun to answer; empty: the same as before.
+  // An event that names the nodes that have not begun to answer. Empty: the
+  // event would be the same as the last one.
   std::string Waiting(Instant now) {
     const std::string hosts = absl::StrJoin(session_->Silent(), ", ");
     std::string waiting;

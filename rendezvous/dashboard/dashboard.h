@@ -28,9 +28,10 @@ struct CoordinatedJobs {
   std::string elsewhere;
 };
 
-// How the dashboard asks for the output of workers: Coordinator::Inquire for
-// all nodes, and Coordinator::EndInquiry, of the coordinator in this process.
-// The functions must not block. Null: there is no coordinator in this process.
+// The functions by which the dashboard asks the coordinator in this process for
+// the output of workers: Coordinator::Inquire for all nodes, and
+// Coordinator::EndInquiry. They must not block. Null: there is no coordinator
+// in this process.
 struct DashboardInquirer {
   using Session = std::shared_ptr<InquirySession>;
   std::function<absl::Status(const std::string& run_id, const Session&)>

@@ -28,9 +28,9 @@ struct DashboardAccess {
   OutputShown output = OutputShown::kNo;
 };
 
-// Whether a dashboard that listens at `listen` shows output: only if other
-// hosts cannot reach the address. At other addresses the dashboard needs no
-// token (CheckDashboard).
+// Whether a dashboard that listens at `listen` shows output. It does only if
+// other hosts cannot reach the address. At an address that they can reach, the
+// dashboard has no token (CheckDashboard), so everybody could read the output.
 OutputShown OutputShownAt(const Endpoint& listen);
 
 // Parses the address of a dashboard. In addition to the forms of ParseEndpoint,
@@ -51,8 +51,8 @@ absl::Status CheckDashboard(const Endpoint& listen,
 
 // Whether the header Host of a request names this host: an IP address,
 // "localhost", or one of `names`, with or without a port. Protects from DNS
-// rebinding: the name of another site can be made to resolve to this host, but
-// its pages then send that site's name.
+// rebinding: an attacker can make the name of another site resolve to this
+// host. Requests from that site's pages then carry its name.
 bool IsOwnHost(const std::string& host, const std::vector<std::string>& names);
 
 // Returns the caller that a request's header Authorization proves.

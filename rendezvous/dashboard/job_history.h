@@ -12,10 +12,10 @@
 
 namespace muster::rendezvous {
 
-// The past of one job, for charts: samples of its progress, and its phases. The
-// size does not grow with the job's age: when the maximum number of samples is
-// reached, every second sample is dropped, and later samples are taken half as
-// often. Times are ages of the job in seconds. Pure.
+// The past of one job, for charts: samples of its progress, and its phases.
+// When the maximum number of samples is reached, every second sample is
+// dropped, and later samples are taken half as often. So the size does not grow
+// with the job's age. Times are ages of the job in seconds. Pure.
 class JobHistory {
  public:
   static constexpr size_t kMaxSamples = 600;
@@ -23,7 +23,7 @@ class JobHistory {
 
   struct Sample {
     double at_s = 0;
-    std::optional<int64_t> step;         // smallest step of a rank
+    std::optional<int64_t> step;         // smallest step of any rank
     std::optional<double> loss;          // mean of the ranks' losses
     std::optional<double> tokens_per_s;  // sum over the ranks that report it
   };

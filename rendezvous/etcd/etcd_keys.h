@@ -20,7 +20,7 @@ inline constexpr char kRenewalKey[] = "election/renewal";
 inline constexpr char kEpochKey[] = "election/epoch";
 // Prefix of the jobs' records: jobs/RUN_ID is the key of one job's record.
 inline constexpr char kJobsFolder[] = "jobs/";
-// The key of the record kNodeMemoryKey.
+// The etcd key of the record that journals call kNodeMemoryKey.
 inline constexpr char kMemoryKey[] = "memory/nodes";
 
 }  // namespace muster::rendezvous

@@ -17,7 +17,7 @@ constexpr Duration kWriteTimeout = std::chrono::milliseconds(500);
 constexpr size_t kMaxChanges = 64;
 constexpr size_t kMaxBytes = 1 << 20;
 
-// The key of a record below the prefix.
+// The etcd key of a record, without the prefix.
 std::string KeyOf(const std::string& run_id) {
   return run_id == kNodeMemoryKey ? kMemoryKey
                                   : absl::StrCat(kJobsFolder, run_id);

@@ -45,8 +45,8 @@ Civil ToCivil(double unix_seconds) {
 
 namespace {
 
-// Returns the object `json` as a line, with another field `name` that has the
-// JSON text `value`; empty: no such field.
+// Returns the object `json` as a line. Adds a field `name` with the JSON text
+// `value`; if `value` is empty, adds no field.
 std::string Line(const nlohmann::ordered_json& json, const char* name,
                  const std::string& value) {
   // Names and reasons may contain bytes that are not valid UTF-8.

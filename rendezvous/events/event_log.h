@@ -62,9 +62,9 @@ class EventLog {
   // How long Reopen waits for the file system.
   static constexpr Duration kTimeout = std::chrono::seconds(5);
 
-  // `root`: the folder that the user named, if other users may write in it; the
-  // file lies below it (RotatingFile::Limits). If `root` is empty, the folder
-  // of `path` is used. Does not access the file system.
+  // `root`: a folder above `path` that the user named and in which other users
+  // may write (RotatingFile::Limits). Empty: the folder of `path`. Does not
+  // access the file system.
   EventLog(std::string path, Rotation rotation,
            std::function<void(const std::string& sentence)> on_trouble,
            std::string root = "");

@@ -11,9 +11,9 @@
 
 namespace muster::rendezvous {
 
-// Limits the rate at which decisions are written to an event log. Agents that
-// join, are refused and leave again and again then neither fill the disk nor
-// push earlier lines out of the rotated files. Pure.
+// Limits the rate at which decisions are written to an event log. Without the
+// limit, agents that join, are refused and leave again and again would fill the
+// disk, or push earlier lines out of the rotated files. Pure.
 //
 // There are two classes of decisions, each with its own allowance: decisions
 // that one node can cause alone (join, refuse, leave, lost, …), and decisions
@@ -31,8 +31,8 @@ class EventThrottle {
   static constexpr Duration kSummaryInterval = std::chrono::seconds(1);
 
   struct Result {
-    // A decision with the counts of omitted decisions, which must be written
-    // first; nullopt: none is due.
+    // A decision with the counts of omitted decisions. It must be written
+    // before the new decision. nullopt: none is due.
     std::optional<Decision> omitted;
     bool written = true;  // whether the decision itself is written
   };

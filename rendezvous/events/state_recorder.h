@@ -14,7 +14,7 @@
 namespace muster::rendezvous {
 
 // Writes the states of a coordinator's jobs to an event log at the times of
-// StateSchedule. Thread-safe. Decisions come before Begin, too.
+// StateSchedule. Thread-safe. OnDecision may be called before Begin.
 class StateRecorder {
  public:
   StateRecorder() = default;

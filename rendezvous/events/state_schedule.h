@@ -14,13 +14,14 @@
 
 namespace muster::rendezvous {
 
-// Decides when the states of jobs are written to the event log, so that a
-// report can show a job's progress and the use of its time, also if the
-// coordinator is killed. Pure.
+// Decides when the states of jobs are written to the event log. From the log a
+// report can show a job's progress and its use of time, even if the coordinator
+// is killed. Pure.
 //
-// A state is written when a round begins or breaks and when the job ends, and
-// in between at intervals that grow with the age of the job and of its phase.
-// So a job of a month has about 2,000 states, besides those of its rounds.
+// A state is written when a round begins or breaks and when the job ends. In
+// between, states are written at intervals that grow with the age of the job
+// and of its phase. So a job of a month has about 2,000 states, besides those
+// of its rounds.
 class StateSchedule {
  public:
   static constexpr Duration kMinInterval = std::chrono::seconds(1);
@@ -46,10 +47,10 @@ class StateSchedule {
   // Returns the jobs whose states must be written now, the longest due first.
   // Each is due again after OnState or a decision.
   std::vector<Due> TakeDue(Instant now);
-  // Handles the state of a job that TakeDue has returned: plans the next one. A
-  // finished job has none.
+  // Handles the state of a job that TakeDue has returned, and plans the job's
+  // next state. A finished job has no next state.
   void OnState(const JobStatus& job, Instant now);
-  // The job does not exist any more.
+  // Call it once the job does not exist any more.
   void Forget(const std::string& run_id) { jobs_.erase(run_id); }
 
   // When the next state is due; nullopt: none.
@@ -57,7 +58,7 @@ class StateSchedule {
 
  private:
   struct Plan {
-    std::optional<Instant> due;  // nullopt: taken
+    std::optional<Instant> due;  // nullopt: TakeDue returned it
     StateDetail detail = StateDetail::kSummary;
   };
   // The unfinished jobs; the coordinator limits their number.

@@ -199,7 +199,7 @@ Json ToJson(const JobStatus& job) {
   return json;
 }
 
-// The steps, the loss and the speed of the ranks together.
+// The job's progress: the steps, loss and speed of all ranks, summed up.
 Json ProgressJson(const JobStatus& job) {
   const ProgressSummary progress = Summarize(RanksOf(job));
   if (progress.reporting == 0) return Json();

@@ -44,8 +44,8 @@ std::optional<std::string> ForeignReport(const StreamOwner& owner,
                                          const Report& report);
 
 // Whether `report` contains the place key `place_key`, the secret of the agent
-// that holds the place. The key of an older agent is empty; every report
-// matches an empty key. Compares in constant time.
+// that holds the place. An agent of an older version has an empty key, which
+// every report matches. Compares in constant time.
 bool ShowsPlaceKey(const Report& report, const std::string& place_key);
 
 // Checks whether the node of a valid report may join a job with `spec`;

@@ -19,7 +19,7 @@ constexpr std::string_view kPhrases[] = {
     "connection timed out",
     "closed its connection",
     "broke its connection",
-    // the SDK's transport over shared memory
+    // a text of the SDK's transport over shared memory
     "died; noticed by",
     "connectionerror",
     "connectionreseterror",
@@ -59,10 +59,10 @@ bool WasKilled(const Failure& failure) {
 }
 
 // Whether `cause` may be a consequence of an exception that a worker on node
-// `raised_on` raised earlier. A failed exit may follow from an earlier
-// exception on the same node. An exception on another node explains only a
-// broken connection, because the clocks of two nodes cannot be compared. If
-// PyTorch's watchdog ends a worker, the worker dies of SIGABRT.
+// `raised_on` raised earlier. On the same node, the exception may explain any
+// exit code, and SIGABRT, by which PyTorch's watchdog ends a worker. On another
+// node, it explains only a broken connection, because the clocks of two nodes
+// cannot be compared.
 bool MayFollow(const Failure& cause, const std::string& raised_on) {
   const bool same_node = cause.node_id == raised_on;
   if (cause.kind == FailureKind::kSignal) {

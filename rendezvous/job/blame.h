@@ -79,8 +79,8 @@ bool IsStopped(const Failure& hang);
 // so its loss is not the cause. Pure. O(1), unless noted.
 class Blame {
  public:
-  // Longest time between the SIGKILL of a worker and the SIGKILL of its node's
-  // agent, if a whole node is killed. Slurm (a job step) and the kernel (a
+  // If a whole node is killed: the longest time between the SIGKILL of a worker
+  // and the SIGKILL of the node's agent. Slurm (a job step) and the kernel (a
   // cgroup) kill one process after another. If a job is about to end because of
   // a SIGKILL, the verdict waits this long; a restart does not wait.
   static constexpr Duration kKillSpread = std::chrono::milliseconds(250);
@@ -102,23 +102,24 @@ class Blame {
   // Whether the cause is provisional: a worker's failure, which another event
   // may still replace.
   bool provisional() const { return provisional_; }
-  // The reason of the break as text; after MoveTo, that of the new cause.
+  // The reason of the break as text. MoveTo replaces it by the reason of the
+  // new cause.
   const std::string& why() const { return why_; }
   const FailureLog& failures() const { return failures_; }
 
   // Whether the loss of node `lost` explains the failure.
   //
-  // If its reports still arrive, the node was declared lost only because it did
-  // not stop in time, and the loss explains nothing. If the node has reported
-  // the failure or answered the order to stop, it outlived the failure. The
-  // loss then explains the failure only if the node's worker was killed at most
-  // kKillSpread (250 ms) before its agent.
+  // If the node's reports still arrive, it was declared lost only because it
+  // did not stop in time, and the loss explains nothing. If the node has
+  // reported the failure or answered the order to stop, it outlived the
+  // failure. The loss then explains the failure only if the node's worker was
+  // killed at most kKillSpread (250 ms) before its agent.
   bool LossExplains(const Node& lost, Instant now) const;
   // Whether the departure of node `leaving` explains the failure. It does if
-  // the cause of the departure may be older than the failure: the node's
-  // guardian process died, or a SIGTERM reached its workers before its agent.
-  // `round`: the broken round. If the node's workers had succeeded in it, the
-  // departure explains nothing.
+  // the cause of the departure may be older than the failure: the guardian
+  // process (the parent of the node's workers) died, or a SIGTERM reached its
+  // workers before its agent. `round`: the broken round. If the node's workers
+  // had succeeded in it, the departure explains nothing.
   bool LeaveExplains(const Node& leaving, int round) const;
   // Whether a preemption that `node` announces explains the failure.
   bool PreemptionExplains(const Node& node) const;
@@ -127,7 +128,7 @@ class Blame {
   // Marks the cause as final, because it is not a worker's failure.
   void Settle() { provisional_ = false; }
 
-  // A change of the cause while the round stops, as it is reported.
+  // The words by which a change of the cause is reported.
   struct Move {
     const char* decision;    // Decision::kind of the change
     const char* instead_of;  // text between the new and the old reason
@@ -145,10 +146,10 @@ class Blame {
   // and may exit before. Therefore the worker with the older error file
   // replaces the cause.
   //
-  // A killed worker: its peers lose their connections to it and may exit, and
-  // be reported, before its own agent reports it: an agent on a node without
-  // free memory is slow. So a worker that a signal such as SIGKILL has killed,
-  // before its node stopped it, replaces a worker whose connection broke.
+  // A killed worker: its peers lose their connections to it and exit. Their
+  // failures may be reported first, because an agent on a node without free
+  // memory is slow. Therefore a worker that was killed by a signal such as
+  // SIGKILL, not by its own agent, replaces a worker whose connection broke.
   std::optional<Move> MovesTo(const Failure& failure, Instant now) const;
   // Records `failure` as the cause, and `why` as the reason. MovesTo must have
   // returned a value for `failure`.
@@ -171,8 +172,8 @@ class Blame {
   void ForgiveStandstill(Instant due, Instant now);
 
  private:
-  // Whether no report of the node so far is known to be newer than the failure
-  // that broke the round.
+  // Whether all reports of the node so far may be older than the failure that
+  // broke the round.
   bool HasNotSeenBreak(const Node& node) const;
 
   FailureLog failures_;

@@ -34,16 +34,16 @@ struct Constituency {
   int returned = 0;
 
   // Whether these nodes may elect: more than half of the world votes, and at
-  // least half of it remembers the world. Why at least half: every other
-  // majority of the world then contains a node that remembers, and this
-  // coordinator knows what that node has promised.
+  // least half of it remembers the world. Half is enough: every other majority
+  // of the world contains one of the nodes that remember, and this coordinator
+  // knows what they have promised.
   bool has_majority() const;
 };
 
 // Returns the worlds whose majorities are needed to elect a coordinator, in
 // ascending order. One is the newest electorate in the reports `known`. The
-// others are newer worlds that may have begun on all of their nodes: a report
-// of `known` has a place in such a world, and IsVoid is false for it.
+// others are newer worlds that may have begun on all of their nodes. In each of
+// them a report of `known` has a place for which IsVoid is false.
 //
 // `voting`: the reports of the nodes that vote. With Takeover::kAuto, restarted
 // nodes vote in the electorate that lists them. If several nodes report the

@@ -180,9 +180,8 @@ std::optional<PairCheck> PairCheckOf(const JobState& state, const Node& node) {
 }
 
 // Whether the node must receive the stop order with the verdict, although it
-// was lost. This is so if it is an elector that has returned while the verdict
-// waits until enough electors know it. (Electors are the nodes that elect a
-// coordinator.)
+// was lost. It must if it is an elector (a node that elects a coordinator) and
+// has returned while the verdict still waits until enough electors know it.
 bool MustKnowVerdict(const JobState& state, const Node& node) {
   if (node.going || !state.stopping.consequence.verdict().has_value()) {
     return false;
@@ -281,8 +280,7 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
             "the machine of this node is banned: ", node.judgement.reason, " (",
             directive.reason, ")");
       } else if (node.kept_out_by_check()) {
-        // Unlike other spares, this node does not get a place in the next
-        // round.
+        // Other spares may get a place in the next round. This node may not.
         directive.reason =
             state.phase == JobPhase::kRunning
                 ? absl::StrCat("this node is not let in: ", node.check_fault)

@@ -41,15 +41,14 @@ Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
     if (timed_out) {
       form = true;
     } else if (nodes.being_checked > 0) {
-      // A running health check will soon show whether its node is ready, so
-      // wait for it.
+      // Wait, because the running health checks will soon show which nodes are
+      // ready.
     } else if (first_) {
       form = form || now >= *enough_since_ + spec.last_call;
     } else if (nodes.broken == 0) {
-      // No node is about to reconnect. A node whose stream has just broken
-      // either returns within its short reconnect grace or is lost. Do not form
-      // a world before that: if the node returned, the world would have to be
-      // broken again.
+      // A node whose stream has just broken either returns within its short
+      // reconnect grace or is lost. While there is such a node, form no world:
+      // if the node returned, the world would have to be broken again.
       form = form || nodes.ready >= nodes.previous_world ||
              now >= clock.since + spec.wait_for_replacement;
     }

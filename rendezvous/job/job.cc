@@ -64,12 +64,14 @@ JobStep Job::Step(Instant now, const JobEvent& event) {
       event);
   if (outbox_.deposed()) return outbox_.Take();
   ExpireLeases();
-  // Repeat, because one event can lead through several phases: the last member
-  // stops, a new world forms, and a spare is already waiting to join.
+  // Repeat, because one event can lead through several phases. For example, the
+  // last member stops, a new world forms, and a spare is already waiting to
+  // join.
   for (bool changed = true; changed && !finished();) {
     const JobPhase before = phase();
     if (before == JobPhase::kGathering && outbox_.HasFaults()) {
-      // The next world must not form before the judgement of these faults.
+      // Form no world until the driver has counted these faults against their
+      // machines (HostsJudged).
       state_.awaits_judgement = true;
       break;
     }
@@ -117,8 +119,8 @@ void Job::On(const ReportArrived& event) {
   const bool is_founding = IsFounding(state_.epoch) && state_.round == 0;
   const bool knows_world =
       report.place.has_value() || report.electorate.nodes > 0;
-  // Whether the node may have waited for the first round at an earlier process
-  // of this coordinator, which was lost and started again.
+  // Whether the node may have waited for the first round before this
+  // coordinator was restarted.
   const bool has_waited =
       is_founding && !knows_world && IsFounding(report.promised_epoch + 1);
   if (report.promised_epoch > state_.epoch && (!is_hosted || has_waited)) {
@@ -294,10 +296,10 @@ Node* Job::Admit(const ReportArrived& event) {
   if (state_.nodes.size() == 1) ++state_.changes;
   node.place_key = report.place_key;
   node.is_fresh = report.promised_epoch == 0 && !report.place.has_value();
-  // This coordinator was elected, and the node has not promised to obey it. The
-  // report may come from the time before the election, after which the node may
-  // have begun a round of another coordinator. So the node's idle phase proves
-  // nothing until the node has seen a directive of this coordinator.
+  // This coordinator was elected, but the node has not promised to obey it. The
+  // report may be older than the election, and the node may since have begun a
+  // round of another coordinator. So the node's idle phase proves nothing until
+  // the node has seen a directive of this coordinator.
   if (!state_.own_endpoint.empty() && !IsFounding(state_.epoch) &&
       report.promised_epoch != state_.epoch) {
     node.must_have_seen = 1;
@@ -311,9 +313,9 @@ Node* Job::Admit(const ReportArrived& event) {
       rank >= 0) {
     state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
   }
-  // The node has reported to a coordinator before, so the NCCL id that it
-  // offers may have been used for a round that the node never began. If this id
-  // is not used, the agent makes another one.
+  // The node has reported to a coordinator before. So the NCCL id that it
+  // offers may have been used for a round that the node never began. This id is
+  // not used, and the agent then makes another one.
   if (report.sequence > 1) node.spent_nccl_id = report.offered_nccl_id;
   // An earlier coordinator chose this run tag. Keep it, so that the logs of the
   // run stay in one folder.
@@ -327,8 +329,8 @@ Node* Job::Admit(const ReportArrived& event) {
     state_.nodes.Update(
         node, [&](Node& n) { n.must_have_seen = outbox_.revision() + 1; });
   }
-  // Signals that the node caught before it joined (again) were already
-  // delivered to the workers of that time.
+  // Ignore the signals that the node received before it joined or rejoined:
+  // they were delivered to its workers at that time.
   for (const SignalNotice& notice : report.signals) {
     node.newest_signal = std::max(node.newest_signal, notice.ordinal);
   }
@@ -384,7 +386,7 @@ void Job::TakeOver(Node& node, const Report& report) {
   state_.nodes.SetDeadline(node, state_.now + state_.spec.lease());
   node.forgiven = false;
   // The previous coordinator may have used the NCCL id for a round that the
-  // node never began; the job's record does not contain this.
+  // node never began; the job's record does not say whether it did.
   if (node.is_restored) node.spent_nccl_id = report.offered_nccl_id;
   const bool takes_fault =
       node.is_restored && state_.spec.network_check != NetworkCheckTime::kNever;
@@ -411,8 +413,8 @@ void Job::TakeOver(Node& node, const Report& report) {
     }
     outbox_.Reword();
   }
-  // The node may report a higher round even if this coordinator knows the node:
-  // its agent may meanwhile have carried out the last directive of an earlier
+  // The reported round may be higher even if this coordinator knows the node.
+  // The agent may meanwhile have carried out the last directive of an earlier
   // coordinator.
   state_.claimed_round = std::max(state_.claimed_round, report.round);
   if (node.round != report.round) node.failures_taken = 0;
@@ -587,8 +589,8 @@ void Job::WatchStragglers() {
 }
 
 void Job::EvictStraggler() {
-  // A round that some workers have finished ends soon; a preempted job has no
-  // further round.
+  // Keep the straggler if some workers have finished, because the round ends
+  // soon. Keep it also in a preempted job, which has no further round.
   if (GoodSpares(state_) == 0 || state_.world.succeeded > 0 ||
       state_.preemption.has_value()) {
     return;
@@ -754,7 +756,8 @@ void Job::TakeFaults(Node& node, const Report& report) {
     if (fault.kind != FaultKind::kCheck && fault.kind != FaultKind::kXid) {
       continue;
     }
-    // For a failed check there is the event "unhealthy".
+    // A failed check is not noted here, because the decision "unhealthy" shows
+    // it.
     if (fault.kind == FaultKind::kXid) {
       outbox_.Note("fault", node.identity.node_id,
                    absl::StrCat(node.identity.host, ": ", fault.text));
@@ -815,8 +818,9 @@ void Job::LeaveOut(Node& node, const std::string& why) {
     state_.nodes.Update(node, [](Node& n) { n.part = Part::kNone; });
     outbox_.Tell(node);
   } else if (state_.phase == JobPhase::kRunning && node.part != Part::kNone) {
-    // If the guardian process died (phase kIdle), the node has no processes
-    // left, so waiting for its workers is pointless.
+    // If the guardian process (the parent of the workers) died, the node is in
+    // phase kIdle and has no processes left. Waiting for its workers is
+    // pointless then.
     BreakRound(absl::StrCat(node.identity.host, " (group rank ",
                             node.group_rank, ") goes: ", why),
                {.cause = node.phase == NodePhase::kIdle ? StopCause::kBroken

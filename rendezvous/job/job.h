@@ -104,8 +104,8 @@ class Job {
   // exists. It should if too few electors are present, or if it may have been
   // restarted.
   bool MayAsk() const;
-  // Whether no round runs and fewer than min_nodes nodes stay, so that none can
-  // begin until another node comes.
+  // Whether no round runs and none can begin until another node comes, because
+  // fewer than min_nodes nodes stay.
   bool AwaitsNodes() const;
   uint64_t epoch() const { return state_.epoch; }
   // Endpoints of the standbys (Directive::standbys), to which this coordinator
@@ -141,14 +141,16 @@ class Job {
   // contain its place key.
   void RefuseImpostor(const ReportArrived& event);
   // Copies the node's state from the report into `node`, and forwards new
-  // signals. If the report proves that the node is alive, another agent that
-  // claims its place is refused or, if it asked to wait, keeps waiting.
+  // signals. If the report proves that the node is alive, refuses an agent that
+  // claims the node's place. But if that agent has asked to wait, it keeps
+  // waiting.
   void TakeOver(Node& node, const Report& report);
   // Applies the states of the workers, the failures and the requests in the
   // node's report.
   void Apply(Node& node, const Report& report);
-  // Makes the node an elector if its report is the first to show that it is
-  // one. The report came after the world was adopted or given up.
+  // Makes the node an elector (a node that elects coordinators) if this report
+  // is the first to show that it is one. Called for reports that come after an
+  // earlier round was adopted or given up.
   void JoinElectors(Node& node, const Report& report);
   // Gives the node its place in the adopted round if that place is still
   // vacant.
@@ -156,7 +158,8 @@ class Job {
   // Adds the report's time ledger and training steps to the job's totals.
   void FollowTime(Node& node, const Report& report);
   void TakeFailures(Node& node, const Report& report);
-  // Takes over the judgement of the node's machine from JobState::hosts.
+  // Copies the judgement of the node's machine (for example, quarantined) from
+  // JobState::hosts to the node.
   void Judge(Node& node);
   // Counts the new faults in the node's report against its machine.
   void TakeFaults(Node& node, const Report& report);
@@ -178,8 +181,10 @@ class Job {
   void ForgiveSilence(std::optional<Instant> due);
   void ExpireLeases();
 
-  // --- phases (job_phases.cc) Adopts the round of an earlier coordinator, or
-  // gives it up, once the reports or the deadline have decided which.
+  // --- phases (job_phases.cc)
+  //
+  // Once the reports or the deadline allow a decision, adopts the round of an
+  // earlier coordinator or gives it up.
   void ConsiderAdoption();
   // Raises the number of used restarts to the number in the report, but at most
   // to max_restarts. Never lowers the number.
@@ -191,7 +196,8 @@ class Job {
   // Records that this elector's agent has left for good and will not vote for a
   // coordinator any more.
   void CountAsGone(Node& node);
-  // Makes the current world's nodes the electors.
+  // Makes the current world's nodes the electors (the nodes that elect a
+  // coordinator).
   void Elect();
   // Chooses the current world's standbys, the processes that may take over from
   // this coordinator.
@@ -210,37 +216,39 @@ class Job {
                   const std::map<std::string, Report>& reports);
   void ConsiderGathering();
   // --- the check by pairs (job_check.cc)
-  // Takes the node's measurement, if the report has one that is awaited.
+  //
+  // Takes the measurement in the node's report, if it is one that the check
+  // waits for.
   void TakeMeasurement(const Node& node, const Report& report);
   // Begins or continues the check that is due before a round. Returns whether
   // the world has to wait for it.
   bool CheckDelaysWorld();
-  // Records which nodes the check has found bad, and which no more. Returns
-  // whether any node's record has changed.
+  // Records which nodes the check has found bad, and which are good again.
+  // Returns whether any node's record has changed.
   bool ConcludeCheck();
-  // Records why the node is bad; empty: it is good. Counts a fault against the
-  // node's machine if the node was good before. The one place at which a node's
-  // result of a check is known.
+  // Records why the check by pairs found the node bad; empty: the node is good.
+  // If the node was good before, counts a fault against its machine.
   void SetCheckFault(Node& node, const std::string& fault);
-  // Lets bad nodes in while the world would lack nodes without them.
+  // Lets bad nodes in as long as a world would have too few nodes without them.
   void WaiveFaults();
   void ConsiderRunning();
   void ConsiderStopping();
   // Records the end of the stopped round in the time ledger, and counts its
   // cause against the machine of the culprit.
   void CountIncident();
-  // Counts the cause of the stopped round against the machine of the member
-  // that is to blame, if the cause says something about that machine: an
-  // EvidenceIn a worker's failure, or the loss of this node alone. If several
-  // nodes were lost, the network or the cluster is the likely cause.
+  // Counts the cause of the stopped round against the machine of the blamed
+  // member. Does so only if the cause says something about that machine. This
+  // is so if a worker's failure contains evidence (EvidenceIn), or if only this
+  // node was lost. If several nodes were lost, the network or the cluster is
+  // the likely cause.
   void CountAgainstCulprit();
   // Counts the end of the stopped round in the back-off, and returns the delay
   // before the next round.
   Duration DelayOfNextRound();
   // Removes from the candidates for a world those of quarantined machines,
   // worst first, as long as more than min_nodes remain; then those of suspected
-  // machines, as long as more than max_nodes remain. Keeps a half of each world
-  // in `needed`.
+  // machines, as long as more than max_nodes remain. But half of each world in
+  // `needed` always stays.
   void SetAside(std::vector<Candidate>& candidates,
                 const std::vector<Electors>& needed) const;
   void FormWorld();
@@ -256,9 +264,9 @@ class Job {
   // Makes another event the cause of the break in place of a failure. Withdraws
   // the failure's consequence: a spent restart or a verdict.
   void Excuse(const std::string& node_id, const std::string& why);
-  // Records `why` as the reason of the break, and sends it to the members as a
-  // new stop order, because the exit code may have changed, too. `failure`: the
-  // new cause, if it is one.
+  // Records `why` as the reason of the break. Sends the members a new stop
+  // order with it, because the exit code may have changed, too. `failure`: the
+  // new cause if a failure is the cause; else nullopt.
   void Reblame(const std::string& node_id, const std::string& why,
                const Blame::Move& move, const std::optional<Failure>& failure);
   void Cancel(const std::string& why, const CancelWish& wish);

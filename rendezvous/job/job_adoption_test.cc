@@ -131,7 +131,8 @@ TEST(JobAdoptionTest, AJobIsAsOldAsItsNodesKnow) {
   EXPECT_EQ(job.told("a").job_age, seconds(100));
   job.Wait(seconds(10));
   EXPECT_EQ(job.status().age, seconds(110));
-  // A node that joins a job that has begun here does not change its age.
+  // The job has begun under this coordinator, so a node that joins later does
+  // not change the job's age.
   job.Create("c").report.job_age = seconds(500);
   job.Join("c");
   EXPECT_EQ(job.status().age, seconds(110));
@@ -249,7 +250,8 @@ TEST(JobAdoptionTest, NodesWithoutARoundKnowTheBudget) {
   job.Join("b");
   EXPECT_EQ(job.round(), 1);
   EXPECT_EQ(job.told("a").place.restart_count, 2);
-  // A node that joins a job that has begun here does not change the budget.
+  // The job has begun under this coordinator, so a node that joins later does
+  // not change the restart budget.
   job.Create("c").report.restarts_used = 3;
   job.Join("c");
   EXPECT_EQ(job.status().restarts_used, 2);

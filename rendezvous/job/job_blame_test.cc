@@ -383,8 +383,8 @@ TEST_F(JobBlameWithABudget, ACancelInBetweenStillEndsTheJob) {
   EXPECT_EQ(job_.told("a").verdict.outcome, Outcome::kCancelled);
 }
 
-// Node b leaves because its guardian process died; a's worker noticed that
-// before b's agent did.
+// Node b leaves because its guardian process (the parent of its workers) died.
+// The worker of a noticed this before b's agent did.
 class JobBlameLeaving : public JobBlameUnheard {
  protected:
   void Leave() {

@@ -120,7 +120,7 @@ void Job::SetCheckFault(Node& node, const std::string& fault) {
   if (!fault.empty()) {
     outbox_.Note("unhealthy", node.identity.node_id,
                  absl::StrCat(node.identity.host, " is kept out: ", fault));
-    // Another finding of the same kind is no new fault of the machine.
+    // A node that was bad before has already been counted.
     if (!was_bad) {
       outbox_.Count({.host = {node.identity.host, node.peer},
                      .kind = FaultKind::kCheck,
@@ -139,12 +139,12 @@ void Job::WaiveFaults() {
   const auto set_waived = [this](Node& node, bool is_waived) {
     state_.nodes.Update(node, [&](Node& n) { n.fault_is_waived = is_waived; });
   };
-  // Other nodes may have come since a fault was waived.
+  // If other nodes have come since a fault was waived, withdraw the waiver.
   while (!state_.nodes.waived().empty() && MissingNodes(state_) < 0) {
     Node& node = *state_.nodes.Find(*state_.nodes.waived().begin());
     set_waived(node, false);
     if (MissingNodes(state_) <= 0) continue;
-    set_waived(node, true);  // The world would lack a majority without it.
+    set_waived(node, true);  // needed for a majority
     return;
   }
   if (state_.now < WaiverTime(state_) || MissingNodes(state_) <= 0) return;
@@ -154,7 +154,7 @@ void Job::WaiveFaults() {
     if (node->kept_out_by_check()) bad.push_back(node);
   }
   if (bad.empty()) return;
-  // A slow node is better than one that others cannot reach.
+  // Let slow nodes in before nodes that others cannot reach.
   std::set<std::string> unreachable;
   if (state_.check.has_value()) {
     for (const NetworkCheck::Finding& finding : state_.check->Judge()) {

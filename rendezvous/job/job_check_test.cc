@@ -77,7 +77,7 @@ class CheckedJob {
     job.Judge();
   }
 
-  // Lets all nodes measure until no measurement is asked for.
+  // Lets all nodes answer the measurements until the check is over.
   void RunCheck() {
     for (int round = 0; round < 8; ++round) {
       for (const std::string& name : names_) Measure(name);
@@ -403,7 +403,7 @@ TEST(JobCheck, ABadNodeCountsOneFaultUntilItIsGood) {
   EXPECT_EQ(job.round(), 2);
   int faults = 0;
   for (const HostStatus& host : job.memory().List(job.wall_time())) {
-    if (host.key.host == "c") continue;  // It was lost.
+    if (host.key.host == "c") continue;  // c was lost
     ++faults;
     EXPECT_EQ(host.key, KeyOf("b"));
     EXPECT_EQ(host.faults, 1);

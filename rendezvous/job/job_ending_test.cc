@@ -234,8 +234,8 @@ TEST(JobLeaving, LeavingAFinishedJobHasNoEffect) {
   EXPECT_EQ(job.Count("leave"), 0);
 }
 
-// A node leaves because its guardian process died, and too few nodes are left.
-// The verdict says why the node left.
+// A node leaves because its guardian process (the parent of its workers) died,
+// and too few nodes are left. The verdict says why the node left.
 TEST(JobLeaving, WhereTooFewAreLeftTheVerdictSaysWhyOneWent) {
   JobSpec spec = QuickSpec(2, 2);
   spec.rejoin_timeout = seconds(20);

@@ -29,8 +29,9 @@ class JobFixture {
   };
 
   explicit JobFixture(const JobSpec& spec, uint64_t epoch = 7);
-  // Returns a job whose coordinator runs in the process of node `host`, and
-  // from which every other node can take over. A node's endpoint is its name.
+  // Returns a job whose coordinator runs in the process of node `host`. Every
+  // other node can take over from this coordinator. A node's endpoint is its
+  // name.
   static JobFixture HostedBy(const std::string& host, const JobSpec& spec);
 
   // --- time
@@ -41,8 +42,8 @@ class JobFixture {
   // Calls Wait until a decision of this kind has been made or `limit` has
   // passed. Returns the time that has passed, to within 100 ms.
   Duration WaitFor(const std::string& kind, Duration limit);
-  // Advances the time as if the driver were suspended. Call next what the
-  // driver handles first after the suspension.
+  // Advances the time as if the driver were suspended. The next call is the
+  // first thing that the driver does after the suspension.
   void StandStill(Duration duration);
 
   // Replaces the coordinator, after `away` without one, by another that has the
@@ -93,8 +94,8 @@ class JobFixture {
   // Records the step's faults in memory(), and answers with HostsJudged, as a
   // driver does.
   JobStep Step(const JobEvent& event);
-  // The memory of the machines; its time is that of the fixture. After a change
-  // call Judge.
+  // The coordinator's memory of the machines' faults, at the fixture's time.
+  // Call Judge after each change.
   NodeMemory& memory() { return memory_; }
   Duration wall_time() const { return now_.time_since_epoch(); }
   void Judge();
@@ -139,8 +140,8 @@ class JobFixture {
 // reconnect grace 500 ms, stop grace 10 s, cool-down 5 s.
 JobSpec QuickSpec(int min_nodes, int max_nodes);
 
-// Returns the key of the machine `host`, for an agent whose peer is the `ip` of
-// this key.
+// Returns the key of the machine `host`. It is valid for an agent whose `peer`
+// is the key's `ip`.
 HostKey KeyOf(const std::string& host);
 
 // Returns the failure of worker `rank` that exited with `code`.

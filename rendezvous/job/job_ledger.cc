@@ -62,8 +62,8 @@ void JobLedger::Add(const NodeTime& told, int sign) {
 }
 
 void JobLedger::Tell(const NodeTime& before, const NodeTime& told) {
-  // Time that the node lost to rounds that are no longer in its report stays in
-  // the totals.
+  // If the new report omits an earlier round, the time that the node lost to
+  // that round stays in the totals.
   NodeTime replaced = before;
   std::erase_if(replaced.losses, [&](const RoundLoss& loss) {
     return std::ranges::none_of(told.losses, [&](const RoundLoss& one) {

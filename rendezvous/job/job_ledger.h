@@ -15,7 +15,7 @@ namespace muster::rendezvous {
 class JobLedger {
  public:
   JobLedger() = default;
-  // Continues with the totals that another ledger's Without returned.
+  // Continues with the totals `time` that JobLedger::Without has returned.
   explicit JobLedger(const JobTime& time);
 
   // Replaces `before`, a node's previous times, by `told`, the times in its new
@@ -28,7 +28,8 @@ class JobLedger {
              const std::string& why);
 
   // Returns the totals so far. `round`: the newest round. If nodes lost time in
-  // an earlier round for which Count was not called, its cause is unknown.
+  // an earlier round for which Count was not called, the cause of the loss is
+  // given as unknown.
   JobTime Read(int round) const;
   // Returns the totals as Read does, but without the times of `nodes`: these
   // nodes will report them again to the next coordinator. O(n).

@@ -85,8 +85,8 @@ TEST(JobLedger, AnEndThatNoRoundFollowedIsNoIncident) {
   JobLedger ledger;
   ledger.Tell({}, Time(1, {Lost(5, 4)}));
   EXPECT_THAT(ledger.Read(5).newest, IsEmpty());
-  // Once round 6 exists, round 5 counts as ended early by an unknown cause,
-  // which only an earlier coordinator knew.
+  // Once round 6 exists, round 5 counts as ended early. Only an earlier
+  // coordinator knew the cause, so the cause is unknown here.
   const JobTime later = ledger.Read(6);
   ASSERT_THAT(later.newest, SizeIs(1));
   EXPECT_EQ(later.newest[0].cause, LossCause::kUnknown);

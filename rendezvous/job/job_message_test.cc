@@ -567,8 +567,8 @@ TEST_F(JobContentionTest, AReportThatMayBeOlderThanTheClaimProvesNothing) {
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
   // When c claimed b's place, the coordinator sent b a directive with a new
   // revision, but b did not receive it. After the next report of b, the
-  // coordinator sends it again. Only a later report, which has seen it, proves
-  // that b is alive.
+  // coordinator sends the directive again. Only a later report that names the
+  // new revision proves that b is alive.
   job_.agent("b").deaf = false;
   job_.Report("b");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);

@@ -26,9 +26,9 @@ constexpr Duration kHostGrace = std::chrono::seconds(2);
 
 constexpr char kSuccess[] = "every worker succeeded";
 
-// Returns the reason of a time-out verdict. Enough nodes came within `timeout`,
-// but less than half of the nodes of an earlier world, so that no majority of
-// that world was present.
+// Returns the reason of a time-out verdict if no majority of an earlier world
+// was present: enough nodes came within `timeout`, but less than half of that
+// world's nodes.
 std::string NoMajority(const JobState& state, Duration timeout) {
   const Electors* const lacking = LackingWorld(state, Among::kReady);
   const Electors& world = lacking == nullptr ? state.electors : *lacking;
@@ -41,8 +41,8 @@ std::string NoMajority(const JobState& state, Duration timeout) {
 }
 
 // Returns a quarantined member of the running round that should give its place
-// to a ready node (--evict-stragglers); null: none. Not with takeovers, because
-// half of the electors must stay. O(n).
+// to a ready node (--evict-stragglers); null: none. Always null if takeovers
+// are possible, because half of the electors must stay then. O(n).
 const Node* MemberToReplace(const JobState& state) {
   if (!state.spec.evict_stragglers || !state.own_endpoint.empty() ||
       state.hosts == nullptr || GoodSpares(state) == 0 ||
@@ -60,7 +60,8 @@ const Node* MemberToReplace(const JobState& state) {
   return nullptr;
 }
 
-// Whether no further node of the round that is being collected can come. O(n).
+// Whether all nodes whose reports the adoption of a round can expect have
+// reported. O(n).
 bool AllAreHere(const JobState& state) {
   const int most = state.spec.max_nodes;
   if (!state.own_endpoint.empty()) {
@@ -68,10 +69,10 @@ bool AllAreHere(const JobState& state) {
     return state.spec.takeover == Takeover::kAuto &&
            std::ssize(state.nodes.nodes()) >= most;
   }
-  // No other node can coordinate the job: its only coordinator was started
-  // again, often with the node in the same process. Nodes that have just been
-  // started replace members of the round. Spares do not: they have received a
-  // directive before, and are not members.
+  // No takeover is possible, so the only coordinator was restarted, often with
+  // the node in its process. A node that has just been started replaces a
+  // member of the round. Spares do not count: they have received a directive
+  // before, and are not members.
   const auto fresh = std::ranges::count_if(
       state.nodes.nodes(), [](const auto& one) { return one.second.is_fresh; });
   return fresh + state.adoption.progress().come >= most;
@@ -375,7 +376,8 @@ void Job::ConsiderGathering() {
       if (CheckDelaysWorld()) break;
       if (ConcludeCheck()) {
         // The number of nodes that can get a place has changed. If the check
-        // has found faults, the world must not form before their judgement.
+        // has found faults, no world may form until they are counted against
+        // their machines.
         state_.awaits_judgement = outbox_.HasFaults();
         if (!state_.awaits_judgement) ConsiderGathering();
         return;
@@ -429,8 +431,9 @@ void Job::SetAside(std::vector<Candidate>& candidates,
       [&](const Candidate& candidate) -> const HostJudgement& {
     return state_.nodes.Find(candidate.identity->node_id)->judgement;
   };
-  // The number of members of each needed world that must remain is half of its
-  // nodes, less those that have left for good.
+  // For each needed world, the number of its nodes among the candidates.
+  // Together with the nodes that have left for good, at least half of the
+  // world's nodes must remain.
   std::vector<int> here;
   for (const Electors& world : needed) {
     here.push_back(static_cast<int>(
@@ -928,8 +931,8 @@ void Job::CountAgainstCulprit() {
   if (member.node_id != failure->node_id) return;
   HostFault fault{.host = {member.host, member.peer}, .run_id = state_.run_id};
   if (failure->kind == FailureKind::kNodeLost) {
-    // An agent without an address ran in the process of a coordinator, which
-    // has ended.
+    // An empty address means that the agent ran in the process of a
+    // coordinator, which has ended.
     if (state_.world.lost != 1 || member.peer.empty()) return;
     fault.kind = FaultKind::kLost;
     fault.text = absl::StrCat("lost: ", failure->message);

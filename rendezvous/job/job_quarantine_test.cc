@@ -1,5 +1,5 @@
-// Machines that are suspected, quarantined or banned: who gets a place in a
-// world, and which failures count against a machine.
+// Tests of machines that are suspected, quarantined or banned: which nodes get
+// a place in a world, and which failures count against a machine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,8 @@ class JobQuarantine : public ::testing::Test {
     }
     job_->Judge();
   }
-  // Ends the round by this failure of a worker of `name`, up to the next world.
+  // Ends the round by this failure of a worker of `name`. Returns once the next
+  // world has formed.
   void FailRound(const std::string& name, const Failure& failure) {
     job_->Fails(name, failure);
     job_->AllStop();
@@ -123,7 +124,8 @@ TEST_F(JobQuarantine, AQuarantinedNodeIsASpareWhileOthersSuffice) {
   EXPECT_THAT(job_->told("b").reason,
               AllOf(HasSubstr("quarantined (lost"),
                     EndsWith("round 2 runs with 2 of up to 3 nodes")));
-  // The world has room for one more, and is not broken for the quarantined one.
+  // The world has room for one more node. But the round is not broken for the
+  // quarantined node b.
   RunAll({"a", "c"});
   job_->Wait(seconds(60));
   EXPECT_EQ(job_->phase(), JobPhase::kRunning);

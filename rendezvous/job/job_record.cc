@@ -174,8 +174,8 @@ JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
     state.stopping.Limit(now + record.spec.lease(),
                          record.spec.shutdown_timeout);
   }
-  // Without a coordinator no node could report, so no limit may expire before
-  // the leases do.
+  // No node could report while no coordinator ran. So postpone the phase's
+  // limit until the leases are over.
   state.clock.Postpone(now, PhaseLimit(state), record.spec.lease());
   return state;
 }

@@ -42,8 +42,8 @@ struct Successor {
 
 // The electors: the nodes of a world that has begun, or may have begun, on all
 // of its nodes. They elect the coordinator's successor. If nodes may take over,
-// no other world forms without half of them, so no other coordinator can have a
-// majority.
+// no other world forms without half of the electors, so no other coordinator
+// can have a majority.
 struct Electors {
   WorldId world;
   int nodes = 0;  // number of the world's nodes; 0: no world has begun
@@ -60,12 +60,12 @@ struct Electors {
   std::vector<std::string> members;      // node ids by group rank, or empty
 
   // Adds an elector. Returns false if the node is in the list already, even if
-  // its agent has left, or if its rank is out of range or another elector's.
-  // O(log n).
+  // its agent has left. Also returns false if its rank is out of range or
+  // belongs to another elector. O(log n).
   bool Add(const std::string& node_id, const Elector& elector);
   // Returns the agent's group rank if it is an elector; else -1. A restarted
-  // agent is no elector, except with Takeover::kAuto: it has forgotten which
-  // coordinators it has promised to obey.
+  // agent has forgotten which coordinators it promised to obey. Therefore it is
+  // no elector, except with Takeover::kAuto.
   int RankOf(const NodeIdentity& node, Takeover takeover) const;
 };
 
@@ -74,9 +74,8 @@ struct Electors {
 struct JobState {
   std::string run_id;
   uint64_t epoch = 0;  // identifies this run of the coordinator
-  // The endpoint at which this coordinator's process listens, if it runs in a
-  // node's process from which others can take over. Empty: no takeover is
-  // possible.
+  // The endpoint of this coordinator, if it runs in the process of a node and
+  // other nodes can take over from it. Empty: no takeover is possible.
   std::string own_endpoint;
   Electors electors;  // the newest world known to have begun
   // Worlds that formed after the world of `electors`. It is unknown whether
@@ -130,7 +129,8 @@ struct JobState {
   // The newest judgement of the coordinator's machines; null: none is
   // suspected.
   std::shared_ptr<const HostView> hosts;
-  // Whether the job has faults that the driver has not recorded yet.
+  // Whether the job has found faults that the driver has not recorded yet.
+  // Until then no world forms.
   bool awaits_judgement = false;
   // The highest training step that any worker has reported, here or (as the
   // nodes report it) to an earlier coordinator; -1: none.
@@ -168,32 +168,32 @@ inline constexpr size_t kMaxNamedNodes = 8;
 
 // Adds the rank's node, host and local rank in `world`. O(n).
 SlowRank Located(const World& world, SlowRank slow);
-// The texts about a rank that has become persistently slow, and about a rank
-// that is as quick as the others again. `gain`: as in StragglerWatch.
+// The texts that a rank has become persistently slow, and that a rank is as
+// quick as the others again. `gain`: as in StragglerWatch.
 std::string StragglerText(const SlowRank& slow, double gain);
 std::string RecoveryText(const SlowRank& slow);
 
 // The number of ready nodes on which the gathering counts: those that are not
-// quarantined, or min_nodes if these are too few and quarantined nodes can fill
-// up.
+// quarantined. If these are fewer than min_nodes and quarantined nodes can fill
+// up, min_nodes.
 int UsableNodes(const JobState& state);
 // The number of nodes that could take another node's place: ready and not
 // quarantined.
 int GoodSpares(const JobState& state);
 // Whether the network or a node may have caused the end of the round that is
-// being stopped, so that the nodes must be checked by pairs
+// being stopped. If so, the nodes must be checked by pairs
 // (NetworkCheckTime::kSuspicion).
 bool IsSuspicious(const JobState& state);
 
-// Returns how many nodes a world lacks without the nodes that the check by
-// pairs found bad: min_nodes minus the nodes that are ready or will be soon,
-// but at least 1 if the nodes that are present would be a majority of the
-// electors and the ready ones are not. Negative: there are more nodes than
-// needed. Quarantined nodes count as ready: they get a place before nodes that
-// the check found bad.
+// Returns how many nodes a world lacks if it does without the nodes that the
+// check by pairs found bad. The result is min_nodes minus the number of nodes
+// that are ready or will be soon. It is at least 1 if all present nodes would
+// be a majority of the electors, but the ready nodes are not. Negative: there
+// are more nodes than needed. Quarantined nodes count as ready: they get a
+// place before nodes that the check found bad.
 int MissingNodes(const JobState& state);
-// When nodes that the check by pairs found bad may get a place because others
-// are missing.
+// The time from which nodes that the check by pairs found bad may get a place,
+// if other nodes are missing.
 Instant WaiverTime(const JobState& state);
 
 // Whether a spare waits and the round may be broken to include it.
@@ -202,8 +202,8 @@ bool SpareWaits(const JobState& state);
 // The nodes that a count includes: all nodes of the job, or only the ready
 // ones.
 enum class Among { kAll, kReady };
-// Returns a world that prevents a new world from forming, because less than
-// half of its nodes are present or have left for good; null: none. O(1) unless
+// Returns a world that prevents a new world from forming: less than half of its
+// nodes are present or have left for good. Null: there is none. O(1) unless
 // there are unsettled worlds.
 const Electors* LackingWorld(const JobState& state, Among among);
 // The number of nodes of `world` that are present or have left for good. O(n).
@@ -212,15 +212,15 @@ int NodesHere(const JobState& state, const Electors& world, Among among);
 // The worlds whose majorities may elect another coordinator.
 std::vector<const Electors*> WorldsThatElect(const JobState& state);
 
-// While stopping with a verdict, if other nodes may take over: how long the
-// verdict waits for its witnesses. These are half of the nodes of each of
-// WorldsThatElect; they must have seen the stop order, which contains the exit
-// code. A coordinator that takes over then ends the job in the same way.
-// nullopt: the verdict need not wait. O(n).
+// How long a verdict waits for its witnesses while the round stops. nullopt: it
+// need not wait. Witnesses are nodes that have seen the stop order, which
+// contains the exit code. If other nodes may take over, half of the nodes of
+// each of WorldsThatElect must be witnesses. A coordinator that takes over then
+// ends the job in the same way. O(n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);
 
-// When members of the running round that have not started its workers are
-// declared lost; nullopt: all have started.
+// The time at which members that have not started the running round's workers
+// are declared lost; nullopt: all have started.
 std::optional<Instant> StartLimit(const JobState& state);
 // When the nodes that delay the current phase are given up; nullopt: the phase
 // has no such limit.
@@ -229,23 +229,23 @@ std::optional<Instant> PhaseLimit(const JobState& state);
 // nullopt: never.
 std::optional<Instant> PhaseDeadline(const JobState& state);
 
-// The id of the node that prints for the job: the connected member with the
-// lowest rank or, without such a member, any connected node; "" if no node is
-// connected.
+// The id of the node that prints for the job. This is the connected member with
+// the lowest rank or, if no member is connected, any connected node. "" if no
+// node is connected.
 std::string ChooseSpeaker(const JobState& state);
 
 // Describes the failure: rank, host, message. A failure without a rank is that
 // of a node, and its message names the host.
 std::string Describe(const Failure& failure);
-// The reason text of a break by `failure`. If the root of the round's NCCL id
-// was lost, says so: the message of a worker that waited for the root does not
-// mention it. Warns if a blamed hang may not be the cause: workers that wait
-// for one another fall silent at about the same time, in an order that proves
-// nothing. O(n).
+// The reason text of a break by `failure`. If the process that created the
+// round's NCCL id (the root) was lost, says so, because the message of a worker
+// that waited for it does not. Warns if a blamed hang may not be the cause.
+// Workers that wait for one another fall silent at about the same time, in an
+// order that proves nothing. O(n).
 std::string ReasonOfBreak(const JobState& state, const Failure& failure);
 
-// Explains why no round begins at `now` although enough nodes are ready, and
-// when one will; "" if the back-off is over.
+// Explains that enough nodes are ready but the back-off delays the next round,
+// and when the round begins. "" if the back-off is over.
 std::string BackoffText(const JobState& state, Instant now);
 
 std::string PreemptionReason(const JobState& state);
@@ -263,7 +263,8 @@ std::string Absent(const JobState& state);
 // A clause that lists the unhealthy nodes and their reasons. Omits `except`,
 // whose own directive already contains the reason; null: omits no node.
 std::string KeptOut(const JobState& state, const Node* except);
-// A clause that lists the ready nodes that are quarantined, likewise.
+// A clause that lists the ready nodes that are quarantined, with the reasons.
+// Omits `except`; null: omits no node.
 std::string QuarantinedText(const JobState& state, const Node* except);
 // Describes the judgement of a machine: reason and score.
 std::string JudgementText(const HostJudgement& judgement);

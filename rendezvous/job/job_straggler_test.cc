@@ -1,5 +1,5 @@
-// Tests of ranks that are slower than the others: how they are shown, and that
-// the node of a slow rank leaves for a spare if the job asks for that.
+// Tests of ranks that are slower than the others. They are shown to operators.
+// If the job asks for it, the node of a slow rank gives its place to a spare.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -142,8 +142,8 @@ TEST(JobStragglerNetwork, ANodeWithASlowNetworkIsNamedUntilItRecovers) {
   const std::vector<std::string> names = {"a", "b", "c"};
   for (const std::string& name : names) job.Create(name).report.node.slots = 1;
   job.StartAll(names);
-  // Steps of one second in a ring; the network limits the sends of the ranks of
-  // a and b for `to_b_and_from_b`.
+  // Runs steps of one second with a ring of transfers. In each step the network
+  // limits the sends of the ranks of a and b for `to_b_and_from_b`.
   const auto train = [&](int steps, Duration to_b_and_from_b) {
     for (int step = 0; step < steps; ++step) {
       for (int rank = 0; rank < 3; ++rank) {

@@ -266,8 +266,8 @@ TEST(JobTakeoverTest, TheEndThatTheNewestCoordinatorToldCounts) {
   JobFixture job = RunningJob(3, 4);
   job.Lose("d");
   ASSERT_EQ(job.kind("a"), DirectiveKind::kStop);
-  // A coordinator that was elected by b and c has told c another end of the
-  // round.
+  // A coordinator that b and c elected has ended the round with another cause.
+  // c reports this cause.
   Report& report = job.agent("c").report;
   report.round_end = RoundEnd{
       .cause = StopCause::kBroken, .exit_code = 3, .reason = "rank 4 failed"};
@@ -576,8 +576,9 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
     ASSERT_THAT(job.Decided("adopt"), HasSubstr("is given up"));
     job.AllStop();
     job.Wait(seconds(5));
-    // With Takeover::kAuto two nodes may begin a round: the job has at most
-    // three nodes, so at most one is elsewhere, too few for a round.
+    // The job has at most three nodes, so at most one node is elsewhere, too
+    // few for a round. With Takeover::kAuto, the two nodes here may therefore
+    // begin a round.
     EXPECT_EQ(job.phase() == JobPhase::kRunning, takeover == Takeover::kAuto);
     if (takeover == Takeover::kMajority) {
       EXPECT_TRUE(job.job().MayAsk());
@@ -603,11 +604,11 @@ TEST(JobTakeoverTest, AReportFromBeforeTheElectionGivesNoPlace) {
   job.TakeOver("b");
   job.Reconnect("b");
   // These nodes have not promised to obey this coordinator. Each may meanwhile
-  // run a round of another one.
+  // run a round of another coordinator.
   for (const char* name : {"a", "c"}) job.Restart(name);
   job.AllStop();
   EXPECT_EQ(job.round(), 0);
-  job.Report("a");  // has seen a directive of this coordinator
+  job.Report("a");  // a has seen a directive of this coordinator
   EXPECT_EQ(job.round(), 0);
   job.Report("c");
   EXPECT_EQ(job.round(), 2);
@@ -742,7 +743,8 @@ TEST(JobTakeoverTest, NodesThatWereDrainedAreNotAwaited) {
   for (const char* name : {"b", "c"}) {
     job.Step(DrainAsked{.node = name});
     job.AllStop();
-    // The node reports that it has seen its release, and disconnects.
+    // The node reports that it has seen its kReleased directive, and
+    // disconnects.
     job.Report(name);
     ASSERT_EQ(job.kind(name), DirectiveKind::kReleased);
     job.Report(name);

@@ -10,7 +10,7 @@ namespace muster::rendezvous {
 namespace {
 
 // Maximum number of past incarnations that are remembered; it limits the
-// memory. There are never nearly as many messages in flight.
+// memory. Far fewer messages than this are in flight at any time.
 constexpr size_t kMaxPast = 4096;
 
 }  // namespace

@@ -69,7 +69,7 @@ struct Node {
   int elector_rank = -1;
   // The newest of the node's NCCL ids that must not be used again: it was used,
   // or may have been used, for a world. An earlier coordinator may have used
-  // it, or this one before the node was lost.
+  // it, or this coordinator before it lost the node.
   std::string spent_nccl_id;
   // Ordinal of the node's newest SignalNotice that was handled.
   uint64_t newest_signal = 0;
@@ -110,8 +110,8 @@ struct Node {
   // after this node has ended or its lease has expired.
   StreamId contender = 0;
   // The revision of the directive that was sent when `contender` first claimed
-  // the place. The node is proved alive by a report that has seen this
-  // revision. An older report may have been in flight while its agent died.
+  // the place. The node is proved alive by a report that names this revision as
+  // seen. An older report may have been in flight while its agent died.
   uint64_t proof_of_life = 0;
   // Whether the node has proved that it is alive since `contender` claimed the
   // place.
@@ -137,12 +137,13 @@ struct Node {
   bool ready() const;
   // Whether running health checks will soon make the node ready or unhealthy.
   bool being_checked() const;
-  // Whether the node would be ready without one of these: a failed health
-  // check, a ban of its machine, a bad result of the check by pairs.
+  // Whether only one or more of these keep the node out: a failed health check,
+  // a ban of its machine, a bad result of the check by pairs.
   bool kept_out() const;
-  // Whether the node would be ready without a bad result of the check by pairs.
+  // Whether only a bad result of the check by pairs keeps the node out.
   bool kept_out_by_check() const;
-  // Whether the node is ready, but left out while others suffice.
+  // Whether the node is ready but its machine is quarantined, so that it gets
+  // no place as long as other nodes suffice.
   bool quarantined() const;
   // Whether the node could be checked by pairs now.
   bool checkable() const;
@@ -179,11 +180,11 @@ class Membership {
 
   // Adds a node without a stream. Its node id and node rank must be unused.
   Node& Add(const NodeIdentity& identity, Instant now);
-  // What is remembered of an incarnation that is no node now. kSuperseded:
-  // another incarnation has replaced this one, which must never return (a
-  // message of it may still be in flight, or a partitioned network may heal).
-  // kReleased: the incarnation must not return, although it may not have
-  // received its release.
+  // The status of an incarnation that is not a node of the job now.
+  // kSuperseded: another incarnation has replaced this one, which must never
+  // return (a message of it may still be in flight, or a partitioned network
+  // may heal). kReleased: the incarnation must not return, although it may not
+  // have received its release.
   enum class Memory { kNeverAdmitted, kMayReturn, kSuperseded, kReleased };
   void Remove(Node& node, Memory memory);
   Memory MemoryOf(const NodeIdentity& identity) const;
@@ -225,8 +226,8 @@ class Membership {
   // The number of electors (Node::elector_rank), and of those that are ready.
   int electors() const { return electors_; }
   int ready_electors() const { return ready_electors_; }
-  // The number of nodes with running health checks, if these alone decide
-  // whether the node is ready.
+  // The number of nodes whose running health checks alone decide whether they
+  // become ready.
   int being_checked() const { return being_checked_; }
   // The ids of the nodes that get no place because they are unhealthy.
   const std::set<std::string>& kept_out() const { return kept_out_; }

@@ -8,7 +8,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// The FNV-1a hash of `text`, mixed so that each bit depends on all of them.
+// The FNV-1a hash of `text`, mixed so that each bit of the result depends on
+// all bits of the hash.
 uint64_t HashOf(const std::string& text) {
   uint64_t hash = 0xcbf29ce484222325;
   for (char c : text) {

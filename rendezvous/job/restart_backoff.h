@@ -8,8 +8,8 @@
 
 namespace muster::rendezvous {
 
-// The delay before a round that follows a worker's failure, so that a program
-// that fails immediately does not keep all nodes busy with restarts. Pure.
+// The delay before a round that follows a worker's failure. Without a delay, a
+// program that fails immediately would keep all nodes busy with restarts. Pure.
 //
 //   failures in a row   delay
 //   1, 2                none

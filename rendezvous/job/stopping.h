@@ -32,9 +32,9 @@ class Consequence {
   // that another event may still replace (Blame::provisional).
   enum class Cause { kProvisional, kFinal };
   // Records that the job was cancelled: `verdict` ends the job, unless a
-  // verdict is already set. If that verdict comes from a failure and the
-  // failure is withdrawn later, the cancel's `verdict` ends the job after all.
-  // Only the first cancel counts. Returns whether `verdict` was recorded.
+  // verdict is already set. If that earlier verdict comes from a failure, and
+  // the failure is withdrawn later, `verdict` ends the job after all. Only the
+  // first cancel counts. Returns whether `verdict` was recorded.
   bool Cancel(const Verdict& verdict, Cause cause);
   // Withdraws the consequence of a failure. Returns the number of restarts that
   // it had spent, which the caller must give back.

@@ -54,9 +54,9 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
   void Write();
   // The body of the thread that calls the `done` callbacks.
   void Call();
-  // Whether a journal that is being closed begins no further write: all changes
-  // are durable, or a write has failed since the close began, or GiveUpAt has
-  // passed. Requires `mutex`.
+  // For a journal that is being closed: whether it begins no further write.
+  // This is so if all changes are durable, if a write has failed since the
+  // close began, or if GiveUpAt has passed. Requires `mutex`.
   bool HasEnded(Instant now) const;
   // The time at which HasEnded becomes true even if the medium (disk or etcd)
   // does not answer. Requires `mutex`.
@@ -163,9 +163,9 @@ Journal::Journal(const std::string& path, const Limits& limits)
     : path_(path),
       limits_(limits),
       state_(std::make_shared<State>(path, limits)),
-      // The queue could report only one error here: Finish has abandoned
-      // unfinished writes. This loss is documented at ~Journal, so the report
-      // is dropped.
+      // The queue can report only one error here: Finish has abandoned
+      // unfinished writes. Ignore the report, because ~Journal documents this
+      // loss.
       queue_([](const std::string&) {}) {}
 
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(

@@ -20,8 +20,8 @@ namespace muster::rendezvous {
 namespace {
 
 constexpr char kFile[] = "/copy";
-// The files of a journal: the main file, its write-ahead log, and the rollback
-// journal that SQLite uses before it switches to the log.
+// The files of a journal besides the main file: its write-ahead log, and the
+// rollback journal that SQLite uses before it switches to the log.
 constexpr char kLog[] = "-wal";
 constexpr char kUndo[] = "-journal";
 constexpr int kMaxAttempts = 20;
@@ -141,8 +141,9 @@ absl::StatusOr<JournalCopy> JournalCopy::Of(const std::string& path) {
   JournalCopy copy(*std::move(folder));
   // A coordinator moves pages from the log into the main file (a checkpoint),
   // and afterwards begins the log anew. The log is copied after the main file.
-  // So if the log has not begun anew during the copy, the copied log has every
-  // page that the main file got meanwhile, also those that were half written.
+  // If the log has not begun anew during the copy, the copied log has every
+  // page that the main file got meanwhile. So pages that were half written do
+  // no harm.
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     const absl::StatusOr<std::string> before = LogHeader(path + kLog);
     if (!before.ok()) return before.status();

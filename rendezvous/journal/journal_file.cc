@@ -39,9 +39,9 @@ constexpr char kCreateTables[] =
     "CREATE TABLE memory (name TEXT PRIMARY KEY, record BLOB NOT NULL)"
     " WITHOUT ROWID;"
     "COMMIT";
-// The table for the record kNodeMemoryKey, which older files lack. Versions of
-// Muster that do not know this table ignore it, so the version of the layout
-// remains.
+// The table for the record kNodeMemoryKey. Files of older versions lack it.
+// Older versions of Muster ignore this table, so it did not need a new
+// kVersion.
 constexpr char kCreateMemoryTable[] =
     "CREATE TABLE IF NOT EXISTS memory"
     " (name TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID";

@@ -77,9 +77,9 @@ class JournalFile : public JournalBackend {
   // The steps of Open, in this order.
   // `resolved`: the path of the file without symbolic links.
   absl::Status Connect(const std::string& resolved);
-  // Refuses a file that is not a journal of this version, or that has views,
-  // triggers or virtual tables: reading these runs statements of the file,
-  // which might never end. Does not change the file.
+  // Refuses a file that is not a journal of this version. Also refuses a file
+  // with views, triggers or virtual tables: reading these runs statements of
+  // the file, which might never end. Does not change the file.
   absl::Status Inspect();
   absl::Status CreateTables();
   absl::Status Prepare();

@@ -1246,8 +1246,8 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
   }
 }
 
-// The writer begins its log anew again and again (a checkpoint follows each
-// 1000 pages), so that copies meet every moment of that.
+// The writer restarts its log many times (a checkpoint follows each 1000
+// pages), so the copies are made at all stages of a restart.
 TEST_F(ReaderTest, EachReadDuringTheWritesOfAnotherProcessIsConsistent) {
   constexpr int kReads = 40;
   int ends[2];
@@ -1279,8 +1279,8 @@ TEST_F(ReaderTest, EachReadDuringTheWritesOfAnotherProcessIsConsistent) {
   EXPECT_EQ(seen.size(), 7u);
   kill(pid, SIGKILL);
   std::fclose(reports);
-  // The writer has succeeded until the end: no read has taken its lock or
-  // harmed its file.
+  // The writer ran without an error until the test killed it: no read has taken
+  // its lock or harmed its file.
   EXPECT_EQ(ExitCodeOf(*ReapSubprocess(pid)), 128 + SIGKILL);
   EXPECT_TRUE(fs::is_empty(temporary_));
 }

@@ -51,8 +51,8 @@ void PendingRecords::Failed(Instant now, std::string why) {
   MUSTER_CHECK(writing_since_.has_value());
   const Instant since = *writing_since_;
   writing_since_.reset();
-  // merge() keeps a change that was queued meanwhile, because it is newer than
-  // the one in the batch.
+  // Put the batch back into the queue. If a newer change of a job was queued
+  // meanwhile, merge() keeps the newer one.
   queued_.merge(batch_);
   batch_.clear();
   retry_at_ = now + limits_.retry_after;

@@ -8,7 +8,7 @@ namespace muster::rendezvous {
 
 // The key of the memory of the coordinator's machines (HostWatch), which a
 // store keeps beside the records of jobs. No run id contains a control
-// character.
+// character, so no job has this key.
 inline constexpr char kNodeMemoryKey[] = "\x01nodes";
 
 // Stores the newest record of each job, for the next coordinator. A record is a

@@ -18,8 +18,8 @@ using Type = Exposition::Type;
 constexpr JobPhase kJobPhases[] = {JobPhase::kGathering, JobPhase::kRunning,
                                    JobPhase::kStopping, JobPhase::kFinished};
 
-// The states of a node as its job's metrics count them. Each node has the first
-// one that applies.
+// The states of a node in its job's metrics. A node counts in the first state
+// that applies to it.
 constexpr const char* kNodeStates[] = {
     "disconnected", "draining", "unhealthy", "unchecked", "quarantined",
     "spare",        "idle",     "running",   "stopping",  "succeeded"};
@@ -37,7 +37,7 @@ std::string StateOf(const NodeStatus& node) {
   return PhaseText(node.phase);
 }
 
-// One worker's progress summed up for its job.
+// The progress of a job's workers, summed up.
 struct Progress {
   std::optional<int64_t> step;  // lowest step of any worker that reports steps
   double tokens_per_s = 0;      // sum over the workers that report it

@@ -24,7 +24,8 @@ inline constexpr size_t kMaxShownJobs = 200;
 void AddJobMetrics(const std::vector<JobStatus>& jobs, Exposition& page);
 
 // Adds a counter with one sample for each activity of a node. The label
-// `activity` names it; `seconds` returns its value. `labels`: further labels.
+// `activity` names the activity; `seconds` returns the sample's value.
+// `labels`: further labels.
 void AddActivitySamples(const std::vector<Label>& labels,
                         const std::array<double, kActivities>& seconds,
                         Exposition& page);

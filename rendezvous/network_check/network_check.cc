@@ -13,8 +13,8 @@ namespace muster::rendezvous {
 namespace {
 
 // Returns the median of `values` in the order `better`; 0 if there are none.
-// For an even number of values this is the better one of the two middle values,
-// so that the worse of two nodes is compared with the better one.
+// For an even number of values, returns the better one of the two middle
+// values. So of two nodes, the worse one is compared with the better one.
 template <typename Better>
 double Median(std::vector<double> values, Better better) {
   if (values.empty()) return 0;
@@ -185,8 +185,8 @@ NetworkCheck::Pairs NetworkCheck::Plan(
     good.insert(good.end(), suspects.begin(), suspects.end());
     return PlanAllPairs(good);
   }
-  // Any suspect can be paired with any good node: a node that was measured with
-  // a good one is known to be good or bad, and so no suspect.
+  // A node that was measured with a good node is known to be good or bad, so it
+  // is no suspect. Therefore each suspect can be paired with any good node.
   std::vector<std::string> left;
   for (size_t i = 0; i < suspects.size(); ++i) {
     if (i < good.size()) {

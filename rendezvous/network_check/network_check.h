@@ -30,8 +30,8 @@ namespace muster::rendezvous {
 // times the median of the nodes' best values. A node is good if one of its
 // pairs is good. It is bad if none is, and one of its partners is good; or if
 // it gave no answer at all, although a partner of it did. Otherwise it is
-// undecided, as are both of two nodes that are alone. Apart from that, a node
-// is bad if its compute kernel is much slower than the median.
+// undecided; two nodes without a third one both stay undecided. In any case a
+// node is bad if its compute kernel is much slower than the median.
 //
 // Pure. Not thread-safe. A round costs O(n log n) of the number of nodes; there
 // are O(log n) rounds.
@@ -41,7 +41,8 @@ class NetworkCheck {
   static constexpr double kSlowFactor = 3;
   // A compute kernel that takes longer than the median by this factor is bad.
   static constexpr double kSlowComputeFactor = 2;
-  // Smaller differences to the median are noise or distance, in seconds.
+  // In seconds. A value that exceeds the median by less than this is not bad:
+  // the difference is noise or distance.
   static constexpr double kMinExcessRoundTrip = 0.002;
   static constexpr double kMinExcessCompute = 0.0001;
   // How long the nodes may take for the measurement of a round. Longer than
@@ -80,8 +81,9 @@ class NetworkCheck {
   void Lose(const std::string& node_id);
   // Ends the round in progress if every answer is here or the time is over.
   void EndRoundIfDue(Instant now);
-  // Gives the nodes the whole time again, once in each round, because the
-  // coordinator's process was suspended and may have unread answers.
+  // Gives the nodes the whole time again, at most once in each round. Called
+  // after the coordinator's process was suspended, because it may have unread
+  // answers.
   void ForgiveStandstill(Instant now);
 
   bool is_measuring() const { return is_measuring_; }

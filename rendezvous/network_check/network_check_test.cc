@@ -194,7 +194,8 @@ TEST(NetworkCheck, SmallDifferencesAreGood) {
   run.Run([](const std::string& node, const std::string& partner) {
     PairMeasurement value = Good();
     if (node == "ad" || partner == "ad") {
-      // Five times the median, but less than kMinExcessRoundTrip more.
+      // Five times the median, but the difference is less than
+      // kMinExcessRoundTrip.
       value.round_trip_s = 0.001;
       value.bytes_per_s = kRate / 2.9;
     }

@@ -14,8 +14,8 @@
 
 namespace muster::rendezvous {
 
-// Whether node_exporter reads a file with this name: it reads *.prom only.
-// InvalidArgument: a sentence.
+// Returns OK if node_exporter reads a file with this name, which must end in
+// .prom; else InvalidArgument with a sentence.
 absl::Status CheckMetricsFile(const std::string& path);
 
 // Keeps a file with the metrics of this process, for the textfile collector of

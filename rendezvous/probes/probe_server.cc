@@ -174,8 +174,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
         });
   }
 
-  // Closes the connection once the client has closed it, so that a stream that
-  // has nothing to send ends then, too.
+  // Closes the connection once the client has closed it. Without this, a stream
+  // that has nothing to send would not notice that the client has left.
   void WatchClient() {
     stream_.socket().async_wait(
         tcp::socket::wait_read, [self = shared_from_this()](error_code error) {
@@ -228,9 +228,9 @@ class Peer : public std::enable_shared_from_this<Peer> {
   asio::steady_timer pause_;
 };
 
-// The open connections. If there are more than kMaxPeers, one is closed: the
-// oldest connection of the network that has the most. Used by the server's
-// thread only.
+// The open connections. If there are more than kMaxPeers, the oldest connection
+// of one network is closed: of the network that has the most connections. Used
+// by the server's thread only.
 class Peers {
  public:
   void Serve(tcp::socket socket, const Probes* probes) {
@@ -344,8 +344,8 @@ class ProbeServer::Impl {
   }
 
   const Probes probes_;
-  // Declared before context_, so destroyed after it: the destructor of context_
-  // ends the connections, and each of them calls peers_.
+  // Declared before context_, so that it is destroyed after context_: the
+  // destructor of context_ ends the connections, each of which calls peers_.
   Peers peers_;
   asio::io_context context_{1};
   tcp::acceptor acceptor_{context_};

@@ -34,9 +34,9 @@ struct ProbeAnswer {
   std::vector<std::pair<std::string, std::string>> headers;
   // If set, the response continues after `body` until the client leaves. `more`
   // returns the next bytes. Null: none at this time. nullopt: the response is
-  // over. The server's thread calls it several times a second, and destroys it
-  // within that time once the client has closed the connection. A client that
-  // does not read for 10 s is dropped.
+  // over. The server's thread calls `more` several times a second, and destroys
+  // it soon after the client has closed the connection. A client that does not
+  // read for 10 s is dropped.
   std::function<std::optional<Page>()> more;
 };
 

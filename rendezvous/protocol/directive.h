@@ -76,10 +76,10 @@ struct Directive {
   // How long ago the job began; zero: this coordinator is new and does not know
   // it yet.
   Duration job_age = Duration::zero();
-  // The newest electorate. Its epoch is the directive's epoch; or 0 if no other
-  // node may take over from this coordinator, or this coordinator does not know
-  // the electorate yet. With epoch 0, this field and the next two do not
-  // replace earlier values.
+  // The newest electorate (the nodes that elect a coordinator). Its epoch is
+  // that of the directive. But if no other node may take over, or the
+  // coordinator does not know the electorate yet, the epoch is 0. Then this
+  // field and the next two do not replace earlier values.
   Electorate electorate;
   // HOST:PORT of the standbys, in order. If the current coordinator is lost,
   // agents look there for the job's coordinator.
@@ -87,8 +87,9 @@ struct Directive {
   // Group rank, in the newest world, of the node whose process is this
   // coordinator; -1: no node's process.
   int host_rank = -1;
-  // For kRefused: the node looks for another coordinator or another job. The
-  // right coordinator may listen on the same endpoint later.
+  // For kRefused: whether the node has reached the wrong coordinator, so that
+  // it may try again. The right coordinator may listen on the same endpoint
+  // later.
   bool another_job = false;
   // For kFinished: whether this node is the one that acts for the job, for
   // instance by requeueing it.
@@ -97,7 +98,7 @@ struct Directive {
   // outputs of the nodes share a console. True if the directive concerns this
   // node alone, or if this node prints for the whole job.
   bool prints_for_job = false;
-  // For kWait: the measurement that this node performs with another one;
+  // For kWait: the measurement that this node performs with another node;
   // nullopt: none.
   std::optional<PairCheck> pair_check;
   // For kWait and kRun: why the check by pairs found this node bad; empty: it

@@ -10,12 +10,13 @@
 
 namespace muster::rendezvous {
 
-// Maximum number of Directive::standbys, and maximum length of an endpoint
-// (Report::standby_endpoint).
+// Maximum number of Directive::standbys. The next constant: maximum length of
+// an endpoint (Report::standby_endpoint).
 inline constexpr size_t kMaxStandbys = 3;
 inline constexpr size_t kMaxEndpointBytes = 272;
-// If an electorate has more nodes than this, its node ids are not listed
-// (Electorate::members is empty), so that messages do not grow with the world.
+// Maximum number of nodes of an electorate whose node ids are listed.
+// Electorate::members is empty if there are more, so that messages do not grow
+// with the world.
 inline constexpr int kMaxListedElectors = 8;
 
 // Number of low bits of an epoch that are random, if other nodes may take over
@@ -64,7 +65,7 @@ inline int RankIn(const std::vector<std::string>& members,
   return static_cast<int>(found - members.begin());
 }
 
-// Who announces an epoch.
+// The role of the process that announces an epoch.
 enum class Backing {
   // The coordinator of this epoch, with a majority of the electorate (the nodes
   // that elect a coordinator).

@@ -97,7 +97,7 @@ struct InquiryUpdate {
   std::string missing;
   // HOST:PORT of the processes that can take over the job, at most
   // kMaxStandbys; empty: as before. The first update of an inquiry that follows
-  // the output has nothing else.
+  // the output has only this field.
   std::vector<std::string> standbys;
 
   friend bool operator==(const InquiryUpdate&, const InquiryUpdate&) = default;

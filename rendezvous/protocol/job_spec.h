@@ -77,7 +77,8 @@ struct JobSpec {
   Duration join_timeout = std::chrono::seconds(600);
 
   // Time limit of a later gathering while fewer than `min_nodes` nodes (healthy
-  // or not) are present. If no program restarts lost agents, choose it short.
+  // or not) are present. If no program restarts lost agents, choose a short
+  // limit.
   Duration rejoin_timeout = std::chrono::seconds(600);
 
   // How long the first gathering waits for more nodes once `min_nodes` are
@@ -118,7 +119,7 @@ struct JobSpec {
   bool evict_stragglers = false;
 
   // Nodes that the check finds bad get no place in a round while at least
-  // min_nodes others can.
+  // min_nodes other nodes can get one.
   NetworkCheckTime network_check = NetworkCheckTime::kNever;
 
   // How long workers may run after a preemption notice; after that they are
@@ -151,9 +152,10 @@ struct Objection {
   bool another_job = false;
 };
 
-// Returns an objection for the first field in which `asked` contradicts `job`,
-// if the world, the restart budget or the program would differ; nullopt if they
-// agree. Time-outs may differ: those of the first node apply to all nodes.
+// Compares the settings that determine the world, the restart budget and the
+// program. Returns an objection for the first field in which `asked`
+// contradicts `job`; nullopt if they agree. Time-outs may differ: those of the
+// first node apply to all nodes.
 std::optional<Objection> Disagreement(const JobSpec& job, const JobSpec& asked);
 
 }  // namespace muster::rendezvous

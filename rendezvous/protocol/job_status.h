@@ -27,7 +27,7 @@ struct NodeStatus {
   std::optional<int> group_rank;
   bool connected = true;
   bool draining = false;
-  Duration silent_for = Duration::zero();  // time since its last report
+  Duration silent_for = Duration::zero();  // time since the node's last report
   Health health = Health::kHealthy;
   std::string unhealthy;    // why the node is unhealthy; else empty
   HostJudgement judgement;  // how far the node's machine is trusted
@@ -38,9 +38,9 @@ struct NodeStatus {
 
 // The part of a step in which a slow rank needs more time than the others.
 enum class SlowPhase {
-  kCompute,  // its own work between the collectives
+  kCompute,  // the rank's own work between the collectives
   kData,     // waiting for input data, as far as the worker reports it
-  kNetwork,  // the transfers between its node and other nodes
+  kNetwork,  // transfers between the rank's node and other nodes
 };
 
 // A rank that makes the others wait (StragglerWatch).
@@ -50,10 +50,9 @@ struct SlowRank {
   std::string host;
   int local_rank = 0;
   SlowPhase phase = SlowPhase::kCompute;
-  // How much more time the rank spends outside of collectives than the others:
-  // its share, divided by the median share of all ranks. With kNetwork: how
-  // much longer the network limits transfers from and to the rank's node than
-  // those between other nodes.
+  // The rank's share of time outside of collectives, divided by the median of
+  // all ranks' shares. With kNetwork: how many times longer the network limits
+  // transfers of the rank's node than those between other nodes.
   double ratio = 0;
   bool is_persistent = false;  // false: slow for some time only
 
@@ -79,8 +78,8 @@ struct JobStatus {
   Duration phase_age = Duration::zero();
   std::optional<PreemptionNotice> preemption;
   // Why the job's newest state is not durable in the coordinator's journal.
-  // Empty: the state is durable, or there is no journal. The next field: for
-  // how long.
+  // Empty: the state is durable, or there is no journal. The next field is the
+  // time since then.
   std::string not_durable;
   Duration not_durable_for = Duration::zero();
   JobTime time;
@@ -108,13 +107,14 @@ struct Decision {
   int round = 0;
   std::string node_id;  // empty: a decision about the whole job
   std::string reason;   // the reason, a sentence
-  // The failure that the decision is about: that of a "failure", and the cause
-  // of a "break" or of the blame that replaces it. nullopt: no worker or node
-  // has failed. Only for the event log.
+  // The failure that caused a decision of kind "failure" or "break". Also the
+  // failure that is blamed later instead of the cause of a "break". nullopt: no
+  // worker or node has failed. Only for the event log.
   std::optional<Failure> failure = std::nullopt;
 };
 
-// A position in a job's decisions. Each coordinator counts its own.
+// A position in the sequence of a job's decisions. Each coordinator numbers its
+// own decisions.
 struct DecisionCursor {
   // The first epoch of the coordinator; 0: before any decision.
   uint64_t epoch = 0;
@@ -124,7 +124,7 @@ struct DecisionCursor {
 // The decisions that a watcher has missed since a DecisionCursor.
 struct MissedDecisions {
   std::vector<Decision> decisions;  // oldest first
-  int dropped = 0;  // number of older ones that are not kept any more
+  int dropped = 0;  // number of older decisions, which are not kept
 };
 
 }  // namespace muster::rendezvous

@@ -15,18 +15,18 @@ namespace muster::rendezvous {
 // The kind of an event that counts against a machine (NodeMemory). The values
 // are stored in journals and must never change.
 enum class FaultKind {
-  kWorker = 1,     // its worker caused the end of a round; see EvidenceIn
-  kLost = 2,       // it was lost while its workers ran
+  kWorker = 1,     // its worker caused the end of a round (EvidenceIn)
+  kLost = 2,       // the node was lost while its workers ran
   kCheck = 3,      // a health check failed on it
   kXid = 4,        // the NVIDIA driver reported an error of one of its GPUs
   kStraggler = 5,  // one of its ranks was persistently slow
 };
 
-// The machine of a node, over all jobs of a coordinator: the host name that its
-// agent reports and the IP address from which the agent connects, as the
-// coordinator sees it (empty: the coordinator's own process). An agent that
-// takes the host name of another machine connects from another address, so what
-// it does counts against another HostKey.
+// Identifies the machine of a node, over all jobs of a coordinator. `host` is
+// the host name that the agent reports. `ip` is the address from which the
+// agent connects, as the coordinator sees it; empty: the coordinator's own
+// process. If an agent claims the host name of another machine, its address
+// differs. So its faults do not count against the other machine.
 struct HostKey {
   std::string host;
   std::string ip;
@@ -38,7 +38,7 @@ inline constexpr size_t kMaxFaultBytes = 200;
 
 // A fault that an agent reports about its own node (Report::faults).
 struct NodeFault {
-  uint64_t ordinal = 0;  // number of the fault at its agent, from 1
+  uint64_t ordinal = 0;  // the agent numbers its faults 1, 2, 3, …
   FaultKind kind = FaultKind::kCheck;  // kCheck or kXid
   std::string text;                    // one line
   bool operator==(const NodeFault&) const = default;
@@ -56,8 +56,8 @@ struct HostFault {
   // whole node.
   int rank = -1;
   // For kWorker: the class of the failure, such as "SIGBUS". If the same class
-  // occurs on another machine in the same job, the program is the cause and no
-  // machine is.
+  // occurs on another machine in the same job, the program is the cause, and
+  // the failure counts against no machine.
   std::string signature;
   std::string text;  // one line, cut to kMaxFaultBytes
   // For a NodeFault: the agent's incarnation and the fault's ordinal, so that a
@@ -71,15 +71,15 @@ struct HostFault {
 // never change.
 enum class HostState {
   kHealthy = 0,
-  kSuspected = 1,    // used, but a spare is preferred to it
-  kQuarantined = 2,  // not used while others suffice
+  kSuspected = 1,    // used, but a spare machine is preferred to it
+  kQuarantined = 2,  // not used while other machines suffice
   kBanned = 3,       // never used, by the order of an operator
   kFreed = 4,        // an operator has declared its earlier faults void
 };
 
 // Whether machines with many faults lose their places (--quarantine). kOff:
 // faults are remembered and shown, but no machine is suspected or quarantined.
-// A machine that an operator has banned gets no place in either case.
+// A machine that an operator has banned gets no place with either value.
 enum class Quarantine { kOn, kOff };
 
 // The state of a machine with its reason.

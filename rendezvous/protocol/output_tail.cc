@@ -11,7 +11,8 @@ bool ContinuesCharacter(char byte) {
   return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
 }
 
-// Cuts a line that is too long, between two characters if it is UTF-8.
+// Cuts a line that is too long. If the line is UTF-8, cuts it between two
+// characters.
 void Cut(std::string* text) {
   if (text->size() <= OutputTail::kMaxLineBytes) return;
   constexpr size_t kMaxCharacterBytes = 4;

@@ -11,21 +11,21 @@
 
 namespace muster::rendezvous {
 
-// Collects the last lines of a rank's output from the updates of an inquiry.
+// Collects the last lines of a rank's output, which arrive as InquiryUpdates.
 // The dashboard and `launch top` show them. Keeps at most kMaxLines lines;
 // drops older ones. Pure; not thread-safe.
 class OutputTail {
  public:
   static constexpr size_t kMaxLines = 50;
-  // The sum of all lines' texts.
+  // Maximum size of the texts of all lines together.
   static constexpr size_t kMaxBytes = 16 << 10;
-  // A longer line is cut, and the number of its other bytes appended.
+  // A longer line is cut, and the number of omitted bytes is appended.
   static constexpr size_t kMaxLineBytes = 2 << 10;
 
   // Appends the lines of an update. O(number of lines in the update).
   void Add(InquiryUpdate update);
 
-  // Replaces the note.
+  // Replaces the sentence about missing output.
   void SetNote(std::string note) { note_ = std::move(note); }
 
   // Oldest line first.

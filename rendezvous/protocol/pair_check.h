@@ -11,9 +11,9 @@ namespace muster::rendezvous {
 // measurements.
 inline constexpr size_t kMaxCheckFaultBytes = 1000;
 
-// An order to a node to measure its connection to another node, its partner,
-// and its processor (--network-check). Part of a directive; the partner has the
-// counterpart in its own directive.
+// An order to a node to measure its processor and its connection to another
+// node, the partner (--network-check). Part of a directive. The partner's
+// directive contains the counterpart.
 struct PairCheck {
   // Each partner accepts a connection and makes one: kServe accepts first,
   // kConnect connects first.

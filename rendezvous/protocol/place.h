@@ -52,7 +52,7 @@ struct Place {
 enum class StopCause {
   kBroken,  // A worker failed or a node is lost: communication is broken.
   // All workers are alive (a drain, a scale-up), so they may agree on a last
-  // checkpoint within the grace.
+  // checkpoint within the grace period.
   kAsked,
   // The job was cancelled and ends. All workers are alive, so they may agree on
   // a last checkpoint, as with kAsked.

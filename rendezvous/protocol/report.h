@@ -43,11 +43,11 @@ inline constexpr size_t kMaxPlaceKeyBytes = 64;
 
 // Identity and properties of a node and of the agent that holds its place.
 struct NodeIdentity {
-  // Name of the node's place in the job. If something outside names the node
-  // (--node-rank, a pod's index, --node-id), the name survives restarts of the
-  // agent. Otherwise it is unique to the agent.
+  // Name of the node's place in the job. If the user or the cluster names the
+  // node (--node-rank, a pod's index, --node-id), the name survives restarts of
+  // the agent. Otherwise the name is unique to the agent.
   std::string node_id;
-  // A random number that an agent draws at each start. It distinguishes
+  // A random number that an agent creates at each start. It distinguishes
   // restarts of one node.
   uint64_t incarnation = 0;
   std::string host;  // host name; for people and for the order of nodes
@@ -55,7 +55,7 @@ struct NodeIdentity {
   std::string address;
   int64_t pid = 0;
   int slots = 1;  // number of workers on this node
-  // --node-rank; refused if it cannot be honoured
+  // --node-rank; the node is refused if it cannot get this rank
   std::optional<int> node_rank;
   std::optional<int> index;  // index from Slurm or Kubernetes, a preference
   // Network switches from the outermost to the innermost; nodes with equal keys
@@ -106,7 +106,7 @@ struct PreemptionNotice {
 // The result of a node's health checks (--health-command, --health-checks).
 enum class Health {
   kHealthy,  // The checks passed, or there are none.
-  // The checks after the last round or after the start have not ended yet.
+  // The checks that follow a round or the agent's start have not ended yet.
   kUnchecked,
   kUnhealthy,  // The checks failed; they are repeated.
 };
@@ -124,8 +124,9 @@ struct Report {
   int protocol_version = kProtocolVersion;
   std::string run_id;
   NodeIdentity node;
-  // Increases within an incarnation. The receiver drops a report whose number
-  // is not higher than that of its last one.
+  // Number of the report; increases while the incarnation is the same. The
+  // receiver drops a report whose number is not higher than the last one that
+  // it received.
   uint64_t sequence = 0;
   // Epoch and revision of the newest directive that this node has received. If
   // a newer one exists, the coordinator sends it again.
@@ -138,17 +139,17 @@ struct Report {
   // HOST:PORT at which this node's process could coordinate the job; empty: it
   // cannot.
   std::string standby_endpoint;
-  // The newest Directive::electorate and the Directive::host_rank of the same
-  // directive.
+  // Directive::electorate (the nodes whose votes count in a takeover) and
+  // Directive::host_rank, from the newest directive with an electorate.
   Electorate electorate;
   int host_rank = -1;
   JobSpec spec;
   NodePhase phase = NodePhase::kIdle;
   // The last round that this node started; 0: none yet.
   int round = 0;
-  // The node's place in `round`, as the coordinator sent it, without the NCCL
-  // id, the store's clients and the key. nullopt: no round yet. From the
-  // places, a coordinator without a record of the job can adopt (continue) the
+  // The node's place in `round`, as the coordinator sent it, but without the
+  // NCCL id, the store's clients and the key. nullopt: no round yet. A
+  // coordinator without a record of the job needs the places to continue the
   // round.
   std::optional<Place> place;
   // How the coordinator ended `round`; nullopt: the node has received no such
@@ -157,7 +158,7 @@ struct Report {
   // Ordinal of the newest signal in Directive::signals that was sent to the
   // workers of `round`.
   uint64_t forwarded_signal = 0;
-  // Directive::restarts_used in the newest directive that contains it.
+  // Directive::restarts_used in the newest directive that contains this number.
   int restarts_used = 0;
   // How long ago the job began, as far as coordinators have told this node;
   // zero: unknown. Relative, because the clocks of machines differ.
@@ -175,10 +176,10 @@ struct Report {
   // has connected.
   std::vector<std::string> addresses;
   // An NCCL id in hexadecimal digits, for the next round if this node becomes
-  // the master. Its root runs on this node. Can be used for one world; empty:
-  // none.
+  // the master. Its root (the process that serves the id) runs on this node.
+  // Can be used for one world; empty: none.
   std::string offered_nccl_id;
-  // A secret that this agent draws at its start and sends only to the
+  // A random secret that this agent creates at its start and sends only to the
   // coordinator. If the agent's stream breaks, it proves with the secret that
   // it held the node's place. Node id and incarnation prove nothing, because
   // any operator can see them. Empty: the agent is too old to have a key.
@@ -190,21 +191,21 @@ struct Report {
   // the newest signals that this node caught
   std::vector<SignalNotice> signals;
   std::optional<PreemptionNotice> preemption;
-  // Whether this agent prefers to wait if another live incarnation holds its
-  // node's place. Otherwise it is refused.
+  // What happens if another live agent holds this node's place. True: this
+  // agent waits for the place. False: the coordinator refuses this agent.
   bool waits_for_place = false;
   Health health = Health::kHealthy;
   // The reason if `health` is kUnhealthy: one line, cut to kMaxLineBytes.
   std::string unhealthy;
   // The newest faults of this node that its agent has seen, oldest first.
   std::vector<NodeFault> faults;
-  // The port that this node keeps free for measurements by pairs; 0: it takes
-  // part in none.
+  // The port that this node keeps free to measure connections with other nodes
+  // (PairCheck). 0: the node takes part in no measurement.
   int check_port = 0;
   // The result of the newest measurement; nullopt: none, or it is in progress.
   std::optional<PairMeasurement> measurement;
-  // Directive::check_fault in the newest directive that contains it, for a new
-  // coordinator.
+  // Directive::check_fault in the newest directive that contains it. The report
+  // repeats it so that a new coordinator learns it.
   std::string check_fault;
   // Progress of those workers of `round` that have reported any. A change of
   // progress alone does not cause a report.

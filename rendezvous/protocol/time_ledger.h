@@ -11,8 +11,8 @@
 
 namespace muster::rendezvous {
 
-// How a node spends its time; exactly one of these at any instant. The values
-// are also indices in messages and must not change.
+// How a node spends its time. A node has exactly one activity at any instant.
+// The values are also indices in messages and must not change.
 enum class Activity {
   kWaiting,        // before the first round: waits for a coordinator or nodes
   kIdle,           // a spare, or its workers finished before others
@@ -66,9 +66,9 @@ inline constexpr size_t kLossCauses = 5;
 // Returns a word such as "worker".
 std::string_view NameOf(LossCause cause);
 
-// A round that ended early, and the cost. A job's times are floating-point
-// numbers of seconds, because sums over ten thousand nodes do not fit a
-// Duration.
+// A round that ended early, and the time that its end cost. A job's times are
+// floating-point numbers of seconds, because sums over ten thousand nodes do
+// not fit a Duration.
 struct Incident {
   int round = 0;
   LossCause cause = LossCause::kUnknown;

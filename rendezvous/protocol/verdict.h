@@ -29,7 +29,8 @@ struct Verdict {
   std::string reason;               // why the job ended, as one sentence
   std::optional<Failure> cause;     // the blamed failure (see FailureLog)
   std::vector<Failure> collateral;  // other failures, in order of receipt
-  int collateral_omitted = 0;       // failures not in `collateral`
+  // number of failures that `collateral` omits
+  int collateral_omitted = 0;
   int restarts_used = 0;
   int max_restarts = 0;
   int rounds = 0;

@@ -10,10 +10,10 @@
 namespace muster::rendezvous {
 namespace {
 
-// A fault is forgotten once its weight has halved this often.
+// A fault is forgotten once its weight has halved this many times.
 constexpr int kForgottenAfter = 7;
 
-// The part of its weight that a fault of this age still has.
+// Returns the fraction of its weight that a fault of this age still has.
 double Remaining(Duration age) {
   const double age_s = std::max(ToSeconds(age), 0.0);
   return std::exp2(-age_s / ToSeconds(NodeMemory::kHalfLife));
@@ -205,7 +205,8 @@ std::optional<Duration> NodeMemory::NextChange(Duration now) const {
       continue;
     }
     const double bound = is_quarantined ? kReleaseAt : kSuspectAt;
-    // A score falls at most as fast as its parts, which kMaxOfOneRank may hide.
+    // A score halves at most once per kHalfLife. It falls later if
+    // kMaxOfOneRank caps one of its sums.
     const double halvings =
         std::max(std::log2(ScoreOf(host, now) / bound), 0.0);
     const Duration after =
@@ -277,7 +278,7 @@ std::vector<HostStatus> NodeMemory::List(Duration now) const {
       newest = std::max(newest, fault.when);
     }
     status.age = std::max(now - newest, Duration::zero());
-    // Machines whose faults are all void are not worth a line.
+    // Do not list machines whose faults are all void.
     if (status.faults == 0 && host.state == HostState::kHealthy) continue;
     list.push_back(std::move(status));
   }

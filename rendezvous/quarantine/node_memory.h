@@ -17,29 +17,29 @@ namespace muster::rendezvous {
 // The faults of a coordinator's machines over all jobs, and which machines are
 // quarantined because of them. Pure; not thread-safe.
 //
-// Each fault has a weight by its kind (WeightOf), which halves every kHalfLife.
-// The score of a machine is the sum. Faults of workers with one rank, in all
-// jobs, add up to kMaxOfOneRank at most, which is less than kQuarantineAt: a
-// program that always fails on rank 0 cannot quarantine the machine of rank 0,
-// whereas a faulty machine fails with several ranks, or with other kinds of
-// faults. If the workers of one job fail in the same way (signature) on two
-// machines, or its health checks fail with the same text on two, the program,
-// the check or something that they share is the cause, and these faults are
-// void.
+// The kind of a fault determines its weight (WeightOf). The weight halves every
+// kHalfLife. The score of a machine is the sum of its faults' weights. Faults
+// of workers with the same rank, in all jobs, add up to at most kMaxOfOneRank,
+// which is less than kQuarantineAt. So a program that always fails on rank 0
+// cannot quarantine the machine of rank 0. A faulty machine fails with several
+// ranks, or with other kinds of faults. If workers of one job fail in the same
+// way (signature) on two machines, the machines are not the cause, and these
+// faults are void. The same is true if the job's health checks fail with the
+// same text on two machines.
 //
 // A machine is suspected from kSuspectAt on. From kQuarantineAt on it is
-// quarantined, until its score has fallen below kReleaseAt; but at most one of
-// kShare nodes (and always one) is quarantined at a time. Further machines stay
-// suspected until the share allows their quarantine. A fault that hits many
-// machines at once, such as a failing file system, therefore takes no large
-// part of a cluster away.
+// quarantined, until its score has fallen below kReleaseAt. But at most one of
+// kShare nodes is quarantined at a time; one machine always may be. Further
+// machines stay suspected until the share allows their quarantine. A fault that
+// hits many machines at once, such as a failing file system, therefore takes no
+// large part of a cluster away.
 //
 // All times `now` are wall clock times since 1970, because the memory survives
-// restarts. A fault from the future counts as one of now.
+// restarts. A fault whose time lies in the future counts as if it occurred now.
 //
-// A call costs O(n) of the number of remembered machines, unless noted; at most
-// kMaxHosts, each with kMaxFaults faults, are remembered: the others have the
-// lowest scores.
+// Unless noted, a call costs O(number of remembered machines). At most
+// kMaxHosts machines with kMaxFaults faults each are remembered. Beyond that,
+// the machines with the lowest scores are forgotten.
 class NodeMemory {
  public:
   static constexpr Duration kHalfLife = std::chrono::hours(6);
@@ -64,7 +64,8 @@ class NodeMemory {
   };
 
   // Records a fault. `nodes`: the number of nodes that are connected to the
-  // coordinator, for the share. Returns the machines whose state has changed.
+  // coordinator; at most one of kShare may be quarantined. Returns the machines
+  // whose state has changed.
   std::vector<Change> Record(Duration now, int nodes, HostFault fault);
   // Applies the decay since the last call. Returns the changed machines.
   std::vector<Change> Refresh(Duration now, int nodes);
@@ -83,7 +84,8 @@ class NodeMemory {
                    const std::string& reason);
 
   // The machines that are suspected, quarantined or banned. With
-  // Quarantine::kOff also the healthy ones that would be suspected otherwise.
+  // Quarantine::kOff, also the healthy machines that would be suspected with
+  // kOn.
   HostView View(Duration now) const;
   // All remembered machines: the banned ones first, then by falling score.
   std::vector<HostStatus> List(Duration now) const;
@@ -101,7 +103,8 @@ class NodeMemory {
     struct Host {
       HostKey key;
       HostState state = HostState::kHealthy;
-      // When an operator freed or banned the machine, and the reason.
+      // When an operator freed or banned the machine. The next field is the
+      // operator's reason.
       Duration ordered_at = Duration::zero();
       std::string order;
       std::vector<Fault> faults;  // oldest first
@@ -119,15 +122,16 @@ class NodeMemory {
 
   static double ScoreOf(const Host& host, Duration now);
   static HostJudgement JudgementOf(const Host& host, Duration now);
-  // Whether View lists the machine although it is healthy, which is possible
-  // with Quarantine::kOff.
+  // Whether View lists `host` although it is healthy. With Quarantine::kOff,
+  // View also lists machines that would be suspected with kOn.
   bool IsShown(const Host& host, Duration now) const;
   // Ends every suspicion and quarantine.
   void Trust();
-  // Makes `fault` and those that are alike void if they have occurred on two
+  // Makes `fault` and all faults like it void if they have occurred on two
   // machines.
   void Acquit(const HostFault& fault);
-  // Sets the states by the scores and the share.
+  // Sets the machines' states by their scores. Quarantines at most one of
+  // kShare nodes.
   void Judge(Duration now, int nodes);
   // Removes hosts beyond kMaxHosts, and those without any content.
   void Bound(Duration now);

@@ -116,7 +116,7 @@ TEST_F(NodeMemoryTest, TheSameFailureOnTwoMachinesIsTheProgramsFault) {
   Record(Fault("b", FaultKind::kWorker, 0));
   EXPECT_EQ(StateOf("a"), HostState::kHealthy);
   EXPECT_EQ(StateOf("b"), HostState::kHealthy);
-  // The void faults are still known.
+  // The memory still knows the faults that it has declared void.
   for (int rank = 0; rank < 4; ++rank) {
     Record(Fault("b", FaultKind::kWorker, rank));
   }

@@ -37,8 +37,8 @@ class QuarantineHook {
     // Receives a sentence about a command that failed, from the hook's thread.
     std::function<void(const std::string&)> say;
   };
-  // Commands that may wait for the one that runs; more are dropped, with a
-  // sentence.
+  // Maximum number of commands that wait for the running one. Further ones are
+  // dropped, and `say` receives a sentence.
   static constexpr size_t kMaxWaiting = 64;
 
   explicit QuarantineHook(Options options);

@@ -259,8 +259,9 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
     if (!opened_ || ended_ || update_ != nullptr) return;
     std::optional<InquiryUpdate> next;
     if (follows_ && !std::exchange(greeted_, true)) {
-      // Tells a follower at once that the inquiry is open, and where to go on
-      // if this coordinator is lost before the first line.
+      // Sends an operator who follows the output a first update at once. It
+      // shows that the inquiry is open, and names the standbys to ask if this
+      // coordinator is lost.
       next.emplace();
     } else {
       next = session_->Next();
@@ -277,8 +278,8 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
     }
   }
 
-  // Looks up the job's standbys for the next update. Must not be called with
-  // the job's lock, as Write may be.
+  // Looks up the job's standbys for the next update. The caller must not hold
+  // the job's lock. (A caller of Write may hold it.)
   void LookUpStandbys() {
     std::vector<std::string> now = coordinator_->StandbysOf(run_id_);
     std::lock_guard<std::mutex> lock(mutex_);
@@ -318,8 +319,8 @@ absl::Status CheckName(const char* field, const std::string& name) {
   return reader.status();
 }
 
-// Returns the status `status`, but without names of jobs that `principal` may
-// not see: a NotFound error lists the existing jobs.
+// Returns `status` without the names of jobs that `principal` may not see. (A
+// NotFound error lists the existing jobs.)
 absl::Status WithoutOthers(const absl::Status& status,
                            const Principal& principal) {
   return principal.jobs.empty() || !absl::IsNotFound(status)
@@ -487,8 +488,8 @@ class AdminService : public AdminMethods {
     return Inquire(context, Role::kView, Inquiry::Kind::kLogs, *request);
   }
 
-  // Requires the role kOperate: the reading of stacks takes processor time on
-  // the nodes, and that of native frames stops the workers for a moment.
+  // Requires the role kOperate: taking stacks costs processor time on the
+  // nodes. Taking native frames also stops the workers for a moment.
   InquiryReactor* TakeStacks(grpc::CallbackServerContext* context,
                              const v1::InquiryRequest* request) override {
     return Inquire(context, Role::kOperate, Inquiry::Kind::kStacks, *request);
@@ -569,7 +570,8 @@ class AdminService : public AdminMethods {
   }
 
   // Returns the caller's principal if it has `role` for every job of this
-  // coordinator, because machines are judged for all of them. Errors: as Check.
+  // coordinator, because the state of a machine concerns all of them. Errors:
+  // as Check.
   absl::StatusOr<Principal> CheckForAllJobs(
       grpc::CallbackServerContext* context, Role role) const {
     absl::StatusOr<Principal> principal = Identify(*context);

@@ -85,7 +85,7 @@ class Places {
   const NodeLimits limits_;
   std::mutex mutex_;
   int taken_ = 0;
-  // number of places by principal; no zeros
+  // number of places by principal; no entry is 0
   std::map<std::string, int> taken_by_;
 };
 
@@ -281,7 +281,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     }
     std::lock_guard<std::mutex> lock(mutex_);
     alarm_.reset();
-    // OnFirstReportTimeout has called Finish
+    // If `ended_` was set, OnFirstReportTimeout has already called Finish.
     if (std::exchange(ended_, true)) return;
     Finish(status);
   }
@@ -362,7 +362,7 @@ class AnswerStream : public AnswerReactor {
         StartRead(&part_);
         break;
       case OpenInquiry::Taken::kFull:
-        break;  // the callback of Begin continues
+        break;  // Begin's callback reads on once there is room.
       case OpenInquiry::Taken::kUnwanted:
         Finish(grpc::Status::CANCELLED);
         break;
@@ -475,7 +475,8 @@ class AttachService : public v1::Coordinator::CallbackService {
     absl::StatusOr<std::shared_ptr<InquirySession>> session =
         coordinator_->FindInquiry(run_id, id);
     if (!session.ok()) {
-      // The error of an unknown job would list the existing jobs.
+      // Do not return the error about an unknown job: it lists the existing
+      // jobs.
       return new AnswerTurnedAway(
           {grpc::StatusCode::NOT_FOUND, "no such inquiry is open"});
     }
@@ -485,8 +486,8 @@ class AttachService : public v1::Coordinator::CallbackService {
   }
 
  private:
-  // Returns the names of which one must be the caller's host or address;
-  // nullopt: the caller may be any node.
+  // Returns the names of the caller's certificate, one of which must be the
+  // caller's host or address. nullopt: the caller may be any node.
   std::optional<CertificateNames> NamesOf(
       const grpc::CallbackServerContext& context) const {
     if (host_names_ == HostNames::kAny) return std::nullopt;

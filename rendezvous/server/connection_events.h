@@ -14,8 +14,8 @@ class ConnectionEvents {
   virtual ~ConnectionEvents() = default;
   // A call on the connection was valid.
   virtual void Proved(const std::string& peer) = 0;
-  // A node's stream on the connection has joined a job. Left: the stream has
-  // ended; each Joined is followed by one Left.
+  // Joined: a node's stream on the connection has joined a job. Left: the
+  // stream has ended. Each call of Joined is followed by one call of Left.
   virtual void Joined(const std::string& peer) = 0;
   virtual void Left(const std::string& peer) = 0;
 };

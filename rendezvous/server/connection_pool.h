@@ -45,13 +45,13 @@ ConnectionLimits LimitsFor(int descriptors);
 //
 // If a connection is not a caller after kFirstMessageTimeout, it is closed. If
 // there are too many connections in a state, the pool does not refuse the new
-// one. It closes the oldest connection of the network that has the most. An
-// honest client makes its call within milliseconds, so the old connections of a
-// flood are closed and the honest one stays. On trial this applies to a network
-// with more than an eighth of the places. A connection of another network is
-// closed for a new one only after kFairTime. So if thousands of agents connect
-// at once, they wait for each other and do not close each other. Nodes are
-// never closed.
+// one. It closes the oldest connection of the network that has the most
+// connections in this state. An honest client makes its call within
+// milliseconds, so the old connections of a flood are closed and the honest one
+// stays. Among the connections on trial, this applies only to a network that
+// has more than an eighth of the places. A network with fewer loses a
+// connection only after kFairTime. So if thousands of agents connect at once,
+// they wait for each other and do not close each other. Nodes are never closed.
 //
 // Pure: time is an argument, which must not decrease. O(log n) per call.
 class ConnectionPool {
@@ -69,8 +69,8 @@ class ConnectionPool {
   void Spoke(Id id);
   // Records that a call on the connection was valid.
   void Proved(Id id);
-  // Records that a node's stream on the connection has joined a job. Left: that
-  // it has ended.
+  // Joined records that a node's stream on the connection has joined a job.
+  // Left records that the stream has ended.
   void Joined(Id id);
   void Left(Id id);
   // Removes a connection that has ended from the pool.
@@ -106,7 +106,7 @@ class ConnectionPool {
   struct Connection {
     std::string network;
     Instant opened;
-    Instant since;  // start on trial; before the trial: `opened`
+    Instant since;  // start of the trial; before: `opened`
     int nodes = 0;  // number of streams that have joined a job
   };
 

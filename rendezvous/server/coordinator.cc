@@ -39,9 +39,9 @@ constexpr Duration kKeptWithin = std::chrono::seconds(3);
 // broken stream connect again.
 constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
 
-// Number of low bits of an epoch that number the jobs of one run of the
-// coordinator. The other bits are the number of the run. They have room for
-// milliseconds since 1970 until the year 2109.
+// The low bits of an epoch number the jobs of one run of the coordinator. This
+// is the number of low bits. The other bits are the number of the run. They
+// have room for milliseconds since 1970 until the year 2109.
 constexpr int kJobBits = 22;
 
 static_assert(kJobBits == kDrawnEpochBits);
@@ -392,7 +392,8 @@ class Coordinator::Impl {
       const auto found = jobs_.find(run_id);
       if (found != jobs_.end()) job = found->second;
     }
-    // The promise may depose the job; OnDeposed then creates a standby.
+    // A node's promise of a higher epoch may depose the job; OnDeposed then
+    // creates a standby.
     if (job != nullptr) {
       job->OnCoordinatorTold(
           {.epoch = other.promised, .backing = Backing::kPromise});
@@ -467,9 +468,9 @@ class Coordinator::Impl {
 
   HostWatch& hosts() { return hosts_; }
 
-  // Performs an operator's order about a machine: HostWatch::Free or Ban, with
-  // its argument `kept`. `text`: the order, a sentence. Blocks until the order
-  // is durable, at most for kKeptWithin.
+  // Performs an operator's order about a machine. `perform` calls
+  // HostWatch::Free or Ban, and passes `kept` on. `text`: the order, a
+  // sentence. Blocks until the order is durable, at most for kKeptWithin.
   absl::Status Order(
       const std::string& text,
       const std::function<absl::Status(std::function<void()> kept)>& perform) {
@@ -597,9 +598,9 @@ class Coordinator::Impl {
       // The standby must know the successor before it gets the nodes' reports.
       // Many nodes may already be connected to the successor, although the end
       // of their connections to this process is not noticed yet. The other
-      // nodes would promise a new epoch to this standby. It cannot win the
-      // election without the nodes at the successor, and the nodes that promise
-      // would no longer obey the successor.
+      // nodes would promise a new epoch to this standby. This standby cannot
+      // win the election without the nodes at the successor. And nodes that
+      // promise it their votes would no longer obey the successor.
       if (!successors_.empty()) {
         const auto& [epoch, endpoint] = *successors_.rbegin();
         tell.push_back(
@@ -882,8 +883,8 @@ class Coordinator::Impl {
   std::unique_ptr<Standby> standby_;
   // The epoch and endpoint of each coordinator with a majority whose
   // announcement is being handled now. Several threads may run Told at the same
-  // time. The highest epoch is that of the job's newest coordinator; it counts,
-  // whichever of the announcements deposes the job here.
+  // time. The highest epoch is that of the job's newest coordinator; OnDeposed
+  // uses it, whichever of the announcements deposes the job here.
   std::multiset<std::pair<uint64_t, std::string>> successors_;
   // The coordinator to which this process's agent is connected; nullopt: none,
   // or this one.
@@ -905,7 +906,7 @@ class Coordinator::Impl {
   std::map<JobOwner, int> unfinished_;
   // Run ids of jobs that had begun no round when their last agent disconnected.
   std::set<std::string> abandoned_;
-  // The finished ones among jobs_, oldest first.
+  // The finished jobs of jobs_, oldest first.
   std::list<std::shared_ptr<DrivenJob>> finished_;
   std::unordered_map<WatchId, std::shared_ptr<DrivenJob>> watches_;
   // Declared last, so that the alarms' thread ends before the members that it

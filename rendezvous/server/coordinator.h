@@ -34,9 +34,9 @@ class Coordinator {
     Duration keep_finished = std::chrono::minutes(10);
     int max_finished_jobs = 1000;
     int max_jobs = 10000;
-    // Limits for a coordinator without a token, which every host may use. This
-    // one: maximum number of unfinished jobs whose first report came from one
-    // IP address; nullopt: no limit.
+    // Limits for a coordinator without a token, which every host may use. The
+    // first limit is the maximum number of unfinished jobs whose first report
+    // came from one IP address; nullopt: no limit.
     std::optional<int> max_jobs_per_peer;
     // Maximum number of unfinished jobs that were begun by one principal;
     // nullopt: no limit.
@@ -46,8 +46,8 @@ class Coordinator {
     // The only accepted run id, as for the coordinator inside a `launch`.
     // Empty: any run id is accepted.
     std::string only_run_id;
-    // The run tag (Place::run_tag) of every job. Empty: the coordinator draws a
-    // tag for each job.
+    // The run tag (Place::run_tag) of every job. Empty: the coordinator creates
+    // a random tag for each job.
     std::string run_tag;
     // The journal of the jobs' records (OpenJournal). Null: no records are
     // kept, so a restarted coordinator knows no job.
@@ -75,7 +75,8 @@ class Coordinator {
     // must be null, and `only_run_id` must be the job's run id.
     struct Takeover {
       Standby::Kind kind = Standby::Kind::kSuccessor;
-      // HOST:PORT at which others reach this coordinator (see SetOwnEndpoint).
+      // HOST:PORT at which other processes reach this coordinator (see
+      // SetOwnEndpoint).
       std::string own_endpoint;
       // Called when this coordinator begins to coordinate the job, before the
       // first decision. Must not call the coordinator.
@@ -115,8 +116,8 @@ class Coordinator {
   // Returns a job's status. NotFound: no such job; the message lists the
   // existing jobs.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id) const;
-  // As GetJob, but without `nodes`. The cost does not depend on the number of
-  // nodes.
+  // Returns a job's status like GetJob, but without `nodes`. The cost does not
+  // depend on the number of nodes.
   absl::StatusOr<JobStatus> GetJobSummary(const std::string& run_id) const;
   // Ends a job. NotFound: no such job. FailedPrecondition: the job is already
   // over.
@@ -129,12 +130,12 @@ class Coordinator {
 
   // Lists the machines whose faults are remembered.
   std::vector<HostStatus> ListHosts();
-  // Options::only_run_id.
   const std::string& only_run_id() const;
-  // Declare the faults of a machine void, or ban it, for all jobs. Errors:
-  // those of NodeMemory::Free and Ban; FailedPrecondition: it is done, but the
-  // journal has not stored it within 3 s. Block for so long. `principal`: the
-  // caller's name; empty: unknown.
+  // FreeHost declares the earlier faults of a machine void. BanHost bans a
+  // machine. Both apply to all jobs, and block until the journal has stored the
+  // order, at most 3 s. Errors: those of NodeMemory::Free and Ban;
+  // FailedPrecondition: the order is carried out, but the journal has not
+  // stored it in time. `principal`: the caller's name; empty: unknown.
   absl::Status FreeHost(const std::string& host, const std::string& principal);
   // `reason`: one line, which also says who gives the order.
   absl::Status BanHost(const std::string& host, const std::string& reason);
@@ -142,8 +143,9 @@ class Coordinator {
   // Returns JobStatus::standbys of a job; empty: no such job. O(1).
   std::vector<std::string> StandbysOf(const std::string& run_id) const;
 
-  // Opens an operator's inquiry to the nodes of a job (DrivenJob::Inquire), and
-  // ends it. EndInquiry may be called in any case. NotFound: also, no such job.
+  // Inquire opens an operator's inquiry to the nodes of a job. EndInquiry ends
+  // it, and may also be called if Inquire failed. Errors: those of
+  // DrivenJob::Inquire; NotFound: no such job.
   absl::Status Inquire(const std::string& run_id, const std::string& node,
                        const std::shared_ptr<InquirySession>& session);
   void EndInquiry(const std::string& run_id,
@@ -207,16 +209,16 @@ class Coordinator {
     uint64_t epoch = 0;
     std::string endpoint;
     Backing backing = Backing::kMajority;
-    // Number of nodes at this standby; 0: no standby. With nodes, `epoch` is
-    // the highest epoch that one of them has promised.
+    // Number of nodes at this standby; 0: no standby. If it is above 0, `epoch`
+    // is the highest epoch that one of these nodes has promised.
     int gathered = 0;
     std::vector<std::string> standbys;  // HOST:PORT of the receivers
   };
   std::optional<Announcement> Announcing() const;
   // Whether this process may exit although the job is unfinished. It may if the
   // connected nodes could elect another coordinator at once. It also may if the
-  // job cannot continue without another node: the node of this process may be
-  // the one that it waits for, and is started again only after the exit.
+  // job waits for another node to join. That node may be the one of this
+  // process, which the cluster restarts only after the exit.
   bool MayLeave() const;
   // The reason why this coordinator cannot answer for its job; nullopt: it can.
   struct Elsewhere {

@@ -546,8 +546,8 @@ TEST(CoordinatorTest, FaultsOfOneJobCountInTheNext) {
   EXPECT_EQ(status->nodes[0].judgement.reason, "no disk");
 }
 
-// Each report contains a fault, so the check ends in the step that judges the
-// machines.
+// Each report contains a fault. So the check by pairs ends in the step that
+// judges the machines.
 TEST(CoordinatorTest, AFaultThatIsFoundWhileMachinesAreJudgedCounts) {
   Coordinator coordinator({});
   std::vector<std::unique_ptr<Attached>> nodes;
@@ -712,7 +712,7 @@ class CoordinatorJournalTest : public ::testing::Test {
   std::string folder_;
 };
 
-// A medium that counts the writes, or refuses all of them.
+// A journal backend that counts the writes, or refuses all of them.
 class CountingMedium : public JournalBackend {
  public:
   CountingMedium(std::atomic<int>* written, absl::Status answer)
@@ -957,8 +957,8 @@ class TakeoverTest : public ::testing::Test {
     return std::make_unique<Attached>(
         &coordinator_, SurvivorReport(host, rank, kOldEpoch), "127.0.0.1");
   }
-  // Makes two of three nodes connect and promise the epoch, so that the
-  // coordinator is elected.
+  // Makes two of three nodes connect and promise the coordinator's epoch (their
+  // votes), so that it is elected.
   void TakeOver() {
     b_ = Survivor("node-b", 1);
     c_ = Survivor("node-c", 2);
@@ -988,8 +988,8 @@ TEST_F(FounderTest, BeginsTheJobWithItsFirstNode) {
   EXPECT_EQ(starts_[0].first, Takeover::Start::kNewJob);
   EXPECT_EQ(starts_[0].second, "own-tag");
   EXPECT_FALSE(coordinator_.WhereElse().has_value());
-  // A first coordinator may have been restarted, so it asks others instead of
-  // announcing itself.
+  // The first coordinator of a job may be a restarted one. So it asks the other
+  // processes which one coordinates, instead of announcing itself.
   EXPECT_EQ(coordinator_.Announcing()->backing, Backing::kMinority);
   EXPECT_TRUE(IsFounding(wait.epoch));
 }
@@ -1024,7 +1024,8 @@ TEST_F(FounderTest, ANewJobGivesWayToNodesThatHaveMetASuccessor) {
                                       .nodes = 2,
                                       .promised = kDrawnEpochMask + 1}),
             absl::OkStatus());
-  // This coordinator is a standby now, and node-c has more nodes.
+  // This coordinator is a standby now, and more nodes are connected to the
+  // standby of node-c.
   const Directive moved = a.WaitFor(DirectiveKind::kMoved);
   EXPECT_EQ(moved.standbys, std::vector<std::string>{"node-c:1"});
 }

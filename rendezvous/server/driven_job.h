@@ -160,9 +160,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   void OnReport(const std::shared_ptr<AttachedSink>& sink, Report report);
   void OnStreamClosed(StreamId stream);
   void OnAgentDied(const std::string& node_id);
-  // Two requests of an operator. Each returns "" once it is carried out, or the
-  // reason why the job refuses it. Each blocks until the record store has
-  // called back for the job's changed record, at most for
+  // Two requests of an operator. Each returns "" once the job has carried it
+  // out, or the reason why the job refuses it. Each blocks until the record
+  // store has called back for the job's changed record, at most for
   // Surroundings::max_write_wait. Any thread.
   std::string Cancel(const std::string& reason);
   std::string Drain(const std::string& node, const std::string& principal);
@@ -185,7 +185,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // none.
   std::shared_ptr<InquirySession> FindInquiry(uint64_t id) const;
 
-  // How this job's coordinator stands towards other coordinators of the job.
+  // The state of this job's coordinator that decides what it announces to other
+  // coordinators.
   struct Standing {
     uint64_t epoch = 0;                 // the coordinator's epoch; 0: deposed
     bool has_majority = false;          // result of Job::MayAnnounce
@@ -221,18 +222,18 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   News StepLocked(const JobEvent& event,
                   const std::shared_ptr<AttachedSink>& sink,
                   std::string* refusal);
-  // Steps the job: before the event, by a new judgement of the machines; after
-  // it, by the judgement of the faults that it has brought. Requires mutex_.
+  // Applies to the job: first a new judgement of the machines, then the event,
+  // then the judgement of the faults that the event brought. Requires mutex_.
   JobStep StepJudged(const JobEvent& event);
   // Returns the results of `step`. Requires mutex_.
   News NewsOf(JobStep step);
   // Assigns each delivery to its sink. Requires mutex_.
   std::vector<Addressee> Addressed(std::vector<Delivery> deliveries);
   // If `news` must wait until a record is durable, moves its contents to the
-  // waiting ones. Requires mutex_.
+  // results that are held back. Requires mutex_.
   void Hold(News& news);
-  // Returns messages that send each of these streams its directive again, with
-  // its inquiries. Requires mutex_.
+  // Returns messages that send each stream in `streams` its directive again,
+  // with the stream's inquiries. Requires mutex_.
   News Readdress(const std::set<StreamId>& streams);
   enum class Stream { kKnown, kNew };
   // Updates the inquiries after a step: asks further nodes, or ends the
@@ -266,7 +267,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   std::unordered_map<StreamId, std::shared_ptr<AttachedSink>> sinks_;
   JobInquiries inquiries_;
   uint64_t judged_ = 0;  // HostWatch::Version::number that the job knows
-  int asked_round_ = 0;  // round of the newest look for nodes to be asked
+  // round in which nodes to be asked were last looked for
+  int asked_round_ = 0;
   bool inquiries_end_ = false;  // the job is over: inquiries will soon end
   // The time of the current alarm; nullopt: none. It may be earlier than the
   // job's next deadline: a report extends a lease, but does not set a new

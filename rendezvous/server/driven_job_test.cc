@@ -79,7 +79,7 @@ TEST(JobWatchersTest, AnObserverGetsWhatItHasMissed) {
   JobWatchers watchers(nullptr, 7);
   watchers.Note({Numbered(1), Numbered(2), Numbered(3)});
   watchers.Tell();
-  watchers.Note({Numbered(4)});  // not told yet
+  watchers.Note({Numbered(4)});  // the observers do not know it yet
   EXPECT_THAT(Missed(watchers, {}), IsEmpty());
   EXPECT_THAT(Missed(watchers, {.epoch = 7, .count = 1}), ElementsAre(2, 3));
   EXPECT_THAT(Missed(watchers, {.epoch = 7, .count = 3}), IsEmpty());

@@ -225,8 +225,9 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   Listener::Options listening;
   listening.address = addresses->front();
   listening.limits = limits;
-  // If the limit of descriptors is small, reserve fewer: at most as many as
-  // connections may use.
+  // Descriptors of connections may have numbers in the lower half of the
+  // reserve. If the limit is small, the reserve is as large as the part for
+  // connections.
   listening.max_descriptor =
       descriptors + std::min(kKeptForOthers, descriptors) / 2;
   auto listener = Listener::Listen(listening);

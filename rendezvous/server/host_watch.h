@@ -18,9 +18,10 @@
 
 namespace muster::rendezvous {
 
-// The memory of a coordinator's machines, which all of its jobs share: gives
-// NodeMemory the time, keeps it in the journal and passes each quarantine on.
-// Thread-safe; no call waits for I/O or calls a job.
+// The memory of a coordinator's machines (NodeMemory), which all of its jobs
+// share. Adds the clock, keeps the memory in the journal, and calls
+// on_quarantine for each quarantine. Thread-safe. No call waits for I/O or
+// calls a job.
 class HostWatch {
  public:
   // A machine that has just been quarantined, and the job of its newest fault.
@@ -40,13 +41,15 @@ class HostWatch {
   };
   explicit HostWatch(Options options);
 
-  // Count the nodes that are connected, for the share of quarantined machines.
+  // Count the connected nodes, because only a part of them may be quarantined
+  // at a time.
   void NodeCame() { ++nodes_; }
   void NodeLeft() { --nodes_; }
 
   void Record(const std::vector<HostFault>& faults);
-  // NodeMemory::Free and Ban. If they succeed and the memory is kept, `kept` is
-  // called once, as RecordStore::Put calls `done`.
+  // Call NodeMemory::Free and Ban. If the call succeeds and the memory is
+  // stored in a journal, `kept` is called once, as RecordStore::Put calls
+  // `done`.
   absl::Status Free(const std::string& host, const std::string& by,
                     std::function<void()> kept = nullptr);
   absl::Status Ban(const std::string& host, const std::string& reason,
@@ -57,8 +60,8 @@ class HostWatch {
     uint64_t number = 0;
     std::shared_ptr<const HostView> view;
   };
-  // Returns the newest version if its number is not `known`; nullopt: it is.
-  // O(1) unless a judgement has changed.
+  // Returns the newest version; nullopt: the caller knows it already, because
+  // its number is `known`. O(1) unless a judgement has changed.
   std::optional<Version> NewerThan(uint64_t known);
   std::vector<HostStatus> List();
 

@@ -91,7 +91,7 @@ TEST_F(HostWatchTest, TheMemoryIsKeptAndRestored) {
   const auto version = next.NewerThan(0);
   ASSERT_TRUE(version.has_value());
   EXPECT_EQ(version->view->size(), 1u);
-  // The machine was quarantined before, so that nobody is told again.
+  // The machine is quarantined already, so on_quarantine is not called again.
   next.Record({Lost()});
   EXPECT_THAT(notices_, SizeIs(1));
 }

@@ -19,9 +19,9 @@
 namespace muster::rendezvous {
 
 // Checks that an inquiry about `node` (a node id or host name; empty: all
-// nodes) concerns at least one node of the job, and that all of its ranks
-// exist. Errors, each one sentence: InvalidArgument; FailedPrecondition: no
-// round has begun. Pure.
+// nodes) concerns at least one node of the job, and that all ranks that the
+// inquiry names exist. Errors, each one sentence: InvalidArgument;
+// FailedPrecondition: no round has begun. Pure.
 absl::Status CheckInquiry(const Inquiry& question, const std::string& node,
                           const std::vector<NodeSeat>& seats);
 

@@ -516,8 +516,8 @@ class Listener::Impl {
       send(own_check_.get(), hello.data(), hello.size(), MSG_NOSIGNAL);
       return;
     }
-    // Any answer proves that the listener works. Even if the pool closes the
-    // connection, it is this listener that closes it.
+    // Any answer proves that the listener works. So does a closed connection,
+    // because only this listener can have closed it.
     if (got >= 0 || own_check_said_) {
       check_.Answered();
       own_check_.Close();

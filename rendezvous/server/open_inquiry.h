@@ -39,7 +39,7 @@ class OpenInquiry {
 
   // Records that a node begins to answer the inquiry that it was asked under
   // `id`. Returns false if no node was asked under `id`, if the answer has
-  // begun before, or if it is not wanted any more.
+  // begun before, or if the answer is not wanted any more.
   bool Begin(uint64_t id);
   enum class Taken {
     kYes,

@@ -16,12 +16,13 @@ int OtherEnd(const LinkShare& link, int node) {
   return link.from_node == node ? link.to_node : link.from_node;
 }
 
-// Returns `node`, an end of the slowest link `top`, if it is slow.
+// Returns `node` if its network is slow. `node` is an end of the slowest link
+// `top`.
 std::optional<SlowNode> Examine(const std::vector<LinkShare>& links,
                                 const LinkShare& top, int node) {
   double second = 0;  // share of the slowest link that connects another node
-  // The largest share and rate between other nodes. Without such links the rate
-  // is 0, and the node is not slow.
+  // The largest share and rate of the links between other nodes. Without such
+  // links the rate is 0, and the node is not slow.
   double others = 0;
   double fastest = 0;
   for (const LinkShare& link : links) {
@@ -53,8 +54,8 @@ std::optional<SlowNode> SlowestNode(const std::vector<LinkShare>& links) {
       links.begin(), links.end(),
       [](const LinkShare& a, const LinkShare& b) { return a.share < b.share; });
   if (top == links.end()) return std::nullopt;
-  // Only an end of the slowest link can be the node: links of other nodes are
-  // quicker than its links.
+  // A slow node's links are slower than all links between other nodes. So only
+  // an end of the slowest link can be the slow node.
   for (const int node : {top->from_node, top->to_node}) {
     const std::optional<SlowNode> slow = Examine(links, *top, node);
     if (slow.has_value()) return slow;
@@ -94,8 +95,8 @@ void LinkWatch::Record(int rank, int node, const RankTimes& times) {
     const auto last = std::find_if(
         known.last.links.begin(), known.last.links.end(),
         [&](const LinkTime& one) { return one.peer == link.peer; });
-    // A link that is new in the times has had an unknown part of its time in
-    // earlier windows.
+    // If the last times did not contain this link, an unknown part of its time
+    // belongs to earlier windows.
     if (last == known.last.links.end()) continue;
     const double limited = passed(last->limited, link.limited);
     known.shares.push_back(

@@ -17,16 +17,16 @@ struct LinkShare {
   int to_node = 0;
   // The part of the time, 0 to 1, during which the network limited the sends.
   double share = 0;
-  // The rate of the sending rank over all its links, in bytes per second of the
-  // time for which the network limited its slowest link; 0: not known.
+  // Bytes that the sending rank sent over all its links, per second for which
+  // the network limited its slowest link. 0: unknown.
   double rate = 0;
 };
 
-// A node whose network is slower than that of the others.
+// A node whose network is slower than that of the other nodes.
 struct SlowNode {
   int node = 0;
-  // By how much its links are slower than those between other nodes: the ratio
-  // of the shares, at most 1 / kLeastOtherShare.
+  // By how much the node's links are slower than those between other nodes: the
+  // ratio of the shares, at most 1 / kLeastOtherShare.
   double ratio = 0;
 };
 
@@ -35,9 +35,9 @@ struct SlowNode {
 //
 // A slow link alone says nothing, because either of its ends may be the cause.
 // So a node is named only if links between it and at least two other nodes are
-// slower than each link between other nodes. Their shares must be at least
-// kMinLinkRatio times those of the other links, and exceed them by at least
-// kMinLinkExcess. No second node can satisfy this.
+// slower than each link between other nodes. The shares of the node's links
+// must be at least kMinLinkRatio times those of the other links, and exceed
+// them by at least kMinLinkExcess. No second node can satisfy this.
 //
 // A node that has more to send or to receive than others, such as the root of a
 // broadcast or gather, is not slow. So one of these links must be a link from
@@ -89,8 +89,8 @@ class LinkWatch {
   // exist, or have given no times, are ignored.
   void Record(int rank, int node, const RankTimes& times);
 
-  // Adds a vote if half of the ranks that have links have had a new window
-  // since the last vote. Returns what has changed.
+  // Adds a vote if, since the last vote, half of the ranks with links have had
+  // a new window. Returns what has changed.
   std::vector<Change> Judge();
 
   // The node that is slow now; nullopt: none.
@@ -104,9 +104,10 @@ class LinkWatch {
   struct Rank {
     int node = kNone;  // kNone: the rank has given no times
     RankTimes last;
-    std::vector<PeerShare> shares;  // of the newest window
-    double sent_per_s = 0;          // bytes, in the newest window
-    bool is_fresh = false;          // has a window since the last vote
+    std::vector<PeerShare> shares;  // the links in the newest window
+    double sent_per_s = 0;          // bytes per second in the newest window
+    // whether a window was added since the last vote
+    bool is_fresh = false;
   };
   static constexpr int kNone = -1;
   static constexpr SlowNode kNobody = {.node = kNone};

@@ -14,7 +14,8 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A link whose rate is that of a given amount of data.
+// A link over which a fixed amount of data was sent: the higher the share, the
+// lower the rate.
 LinkShare Link(int from_node, int to_node, double share) {
   return {.from_node = from_node,
           .to_node = to_node,
@@ -77,7 +78,7 @@ TEST(SlowestNode, ANodeThatSendsMoreAtTheSameRateIsNotSlow) {
   EXPECT_FALSE(SlowestNode(links).has_value());
   links[0].rate = links[1].rate = 0.49 * rate;
   EXPECT_TRUE(SlowestNode(links).has_value());
-  // Rates that are not known show nothing.
+  // With an unknown rate (0), no node is named.
   links[0].rate = links[1].rate = 0;
   EXPECT_FALSE(SlowestNode(links).has_value());
   links[0].rate = links[1].rate = rate;
@@ -86,14 +87,15 @@ TEST(SlowestNode, ANodeThatSendsMoreAtTheSameRateIsNotSlow) {
 }
 
 TEST(SlowestNode, ASmallDifferenceIsNotSlow) {
-  // kMinLinkRatio
+  // 0.79 is less than kMinLinkRatio (2) times 0.4; 0.81 is more.
   EXPECT_FALSE(InRing(0.9, 0.79, 0.4).has_value());
   EXPECT_TRUE(InRing(0.9, 0.81, 0.4).has_value());
   LinkShare slow = Link(1, 2, 0.79);
   slow.rate = 1;
   EXPECT_FALSE(
       SlowestNode({Link(0, 1, 0.9), slow, Link(2, 0, 0.4)}).has_value());
-  // kMinLinkExcess
+  // 0.11 exceeds 0.02 by less than kMinLinkExcess (0.1); 0.13 exceeds it by
+  // more.
   EXPECT_FALSE(InRing(0.9, 0.11, 0.02).has_value());
   EXPECT_TRUE(InRing(0.9, 0.13, 0.02).has_value());
 }
@@ -127,9 +129,9 @@ class LinkWatchTest : public ::testing::Test {
 
   LinkWatchTest() { watch_.Begin(2 * kNodes); }
 
-  // Performs a step of one second in which the network limits the sends of and
-  // to `slow` for 0.8 s; -1: all nodes are equal. Without `judge` the step only
-  // adds to the times.
+  // Performs a step of one second in which the network limits the sends from
+  // and to the node `slow` for 0.8 s; -1: all nodes are equal. Without `judge`
+  // the step only adds to the times.
   std::vector<LinkWatch::Change> Step(int slow) {
     for (int node = 0; node < kNodes; ++node) {
       const int next = (node + 1) % kNodes;
@@ -170,7 +172,7 @@ class LinkWatchTest : public ::testing::Test {
   }
 
   LinkWatch watch_;
-  RankTimes times_[kNodes];  // those of the second rank of each node
+  RankTimes times_[kNodes];  // times of the second rank of each node
   std::vector<LinkWatch::Change> last_;
 };
 
@@ -228,12 +230,13 @@ TEST_F(LinkWatchTest, AVoteNeedsNewTimesOfHalfOfTheRanks) {
     Advance(0, milliseconds(800));
     Record(0);
     EXPECT_TRUE(watch_.Judge().empty());
-    // Times that are repeated are not new.
+    // Repeated times do not count as new ones.
     Record(1);
     Record(2);
     EXPECT_TRUE(watch_.Judge().empty());
   }
-  // Two of three ranks suffice. The second step has voted as well.
+  // From the second step on, only two of three ranks give new times. This
+  // suffices for a vote in each step.
   int steps = 0;
   for (std::vector<LinkWatch::Change> changes; changes.empty() && steps < 40;
        ++steps) {
@@ -274,7 +277,7 @@ TEST_F(LinkWatchTest, ANewMeasurementAndANewRoundBeginAnew) {
 TEST_F(LinkWatchTest, ALinkThatIsNewInTheTimesIsComparedFromTheNextWindowOn) {
   for (int i = 0; i < 80; ++i) {
     for (int node = 0; node < kNodes; ++node) {
-      // The links disappear from the times, and are there again.
+      // The links disappear from the times, and return later.
       Advance(node, hours(node == 2 ? 0 : 1));
       if (i % 2 == 0) times_[node].links.clear();
       Record(node);

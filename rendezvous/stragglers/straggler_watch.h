@@ -91,7 +91,7 @@ class StragglerWatch {
   double gain() const { return gain_; }
 
  private:
-  // Seconds of one rank in a window, or in several windows.
+  // How one rank spent its time in a window, or in several windows, in seconds.
   struct Window {
     float own = 0;
     float total = 0;

@@ -31,8 +31,8 @@ namespace muster::rendezvous {
 // three conditions holds:
 //   - More than half of each constituency is connected. (A constituency is a
 //     world whose nodes vote; ConstituenciesOf.)
-//   - With Takeover::kAuto: so many nodes are connected, without known spares,
-//     that the nodes elsewhere are too few (OthersAreTooFew).
+//   - With Takeover::kAuto: the nodes elsewhere are too few (OthersAreTooFew).
+//     Connected nodes that are known to be spares do not count.
 //   - At the founder, before any round: at least min_nodes nodes are connected.
 class Standby {
  public:
@@ -44,11 +44,11 @@ class Standby {
     kFounder,
     kSuccessor,
   };
-  // How long an announcement of another coordinator counts.
+  // How long this standby relies on an announcement of another coordinator.
   static constexpr Duration kToldFor = std::chrono::seconds(3);
   // If this standby has sent a node to another standby and the node comes back,
-  // the node may be unable to reach the other standby. It is then not sent away
-  // again for this time.
+  // the node may be unable to reach the other standby. For this time, the node
+  // is then not sent away again.
   static constexpr Duration kStaysFor = std::chrono::seconds(10);
 
   // `candidate`: the lowest epoch that this standby may use if it is elected.
@@ -76,9 +76,9 @@ class Standby {
   // the agent has lost it.
   void Follow(std::optional<Leader> leader);
   // Handles an announcement. The coordinator at `endpoint` repeats about once a
-  // second that it coordinates the job with `epoch`. If it has no majority,
-  // only nodes that know no round are sent to it: the others could elect a
-  // better coordinator.
+  // second that it coordinates the job with `epoch`. If that coordinator has no
+  // majority, this standby sends only nodes that know no round to it. The other
+  // nodes could elect a better coordinator.
   Step Told(Instant now, uint64_t epoch, const std::string& endpoint,
             Backing backing = Backing::kMajority);
 
@@ -87,19 +87,20 @@ class Standby {
   struct Assembly {
     std::string endpoint;  // endpoint of the standby, HOST:PORT
     int nodes = 0;
-    uint64_t promised = 0;  // the highest epoch that one of them has promised
+    // highest epoch that one of these nodes has promised
+    uint64_t promised = 0;
   };
   // Handles an announcement of another standby. A standby sends one about once
   // a second while it has nodes and knows no coordinator. This standby's nodes
   // are sent to the other one if more nodes are there. If both have equally
   // many, the standby whose endpoint is first in byte order gets the nodes.
-  // Nodes that were asked for a promise stay. `own_endpoint`: the endpoint of
-  // this standby.
+  // Nodes that this standby has asked to promise an epoch stay. `own_endpoint`:
+  // the endpoint of this standby.
   Step Meet(Instant now, const Assembly& other,
             const std::string& own_endpoint);
   // Returns the number of connected nodes that wait for a majority. Returns 0
-  // if a coordinator is known, or if a majority was already asked for its
-  // promise.
+  // if a coordinator is known, or if this standby has already asked a majority
+  // to promise its epoch.
   int Assembled(Instant now) const;
   // Returns the highest epoch that a connected node has promised; 0: none.
   uint64_t HighestPromise() const;

@@ -113,7 +113,8 @@ TEST(StandbyTest, IsElectedOnceAMajorityHasPromised) {
   EXPECT_EQ(nodes.standby().reports().size(), 2u);
 }
 
-// A stranger may connect as any number of nodes.
+// A stranger may pretend to be several nodes. If these report the same rank,
+// they have only one vote.
 TEST(StandbyTest, NodesThatReportTheSameRankAreOneVoter) {
   for (const bool has_place : {false, true}) {
     Cluster nodes(5);
@@ -222,7 +223,7 @@ TEST(StandbyTest, DrawsAboveEveryPromise) {
 
 TEST(StandbyTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
   // Nodes 0 and 1 are a majority of round 1. But node 0 has begun round 2 with
-  // two other nodes, so their votes are needed, too.
+  // two other nodes, so the votes of round 2's nodes are needed, too.
   Cluster nodes(3);
   Report& report = nodes.report(0);
   report.place =
@@ -238,8 +239,8 @@ TEST(StandbyTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
 }
 
 TEST(StandbyTest, AMajorityOfANewerWorldDoesNotReplaceOneOfTheElectorate) {
-  // Two of the three nodes of round 2 connect to this standby. No node of the
-  // electorate's world connects.
+  // Two of the three nodes of round 2 connect to this standby. No node of round
+  // 1 connects; the electorate (the nodes whose votes count) is round 1.
   Cluster nodes(3);
   for (int i = 0; i < 2; ++i) {
     const int other = nodes.AddFresh();
@@ -333,7 +334,8 @@ TEST(StandbyTest, NodesElsewhereThatAreAsManyAsThoseHereAreNotTooFew) {
     Report& report = nodes.report(node);
     report.spec.takeover = Takeover::kAuto;
     report.spec.min_nodes = 4;
-    // An elected coordinator has sent no electorate.
+    // The nodes have promised the epoch of an elected coordinator. It has not
+    // sent them an electorate (the nodes whose votes count).
     report.place.reset();
     report.electorate = Electorate();
     report.promised_epoch = kDrawnEpochMask + 1;

@@ -61,7 +61,8 @@ class TcpRelay {
 
   void Run();
   void Accept();
-  // Forwards bytes once. Returns false if either side has closed.
+  // Reads once from `from` and sends the bytes to `to`. Returns false if either
+  // side has closed.
   static bool Pass(int from, int to);
 
   const int to_port_;

@@ -40,7 +40,7 @@ class ScriptedNode {
   // Waits until `wanted` returns true for the newest directive, and returns
   // that directive.
   Directive WaitUntil(const std::function<bool(const Directive&)>& wanted);
-  // Waits until streams have come up `times` times in all.
+  // Waits until `times` streams in all have come up.
   void WaitUntilConnected(int times);
   // Waits until a stream has ended, or an attempt has failed, with `code` and
   // with a message that contains `words`. Returns the newest such message.

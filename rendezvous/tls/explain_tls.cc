@@ -177,7 +177,8 @@ absl::Status CheckPeer(const std::vector<Certificate>& chain,
   return absl::OkStatus();
 }
 
-// As CheckPeer, but for a process that has a token and no files.
+// Checks the coordinator's certificates for a process that has a token and no
+// TLS files. OK: this process accepts them.
 absl::Status CheckPeerByToken(const std::vector<Certificate>& chain,
                               const std::string& who,
                               const std::string& token) {
@@ -289,8 +290,8 @@ absl::Status ExplainTls(const Endpoint& coordinator,
   absl::Status why =
       Attempt(who, coordinator.host, address, shown, deadline, &closed);
   if (!closed) return why;
-  // A coordinator that is shutting down also closes the connection, but not a
-  // second time. So try again.
+  // A coordinator that is shutting down also closes the connection, but it does
+  // not accept a second one. So try again.
   return Attempt(who, coordinator.host, address, shown, deadline, &closed);
 }
 

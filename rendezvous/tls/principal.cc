@@ -28,9 +28,9 @@ constexpr std::array<NamedRole, 3> kRoles = {{{Role::kJoin, "join"},
                                               {Role::kView, "view"},
                                               {Role::kOperate, "operate"}}};
 
-// Whether `job`, an entry of Principal::jobs, matches `run_id`. It matches if
-// it is equal, or if it is "PREFIX-*" and `run_id` begins with "PREFIX-". "*"
-// alone matches only itself.
+// Whether `job`, an entry of Principal::jobs, matches `run_id`. They match if
+// they are equal, or if `job` is "PREFIX-*" and `run_id` is "PREFIX-" with more
+// characters. "*" alone matches only itself.
 bool MatchesJob(absl::string_view job, absl::string_view run_id) {
   if (job == run_id) return true;
   return absl::ConsumeSuffix(&job, "*") && job.size() > 1 &&

@@ -28,7 +28,8 @@ std::set<Role> AllRoles();
 
 struct Principal {
   // The common name in the certificate, for messages. Empty: there is no
-  // certificate, or several people share the secret from which it comes.
+  // certificate, or several people share the secret from which the certificate
+  // is derived.
   std::string name;
   std::set<Role> roles = AllRoles();
   // The jobs for which the roles are valid; empty: every job. RUN_ID names one

@@ -50,7 +50,8 @@ const unsigned char* Bytes(absl::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-// Derives a key with HKDF (RFC 5869) and SHA-256; `purpose` separates the keys.
+// Derives a key with HKDF (RFC 5869) and SHA-256. A different `purpose` gives a
+// different key.
 std::string DerivedBytes(const std::string& secret, absl::string_view purpose) {
   constexpr absl::string_view kSalt = "muster job token";
   const std::unique_ptr<EVP_PKEY_CTX, KeyContextDeleter> context(
@@ -110,7 +111,7 @@ struct Contents {
   // OpenSSL's NID and the text of each extension
   std::vector<std::pair<int, std::string>> extensions;
   std::vector<std::string> uris;
-  std::time_t end = 0;  // 0: kNoEnd
+  std::time_t end = 0;  // 0: kNoEnd, the year 9999
 };
 
 void SetName(X509_NAME* name, const std::string& common_name) {
@@ -337,8 +338,9 @@ TokenIdentity CoordinatorIdentity(const std::vector<std::string>& secrets) {
   for (const PrivateKey& authority : authorities) {
     identity.authorities +=
         PemOf(AuthorityCertificate(authority.get(), authority.get()).get());
-    // Add a certificate with which callers that still have the replaced token
-    // trust a coordinator that uses the new token.
+    // Add a certificate of the new token's authority that the replaced token's
+    // authority has signed. With it, callers that still have the replaced token
+    // trust this coordinator.
     if (authority != authorities[0]) {
       identity.certificate += PemOf(
           AuthorityCertificate(authorities[0].get(), authority.get()).get());

@@ -69,9 +69,9 @@ absl::StatusOr<std::string> DeriveToken(const std::string& secret,
                                         const TokenGrant& grant);
 
 // Returns the principal of a caller that sends the token `given` itself,
-// without a certificate, to a coordinator with `secrets`. `now`: the time, by
-// which a derived token may have expired. Unauthenticated: `given` is none of
-// the secrets, and no valid token that was derived from one of them. Secrets
+// without a certificate, to a coordinator with `secrets`. `now`: the time at
+// which a derived token must not have expired. Unauthenticated: `given` is none
+// of the secrets, and no valid token that was derived from one of them. Secrets
 // are compared in constant time.
 absl::StatusOr<Principal> TokenPrincipal(
     const std::string& given, const std::vector<std::string>& secrets,

@@ -20,8 +20,8 @@ class BoundedReader;
 
 // Serialises the memory of the machines for a journal (proto/journal.proto).
 std::string ToBytes(const NodeMemory::Kept& kept);
-// Parses it. DataLoss: the bytes are no memory. InvalidArgument: a field is out
-// of bounds; the message names it.
+// Parses the bytes that ToBytes has made. DataLoss: the bytes are no memory.
+// InvalidArgument: a field is out of bounds; the message names it.
 absl::StatusOr<NodeMemory::Kept> MemoryFromBytes(const std::string& bytes);
 
 void ToWire(const HostJudgement& judgement, v1::Judgement* wire);

@@ -54,7 +54,8 @@ void FromWire(const v1::PairMeasurement& wire, BoundedReader* reader,
   measurement->number = wire.number();
   reader->Text("failure", wire.failure(), kMaxLineBytes, TextKind::kWords,
                &measurement->failure);
-  // NetworkCheck takes only finite, positive values for measurements.
+  // These values need no check here: NetworkCheck takes only finite, positive
+  // measurements.
   measurement->round_trip_s = wire.round_trip_s();
   measurement->bytes_per_s = wire.bytes_per_s();
   measurement->compute_s = wire.compute_s();

@@ -52,7 +52,7 @@ int ToWire(NodePhase phase);
 void FromWire(int wire, BoundedReader* reader, NodePhase* phase);
 int ToWire(Health health);
 void FromWire(int wire, BoundedReader* reader, Health* health);
-// Reads a FaultKind, whose value is its form on the wire.
+// Reads a FaultKind. The number on the wire is the enum's value.
 void FromWire(int wire, BoundedReader* reader, FaultKind* kind);
 int ToWire(StopCause cause);
 void FromWire(int wire, BoundedReader* reader, StopCause* cause);

@@ -165,8 +165,8 @@ void StoreCore::Wait(StoreClientId client, const StoreRequest& request,
   // A client waits at most once at a time: a second WAIT replaces the first.
   DropWait(client, effects);
   // In PyTorch, a blocking pop is a WAIT for one queue and then a pop, which
-  // must find an element. So if a WAIT names a single queue, elements that are
-  // offered to other clients do not count.
+  // must find an element. So a WAIT for a single queue must not end because of
+  // an element that is offered to another client.
   const bool pops =
       request.keys.size() == 1 && Find(request.keys[0]) == There::kAsQueue;
   auto kind = StoreEffects::Kind::kReply;

@@ -67,9 +67,9 @@ class WaitingList {
   size_t bytes_ = 0;
 };
 
-// Offers: a push into a queue has woken a waiting client, and an element is
-// reserved for this client until its next request, which should pop it. Holds
-// each such client and its queue.
+// Holds the clients that have an offer, and the queue of each. An offer begins
+// when a push into a queue wakes a waiting client. It reserves an element for
+// this client until its next request, which should pop the element.
 class OfferList {
  public:
   // Approximate memory of one offer, in addition to the bytes of the queue's
@@ -122,8 +122,8 @@ class BarrierList {
   void Add(StoreClientId client, std::string_view key, int64_t world);
 
   // Removes and returns the clients that are released when `count` clients have
-  // arrived. Clients with a smaller world size come first, then the order of
-  // arrival counts.
+  // arrived. They are sorted by world size, smallest first, and then by
+  // arrival.
   std::vector<StoreClientId> Reached(std::string_view key, int64_t count);
 
   // Removes a waiting client. Returns its barrier; nullopt if the client was

@@ -16,8 +16,8 @@ struct BufferShare {
   // holds replies that the client has not read. Both in bytes.
   size_t bytes = 0;
   size_t outgoing = 0;
-  // The newest period of waiting requests in which the client read data, as its
-  // number (BufferBudget::wait_); 0: none.
+  // The number (BufferBudget::wait_) of the newest period in which requests
+  // waited and this client read data; 0: none.
   uint64_t read_in = 0;
 };
 

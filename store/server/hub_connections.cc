@@ -16,8 +16,8 @@ namespace muster::store {
 namespace {
 
 // Limit of a connection's unread data, beyond which the connection is closed.
-// It is needed for the data of watches and of a relay's channels: such data is
-// no reply to a request that could be held back.
+// Watches and a relay's channels need this limit: their data answers no request
+// that this server could delay.
 constexpr size_t kMaxUnread = size_t{1} << 20 | kMaxStoreReplyBytes * 2;
 
 }  // namespace

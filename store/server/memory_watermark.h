@@ -12,10 +12,10 @@ class MemoryWatermark {
   // Minimum of freed memory that is worth the system calls, in bytes.
   static constexpr size_t kLeast = size_t{32} << 20;
 
-  // Sets the memory in use to `bytes`. Returns whether freed memory is to be
-  // returned to the system now. It is if, since Falls last returned true, the
-  // memory in use has fallen by kLeast or more, and to half of its maximum or
-  // less.
+  // Sets the memory in use to `bytes`. Returns whether freed memory must be
+  // returned to the system now. Two conditions must hold since Falls last
+  // returned true. The memory in use has fallen by kLeast or more. It has
+  // fallen to half of its maximum or less.
   bool Falls(size_t bytes);
 
  private:

@@ -67,7 +67,7 @@ class ByteQueue {
 struct StoreConnection {
   enum class Role {
     kClient,
-    kRelay,  // to a relay; its bytes are frames of many clients
+    kRelay,  // a relay's connection; its bytes are frames of many clients
     // The connection from a relay to the server, to which the relay forwards
     // requests.
     kUpstream,

@@ -79,7 +79,7 @@ class ServerProcess {
 
   pid_t pid_ = -1;
   int port_ = 0;
-  // The write end of a pipe: the server exits when it is closed.
+  // The write end of a pipe. The server exits when this end is closed.
   OwnedFd held_;
 };
 

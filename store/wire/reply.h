@@ -31,11 +31,11 @@ class ReplyParser {
   // `keys`: the number of requested keys; used for MULTI_GET only.
   ReplyParser(StoreCommand command, size_t keys);
 
-  // Parses the reply at the front of `buffer`, which must hold all bytes
-  // received and not consumed, starting with those of the previous call.
-  // Returns the reply's length, which the caller then consumes, or 0 while the
-  // reply is incomplete. Commands without a reply (ReplyOf) always return 0, so
-  // do not wait for theirs.
+  // Parses the reply at the front of `buffer`. `buffer` must hold all bytes
+  // that were received and not consumed yet. So it grows from call to call
+  // until a call returns a length. Returns the reply's length, which the caller
+  // then consumes, or 0 while the reply is incomplete. For a command without a
+  // reply (ReplyOf), always returns 0; do not wait for a reply.
   //   InvalidArgument  not a reply; the connection must be closed
   absl::StatusOr<size_t> Parse(std::string_view buffer, StoreReply* reply);
 

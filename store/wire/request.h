@@ -45,7 +45,7 @@ enum class StoreCommand : uint8_t {
 enum class StoreFraming {
   kUnknown,  // Not known yet: too few bytes have arrived.
   kModern,   // PyTorch 2.1 and newer: VALIDATE comes first, SET is 1.
-  // Older PyTorch: no VALIDATE; up to GETNUMKEYS the numbers are one less.
+  // Older PyTorch: no VALIDATE; the numbers up to GETNUMKEYS are lower by one.
   kOld,
 };
 
@@ -55,7 +55,7 @@ struct ArgumentShape {
   // are values.
   size_t strings = 0;
   // If not 0: a u64 count of items follows, then this many strings for each
-  // item. An item is a key, or a key and its value; so this is 1 or 2.
+  // item. An item is a key, or a key and its value; so the number is 1 or 2.
   size_t strings_per_item = 0;
   // Size in bytes of the little-endian number at the end: 0, 4 or 8.
   size_t number_bytes = 0;
@@ -70,7 +70,7 @@ enum class ReplyShape {
   kNumber,      // i64
   kBytes,       // u64 length, bytes
   kManyBytes,   // kBytes for each requested key, without a count
-  kPopped,      // i64 previous length of the queue; bytes if it was above 0
+  kPopped,      // i64 previous length of the queue; if above 0, also kBytes
   kStringList,  // i64 count, and as many strings
 };
 

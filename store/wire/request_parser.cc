@@ -32,8 +32,8 @@ absl::StatusOr<bool> RequestParser::TakeCommand(std::string_view buffer) {
   const auto byte = static_cast<uint8_t>(buffer[0]);
   if (framing_ == StoreFraming::kUnknown) {
     // Byte 0 is VALIDATE in the modern framing and SET in the old one. The next
-    // four bytes decide: VALIDATE's magic number there is no valid length of a
-    // key.
+    // four bytes decide: in the old framing, VALIDATE's magic number would be
+    // an invalid length of a key.
     if (byte == 0 && !Has(buffer, kOpeningBytes)) return false;
     const bool magic =
         byte == 0 && ReadInteger<uint32_t>(buffer.substr(1)) == kStoreMagic;

@@ -23,11 +23,11 @@ class RequestParser {
   explicit RequestParser(StoreFraming framing)
       : framing_(framing), validated_(true) {}
 
-  // Parses one request at the front of `buffer`, which must hold all bytes
-  // received and not consumed, starting with those of the previous call.
-  // Returns the request's length, which the caller then consumes, and sets
-  // `request`, whose views refer to `buffer`; or returns 0 while the request is
-  // incomplete.
+  // Parses one request at the front of `buffer`. `buffer` must hold all bytes
+  // that were received and not consumed yet. So it grows from call to call
+  // until a call returns a length. Returns 0 while the request is incomplete.
+  // Otherwise sets `request`, whose views refer to `buffer`, and returns the
+  // request's length, which the caller then consumes.
   //   InvalidArgument    not the store's protocol; the connection must be
   //                      closed
   //   ResourceExhausted  exceeds a limit of request.h; the connection must be

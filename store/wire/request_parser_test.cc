@@ -163,8 +163,8 @@ TEST(RequestParserTest, ValidateComesOnceAndFirst) {
   EXPECT_THAT(Error(Greeting()), HasSubstr("VALIDATE comes once"));
   RequestParser old;
   StoreRequest request;
-  // The bytes are a SET in the old framing, because the length of its key is
-  // not VALIDATE's magic number. The length is far too large.
+  // This is a SET in the old framing, because VALIDATE's magic number does not
+  // follow. It is refused, because the length of its key is far too large.
   EXPECT_FALSE(old.Parse(std::string("\0\1\1\1\1\0\0\0\0", 9), &request).ok());
 }
 

@@ -38,8 +38,8 @@ import kernel_events
 _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _GPT = os.path.realpath('models/trainer/gpt')
-# The environment variable that marks each process with its job, node and start,
-# as JOB/NODE/START.
+# The environment variable that marks each process of a job. Its value is
+# JOB/NODE/START, where START is the number of the node's start.
 _MARK = 'MUSTER_CHAOS_NODE'
 # Number of steps between checkpoints. Also the number of new steps after which
 # a job counts as recovered.
@@ -52,9 +52,9 @@ _LEAST_HOSTED = 3
 # Number of steps of a job, far more than it can run. The driver stops the job
 # after its last fault.
 _STEPS = 1_000_000
-# How long a job's log may stay without a new line: _PATIENCE_S seconds, or
-# _PATIENCE_IN_STARTS times the duration of the job's start if that is longer
-# (on a busy machine).
+# Longest time in seconds for which a job's log may have no new line. On a busy
+# machine it is _PATIENCE_IN_STARTS times the duration of the job's start, if
+# that is longer.
 _PATIENCE_S = 10.0
 _PATIENCE_IN_STARTS = 15
 # The lease of a node, in seconds.
@@ -116,8 +116,9 @@ class Processes:
 
   def __init__(self, job):
     self._mark = job + '/'
-    # By session id: the mark of the launch, daemon or guardian that leads the
-    # session. Only root can read the environment of these processes.
+    # The mark of the process that leads a session, by session id. The leader is
+    # a launch, a daemon or a guardian. Only root could read the mark from the
+    # environment of some processes.
     self.sessions = {}
 
   def all(self):
@@ -136,8 +137,8 @@ class Processes:
                 if '=' in word)
       except OSError:
         continue
-      # a guardian has a session of its own, so its parent's session tells the
-      # mark
+      # A guardian has its own session. Its mark is the mark of its parent's
+      # session.
       if parent in self.sessions:
         self.sessions.setdefault(session, self.sessions[parent])
       mark = variables.get(_MARK) or self.sessions.get(session, '')
@@ -465,18 +466,18 @@ class Job:
       if fault is not planned[0]:
         last += fault.gap_s
       self._failures += fault.rounds
-      # Some faults do not block the workers: a stopped daemon, a full disk, an
-      # agent that is stopped for a short time.
+      # Add no silence for a group of faults that block no worker, such as a
+      # stopped daemon or a full disk.
       if any(other.pauses_workers for other in planned):
         group.bound_s += fault.silence_s(self._failures)
       self._agenda.at(last, lambda fault=fault: self._do(fault))
     if (self._plan.state == faults.HOSTED and
         any(fault.ends_node or fault.outlives_lease for fault in planned)):
-      # If several nodes were lost, the node that takes over may have to wait
-      # until their leases have ended.
+      # If the faults end several nodes, the node that takes over may have to
+      # wait until their leases have expired.
       group.bound_s += _LEASE_S
-    # the step numbers at which the job counts as recovered; empty: not known
-    # yet
+    # the step numbers at which the job counts as recovered; empty until they
+    # are known
     enough = []
 
     def recovered():
@@ -677,9 +678,9 @@ class Job:
     pids = [pid]
     if fault.target == faults.NODE:
       pids = self._of_node(target)
-      # Stop all processes, the agent first, before any is killed. So no process
-      # can react to the death of another one. A machine that fails behaves in
-      # this way.
+      # A machine that fails stops all its processes at once. To imitate this,
+      # stop all processes before killing any, the agent first. So none of them
+      # reacts to the death of another.
       for one in (pid, *pids):
         _send(one, signal.SIGSTOP)
       random.Random(fault.order).shuffle(pids)
@@ -695,8 +696,9 @@ class Job:
     def start_again():
       if target.mark != mark:
         return
-      # If the guardian has died, the agent ends by itself. If the agent has
-      # died, the guardian ends the workers.
+      # Do not kill the processes that are left: they end without help. An agent
+      # ends if its guardian has died, and a guardian ends the workers if the
+      # agent has died.
       left = self._processes.left(mark)
       if target.running:
         left[target.process.pid] = mark

@@ -10,7 +10,7 @@ import faults
 # The resolution of the event log's times, in seconds.
 _CLOCK_S = 0.002
 
-# Matches the reason of a round's end if it names a worker that failed only
+# Matches the reason of a round's end if the named worker may have failed only
 # because its peer was killed.
 _VICTIM = r'\brank \d+ on \S+ exit code 1\b'
 
@@ -103,7 +103,7 @@ def _rounds(group):
   if not 0 <= after - before <= allowed:
     yield (f'round {before} before and round {after} after {group}, which '
            f'explains {allowed} new rounds')
-  # Only failures of workers spend restarts. Losses of nodes do not.
+  # Only failures of workers use up restarts. Losses of nodes do not.
   payable = allowed if _may_name_victim(group) else 0
   if not 0 <= group.used_after - group.used_before <= payable:
     yield (f'{group.used_before} restarts were used before and '
@@ -133,8 +133,9 @@ def _causes(story):
     ending = [fault for fault in (group.faults if group else [])
               if fault.rounds]
     on_node = [fault for fault in ending if f'node{fault.node}' == node]
-    # If the node of the coordinator is cut off, the coordinator declares the
-    # other nodes lost.
+    # If the coordinator's own node is cut off from the network, the coordinator
+    # declares all other nodes lost. So a fault of that node explains these
+    # events.
     harming = [fault for fault in ending if fault in on_node or not node or
                fault.at_host and fault.outlives_lease]
     what = f'the event log says "{reason}" ({kind}, {node}) after {group}'

@@ -37,20 +37,19 @@ _GAP_S = (0.01, 1.5)
 # Seconds until a killed node or daemon is started again.
 _DOWN_S = (0.01, 2.0)
 _SHORTEST_STOP_S = 0.1
-# If an agent is stopped for at most this time, in seconds, it certainly keeps
-# its lease of 10 s. (Its last report may be up to 2 s older than the stop.)
+# Longest stop of an agent, in seconds, that never costs the lease. The lease
+# lasts 10 s, and the last report may be up to 2 s older than the stop.
 HARMLESS_STOP_S = 5.0
-# If a node is cut off for at most this time, in seconds, it keeps its lease.
-# TCP doubles the interval between retransmissions. So after the cut, the next
-# retransmission may take as long again.
+# Longest cut of a node's network, in seconds, that never costs the lease. TCP
+# doubles the interval between retransmissions. So the next retransmission may
+# come as long after the cut as the cut lasted.
 HARMLESS_CUT_S = 3.0
-# A guardian may be stopped for at most this time, in seconds. After 10 s its
-# agent kills it (GuardianWatch).
+# Longest stop of a guardian, in seconds, that is harmless. An agent kills a
+# guardian that has sent no sign of life for 10 s (GuardianWatch).
 HARMLESS_GUARDIAN_STOP_S = 8.0
 _SHORTEST_CUT_S = 0.5
-# Maximum delay, in seconds, of a round that follows several failures
-# (RestartBackoff::kMaxDelay). The next constant: the number of failures that
-# cause no delay.
+# Longest delay before a new round, in seconds (RestartBackoff::kMaxDelay).
+# _FREE_FAILURES is the number of failures that cause no delay.
 _MAX_BACKOFF_S = 30.0
 _FREE_FAILURES = 2
 
@@ -121,8 +120,8 @@ class Fault:
       failures: number of workers' failures in the job so far. Those in a row
         are followed by a delay.
     """
-    # The kernel closes the connections of a killed process, so the coordinator
-    # need not wait for a lease to end.
+    # Add no lease time. The kernel closes the connections of a killed process,
+    # so the coordinator notices the death at once.
     silence = self.lasts_s
     if self.act == CUT and not _SENDS_AGAIN_SOON:
       silence *= 2
@@ -175,12 +174,13 @@ def schedule(seed, faults, nodes, workers, state, longest_stop_s, acts=ACTS):
         order=rng.randrange(1 << 30),
         at_host=(state == HOSTED and target in _PARTS_OF_NODE and
                  rng.random() < _AT_HOST))
-    # Do not kill a daemon while its disk is full. Records that the daemon could
-    # not write would be lost, as documented.
+    # Do not kill a daemon while its disk is full. It would lose the records
+    # that it could not write, as documented.
     with_fill = groups and any(
         {fault.target, other.target} == {DAEMON, JOURNAL}
         for other in groups[-1])
-    # A full disk has an effect only if another fault makes the daemon write.
+    # A full disk has no effect unless the daemon writes. So the next fault
+    # joins its group and makes the daemon write.
     joins = joins or groups and groups[-1][-1].act == FILL
     if groups and joins and not with_fill:
       groups[-1].append(fault)

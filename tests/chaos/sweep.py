@@ -37,48 +37,49 @@ _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _WORKER = os.path.realpath('tests/integration/stragglers/slow_worker')
 
-# The faults. STARVED: as on a node without free memory, the agent of the killed
-# worker gets no processor for some time. MACHINE: three failures of one node,
-# and a spare node.
+# The faults. STARVED: a worker is killed, and its agent gets no processor for
+# some time, as on a node without free memory. MACHINE: one node fails three
+# times, and a spare node replaces it.
 (NONE, WORKER, STARVED, AGENT, PAUSE, HANG, PROCESSOR, DATA, LINK,
  MACHINE) = FAULTS = (
      'none', 'killed-worker', 'killed-worker-starved-agent', 'killed-agent',
      'paused-worker', 'hung-worker', 'slow-processor', 'slow-data', 'slow-link',
      'faulty-machine')
-# By fault: in which phase the rank is slow.
+# Phase of the step in which each of these faults makes a rank slow.
 _PHASES = {PROCESSOR: 'compute', DATA: 'data', LINK: 'network'}
-# The cause of the interruption that the fault brings about, and words of its
-# reason.
+# Cause of the interruption that each fault brings about, and words that its
+# reason must contain.
 _CAUSES = {WORKER: ('worker', 'killed by SIGKILL'),
            STARVED: ('worker', 'killed by SIGKILL'),
            AGENT: ('node', 'was lost'), HANG: ('hang', 'stopped'),
            signal.SIGBUS: ('worker', 'SIGBUS')}
 
-# The signals to a worker.
+# Signal that each of these faults sends to a worker.
 _SIGNALS = {WORKER: signal.SIGKILL, STARVED: signal.SIGKILL,
             PAUSE: signal.SIGSTOP, HANG: signal.SIGSTOP}
 
 # Seconds between the reports of a node.
 _REPORT_S = 1
-# Upper bound of the time in seconds until a slow rank is named: 18 of 19
-# windows, and the one in which the fault begins. The windows of two nodes whose
-# reports arrive at different times are up to 1.5 intervals long.
+# Upper bound of the time in seconds until a slow rank is named. The rank must
+# be slow in 18 of 19 windows, and the fault begins inside of one more. A window
+# is up to 1.5 report intervals long, because nodes report at different times.
 NAMED_WITHIN_S = 20 * 1.5 * _REPORT_S
-# The time in seconds in which a job without a fault is watched: each slow rank
-# would have been named.
+# Time in seconds for which a job without a fault is watched. In this time any
+# slow rank would be named.
 _WATCHED_S = 24 * _REPORT_S
 _HANG_S = 3
 _STARVED_S = 1.5
-# The time in seconds from a recovery to the next fault or status, so that the
-# nodes have reported since.
+# Seconds from a recovery to the next fault or status. In this time every node
+# reports at least once.
 _STEADY_S = 2 * _REPORT_S
-# The most elements that are reduced in a step: 3 MB, which a slow link delays.
+# Maximum number of elements that a step reduces. They have 3 MB, so that a slow
+# link delays the step.
 _MANY_ELEMENTS = 3 << 18
 _SLOW_LINK = '200mbit'
 # Limit in seconds of a wait, on a busy machine.
 _LONG_S = 120.0
-# The permitted error of a sum of times: a part of the sum, and seconds for the
-# messages on the way.
+# Permitted error of a sum of times: a fraction of the sum, plus seconds for
+# messages that have not arrived yet.
 _ERROR, _ERROR_S = 0.01, 0.1
 
 
@@ -262,7 +263,7 @@ def _interruptions(story):
   if verdict['rounds'] != len(expected) + 1:
     yield f'{verdict["rounds"]} rounds for {len(expected)} interruptions'
   for node, output in sorted(story.outputs.items()):
-    # If the job had no interruption, the verdict has no such line.
+    # The verdict has this line only if the job had an interruption.
     line = ''.join(re.findall(r'.* % productive.*', output)[-1:])
     lost = re.findall(r'(worker|node|hang) (?:on )?(\w+) [\d.]+(?:ms|s)', line)
     if set(lost) != {(cause, host) for cause, host, _ in expected}:
@@ -277,14 +278,16 @@ def _cost(story, interruption):
   if interruption['lost_seconds'] > took + _ERROR_S:
     yield (f'{interruption["lost_seconds"]:.2f} s are lost; the job had new '
            f'steps after {took:.2f} s')
-  # A new agent's time is not part of an interruption before its start.
+  # Omit the nodes whose agent was killed. The ledger of a new agent does not
+  # contain the time before its start.
   kept = {f'node{i}' for i in range(story.plan.nodes)} - {
       agent.node for agent in story.agents if agent.killed}
   spent, stalled = (
       story.after.spent(activities, kept) - story.before.spent(activities, kept)
       for activities in (('starting', 'initialising', 'recomputing', 'stopping',
                           'recovering'), ('stalled',)))
-  # A stall belongs to the interruption if it has lasted until then.
+  # A stall counts only if it lasted until the interruption. So its time is only
+  # in the upper limit.
   if not (spent * (1 - _ERROR) - _ERROR_S <= interruption['lost_node_seconds']
           <= (spent + stalled) * (1 + _ERROR) + _ERROR_S):
     yield (f'{interruption["lost_node_seconds"]:.2f} s of nodes are lost; the '
@@ -368,7 +371,7 @@ class Quota:
       return False
     try:
       for name, text in {**files, 'cgroup.procs': str(self._pid)}.items():
-        # Without O_CREAT: a file that does not exist is no control file.
+        # Do not create the file: a control file of the group already exists.
         fd = os.open(f'{group}/{name}', os.O_WRONLY)
         try:
           os.write(fd, text.encode())
@@ -637,7 +640,8 @@ def main():
   parser.add_argument('--fault', choices=FAULTS,
                       help='without it the seed decides')
   options = parser.parse_args()
-  # The processes of a job are killed at the end of this program.
+  # On SIGTERM, exit as usual, so that the job's processes are killed at the end
+  # of this program.
   signal.signal(signal.SIGTERM, lambda *_: sys.exit('SIGTERM'))
   network, why_not = enter_network()
   if why_not:

@@ -23,5 +23,6 @@ for batch in batches:
 print('rank %d of %d: losses %s' % (
     accelerator.process_index, accelerator.num_processes, ' '.join(losses)),
       flush=True)
-# PyTorch 2.15 sometimes aborts during its shutdown, under any launcher.
+# Skip PyTorch's shutdown: under any launcher, PyTorch 2.15 sometimes aborts in
+# it.
 os._exit(0)

@@ -15,7 +15,8 @@ _LATE = datetime.timedelta(seconds=60)
 
 
 def say(subject):
-  # Write the line at once: other ranks print to the same console.
+  # Write the line by a single call, because other ranks print to the same
+  # console.
   sys.stdout.write('rank %d: %s\n' % (dist.get_rank(), subject))
   sys.stdout.flush()
 

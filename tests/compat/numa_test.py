@@ -37,9 +37,9 @@ def a_machine(pick):
   nodes = sorted({cpu.node for cpu in cpus if cpu.online})
   gpus = []
   for i in range(pick.choice((1, 2, 3, 4, 8))):
-    # A GPU without a NUMA node (-1) is drawn only on machines with one node.
-    # With several nodes, Muster and PyTorch differ: Muster distributes the
-    # workers of such GPUs over the nodes, and PyTorch uses the first node
+    # A GPU without a NUMA node (-1) is generated only on machines with one
+    # node. With several nodes, Muster and PyTorch differ: Muster distributes
+    # the workers of such GPUs over the nodes, and PyTorch uses the first node
     # (docs/BINDING.md).
     node = -1 if len(nodes) == 1 and pick.random() < 0.5 else pick.choice(nodes)
     gpus.append(planted_machine.Device(f'0000:{16 * (i + 1):02x}:00.0', node,

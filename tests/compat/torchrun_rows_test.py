@@ -29,8 +29,8 @@ with timer.expires(after=0.5, scope='too late'):
   threading.Event().wait()
 print('not reached')
 '''
-# A worker that ignores SIGUSR1. Only the time-out ends it. The signal also
-# ends its first child; the second child ends with the launcher.
+# A worker that ignores SIGUSR1, so that only the time-out ends it. Its first
+# child does not ignore the signal. Its second child ends with the launcher.
 _DEAF = ('trap "echo got USR1" USR1; echo up; '
          'tail -f /dev/null --pid=$PPID & wait; '
          'tail -f /dev/null --pid=$PPID & wait; wait')
@@ -98,9 +98,9 @@ class TorchrunRows(unittest.TestCase):
         stderr=subprocess.DEVNULL) as job:
       self.assertIn('up', job.stdout.readline())
       job.send_signal(signal.SIGUSR1)
-      # TORCH_ELASTIC_SHUTDOWN_TIMEOUT=1 must take effect. Without it, Muster
-      # would wait for 30 s; so the job must end within 25 s. torchrun may
-      # take longer on a busy machine.
+      # TORCH_ELASTIC_SHUTDOWN_TIMEOUT=1 must take effect. Muster's default is
+      # 30 s, so a job that ends within 25 s shows it. torchrun gets more time,
+      # because the machine may be busy.
       said, _ = job.communicate(
           timeout=launched.LIMIT_S if launcher is _REAL else 25)
     return said, job.returncode

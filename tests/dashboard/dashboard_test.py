@@ -139,7 +139,7 @@ class Dashboard(unittest.TestCase):
     self.worker = os.path.join(self.folder, 'worker.py')
     with open(self.worker, 'w') as file:
       file.write(_WORKER)
-    # Forget the token and the page of the last test.
+    # Make the browser forget the token and the page of the previous test.
     self.browser.driver.get('about:blank')
     self.browser.complaints()
 
@@ -399,7 +399,7 @@ class Dashboard(unittest.TestCase):
     self.assertEqual(token.returncode, 0, token.stderr)
     sign_in(token.stdout.strip())
     until('the job is shown', lambda: browser.states() == ['running'] * 2)
-    # The token is in no place that other pages or servers see.
+    # The page must not leak the token: it is in no address and in no cookie.
     self.assertNotIn('muster1', browser.driver.current_url)
     self.assertEqual(browser.driver.get_cookies(), [])
     browser.driver.execute_script('sessionStorage.clear()')
@@ -445,17 +445,19 @@ class Dashboard(unittest.TestCase):
     self.nodes(endpoint, 'a-job', count=1)
     until('the job is there',
           lambda: '"a-job"' in self.ask(url, '/api/jobs')[1])
-    # Requests are refused if another site made its name resolve to this host.
+    # A foreign site can let its own host name resolve to this host. The server
+    # must refuse requests with such a host name.
     for path in ('/', '/api/jobs', '/api/events'):
       status, answer = self.ask(url, path, host='evil.example')
       self.assertIn('421', status)
       self.assertNotIn('a-job', answer)
-    # A flood of headers: the connection is closed without an answer.
+    # The server closes the connection without an answer if a request has too
+    # many headers.
     with self.assertRaises((OSError, AssertionError)):
       status, _ = self.ask(url, '/api/jobs', headers='X: y\r\n' * 20_000)
       self.assertIn('200', status)
-    # Some clients of streams read nothing, and use up all places for streams.
-    # Other requests must still get an answer.
+    # Clients that read nothing occupy all permitted event streams. Other
+    # requests must still get an answer.
     streams = []
     for _ in range(_MAX_STREAMS):
       client = self.connect(url)
@@ -480,12 +482,14 @@ class Dashboard(unittest.TestCase):
     readers = [begins(output) for _ in range(_MAX_OUTPUT_STREAMS)]
     self.assertTrue(all(readers))
     self.assertIn('503', self.ask(url, output)[0])
-    # The operators' places are free all the same.
+    # Browsers may use only some of a job's output streams, so `launch logs`
+    # still gets one.
     printed = subprocess.run(
         [_LAUNCH, 'logs', f'--endpoint={endpoint}', '--run-id=a-job'],
         env=self.environment(), capture_output=True, timeout=_TIMEOUT_S)
     self.assertEqual(printed.returncode, 0, printed.stderr)
-    # A reader that leaves is noticed, although its rank prints nothing.
+    # The server notices that a reader has disconnected, even if the rank prints
+    # nothing.
     readers.pop().close()
     until('it leaves its place', lambda: begins(output))
 

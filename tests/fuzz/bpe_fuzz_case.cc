@@ -69,7 +69,7 @@ void CheckPieces(std::string_view text) {
     next += piece.size();
   }
   MUSTER_CHECK(next == text.data() + text.size());
-  // WholePieces must return a length at which a piece of the text ends.
+  // The length that WholePieces returns must be the end of a piece.
   const size_t whole = models::WholePieces(text, text.size() / 2);
   MUSTER_CHECK(whole <= text.size());
   size_t end = 0;

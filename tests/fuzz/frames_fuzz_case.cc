@@ -3,10 +3,10 @@
 // first byte selects the kind. The rest is the bytes themselves, or edits
 // (edited_bytes.h) of valid ones. The bytes arrive in pieces.
 //
-// Aborts if accepted input changes when it is written and read again, if the
-// result of a reply depends on the sizes of the pieces, or if a receive
-// operation completes that was not begun. AddressSanitizer finds writes outside
-// of a buffer.
+// Aborts if accepted input changes when it is written and read again. Aborts if
+// the result of a reply depends on the sizes of the pieces. Also aborts if a
+// receive operation completes before it has begun. AddressSanitizer finds
+// writes outside of a buffer.
 
 #include <sys/socket.h>
 

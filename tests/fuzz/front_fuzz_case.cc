@@ -75,9 +75,8 @@ class Front {
     Apply();
   }
 
-  // Simulates an event that a service reports for a connection that gRPC has
-  // got. `what`: 0: the client is authenticated, 1: a node joins, 2: a node
-  // leaves.
+  // Simulates an event of a connection that was passed to gRPC. `what`: 0: the
+  // client is authenticated, 1: a node joins, 2: a node leaves.
   void Call(ConnectionPool::Id id, int what) {
     const auto found = connections_.find(id);
     if (found == connections_.end() || !found->second.handed_over) return;
@@ -117,8 +116,8 @@ class Front {
     const ConnectionPool::Changes changes = pool_.Apply(now_);
     for (const ConnectionPool::Id id : changes.hand_over) {
       const auto found = connections_.find(id);
-      // A connection that gRPC has got may be closed later, to make room for
-      // others.
+      // A connection that was passed to gRPC may be closed later, to make room
+      // for others.
       MUSTER_CHECK(found != connections_.end() && found->second.has_spoken &&
                    !found->second.handed_over);
       found->second.handed_over = true;

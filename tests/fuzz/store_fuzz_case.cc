@@ -23,8 +23,8 @@ namespace muster {
 namespace {
 
 constexpr size_t kMaxStoreBytes = 1 << 16;
-// Number of bytes by which the store may exceed its memory limit until it has
-// refused a request.
+// Number of bytes by which the store may exceed its memory limit before it
+// refuses a request.
 constexpr size_t kSlack = 1 << 12;
 constexpr size_t kMaxHeldBytes = 1 << 14;
 constexpr store::StoreClientId kUpstream = 0;

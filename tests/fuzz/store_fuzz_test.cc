@@ -110,8 +110,8 @@ constexpr size_t kBudget = size_t{8} << 20;
 void SendHalves(int port) {
   constexpr size_t kHalf = size_t{1} << 20;
   constexpr int kClients = 7 * kBudget / kHalf;
-  // The server reads half a request in at most 16 turns of its event loop, and
-  // each reply to the honest client takes one turn.
+  // The server reads half a request in at most 16 turns of its event loop. Each
+  // reply to the honest client takes one turn.
   constexpr int kTurns = 16;
   std::string half;
   store::AppendRequest({.command = store::StoreCommand::kSet,

@@ -54,8 +54,8 @@ void CheckPrintable(const std::string& text) {
     return (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
   })) << text;
   MUSTER_CHECK(agent::ValidUtf8(text) == text) << text;
-  // Find the C1 control characters (0x80 to 0x9f) in UTF-8. One of them begins
-  // an escape sequence.
+  // Find the C1 control characters (0x80 to 0x9f) in UTF-8. A terminal may take
+  // them for the beginning of an escape sequence.
   for (size_t at = 0; (at = text.find('\xc2', at)) != std::string::npos; ++at) {
     MUSTER_CHECK(static_cast<unsigned char>(text[at + 1]) > 0x9f) << text;
   }
@@ -92,8 +92,8 @@ void FuzzProgress(std::string_view datagram) {
                    link.limited <= kTenYears);
     }
   }
-  // The SDK sends these without a call of the program. So they do not show that
-  // the program makes progress.
+  // The SDK sends these values by itself, without a call by the program. So
+  // they must not count as progress of the program.
   agent::ProgressMessage measured = message;
   measured.alive = false;
   agent::Append(agent::ParseProgress("OWN_NS=1\nLINKS_NS=3:7\nSENT_BYTES=9"),

@@ -113,7 +113,8 @@ BOOL_ALLOWED = {
     'rendezvous/wire/bounded_reader.h': 'the bool is what the message holds',
 }
 
-# Headers with functions that no code of the project calls, and who calls them.
+# Headers with functions that no code of the project calls. The value says what
+# calls them.
 CALLED_BY_OTHERS = {
     'models/kernels/aligned_floats.h': 'std::vector calls its allocator',
 }
@@ -148,8 +149,8 @@ MUTEX_ALLOWED = {
 }
 
 _BOOL_PARAMETER = re.compile(r'[(,]\s*(?:const\s+)?bool\s*(?:\w+\s*)?[,)=]')
-# Patterns with a forbidden name are written in two halves, so that this file
-# does not violate its own rules.
+# Write each pattern with a forbidden name in two halves, so that this file does
+# not violate its own rules.
 _SCOPE = re.compile(
     r'namespace\s+(?P<namespace>[\w:]+)\s*{|'
     r'\b(?:enum\s+class|enum|class|struct|union)\s+(?:\[\[\w+\]\]\s*)?'
@@ -403,8 +404,8 @@ def _defined_types(code):
     namespace, kind = match.group('namespace'), match.group('type')
     if kind and all(scope is not None for scope in scopes):
       yield '::'.join(scopes + [kind])
-    # None marks a type or a function. A type inside of it cannot collide with
-    # types elsewhere, so it is not yielded.
+    # None stands for a type or a function. Types inside of it are not yielded,
+    # because they cannot collide with other types.
     scopes.append(namespace if namespace else None)
 
 

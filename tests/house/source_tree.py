@@ -9,8 +9,8 @@ import re
 Source = collections.namedtuple('Source', 'path text code')
 
 _SKIPPED_FOLDERS = {'.git', '__pycache__'}
-# Files that are skipped: tools/compile_commands writes this one for one
-# machine, and git ignores it.
+# Files that are not part of the source tree. tools/compile_commands generates
+# this file, and git ignores it.
 _SKIPPED_FILES = {'compile_commands.json'}
 _TEXT_ENDINGS = ('.h', '.cc', '.inc', '.cu', '.c', '.py', '.sh', '.bzl', '.proto',
                  '.md', '.yaml', '.yml', '.json', '.txt', '.service')

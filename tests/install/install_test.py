@@ -233,8 +233,8 @@ class Libraries(unittest.TestCase):
                      [])
 
   def test_the_static_one_defines_our_namespace_only(self):
-    # All strong symbols must be in the namespace. Weak symbols (templates,
-    # inline functions) may belong to any library.
+    # All strong symbols must be in the namespace muster. Weak symbols
+    # (templates, inline functions) may belong to any library.
     names = self.symbols('--defined-only', '--extern-only', self.lib + '.a')
     strong = re.findall(r'(?m)^[0-9a-f]+ [TDBRC] (.*)$', names)
     self.assertGreater(len(strong), 100)

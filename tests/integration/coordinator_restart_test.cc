@@ -113,7 +113,7 @@ TEST_F(CoordinatorRestart, ADrainedNodeStaysAwayAndACancelHolds) {
   EXPECT_EQ(a->ExitCode(), 128 + SIGTERM) << a->Output();
 }
 
-// Starts a daemon without --state-dir, which writes its decisions to an event
+// Starts a daemon that has no --state-dir and writes its decisions to an event
 // log. Also starts a process that prints this log.
 class CoordinatorRestartWithoutState : public CoordinatorRestart {
  protected:
@@ -164,8 +164,8 @@ TEST_F(CoordinatorRestartWithoutState, TheBudgetIsNotGrantedAgain) {
   });
 }
 
-// The restarted daemon begins without state, although the agents know the epoch
-// of the killed daemon.
+// The daemon's state is removed before its restart. The agents still know the
+// epoch of the killed daemon.
 TEST_F(CoordinatorRestartWithoutState, AStateThatWasRemovedStopsNoWorker) {
   const std::string state = folder_ + "/state";
   LocalCluster cluster(kWorker, {"--state-dir=" + state});

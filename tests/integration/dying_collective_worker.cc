@@ -1,7 +1,6 @@
-// A worker for a job of three ranks, in which rank 1 is killed during an
-// all_reduce of all ranks. No rank can complete the all_reduce before that: the
-// others need rank 0's values, and rank 0 is stopped in it before rank 1
-// begins.
+// A worker for a job of three ranks. Rank 1 is killed during an all_reduce of
+// all ranks. Before rank 1 begins the all_reduce, rank 0 is stopped inside of
+// it. So no rank can complete it, because all ranks need rank 0's values.
 
 #include <signal.h>
 #include <unistd.h>

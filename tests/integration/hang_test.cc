@@ -130,9 +130,9 @@ TEST(Hang, IsShownByTheInstalledTools) {
   EXPECT_NE(explained, shown) << output;
 }
 
-// All workers stop reporting within milliseconds, because they wait for a
-// worker that a signal has stopped. The stopped worker must be named. The test
-// runs one job per rank, in which this rank is stopped.
+// A signal stops one worker. The others wait for it, so all workers stop
+// reporting within milliseconds. The stopped worker must be named. The test
+// runs three jobs, and stops another rank in each.
 TEST(Hang, OfMutuallyWaitingWorkersTheStoppedOneIsNamed) {
   std::vector<std::unique_ptr<Subprocess>> launches;
   for (int rank = 0; rank < 3; ++rank) {

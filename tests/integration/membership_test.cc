@@ -88,9 +88,9 @@ TEST(Membership, SurvivorsContinueWithoutAKilledAgent) {
   EXPECT_THAT(b->Lines("restart=0 "), SizeIs(2));
 }
 
-// A worker fails because another node has died, but the coordinator receives
-// the failure first. The job has no restart left. It needs none, because the
-// loss of a node spends none.
+// A node dies, and a worker of another node fails because of it. The
+// coordinator receives the worker's failure first. The job has no restart left,
+// but the loss of a node uses none.
 TEST(Membership, AFailureReportedBeforeTheLossThatCausedItUsesNoRestart) {
   LocalCluster cluster;
   const std::vector<std::string> flags = {

@@ -165,7 +165,8 @@ TEST_F(Preemption, AFailedHookIsOnlyReported) {
               HasSubstr("--on-preempt failed: no bucket (exit code 3)"));
 }
 
-// Code 75 (EX_TEMPFAIL) is also the exit code of `launch` for a preempted job.
+// A worker exits with 75 (EX_TEMPFAIL) in a preempted job. `launch` must not
+// count this as a failure.
 TEST_F(Preemption, AWorkersExitCode75DoesNotFailAPreemptedJob) {
   const std::string gone = folder_ + "/gone";
   auto launch = Standalone({"--nproc-per-node=2", "--signals-to-preempt=USR1",
@@ -191,8 +192,8 @@ TEST_F(Preemption, AHookThatTimesOutIsNamed) {
   ASSERT_TRUE(launch->Printed("up rank=0"));
   launch->Signal(SIGUSR1);
   EXPECT_EQ(launch->ExitCode(), kPreempted);
-  // The agent's deadline and that of the --on-preempt command end at the same
-  // time. So either message may be printed.
+  // The agent's time limit and the limit of the --on-preempt command expire at
+  // the same time. So either message may be printed.
   EXPECT_THAT(launch->Output(),
               AnyOf(HasSubstr("--on-preempt was ended before it was done: its "
                               "time is over"),

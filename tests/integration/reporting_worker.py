@@ -72,8 +72,8 @@ def main():
   if sys.argv[1] == 'together':
     meeting = Meeting(sys.argv[2])
     meeting.wait()
-    # After a rank's first report with a step, silence counts as a hang. So all
-    # ranks meet before any of them sends this report.
+    # All ranks must meet before any rank sends its first step. After this
+    # report, waiting for another rank would count as a hang.
     agent.send(b'STEP=6\n')
     print('together rank=%d pid=%d .' % (RANK, os.getpid()), flush=True)
     report_together(meeting)

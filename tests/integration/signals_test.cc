@@ -21,7 +21,7 @@ TEST(Signals, CtrlCAtOneNodeStopsAllNodes) {
   a->Signal(SIGINT);
   EXPECT_EQ(a->ExitCode(), 128 + SIGINT);
   EXPECT_EQ(b->ExitCode(), 128 + SIGINT);
-  // SIGINT to one node must have reached the workers of both nodes.
+  // SIGINT to node a must have reached the workers of both nodes.
   EXPECT_THAT(a->Lines("] caught"), SizeIs(1));
   EXPECT_THAT(b->Lines("] caught"), SizeIs(1));
 }
@@ -33,8 +33,8 @@ TEST(Signals, ASignalIgnoredAtTheStartStaysIgnored) {
                      "--standalone", "--signals-to-forward=SIGUSR1", kWorker,
                      "catch", "USR1"});
   ASSERT_TRUE(launch.Printed("ready rank="));
-  // The kernel delivers the lowest signal number first. If SIGHUP and SIGQUIT
-  // were not ignored, `launch` would handle them before SIGUSR1.
+  // The kernel delivers the lowest signal number first. So if `launch` did not
+  // ignore SIGHUP and SIGQUIT, it would handle them before SIGUSR1.
   launch.Signal(SIGHUP);
   launch.Signal(SIGQUIT);
   launch.Signal(SIGUSR1);
@@ -46,9 +46,9 @@ TEST(Signals, AnIgnoredSignalIsIgnoredByTheWorkersToo) {
   Subprocess launch({"sh", "-c", "trap '' HUP; exec \"$@\"", "sh", kLaunch,
                      "--standalone", "grep", "SigIgn", "/proc/self/status"});
   EXPECT_EQ(launch.ExitCode(), 0) << launch.Output();
-  // The lowest bits of SigIgn show that only SIGHUP is ignored. Bits 31 and 32
-  // may also be set: they are signals of the C library, which the program that
-  // runs the tests may ignore.
+  // The last digits of SigIgn show that only SIGHUP is ignored. Higher digits
+  // may differ: the program that runs the tests may ignore signals 32 and 33 of
+  // the C library.
   EXPECT_THAT(launch.Output(), HasSubstr("0000001\n"));
 }
 

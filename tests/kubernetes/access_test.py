@@ -53,8 +53,8 @@ def coordinators_host(owner):
   if owner['kind'] == 'Job':
     return '%s-0.%s' % (name, environment(owner)['MUSTER_SERVICE']['value'])
   if owner['kind'] == 'JobSet':
-    # The value that the JobSet controller writes into
-    # jobset.sigs.k8s.io/coordinator.
+    # The JobSet controller builds the host name in the same way, and writes it
+    # into the annotation jobset.sigs.k8s.io/coordinator.
     first = owner['spec']['coordinator']
     return '%s-%s-%d-%d.%s' % (
         name, first['replicatedJob'], first['jobIndex'], first['podIndex'],
@@ -100,7 +100,7 @@ class Certificates(unittest.TestCase):
         self.assertTrue(run_id(agents).startswith(job + '-'))
         self.assertIn('client auth', nodes['usages'])
         for one in made.values():
-          # X.509 allows a common name 64 characters.
+          # In X.509 a common name has at most 64 characters.
           self.assertLessEqual(len(one['commonName']), 64)
 
   def test_agents_cannot_pass_for_rendezvousd(self):
@@ -124,8 +124,8 @@ class Certificates(unittest.TestCase):
           pod = pod_of(owner)
           mount, = [m for m in pod['containers'][0]['volumeMounts']
                     if m['name'] == 'tls']
-          # The mount must not have a subPath. With one, the pod would see the
-          # first certificate for ever.
+          # The mount must not have a subPath: the pod would never see a renewed
+          # certificate.
           self.assertEqual(set(mount), {'name', 'mountPath', 'readOnly'})
           self.assertIs(mount['readOnly'], True)
           self.assertEqual(tls_volume(owner)['defaultMode'], 0o440)
@@ -296,7 +296,8 @@ class NetworkPolicies(unittest.TestCase):
         other = Pod({**agent.labels, 'app.kubernetes.io/instance': 'other'})
         self.assertFalse(is_allowed(policies, other, agent, WORKERS))
         self.assertFalse(is_allowed(policies, other, coordinator, PROBES))
-        # The chart creates a rendezvousd for each release.
+        # The plain manifests share a rendezvousd; the chart creates one for
+        # each release.
         is_shared = ('app.kubernetes.io/instance' not in coordinator.labels)
         self.assertEqual(is_shared, name in (
             'elastic', 'elastic-gpu.yaml', 'elastic-state.yaml',
@@ -326,8 +327,7 @@ class NetworkPolicies(unittest.TestCase):
       if not name.endswith('-everything.yaml'):
         continue
       with self.subTest(name):
-        # The ports of the chart's example: the default one, and the two that it
-        # sets.
+        # The chart's example names etcd at these ports: 2379 is the default.
         for port in (2379, 2381):
           for source in (agent, coordinator):
             is_given = source is coordinator and 'etcd' in name

@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 CHART = os.path.join(HERE, '..', '..', 'deploy', 'kubernetes', 'helm', 'muster')
 RENDERED = os.path.join(HERE, 'rendered')
 
-# Values of the chart, one for each setting that all kinds of jobs have.
+# Chart values for all kinds of jobs, one for each setting.
 _COMMON = {
     'gpus': 8, 'tokenSecret': 'trainer-token', 'flags': ['--max-restarts=3'],
     'args': ['train.py', '--steps', '1000'],
@@ -54,7 +54,7 @@ _WHOLE_ETCD = {
     'prefix': 'lab/trainer', 'replicas': 3, 'existingSecret': 'etcd-client',
     'secretKeys': ['ca.crt', 'tls.crt', 'tls.key', 'user']}
 MODES = ['job', 'jobset', 'elastic']
-# By mode: values of the chart, one for each setting.
+# By kind of job: chart values in which every setting has a value.
 EVERYTHING = {
     mode: dict(_COMMON, mode=mode, **(
         {'coordinator': {'state': _STATE}} if mode == 'elastic' else {}))
@@ -63,7 +63,8 @@ EVERYTHING = {
 CASES = {mode + suffix: values for mode in MODES
          for suffix, values in [('', {'mode': mode}),
                                 ('-everything', EVERYTHING[mode])]}
-# Several rendezvousd with their state in etcd, instead of one with a volume.
+# Also render several rendezvousd with their state in etcd, instead of one with
+# a volume.
 CASES.update({
     'elastic-etcd': {'mode': 'elastic', 'coordinator': {'etcd': _ETCD}},
     'elastic-etcd-everything': dict(_COMMON, mode='elastic',

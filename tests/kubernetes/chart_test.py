@@ -303,8 +303,8 @@ class Chart(unittest.TestCase):
       self.assertNotIn('keeps no state', shown)
     shown = notes(mode='elastic', coordinator={'etcd': {'endpoints': ['a']}})
     self.assertIn('keeps its state in etcd://a/muster/default/trainer,', shown)
-    # kubectl may forward the port of a standby pod, so the command must run
-    # inside a pod.
+    # kubectl could forward the port of a standby pod, so users must run the
+    # command inside of a pod.
     self.assertIn('-- launch status', shown)
     self.assertNotIn('port-forward', shown)
 
@@ -346,7 +346,7 @@ class Chart(unittest.TestCase):
       self.assertEqual(monitors[0]['spec']['selector'],
                        {'matchLabels': selected})
       self.assertEqual(services[0]['spec']['selector'], selected)
-      # All pods of the release have this label and the port.
+      # Every pod must have this port, whether metrics are enabled or not.
       for thing in self.objects({'mode': mode}):
         pod = pod_of(thing)
         if pod:
@@ -392,8 +392,8 @@ class Chart(unittest.TestCase):
         self.assertEqual(done.error, '')
         return done.text
       with self.subTest(mode):
-        # kubectl follows the logs of ended pods, too. So it makes more requests
-        # than there are pods.
+        # kubectl needs a request for each pod's log, even of ended pods. So the
+        # limit must exceed the number of running pods.
         self.assertIn('--max-log-requests=1000', notes())
         self.assertIn('MUSTER_COORDINATOR=localhost:29400 launch status',
                       notes())
@@ -437,7 +437,7 @@ class Chart(unittest.TestCase):
     for nodes in (2, 4):
       _, agents = self.rendered(mode='elastic', nodes=nodes)
       self.assertEqual(agents['spec']['replicas'], nodes)
-    # minNodes and maxNodes do not limit the other kinds of jobs.
+    # In jobs that are not elastic, minNodes and maxNodes do not limit `nodes`.
     self.assertEqual(self.rendered(nodes=8)[1]['spec']['completions'], 8)
 
   def test_a_run_has_an_id_of_its_own_that_its_pods_keep(self):

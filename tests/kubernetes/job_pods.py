@@ -38,9 +38,8 @@ class JobPods:
       self._terminating.append((index, self.running[index]))
     pod = self._start(index)
     self.running[index] = pod
-    # A headless Service with publishNotReadyAddresses resolves a pod's name
-    # from the moment the pod has an address until it ends. So for a while one
-    # name has two addresses.
+    # With publishNotReadyAddresses, a headless Service resolves a pod's name
+    # until the old pod has ended. So for a while one name has two addresses.
     self._cluster.add_name(self._name(index), pod)
     return pod
 

@@ -38,8 +38,7 @@ class Schemas:
     for version, own in kubernetes['versions'].items():
       definitions = {**kubernetes['common'], **own, **custom}
       for kind in definitions:
-        # a kind, such as "batch/v1 Job"; names of other definitions have no
-        # blank
+        # Only the names of kinds, such as "batch/v1 Job", contain a blank.
         if ' ' in kind:
           schema = {**definitions[kind], '$defs': definitions}
           self._validators[version, kind] = jsonschema.Draft7Validator(schema)
@@ -84,8 +83,8 @@ def _twice(root, schema, thing, path):
       keys = schema.get('x-kubernetes-list-map-keys')
       if not keys or not isinstance(value, dict):
         continue
-      # Some keys identify a list's elements. Of these keys, only `protocol` has
-      # a default value.
+      # Elements of a list with equal values of these keys are duplicates.
+      # `protocol` is the only such key with a default value.
       own = tuple(value.get(key, 'TCP' if key == 'protocol' else None)
                   for key in keys)
       if own in seen:

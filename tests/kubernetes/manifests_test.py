@@ -138,7 +138,8 @@ class Consistency(unittest.TestCase):
           if pod and service['spec']['selector'].items() <= labels.items():
             chosen.append(pod)
         with self.subTest(name=name, service=service['metadata']['name']):
-          # Metrics are served by all pods, the coordinator's included.
+          # The Service for metrics selects all pods, including the
+          # coordinator's.
           if service['metadata']['name'].endswith('-metrics'):
             self.assertEqual(len(chosen), sum(map(bool, map(pod_of, things))))
           else:
@@ -278,7 +279,8 @@ class State(unittest.TestCase):
       with self.subTest(name):
         pod = pod_of(deployment)
         probe = pod['containers'][0]['startupProbe']
-        # rendezvousd reads its journal before it answers probes.
+        # The startup probe must allow enough time: rendezvousd reads its
+        # journal before it answers probes.
         self.assertGreaterEqual(
             probe['periodSeconds'] * probe['failureThreshold'],
             limits['open_within'] + 10)
@@ -344,13 +346,13 @@ class SharedState(unittest.TestCase):
             'rollingUpdate': {'maxSurge': 1, 'maxUnavailable': 0}})
         budget, = chosen['PodDisruptionBudget']
         self.assertEqual(budget['spec']['maxUnavailable'], 1)
-        # A PodDisruptionBudget counts ready pods. If the standbys were not
-        # ready, the leader could never be evicted. An update would then never
+        # A PodDisruptionBudget counts ready pods. If standbys were not ready,
+        # Kubernetes could never evict the leader, and an update would never
         # end.
         probe = pod_of(deployment)['containers'][0]['readinessProbe']
         self.assertEqual(probe['httpGet']['path'], '/livez')
-        # If etcd refuses a pod, the pod ends after its first read of etcd. So
-        # it must not count as available before that.
+        # rendezvousd exits if its first read of etcd is refused. So a pod must
+        # not count as available before the time limit of this read.
         seconds = re.search(
             r'kFirstReadTimeout = std::chrono::seconds\((\d+)\)',
             read(os.path.join(ROOT, 'rendezvous', 'etcd',
@@ -372,8 +374,8 @@ class SharedState(unittest.TestCase):
         pod = pod_of(deployment)
         container = pod['containers'][0]
         mount, = [m for m in container['volumeMounts'] if m['name'] == 'etcd']
-        # The mount must not have a subPath. With one, the pod would see the
-        # first certificate for ever.
+        # The mount must not have a subPath: the pod would never see a renewed
+        # certificate.
         self.assertEqual(set(mount), {'name', 'mountPath', 'readOnly'})
         self.assertIs(mount['readOnly'], True)
         secret, = [v['secret'] for v in pod['volumes'] if v['name'] == 'etcd']

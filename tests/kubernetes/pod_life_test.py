@@ -97,7 +97,7 @@ class PodLife(pod_case.PodCase):
 
   def test_probes_tell_the_truth(self):
     late = self.job_pod(1, nodes=2)
-    # The coordinator's name resolves to an address without a listener.
+    # Let the coordinator's name resolve to an address on which nothing listens.
     self.cluster.set_name('trainer-0.trainer', self.cluster)
     pods.wait_until('it answers', lambda: late.probe('/livez'))
     self.assertEqual(late.probe('/livez'), (200, 'ok\n'))
@@ -121,7 +121,7 @@ class PodLife(pod_case.PodCase):
     replaced = self.job_pod(1)
     self.assertNotEqual(replaced.address, started[1].address)
     replaced.wait_for('rank 1 of 3 works')
-    # The other pods continue in a second round, and no restart is spent.
+    # The other pods continue in a second round.
     for pod in (started[0], started[2]):
       pods.wait_until('a second round',
                       lambda: pod.log().count('of 3 works') >= 2)
@@ -133,8 +133,8 @@ class PodLife(pod_case.PodCase):
       pod.wait_for('of 3 works')
     started[0].kill()
     replaced = self.job_pod(0)
-    # Only now the name resolves to the new pod's address. Before, it had the
-    # old address.
+    # Until now the name has resolved to the old pod's address. Let it resolve
+    # to the new one.
     self.cluster.set_name('trainer-0.trainer', replaced)
     replaced.wait_for('of 3 works')
     self.finish([replaced, started[1], started[2]])
@@ -216,7 +216,7 @@ class PodLife(pod_case.PodCase):
     for turn, end in enumerate([pods.Pod.kill, pods.Pod.evict]):
       end(leader)
       leader.exit_code()
-      # The name resolves to the lost pod until the next leader is ready.
+      # In the cluster's DNS, the name still resolves to the lost pod.
       standby.wait_for('listening on')
       self.assertIn('goes on with 1 job of etcd://etcd:2379/muster/default/',
                     standby.log())
@@ -313,8 +313,8 @@ class PodLife(pod_case.PodCase):
     signals = '--signals-to-forward=SIGUSR1'
     pod = self.job_pod(0, nodes=1, flags=[signals], ORPHAN='1')
     pod.wait_for('of 1 works')
-    # The orphan ends by itself and must be reaped. The agent, its guardian and
-    # the worker remain.
+    # The orphan ends by itself, and process 1 must reap it. Three processes
+    # remain: agent, guardian and worker.
     pods.wait_until('no zombie is left', lambda: pod.states() and
                     'Z' not in pod.states() and len(pod.states()) == 3)
     pod.signal(signal.SIGUSR1)
@@ -324,8 +324,8 @@ class PodLife(pod_case.PodCase):
     self.succeeded = True
 
   def test_single_node_runs_on_any_loopback_address(self):
-    # With one node, no other node's address is looked up. When lo comes up, the
-    # kernel adds 127.0.0.1 and ::1.
+    # A job with one node must not look up addresses of nodes. The kernel adds
+    # 127.0.0.1 and ::1 when lo comes up, and the commands remove some of them.
     for addresses, master in [
         ('', '127.0.0.1'), ('ip addr del 127.0.0.1/8 dev lo;', '::1'),
         ('ip addr flush dev lo; ip addr add 10.1.2.3/32 dev lo;', '10.1.2.3')]:

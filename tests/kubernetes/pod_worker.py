@@ -42,8 +42,8 @@ def wait_for_word(*words):
   returns it."""
   pipes = {}
   for word in words:
-    # A worker only polls for the word and does not read it. So the other
-    # workers see it, too.
+    # The worker polls the pipe but does not read the word, so that the other
+    # workers see the word, too.
     pipe = os.open('/srv/share/' + word, os.O_RDONLY | os.O_NONBLOCK)
     pipes[pipe] = word
   poll = select.poll()

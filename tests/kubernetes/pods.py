@@ -33,9 +33,9 @@ _USER = 10001  # the same user id as in the manifests
 
 _news = threading.Condition()  # notified when a pod has printed a line
 
-# The script that a pod's first process runs before it executes the program. It
-# reports its start, waits for its network interface, and then sets up its
-# container (mounts, root folder, user).
+# The shell script of a pod's first process. It reports its start, waits for its
+# network interface, sets up its container (mounts, root folder, user), and
+# executes the program.
 _SETUP = r'''
 echo 'pod: here'
 read -r go
@@ -79,12 +79,11 @@ def wait_until(what, condition):
 class Cluster:
   """The simulated cluster: a network bridge, a DNS, and the pods."""
 
-  # number of addresses that all clusters have given so far; each pod gets a new
-  # address
+  # number of addresses given so far in all clusters; each pod gets a new one
   _addresses = 0
   _bridge = None  # the bridge that all clusters share
 
-  # address of this end of the bridge, which belongs to no pod
+  # address of the test's own end of the bridge; no pod has it
   address = '10.77.0.1'
 
   def __init__(self, programs):
@@ -246,8 +245,8 @@ class Pod:
     try:
       code = self._process.wait(PATIENCE)
       self._reader.join(PATIENCE)
-      # unshare waits for process 1. If process 1 was killed, unshare's exit
-      # code is wrong.
+      # unshare waits for the pod's process 1. If process 1 was killed, unshare
+      # does not return the right exit code.
       return 128 + signal.SIGKILL if self._killed else code
     except subprocess.TimeoutExpired:
       raise AssertionError('%s did not end within %g s' % (

@@ -220,13 +220,13 @@ class Metrics(unittest.TestCase):
         f'muster_gpu_xids_total{{{gpu},kind="hardware"}} 1',
         f'muster_gpu_clock_limited{{{gpu},reason="hardware_thermal"}} 1',
         'muster_gpu_up{gpu="0",UUID="GPU-0"} 1')
-    # What GPU 0 does not report is absent.
+    # The page must not contain metrics that GPU 0 does not report.
     self.assertNotIn('muster_gpu_power_watts{gpu="0"', page)
     self.assertNotIn('muster_gpu_last_xid{gpu="0"', page)
     xid = 'GPU 1 (GPU-1): XID 79, hardware: the GPU has fallen off the bus'
     self.assertIn(xid, self.finish(job))
-    # The coordinator has counted the XID against the machine.
-    # One folder, and the link to it.
+    # The coordinator must have counted the XID as a fault of the machine.
+    # `latest` is a link to the only log folder.
     events, = set(map(os.path.realpath,
                       glob.glob(os.path.join(logs, '*', 'events.jsonl'))))
     with open(events, encoding='utf-8') as file:
@@ -258,7 +258,8 @@ class Metrics(unittest.TestCase):
                       self.page_when(url)).group(1)
       mapped = os.path.join(jobs, '1')
       until('no file of the GPU', lambda: _text_of(mapped) == run + '\n')
-      # GPU 0 is not visible to the job, and GPU 5 is not of this node.
+      # There is no file for GPU 0, which is not visible to the job. File 5
+      # stays, because this node has no GPU 5.
       self.assertEqual(sorted(os.listdir(jobs)), ['1', '5'])
       if kill:
         job.kill()

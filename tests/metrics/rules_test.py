@@ -156,9 +156,8 @@ class Rules(unittest.TestCase):
                      {alert[0] for alert in generate.ALERTS})
     for alert, series, minute, fires in _CASES:
       with self.subTest(alert=alert, series=series):
-        # Without a list of expected alerts, promtool demands that none fires.
-        # If an expected alert has wrong labels, promtool prints the actual
-        # alert.
+        # With an empty exp_alerts, promtool succeeds only if the alert does not
+        # fire. If it fires, promtool prints its labels.
         code, said = self._run({
             'rule_files': [os.path.realpath(generate.ALERTS_FILE)],
             'evaluation_interval': '1m',

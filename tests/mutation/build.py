@@ -19,9 +19,9 @@ _FLAGS = ['-std=c++20', '-O0', '-w', '-I.']
 _LINKER = ['-fuse-ld=gold'] if shutil.which('ld.gold') else []
 _GTEST = ['-l:libgmock_main.a', '-l:libgmock.a', '-l:libgtest.a']
 
-# A test program. `units`: the code that it tests (sources and their tests). The
-# other fields: further sources, and libraries. Small programs link and run
-# fast. For a mutant, only the programs that contain its file run.
+# A test program. `units`: sources that it tests, and their tests. `linked`:
+# further sources. `libraries`: linker flags. For a mutant, only the programs
+# run that contain its file. So many small programs are faster than a large one.
 _Suite = collections.namedtuple('_Suite', 'name units linked libraries')
 
 _PROTOCOL = ('rendezvous/protocol/job_spec.cc',

@@ -8,7 +8,7 @@ _SERVER = 'rendezvous/server'
 _TLS = 'rendezvous/tls'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- which connection is closed
+    # --- the choice of the connection that is closed if there are too many
     ('a connection that has gone stays with its network', _NET,
      'ConnectionCrowd::Remove', 'do share erase id', DROP),
     ('a network keeps its place among the sizes', _NET, 'ConnectionCrowd::Add',

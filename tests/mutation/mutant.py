@@ -139,7 +139,7 @@ def _term_with(words, text, begin, end):
 def _terms(found):
   """Yields the ranges of tokens between && and ||, at every depth of brackets.
   """
-  # for each depth of brackets: the beginnings of its terms so far
+  # for each open bracket: where its operands of && and || begin
   opened = [[0]]
   for i, token in enumerate(found + [None]):
     if token is None or token.text in (')', ']', '}'):

@@ -31,8 +31,8 @@ def todays(all_mutants):
           if zlib.crc32(mutant.name.encode()) % _DAYS == _DAY]
 
 
-# By name of each mutant that is tested today: its change, and the programs that
-# noticed it.
+# The mutants that are tested today, by name: the changed code (_CHANGES), and
+# the programs that noticed it (_KILLERS).
 _CHANGES = {}
 _KILLERS = {}
 

@@ -15,9 +15,9 @@ import mutant as mutant_lib
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
 
-# Time limit of a program with a mutant: this time, or ten times the program's
-# time without a mutant if that is longer. If a mutant exceeds the limit, it
-# counts as noticed.
+# Minimum time limit of a program with a mutant. The limit is ten times the
+# program's time without a mutant if that is longer. A mutant that exceeds the
+# limit counts as noticed.
 _MIN_TIMEOUT_SECONDS = 60
 _UNCHANGED_TIMEOUT_SECONDS = 900
 

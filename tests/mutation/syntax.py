@@ -70,7 +70,8 @@ class _Reader:
     return self._partner.get(i, len(self._tokens)) + 1
 
   def _span(self, begin, end):
-    # If a bracket is never closed, the statement ends with the text.
+    # The text may end before a bracket is closed. The statement then ends with
+    # the text.
     end = min(end, len(self._tokens))
     return self._tokens[min(begin, end - 1)].start, self._tokens[end - 1].end
 
@@ -79,7 +80,7 @@ class _Reader:
              for part in (whole, head, value)]
     self.found.append(Statement(function, kind, *spans))
 
-  # --- reading outside of functions
+  # --- parsing outside of functions
 
   def read_scope(self, i, scope):
     """Reads declarations up to the end of the scope that `i` is in."""
@@ -144,7 +145,7 @@ class _Reader:
         i = self._after(i) if self._text(i) == '(' else i + 1
     return i
 
-  # --- reading inside of functions
+  # --- parsing inside of functions
 
   def _read_block(self, i, function):
     end = self._partner.get(i, len(self._tokens))

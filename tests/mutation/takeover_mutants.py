@@ -109,7 +109,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if takeover', FALSE),
     ('takeover: known spares replace a majority', _JOB, 'IsKnownSpare',
      'return', FALSE),
-    # --- the assemblies of two standbys
+    # --- nodes that gather at two standbys
     ('takeover: the larger assembly goes to the smaller', _TAKEOVER,
      'Standby::Meet', 'if is_first', without('is_first')),
     ('takeover: equal assemblies exchange their nodes', _TAKEOVER,

@@ -108,9 +108,8 @@ absl::StatusOr<std::unique_ptr<Hosts>> Hosts::Make(int count) {
     s = tunnel.status();
     if (s.ok()) tunnels.push_back(*std::move(tunnel));
   }
-  // Returns the thread to its former network namespace. EPERM does no harm: it
-  // means that unshare has failed before, so the thread has not left the
-  // namespace.
+  // Return the thread to its former network namespace. EPERM does no harm:
+  // unshare has failed with it before, so the thread is still there.
   (void)setns(home.get(), CLONE_NEWNET);
   if (!s.ok()) return s;
   return std::unique_ptr<Hosts>(

@@ -45,16 +45,15 @@ using std::chrono::seconds;
 
 constexpr Duration kTestTimeout = seconds(60);
 constexpr Duration kOperation = milliseconds(800);
-// How long an operation may still take after its time limit. In this time it
-// finds out which ranks are silent, which takes longer if the store does not
-// answer.
+// How long an operation may take after its time limit to find the silent ranks.
+// If the store does not answer, this takes longer.
 constexpr Duration kAllowed = seconds(15);
 
 enum class Kind { kTcp, kGloo, kHierarchical };
 
-// Where the store runs. kOwn: on a separate host that every rank can always
-// reach. kFirst: on the host of rank 0, from which the cut separates other
-// ranks.
+// Where the store runs. kOwn: on a host that every rank can always reach.
+// kFirst: on rank 0's host, which the ranks of the other host cannot reach
+// after the cut.
 enum class StoreHost { kOwn, kFirst };
 constexpr int kStoreHost = 2;
 // a free port: the store's network namespace has no other server
@@ -65,8 +64,8 @@ struct World {
   Kind kind = Kind::kTcp;
   std::vector<int> host_of;  // host of each rank
   StoreHost store = StoreHost::kOwn;
-  // The conformance cases are divided among several worlds with the same
-  // transport. World number `share` (0 to `shares` - 1) runs one part.
+  // Several worlds with the same transport divide the conformance cases. This
+  // world runs part number `share` (0 to `shares` - 1).
   int share = 0;
   int shares = 1;
 };
@@ -206,8 +205,8 @@ class Namespaces : public testing::TestWithParam<World> {
   const std::shared_ptr<ForkedStore> store_ = std::make_shared<ForkedStore>();
 };
 
-// Runs the conformance cases of this world; other worlds run the other cases.
-// Together they run each collective, type, reduction and length once.
+// Runs this world's part of the conformance cases. All worlds of one transport
+// together run each collective, type, reduction and length.
 absl::Status RunItsCases(const World& world, Transport& transport,
                          const GroupPlace& place) {
   ConformanceMemory memory;
@@ -237,9 +236,8 @@ TEST_P(Namespaces, CollectivesAreCorrectOverASlowLossyWire) {
   }
 }
 
-// Whether the error of `rank` names a rank on the other host. It may name a
-// rank that did not answer, with its host or process, or the rank that found
-// out about the failure.
+// Whether the error of `rank` names a rank on the other host. The named rank
+// did not answer, or has found the failure.
 bool NamesOneBeyondTheWire(const World& world, int rank,
                            const absl::Status& told) {
   const std::string message(told.message());
@@ -283,8 +281,8 @@ void DieAfter(std::chrono::microseconds moment) {
   setitimer(ITIMER_REAL, &alarm, nullptr);
 }
 
-// Draws a random collective. Its count of elements is either small (pieces of
-// 16 KB, each sent at once) or large.
+// Draws a random collective with a small or a large number of elements. A small
+// one has pieces of 16 KB, each of which is sent at once.
 Operation DrawCollective(std::mt19937& draw, int size) {
   constexpr OperationKind kKinds[] = {
       OperationKind::kAllReduce, OperationKind::kReduceScatter,
@@ -311,9 +309,8 @@ TEST_P(Namespaces, ARankThatDiesAtAnyTimeIsNamedByAllOthers) {
                               " dies after ", moment.count(), " us"));
     const auto ranks = Start(
         [&](Transport& transport, const GroupPlace& place) -> absl::Status {
-          // Wait until all ranks are connected before a rank dies. This is not
-          // needed for Gloo, whose error names the rank to which it is
-          // connecting.
+          // A rank may die only when all ranks are connected. Gloo does not
+          // need this: its error names the rank to which it is connecting.
           if (GetParam().kind != Kind::kGloo) {
             const OperationContext first{1, MonotonicNow() + kTestTimeout};
             absl::Status met = transport.Execute(Barrier(), first);

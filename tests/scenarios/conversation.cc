@@ -245,8 +245,8 @@ void Conversation::Step(const std::string& node,
     } else if (std::holds_alternative<agent::EndAnnouncement>(action) ||
                std::holds_alternative<agent::DropCheck>(action) ||
                std::holds_alternative<agent::DropMeasurement>(action)) {
-      // Nothing to do. In the scenarios an announcement, a health check and a
-      // measurement take no time, so they have already ended.
+      // Nothing to do: in the scenarios an announcement, a health check and a
+      // measurement end at once.
     } else if (const auto* pair = std::get_if<agent::MeasurePair>(&action)) {
       to_agents_.emplace_back(node,
                               agent::PairMeasured{{.epoch = pair->epoch,
@@ -303,7 +303,7 @@ void Conversation::StepJob(const rendezvous::JobEvent& event) {
     to_agents_.emplace_back(node->second,
                             agent::DirectiveCame{delivery.directive});
   }
-  // No machine is ever suspected here.
+  // In the scenarios the coordinator never suspects the machine of a fault.
   if (!step.faults.empty()) StepJob(rendezvous::HostsJudged());
 }
 

@@ -22,8 +22,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Keeps the newest directive of a stream. The coordinator delivers its answer
-// to a report before OnReport returns.
+// Keeps the newest directive of a stream. The answer to a report is there when
+// the coordinator's OnReport returns.
 class NewestDirective : public DirectiveSink {
  public:
   void Deliver(const Directive& directive) override {

@@ -163,8 +163,8 @@ TEST_F(HostileReports, OneStreamJoinsAsOneNode) {
   auto a = Join("a");
   a->WaitFor(DirectiveKind::kWait);
   HostileStream stranger(Channel());
-  // The job "job" would refuse nodes of another world size. So the stranger
-  // asks for a job of its own, which has room for all its nodes.
+  // The job "job" refuses nodes of another world size. So the stranger begins a
+  // job of its own, with enough room for all its nodes.
   for (int i = 0; i < 2000; ++i) {
     Report report = FirstReport("crowd", "node-" + std::to_string(i), 100'000);
     report.sequence = 1;

@@ -32,7 +32,8 @@ def call(stream, method, token=''):
     headers.append(('authorization', 'Bearer ' + token))
   block = b''
   for name, value in headers:
-    # HPACK: a literal without indexing, whose name is a literal too.
+    # In HPACK, this byte begins a header without indexing whose name and value
+    # are both literals.
     block += b'\0' + _text(name) + _text(value)
   return frame(_HEADERS, _END_HEADERS, stream, block)
 

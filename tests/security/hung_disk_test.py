@@ -196,7 +196,8 @@ class HungDisk(unittest.TestCase):
     job.until('up')
     self.disk.hang()
     let_go(go)
-    # The worker must not block, and its output on the console must continue.
+    # The worker must not block on the disk, and its output on the console must
+    # continue.
     job.until('has not answered for 10 s')
     job.until('all')
     self.disk.resume()

@@ -66,8 +66,8 @@ class HungFileSystem:
     self._wake_read, self._wake_write = os.pipe()
     self._thread = threading.Thread(target=self._serve, daemon=True)
     self._thread.start()
-    # Close a file once before the file system can hang. The kernel then learns
-    # that FLUSH is not supported, and later does not wait for it.
+    # Close a file before the file system hangs. By the error, the kernel learns
+    # that FLUSH is not supported, and never waits for FLUSH later.
     path = os.path.join(folder, 'first')
     with open(path, 'wb'):
       pass
@@ -88,8 +88,8 @@ class HungFileSystem:
     os.write(self._wake_write, b'.')
     self._thread.join(60)
     self._libc.umount2(self.folder.encode(), _MNT_DETACH)
-    # When the last descriptor of the FUSE connection is closed, the kernel ends
-    # the waiting calls.
+    # The kernel ends the waiting calls when the last descriptor of the FUSE
+    # connection is closed.
     for descriptor in (self._fuse, self._wake_read, self._wake_write):
       os.close(descriptor)
 
@@ -139,8 +139,8 @@ class HungFileSystem:
       number in node.children.values() for node in self._nodes.values())
 
   def _entry(self, number):
-    # A timeout of 0 forbids caching, so the kernel sends a request for every
-    # use.
+    # A timeout of 0 forbids caching. So the kernel sends a request for every
+    # use of the file.
     return struct.pack('<QQQQII', number, 0, 0, 0, 0,
                0) + self._attributes(number)
 

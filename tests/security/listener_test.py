@@ -291,8 +291,8 @@ class Probes(ListenerTest):
     self.assertEqual(self.probe(probes), (200, 'ok\n'))
     self.await_true(lambda: self.sockets(pid) == at_rest)
     before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-    # Leave one descriptor, for a connection either of a probe or to the
-    # coordinator.
+    # Leave only one free descriptor: for a probe's connection, or for one to
+    # the coordinator, but not for both.
     used = {int(fd) for fd in os.listdir('/proc/%d/fd' % pid)}
     free = min(set(range(len(used) + 1)) - used)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (free + 1, before[1]))

@@ -54,7 +54,7 @@ class Restarter : public v1::Coordinator::Service {
   }
 
  private:
-  // Decides the next directive. Returns false if the node still follows the
+  // Decides the next directive. Returns false if the node has not completed the
   // last one.
   static bool Advance(const Report& report, Directive* told) {
     const bool is_idle = report.phase == NodePhase::kIdle;
@@ -114,8 +114,8 @@ TEST(OldRounds, TheFoldersOfTheFirstAndTheNewest100RoundsAreKept) {
     kept.push_back(std::stoi(name.substr(prefix.size())));
   }
   std::sort(kept.begin(), kept.end());
-  // The last folder is removed by another thread, for which `launch` does not
-  // wait at its end.
+  // `launch` may exit before its other thread has removed the last folder, so
+  // ignore that folder.
   std::erase(kept, kRounds - kMaxKeptRounds - 1);
   std::vector<int> expected = {0};
   for (int i = kRounds - kMaxKeptRounds; i < kRounds; ++i) {

@@ -1,6 +1,6 @@
-// Tests of temporary failures to start a worker. Its program is being written,
-// or a file server loses the program for a moment, or the user has too many
-// processes. The guardian retries until the worker starts.
+// Tests of temporary failures to start a worker. The program is still being
+// written, is missing on a file server for a moment, or the user has too many
+// processes. The guardian must retry until the worker starts.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -101,7 +101,8 @@ TEST_F(PassingFailures, AWorkerThatIsTriedAgainEndsBySignals) {
   events_.Await<AllGone>();
 }
 
-// A user id other than root's: the kernel limits the number of its processes.
+// Any user id except root's: the kernel limits the number of this user's
+// processes.
 constexpr uid_t kUser = 54321;
 
 // Tests a guardian that may not fork at first. Before it may fork, a signal

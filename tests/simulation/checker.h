@@ -23,7 +23,7 @@ struct AgentName {
   uint64_t incarnation = 0;
 };
 
-// A directive and the agent that it was sent to.
+// A directive and the agent to which it was sent.
 struct Sent {
   AgentName to;
   rendezvous::Directive directive;
@@ -34,8 +34,8 @@ struct CoordinatorStepped {
   // slot of the node that hosts the coordinator; -1: it runs outside of the
   // nodes
   int host = -1;
-  // The first epoch in the series of coordinators that have continued one state
-  // (Stage::memories).
+  // Epoch of the coordinator. If several coordinators have continued one
+  // journal, the epoch of the first of them (Stage::memories).
   uint64_t epoch = 0;
   rendezvous::JobStatus status;  // the job's status after the step
   std::vector<rendezvous::Decision> decisions;
@@ -46,8 +46,8 @@ struct CoordinatorStepped {
 };
 
 // Checks one invariant of a simulation. Every checker gets all events in the
-// order in which they happen. It overrides the methods of the events that it
-// needs.
+// order in which they happen. A checker overrides the methods for the events
+// that it needs.
 class Checker {
  public:
   Checker(const Plan& plan, std::string name)
@@ -72,8 +72,8 @@ class Checker {
   // A coordinator that this checker does not observe has made a step.
   virtual void OnOtherStep(const CoordinatorStepped& /*step*/) {}
   virtual void OnCoordinatorPaused() {}
-  // The suspended coordinator process runs again. It will handle next the
-  // events that arrived during the suspension.
+  // The suspended coordinator process runs again. Next, it handles the events
+  // that arrived during the suspension.
   virtual void OnCoordinatorResumed() {}
   // --- events of agents
   virtual void OnAgentStarted(AgentName /*agent*/) {}

@@ -312,9 +312,8 @@ TEST_F(CheckersTest, ReportsSuccessWithoutAllMembers) {
 TEST_F(CheckersTest, AcceptsAVerdictForAMemberOfTheOldRound) {
   Use(NewVerdictChecker);
   checker_->OnStep(Begin(1));
-  // One step of the coordinator does three things: it forwards a signal to n0,
-  // which is still in round 1; it lets n0 leave; it starts round 2 with n1
-  // alone.
+  // In one step, the coordinator forwards a signal to n0 in round 1, lets n0
+  // leave, and starts round 2 with n1 alone.
   CoordinatorStepped step = Begin(2);
   step.sent = {Run(kZero, 1, 0), Run(kOne, 2, 0)};
   checker_->OnStep(step);
@@ -366,7 +365,8 @@ TEST_F(CheckersTest, SuccessOutsideOfTheRoundLeavesRoom) {
   EXPECT_TRUE(room.MustLetIn(step.status));
   room.OnReport(kZero, 1, report);
   EXPECT_FALSE(room.MustLetIn(step.status));
-  room.OnCoordinatorStarted(2);  // a new coordinator counts from round 1 again
+  // a new coordinator knows no success of an earlier one
+  room.OnCoordinatorStarted(2);
   EXPECT_TRUE(room.MustLetIn(step.status));
 }
 
@@ -465,7 +465,8 @@ TEST_F(CheckersTest, AcceptsABreakForARealFault) {
   EXPECT_EQ(checker_->breach(), "");
 }
 
-// Quarantines the node and says whether it has a place in the round.
+// Returns `step` with these nodes. The node with the id `quarantined` is in
+// quarantine.
 CoordinatorStepped BeginWith(CoordinatorStepped step,
                              std::vector<rendezvous::NodeStatus> nodes,
                              const std::string& quarantined) {
@@ -493,7 +494,7 @@ TEST_F(CheckersTest, ReportsAQuarantinedMemberThatTheMinimumDoesNotNeed) {
                         "more than the minimum of 1 nodes"));
 }
 
-// A spare whose readiness the coordinator cannot know may be left out.
+// A spare may be left out if the coordinator cannot know that it is ready.
 TEST_F(CheckersTest, ReportsAQuarantinedMemberInThePlaceOfAReadySpare) {
   const auto sent = [](AgentName agent, uint64_t revision) {
     Sent one{.to = agent};

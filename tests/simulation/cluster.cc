@@ -18,9 +18,9 @@ using std::chrono::seconds;
 constexpr Duration kFaultyTime = seconds(60);
 constexpr Duration kTick = milliseconds(500);
 
-// Maximum time until all nodes have the same coordinator again. Before, they
-// have none, or two. If too few of the nodes that know the job are left, they
-// give up, and the job begins anew.
+// Maximum time until all nodes have the same coordinator again, after they had
+// none or two. If too few nodes know the job, they give up, and the job begins
+// anew.
 Duration TakeoverBound(const Plan& plan) {
   return plan.link_timeout + 2 * plan.coordinator_timeout +
          plan.spec.join_timeout + seconds(30);
@@ -32,7 +32,8 @@ bool IsBadByPairs(const rendezvous::NodeStatus& node) {
          node.unhealthy.find("in the check by pairs") != std::string::npos;
 }
 
-// Maximum time of the checks by pairs of a gathering: O(log n) rounds.
+// Maximum time of the checks by pairs before a round. There are O(log n) steps,
+// each of at most kRoundTimeout.
 Duration CheckBound(const Plan& plan) {
   return plan.spec.network_check == rendezvous::NetworkCheckTime::kNever
              ? Duration::zero()
@@ -109,8 +110,8 @@ const rendezvous::Job* Cluster::NewestJob() const {
 }
 
 Network::Ends Cluster::Ends() {
-  // Returns the node on which `agent` runs, or null if this agent has ended:
-  // events for it are dropped.
+  // Returns the node on which `agent` runs. If this agent has ended, returns
+  // null, and events for it are dropped.
   const auto living = [this](AgentName agent) -> SimNode* {
     SimNode* node = nodes_[agent.slot].get();
     const bool same =
@@ -167,9 +168,9 @@ bool Cluster::Finished() const {
   return NewestJob() != nullptr && NewestJob()->finished();
 }
 
-// Only the coordinator of node 0 may begin the job, and only while no living
-// node knows a round of it. In a real cluster, a restarted coordinator would
-// have to ask the nodes. The simulation tells it.
+// Only node 0's coordinator may begin the job, and only while no living node
+// knows a round of the job. A real coordinator would have to ask the nodes; the
+// simulation looks at them.
 bool Cluster::MayFound(int host) const {
   return host == 0 &&
          std::none_of(nodes_.begin(), nodes_.end(),
@@ -194,8 +195,8 @@ void Cluster::ReplaceTheMissing() {
   for (const auto& node : nodes_) {
     alive += node->alive() && !WaitsForPlace(*node) ? 1 : 0;
   }
-  // Try the slots in turn. The agent of one slot may be refused, while a rival
-  // agent with the same node rank is running.
+  // Try the slots in turn. The agent of a slot may be refused, because another
+  // agent with its node rank is running.
   for (size_t tried = 0; tried < nodes_.size(); ++tried) {
     if (alive >= stage_.plan.spec.min_nodes) return;
     SimNode& node = *nodes_[next_started_];
@@ -239,7 +240,7 @@ std::string Cluster::OutOfPlace(const SimNode& node,
     if (node.lifecycle()->phase() == rendezvous::NodePhase::kRunning) {
       return id + " runs what it should not";
     }
-    // No round is broken to let a quarantined node in.
+    // The job does not break a round to admit a quarantined node.
     if (one.judgement.state == rendezvous::HostState::kQuarantined) return "";
     return rooms_.at(Newest()->host())->MustLetIn(status)
                ? id + " waits although there is room"

@@ -40,8 +40,8 @@ class Cluster {
   void Tick();
   // Why the cluster has not settled yet; empty if it has.
   std::string Unsettled() const;
-  // Whether the coordinator in node `host` may begin the job. Only that of node
-  // 0 may, and only while no node knows a round of the job.
+  // Whether the coordinator in node `host` may begin the job. It must be in
+  // node 0, and no node may know a round of the job.
   bool MayFound(int host) const;
   // Whether `node` waits until another node with the same node rank has ended.
   bool WaitsForPlace(const SimNode& node) const;
@@ -58,7 +58,7 @@ class Cluster {
 
   Stage stage_;
   Network network_;
-  // One coordinator outside of the nodes, or one in each slot.
+  // One coordinator outside of the nodes, or one in each node's process.
   std::vector<std::unique_ptr<SimCoordinator>> coordinators_;
   std::vector<std::unique_ptr<SimNode>> nodes_;
   FaultInjector faults_;

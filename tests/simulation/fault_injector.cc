@@ -47,8 +47,8 @@ void FaultInjector::TroubleNetwork(SimNode& node) {
     stage_->Note(absl::StrCat("the stream of n", slot, " breaks"));
     ++stage_->census["stream broken"];
     network_->Break(node.stream());
-    // These times are fixed. If they were drawn at random, the additional draw
-    // would change all later draws of the seed.
+    // These times are fixed: an additional random draw would change all later
+    // draws of the seed.
     for (Duration after : {kImpostorComes, 3 * kImpostorComes}) {
       stage_->queue.In(after, [this, slot] {
         SimCoordinator* newest = NewestOf(*coordinators_);
@@ -111,8 +111,8 @@ void FaultInjector::Kill(SimNode& node, Network::Death how) {
   }
   const bool had_workers = node.workers()->alive();
   node.Kill(how);
-  // Connections to the killed workers break before any agent knows the reason.
-  // So other workers may crash first.
+  // The killed workers' connections break before any agent knows the reason, so
+  // other workers may crash first.
   if (had_workers) Spread(*node.workers());
 }
 
@@ -149,7 +149,7 @@ void FaultInjector::TroubleTakeover() {
 void FaultInjector::Partition() {
   Random& random = stage_->takeover_random;
   const Duration duration = random.Between(milliseconds(500), seconds(20));
-  // 0, 1: the groups are cut in one direction; 2, 3: in both
+  // 0 and 1: messages are cut in one of the two directions. 2 and 3: in both.
   const int directions = random.Below(4);
   std::vector<bool> side(nodes_->size());
   std::string text;
@@ -239,9 +239,9 @@ void FaultInjector::ClogSome() {
   }
 }
 
-// Restarts the coordinator. If it has a journal, half of the restarts happen in
-// the middle of a change of its record. If it has no journal and the job has
-// ended, does nothing: the agents still need the verdict in its memory.
+// Restarts the coordinator. If it has a journal, half of the restarts happen
+// while its record changes. If it has no journal, does nothing after the job
+// has ended: only its memory has the verdict, which agents still need.
 void FaultInjector::RestartCoordinator() {
   if (stage_->plan.takeover) {
     SimNode* node = CoordinatingNode();

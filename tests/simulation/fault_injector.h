@@ -25,8 +25,8 @@ class FaultInjector {
   void Begin();
   // Undoes the faults that can be undone; no further faults happen.
   void Heal();
-  // Called when a worker has crashed. With the plan's probability, other
-  // workers of its round crash as a consequence.
+  // Called when a worker has crashed. Makes other workers of its round crash as
+  // well, with the plan's probability.
   void Spread(const WorkerModel& crashed);
 
  private:
@@ -39,8 +39,8 @@ class FaultInjector {
   // --- for plans with takeovers, in which nodes host the coordinators
   void TroubleTakeover();
   // Returns the node whose process hosts the newest coordinator. Null: there is
-  // none, or its job has ended. A node with an ended job must not be killed,
-  // because no other one knows the verdict.
+  // no coordinator, or its job has ended. In an ended job this node must not be
+  // killed, because only it knows the verdict.
   SimNode* CoordinatingNode() const;
   void Kill(SimNode& node, Network::Death how);
   void Pause(SimNode& node, Duration duration);

@@ -111,7 +111,7 @@ void Network::Dial(AgentName agent, int host) {
 }
 
 // Checks periodically whether the agent's end of a connection still gets
-// answers. If it gets none for Plan::link_timeout, closes this end. The
+// answers. If it gets none for Plan::link_timeout, closes the agent's end. The
 // coordinator's end closes much later, unless a reset of the connection reaches
 // it.
 void Network::KeepAlive(rendezvous::StreamId stream) {
@@ -239,7 +239,7 @@ void Network::Break(rendezvous::StreamId stream) {
   const int slot = connection->agent.slot;
   stage_->Watch([&](Checker& c) { c.OnTrouble(slot); });
   CloseAgentEnd(stream, Delay(slot));
-  // With a half-open connection the coordinator does not learn of the break. It
+  // On a half-open connection, the coordinator does not notice the break. It
   // sends messages that do not arrive, until its keep-alive fails.
   const bool half_open = stage_->random.Chance(stage_->plan.half_open);
   CloseCoordinatorEnd(stream, half_open ? seconds(20) : Delay(slot));

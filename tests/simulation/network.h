@@ -14,17 +14,16 @@ namespace muster::simulation {
 // Host number of a coordinator whose process runs outside of the nodes.
 inline constexpr int kOutside = -1;
 
-// The streams between agents and coordinators, with all their faults. The
+// The streams between agents and coordinators, with simulated faults. The
 // faults are worse than those of gRPC, which does not lose, repeat or reorder
-// messages within a stream. Both sides are level-triggered and must not depend
-// on these guarantees.
+// messages within a stream. Agents and coordinators must not rely on that.
 class Network {
  public:
   enum class Process { kUp, kSuspended, kDown, kWithoutPower };
   struct Ends {
-    // Returns the state of a coordinator's process. `host`: the slot of the
-    // process, or kOutside: the coordinator outside of the nodes. `host` means
-    // the same in the other functions.
+    // Returns the state of a coordinator's process. `host`, here and below: the
+    // slot of the process, or kOutside for the coordinator outside of the
+    // nodes.
     std::function<Process(int host)> coordinator;
     std::function<void(int host, rendezvous::StreamId, AgentName)> attached;
     std::function<void(int host, rendezvous::StreamId,
@@ -62,9 +61,9 @@ class Network {
   void Tell(int from, int to, std::function<void()> arrive);
 
   enum class Direction { kUp, kDown };
-  // Drops messages of a slot for `duration`: those that it sends to the
-  // coordinator (kUp), or those that it receives (kDown). If coordinators run
-  // in the nodes' processes, messages to or from every other slot are dropped.
+  // Drops messages of a slot for `duration`: messages to the coordinator (kUp),
+  // or messages to the agent (kDown). If coordinators run in the nodes'
+  // processes, drops messages to (kUp) or from (kDown) all other slots.
   void Cut(int slot, Direction direction, Duration duration);
   // For `duration`, drops all messages from slot `from` to slot `to`.
   void CutPair(int from, int to, Duration duration);
@@ -79,7 +78,7 @@ class Network {
   struct Connection {
     AgentName agent;
     int host = kOutside;
-    // last time at which the process of the other end could answer
+    // last time at which the coordinator's process could answer
     Instant answered;
     bool agent_end = true;
     bool coordinator_end = true;
@@ -91,7 +90,7 @@ class Network {
   Connection* Find(rendezvous::StreamId stream);
   bool IsSlotCut(int slot, Direction direction) const;
   // Whether messages between the agent in `slot` and the coordinator in `host`
-  // are dropped: those to the coordinator (kUp) or those to the agent (kDown).
+  // are dropped. kUp: those to the coordinator. kDown: those to the agent.
   bool IsCut(int slot, int host, Direction direction) const;
   bool IsPairCut(int from, int to) const;
   void KeepAlive(rendezvous::StreamId stream);

@@ -45,9 +45,9 @@ rendezvous::JobSpec DrawSpec(Random& random) {
   return spec;
 }
 
-// Makes the draws for takeovers independent of all other draws. So seeds
-// without a takeover keep their results. The value was chosen so that no seed
-// of Simulation.SeedsThatOnceFailedPass has a takeover.
+// Makes the random numbers for takeovers independent of all others. So seeds
+// without a takeover keep their results. With this value, no seed of
+// Simulation.SeedsThatOnceFailedPass has a takeover.
 constexpr uint64_t kTakeoverSalt = 0x74616b656f7ce754;
 
 void DrawTakeover(uint64_t seed, Plan& plan) {
@@ -69,8 +69,9 @@ void DrawTakeover(uint64_t seed, Plan& plan) {
   plan.max_skew = random.Chance(500) ? seconds(10) : Duration::zero();
 }
 
-// As kTakeoverSalt, for the draws of the check by pairs. The value was chosen
-// so that no seed of Simulation.SeedsThatOnceFailedPass has such a check.
+// Makes the random numbers for the check by pairs independent of all others.
+// With this value, no seed of Simulation.SeedsThatOnceFailedPass has such a
+// check.
 constexpr uint64_t kCheckSalt = 0x6e6574776f726c7a;
 
 void DrawNetworkCheck(uint64_t seed, Plan& plan) {
@@ -98,8 +99,8 @@ Plan DrawPlan(Random& random, uint64_t seed) {
   if (plan.node_ranks) plan.slots = plan.spec.max_nodes;
   plan.rival = plan.node_ranks && random.Chance(300);
   if (plan.rival) ++plan.slots;
-  // Derive this option from another one. An additional draw would change all
-  // later draws of every seed.
+  // Derive this option from another one: an additional random number would
+  // change all later ones of every seed.
   plan.patient = plan.spec.max_restarts % 2 == 0;
   plan.journal = seed % 4 == 3;
   plan.coordinator_timeout = random.Between(seconds(4), seconds(40));

@@ -22,7 +22,7 @@ struct Plan {
   bool node_ranks = false;  // slot k has --node-rank=k
   // Whether the agents of slot 0 and of the last slot have the same node rank.
   bool rival = false;
-  // Whether a node waits if its node rank is in use, until it is free
+  // Whether a node whose node rank is in use waits until the rank is free
   // (Report::waits_for_place).
   bool patient = false;
   // Whether the coordinator writes a record of its job to a journal, which the
@@ -47,8 +47,7 @@ struct Plan {
   // --- faults of each node: probabilities per mille, drawn five times per
   // simulated second
   int break_stream = 0;
-  // share (per mille) of the broken streams whose break the coordinator does
-  // not notice
+  // share (per mille) of the stream breaks that the coordinator does not notice
   int half_open = 0;
   int kill = 0;
   // share (per mille) of the kills that are power losses: the stream stays
@@ -60,8 +59,8 @@ struct Plan {
   int worker_crash = 0;
   // probability (per mille): a worker stops reporting but does not exit
   int hang = 0;
-  // share (per mille) of the crashes after which workers of other nodes crash
-  // as well
+  // share (per mille) of a worker's crashes that make a worker of another node
+  // crash
   int collateral = 0;
   // probability (per mille): SIGUSR1 to an agent, which forwards it to all
   // workers
@@ -107,15 +106,16 @@ struct Plan {
   // --- check by pairs (JobSpec::network_check), if the plan has one
   // A slot whose connections are slow, until the faults end; -1: none.
   int slow_slot = -1;
-  // Shares (per mille) of the measurements that fail, and that are not
-  // answered.
+  // Shares (per mille) of the measurements that fail (failed_measurement) or
+  // that get no answer (lost_measurement).
   int failed_measurement = 0;
   int lost_measurement = 0;
   Duration max_measurement = Duration::zero();
 
-  // --- takeover Whether coordinators run in the agents' processes; one of them
-  // then coordinates the job, and the others are standbys. If false, there is
-  // one coordinator, in a process outside of the nodes.
+  // --- takeover
+  // Whether coordinators run in the agents' processes. One of them then
+  // coordinates the job, and the others are standbys. If false, there is one
+  // coordinator, in a process outside of the nodes.
   bool takeover = false;
   // Faults of the whole cluster, probabilities per mille, drawn five times per
   // simulated second. The process that coordinates the job is killed or
@@ -126,15 +126,15 @@ struct Plan {
   int partition = 0;
   // Time without an answer after which an agent closes its connection.
   Duration link_timeout = Duration::zero();
-  // Maximum error of the clock that a coordinator reads when it becomes a
-  // standby. The error is drawn anew each time.
+  // Maximum error of the clock that a coordinator reads each time it becomes a
+  // standby. The error is random.
   Duration max_skew = Duration::zero();
 
   std::string Describe() const;
 };
 
-// Returns the random generator for the draws that only plans with a takeover
-// make.
+// Returns the generator of the random numbers that only plans with a takeover
+// use.
 Random TakeoverRandom(uint64_t seed);
 
 // Draws the plan of a seed. `random` must be the generator of the same seed.

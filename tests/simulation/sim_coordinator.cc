@@ -19,13 +19,14 @@ using rendezvous::Standby;
 // First stream number of strangers. The network never assigns so high a number.
 constexpr rendezvous::StreamId kFirstImpostor = uint64_t{1} << 40;
 
-// If a coordinator's agent has ended, the coordinator checks at each interval
-// kLook whether its process may end. The process ends after kAbandoned without
-// a stream.
+// A coordinator may outlive its process's agent. It then checks at each
+// interval kLook whether the process may end. The process ends after it has had
+// no stream for kAbandoned.
 constexpr Duration kLook = std::chrono::milliseconds(100);
 constexpr Duration kAbandoned = std::chrono::seconds(2);
 constexpr int kTimesCounted = 3;  // see Judge
-// The number of nodes of which a share may be quarantined: two machines.
+// Number of nodes from which the limit of the quarantine is computed. At most
+// one of kShare nodes may be quarantined, here two machines.
 constexpr int kNodesForShare = 2 * rendezvous::NodeMemory::kShare;
 constexpr Duration kAnnounceInterval = std::chrono::seconds(1);
 
@@ -297,7 +298,8 @@ void SimCoordinator::FollowEpoch() {
   stage_->coordinating.erase(epoch_);
   stage_->coordinating.insert(epoch);
   epoch_ = epoch;
-  armed_.reset();  // a timer ignores its deadline if the epoch has changed
+  // timers of the old epoch do nothing
+  armed_.reset();
 }
 
 void SimCoordinator::Judge(rendezvous::JobStep& step) {
@@ -385,8 +387,8 @@ void SimCoordinator::StandBy(Standby::Kind kind) {
 }
 
 void SimCoordinator::Begin() {
-  // The coordinator may have outlived the slot's last agent. Its process ends
-  // before the new one starts.
+  // The coordinator may still run although the slot's last agent has ended. End
+  // its process before the new one starts.
   if (up_) Die(Network::Death::kProcess);
   agent_left_ = false;
   ++life_;
@@ -467,8 +469,8 @@ void SimCoordinator::Told(uint64_t epoch, const std::string& endpoint,
   Post([this, epoch, endpoint, backing] {
     if (followed_.has_value() && followed_->endpoint == endpoint) return;
     if (job_ != nullptr) Step(rendezvous::CoordinatorTold{epoch, backing});
-    // The announcement may have deposed the job. A standby then replaces the
-    // job, and must get the announcement, too.
+    // The announcement may have ended this coordinator's job. The standby that
+    // replaces the job must get the announcement, too.
     if (standby_ != nullptr) {
       Perform(standby_->Told(stage_->queue.now(), epoch, endpoint, backing));
     }
@@ -513,8 +515,9 @@ void SimCoordinator::TakeOver(uint64_t epoch) {
   StartJob(reports.begin()->second);
   const uint64_t life = life_;
   const rendezvous::Job* const job = job_.get();
-  // Replay the reports of nodes that run a round first. The job then knows this
-  // round before it decides anything, as in rendezvous/server/coordinator.cc.
+  // Replay the reports of nodes that run a round before all others. So the job
+  // knows this round before it decides anything, as in
+  // rendezvous/server/coordinator.cc.
   std::vector<std::pair<rendezvous::StreamId, rendezvous::Report>> replayed(
       reports.begin(), reports.end());
   std::stable_partition(replayed.begin(), replayed.end(), [](const auto& one) {

@@ -32,16 +32,16 @@ class SimCoordinator {
   struct Exchange {
     // Sends the announcement that `from` coordinates the job.
     std::function<void(int from, const std::string& to, uint64_t epoch)> tell;
-    // Sends the announcement that `from` coordinates the job without a
-    // majority, and the question which coordinator has the job. A coordinator
-    // that knows it answers with an announcement (`tell`).
+    // Announces that `from` coordinates the job without a majority, and asks
+    // which coordinator has the job. A coordinator that knows the answer sends
+    // it by `tell`.
     std::function<void(int from, const std::string& to, uint64_t epoch)> ask;
     // Announces that nodes without a coordinator have gathered at a standby.
     std::function<void(const std::string& to, const Assembly& assembly)> meet;
   };
   // `host`: the slot whose process hosts this coordinator, or kOutside.
-  // `may_found`: returns whether the coordinator in a slot may begin the job
-  // anew, with nodes that know no round of it.
+  // `may_found`: whether the coordinator in a slot may begin the job with nodes
+  // that know no round of it.
   SimCoordinator(Stage* stage, Network* network, int host, Exchange exchange,
                  std::function<bool(int host)> may_found)
       : stage_(stage),
@@ -81,8 +81,8 @@ class SimCoordinator {
   void Die(Network::Death how);
   void Pause();
   void Resume();
-  // Called when the process's agent has `leader` as its coordinator; nullopt:
-  // it has none.
+  // Called when the process's agent follows `leader` as its coordinator;
+  // nullopt: none.
   void Follow(const std::optional<rendezvous::Standby::Leader>& leader);
   // Called when the agent has learned where to look for a new coordinator.
   void SetStandbys(std::vector<std::string> standbys) {
@@ -95,7 +95,7 @@ class SimCoordinator {
   void Told(uint64_t epoch, const std::string& endpoint,
             rendezvous::Backing backing);
   // Called when another coordinator asks which coordinator has the job. Calls
-  // `tell` if this one knows.
+  // `tell` if this coordinator knows the answer.
   void Asked(const std::function<void(uint64_t epoch,
                                       const std::string& endpoint)>& tell);
   // Called when the process's agent has left. The coordinator continues while
@@ -121,10 +121,10 @@ class SimCoordinator {
   void AnnounceNow();
   void CloseWhenDeserted(uint64_t life);
   void Step(const rendezvous::JobEvent& event);
-  // Takes over the job's epoch, which a report may have raised before the first
-  // round.
+  // Adopts the job's epoch, if a report has raised it before the first round.
   void FollowEpoch();
-  // Records the faults of a step, and adds the step that judges the machines.
+  // Records the machine faults of `step`. Then lets the job judge the machines,
+  // and adds the results to `step`.
   void Judge(rendezvous::JobStep& step);
   rendezvous::HostsJudged Judgement() const;
   void Arm(std::optional<Instant> deadline);
@@ -155,14 +155,15 @@ class SimCoordinator {
   rendezvous::StreamId impostor_stream_ = 0;
   bool impostor_was_refused_ = false;
   std::optional<Instant> armed_;
-  // The memory of the machines; lost with the process, unless it has a journal.
+  // The recorded faults of the machines. Lost when the process dies, unless
+  // there is a journal.
   rendezvous::NodeMemory memory_;
 
   // --- for coordinators in a node's process
   // The standby in this process; null while the process coordinates the job.
   std::unique_ptr<rendezvous::Standby> standby_;
   uint64_t life_ = 0;  // number of starts and ends of the process
-  // Whether nodes that knew another coordinator have elected this one.
+  // Whether this coordinator was elected by nodes that knew another one.
   bool took_over_ = false;
   std::optional<rendezvous::Standby::Leader>
       followed_;  // newest coordinator of this process's agent

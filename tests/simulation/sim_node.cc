@@ -192,8 +192,8 @@ void SimNode::Reconnect(const agent::Reconnect& reconnect) {
   });
 }
 
-// Tells the coordinator in the same process which coordinator the agent has
-// after `step`: a coordinator must learn of a newer one.
+// Tells the coordinator in this process which coordinator the agent follows
+// after `step`.
 void SimNode::Follow(const agent::LifecycleEvent& event,
                      const agent::LifecycleStep& step) {
   using rendezvous::DirectiveKind;
@@ -255,8 +255,8 @@ void SimNode::Resume() {
   std::deque<agent::LifecycleEvent> inbox;
   inbox.swap(inbox_);
   const uint64_t resumed = incarnation_;
-  // Handle the workers' reports that arrived during the suspension first,
-  // before all other events, as agent.cc does.
+  // Like agent.cc, handle the workers' reports that arrived during the
+  // suspension before all other events.
   agent::WorkersReported reported;
   for (const agent::LifecycleEvent& event : inbox) {
     if (const auto* one = std::get_if<agent::WorkersReported>(&event)) {

@@ -14,9 +14,9 @@
 
 namespace muster::simulation {
 
-// One slot, in which one agent at a time runs: the real Lifecycle, driven as in
-// agent.cc, with a model of its workers. The agent can be killed, suspended and
-// started again.
+// One slot, in which at most one agent runs at a time. The agent is the real
+// Lifecycle, driven as in agent.cc, with a model of its workers. It can be
+// killed, suspended and started again.
 class SimNode {
  public:
   // `own`: the coordinator in the same process; null: the process has none.
@@ -29,8 +29,8 @@ class SimNode {
   const agent::Lifecycle* lifecycle() const { return lifecycle_.get(); }
   WorkerModel* workers() { return workers_; }
   rendezvous::StreamId stream() const { return stream_; }
-  // Whether the agent's last report named a round that it has run, or an
-  // electorate.
+  // Whether the agent's last report named a round, or the nodes that elect a
+  // coordinator.
   bool knows_round() const { return alive() && knows_round_; }
   // The exit of the slot's last agent; nullopt if that agent was killed.
   const std::optional<agent::Leave>& last_leave() const { return last_leave_; }
@@ -81,24 +81,23 @@ class SimNode {
   uint64_t starts_ = 0;
   uint64_t incarnation_ = 0;
   std::unique_ptr<agent::Lifecycle> lifecycle_;
-  // The workers of all agents that this slot has had. Workers of ended agents
-  // are kept, because scheduled events may refer to them.
+  // The workers of all agents that this slot has had. Scheduled events may
+  // refer to the workers of an ended agent.
   std::vector<std::unique_ptr<WorkerModel>> models_;
   WorkerModel* workers_ = nullptr;
   rendezvous::StreamId stream_ = 0;
   bool dialling_ = false;
   SimCoordinator* const own_;
-  // The hosts of the current attempt to reach a coordinator. The next fields:
-  // how many of them have failed (`tried_`), and the host that answered last
-  // (`answered_`).
+  // The hosts of the current attempt to reach a coordinator. tried_: how many
+  // of them have failed. answered_: the host that answered last.
   std::vector<int> attempt_;
   size_t tried_ = 0;
   int answered_ = 0;
   std::vector<int> standbys_;  // hosts of the newest LifecycleStep::standbys
   uint64_t redials_ = 0;       // number of requests to reconnect so far
-  // `coming_up_`: streams whose LinkUp event the agent has not handled yet,
-  // with their hosts. `talking_on_`: the stream whose LinkUp the agent handled
-  // last. The agent's reports are sent on it, since they answer its directives.
+  // coming_up_: streams that are connected, but whose LinkUp event the agent
+  // has not handled yet. talking_on_: the stream of the last LinkUp that the
+  // agent handled. The agent sends its reports on this stream.
   struct Up {
     rendezvous::StreamId stream = 0;
     int host = kOutside;
@@ -107,14 +106,15 @@ class SimNode {
   Up talking_on_;
   Duration backoff_ = Duration::zero();
   bool knows_round_ = false;
-  // the value of Stage::memories for the epoch of the newest directive
+  // epoch of the newest directive, or of the first coordinator with the same
+  // journal (Stage::memories)
   uint64_t told_epoch_ = 0;
   int nccl_ids_ = 0;  // number of NCCL ids that this slot has made
   std::string held_nccl_id_;
   int announcement_ = 0;  // number of the newest announcement of a preemption
-  // number of the health check whose result the agent waits for; 0: none
+  // number of the last requested health check; 0: the agent waits for none
   uint64_t wanted_check_ = 0;
-  // number of the newest measurement; increases when it is dropped
+  // number of the newest measurement; a dropped measurement increases it, too
   uint64_t wanted_measurement_ = 0;
   bool paused_ = false;
   // events that arrived while the agent is suspended

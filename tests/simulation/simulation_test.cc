@@ -27,8 +27,8 @@ TEST_P(SimulationTest, EveryInvariantHolds) {
 
 INSTANTIATE_TEST_SUITE_P(Blocks, SimulationTest, ::testing::Range(0, kBlocks));
 
-// Seeds that once revealed a defect of a pure core or of a checker. They are
-// grouped by the event that led to it.
+// Seeds that once revealed a defect of a state machine or of a checker. They
+// are grouped by the event that revealed it.
 TEST(Simulation, SeedsThatOnceFailedPass) {
   EXPECT_EQ(FirstFailure({
                 // Seeds with this event: a worker hangs while its node stops

@@ -62,21 +62,20 @@ struct Stage {
   std::string failure;
   // how often each kind of event has occurred
   std::map<std::string, int> census;
-  // Key: a coordinator's epoch. Value: the first epoch in its series. A series
-  // is the coordinators that have continued one state from a journal. A
-  // coordinator without a record begins a new series.
+  // Key: a coordinator's epoch. Value: if several coordinators have continued
+  // one journal, the epoch of the first of them, else the same epoch.
   std::map<uint64_t, uint64_t> memories;
-  // Epoch of the newest coordinator. The next field: epoch of the newest
-  // coordinator that has ended the job, with `verdict`.
+  // Epoch of the newest coordinator. ended_epoch: epoch of the newest
+  // coordinator that has ended the job.
   uint64_t newest_epoch = 0;
   // epochs of coordinators that are running the job
   std::set<uint64_t> coordinating;
   uint64_t ended_epoch = 0;
   std::optional<rendezvous::Verdict> verdict;
-  // Whether `verdict` ends the job for all nodes. A time-out does not, because
-  // a coordinator that has lost the other nodes may time out alone. A cancel or
-  // a preemption by such a coordinator does not either: it ends only its own
-  // nodes, and the others may elect another coordinator.
+  // Whether `verdict` ends the job for all nodes. A time-out never does: a
+  // coordinator that has lost the other nodes may time out alone. A cancel or a
+  // preemption by such a coordinator ends only its own nodes, and the others
+  // may elect another coordinator.
   bool verdict_is_final = false;
   bool healed = false;  // phase 2 or 3 of Cluster: no more faults
   // whether workers succeed as soon as they run (phase 3 of Cluster)

@@ -171,7 +171,7 @@ TEST_F(TakeoverCheckersTest, RestartsMayBeForgottenWithTheAgentsThatKnowThem) {
   Fails(kZero, 1, 1);
   Starts(kZero, 1, 2, 0, 1);
   checker_->OnAgentEnded(kZero);
-  // The last node begins the world after the other one has died.
+  // The world has begun on all of its nodes, but n0 has died meanwhile.
   Starts(kOne, 1, 2, 1, 1);
   Starts(kTwo, 2, 3, 0, 0);
   EXPECT_EQ(checker_->breach(), "");
@@ -265,7 +265,7 @@ TEST_F(TakeoverTimeCheckerTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
   Starts(kZero, 1, 2, 0);
   Tick(seconds(60));
   EXPECT_EQ(checker_->breach(), "");
-  // Once all its nodes have begun the world, they can elect a coordinator.
+  // Now all nodes of the world have begun it, so they can elect a coordinator.
   Starts(kOne, 1, 2, 1);
   Sent told{.to = kZero};
   told.directive.electorate = {

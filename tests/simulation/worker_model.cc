@@ -129,8 +129,8 @@ void WorkerModel::HangOne() {
   }
 }
 
-// Simulates that the agent looks at the state of its workers' processes. All of
-// them sleep: those that hang, and those that wait for one that hangs.
+// Simulates that the agent looks at its workers' processes. All of them sleep.
+// A worker that hangs looks like one that waits for it.
 void WorkerModel::Look(const agent::LookAtWorkers& order) {
   stage_->queue.In(Duration::zero(),
                    [this, generation = generation_, round = order.round] {
@@ -245,8 +245,8 @@ void WorkerModel::Deliver(const agent::SignalWorkers& order) {
   }
 }
 
-// Report to the checkers first, then to the agent, because the agent may start
-// the next round at once.
+// Tell the checkers before the agent, because the agent may start the next
+// round at once.
 void WorkerModel::Tell(const agent::WorkerDown& event) {
   NoteIfGone();
   tell_(event);

@@ -10,8 +10,8 @@
 namespace muster::simulation {
 
 // A model of one agent's guardian process and workers. The guardian performs
-// requests in order, each a few milliseconds after the one before, and reports
-// the results.
+// requests in order, each after a delay of a few milliseconds, and reports the
+// results.
 class WorkerModel {
  public:
   WorkerModel(Stage* stage, AgentName agent,

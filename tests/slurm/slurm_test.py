@@ -128,7 +128,8 @@ class SlurmTest(unittest.TestCase):
                      ['n1', 'n3', 'n2', 'n4'])
 
   def test_each_node_has_as_many_workers_as_gpus(self):
-    # n2 has only two GPUs, so five GPUs cannot be shared equally by two nodes.
+    # n2 has only two GPUs, so two nodes cannot provide five GPUs in equal
+    # parts.
     job = self.slurm.sbatch(f'{_SRUN} {_WORKER}\n', '--nodes=2',
                             '--nodelist=n[2-3]', '--exclusive', '--gpus=5')
     self.succeeded(job)
@@ -216,8 +217,8 @@ class SlurmTest(unittest.TestCase):
         lost = workers(job)[2]['node']
         self.slurm.run('scontrol', 'update', 'nodename=' + lost, 'state=down',
                        'reason=test')
-        # Wait until the two workers of round 2 have printed. If a node is lost,
-        # the last output of a step may be lost, too, because of a race in srun.
+        # Wait until both workers of round 2 have printed. If a node is lost, a
+        # race in srun may lose the last output of the step.
         job.wait_for('up rank', 5)
         with open(go, 'wb'):
           pass
@@ -226,8 +227,8 @@ class SlurmTest(unittest.TestCase):
             {w['node'] for w in workers(job) if w['round'] == '2'},
             {w['node'] for w in workers(job) if w['node'] != lost},
             job.output())
-        # One verdict is printed, even if the lost node was the one that would
-        # have printed it.
+        # The verdict must be printed once, even if the lost node would have
+        # printed it.
         self.assertEqual(job.output().count('SUCCEEDED'), 1, job.output())
         said = of_rounds(job)
         self.assertEqual(len(said), len(set(said)), job.output())
@@ -237,8 +238,8 @@ class SlurmTest(unittest.TestCase):
             ['round 1: 3 nodes, 3 workers',
              'round 1 is broken (...); stopping the workers',
              'round 2: 2 nodes, 2 workers'], job.output())
-        # srun's exit code counts the lost node as failed; that of launch
-        # --slurm does not.
+        # srun counts the lost node as failed in its exit code. `launch --slurm`
+        # must not.
         if code:
           self.assertIn(f'code={code} .', job.output())
         self.slurm.bring_up(lost)
@@ -346,7 +347,8 @@ class SlurmTest(unittest.TestCase):
     self.caught_by_both(job)
 
   def test_a_notice_to_the_batch_script(self):
-    # The script must not send SIGTERM to srun: srun would kill its tasks.
+    # Do not send SIGTERM to the script that runs srun: srun would kill its
+    # tasks.
     for command, number in ((f'exec {_LAUNCH} --slurm', 'TERM'),
                             (f'exec {_SRUN}', 'USR1')):
       with self.subTest(command=command):
@@ -360,8 +362,8 @@ class SlurmTest(unittest.TestCase):
         f'{_SRUN} --requeue {_WORKER} preempted\n', '--nodes=2',
         '--nodelist=n[2-3]', '--open-mode=append')
     job.wait_for('ready rank', 2)
-    # SIGCONT alone, which a resumed job gets, is no notice of a preemption.
-    # SIGCONT followed by SIGTERM is one.
+    # A resumed job also gets SIGCONT. Only SIGCONT followed by SIGTERM is the
+    # notice of a preemption.
     self.slurm.run('scancel', '--signal=CONT', job.id)
     urgent = self.slurm.sbatch('true\n', '--partition=urgent', '--exclusive',
                                '--nodes=2', '--nodelist=n[2-3]')

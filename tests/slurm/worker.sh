@@ -30,8 +30,8 @@ case $deed in
     trap '' TERM INT HUP
     setsid sh -c 'echo "litter ."; exec tail -f /dev/null' &
     wait_for_ever ;;
-  # catch: prints the signal that it gets, and succeeds.
-  # preempted: the same in the job's first run; in later runs succeeds at once.
+  # catch: prints the signal that it gets, and succeeds. preempted: like catch
+  # in the job's first run; succeeds at once in later runs.
   catch | preempted)
     [ "$deed" = preempted ] && [ -n "$SLURM_RESTART_COUNT" ] && exit 0
     trap 'echo "caught TERM rank=$RANK ."; exit 0' TERM

@@ -99,7 +99,7 @@ class Hosts:
       try:
         for address in self.addresses + [self.BARE]:
           socket.create_connection((address, self.port), timeout=5).close()
-        # If this sshd has ended, another sshd answers at the port.
+        # If this sshd has ended, another process has answered at the port.
         return self.process.poll() is None
       except OSError:
         select.select([], [], [], 0.01)
@@ -130,8 +130,8 @@ class Hosts:
         lines += common
     for number, address in enumerate(self.addresses, start=1):
       lines += ['Host h%d' % number, '  HostName ' + address]
-    # ssh tries the keys of all matching sections. The host "refusing" has only
-    # an unknown key, so it must not match this section.
+    # ssh tries the keys of all matching sections. So the host "refusing", which
+    # must have a wrong key only, must not match this section.
     lines += ['Host * !refusing'] + common
     lines += ['  UserKnownHostsFile ' + self.path('known_hosts'), '']
     return '\n'.join(lines)

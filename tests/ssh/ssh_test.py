@@ -62,7 +62,7 @@ class Ssh(over_ssh.OverSsh):
                           (rank, local, node))
       self.assertEqual(len(lines), 1, front.text())
       self.assertIn(' in=%s ' % self.work, lines[0])
-      # Only the worker's own host adds a prefix to the line.
+      # The line must have exactly one prefix: that of the worker's own host.
       self.assertRegex(lines[0], r'^\[[^\]]+:%d\] up ' % rank)
     self.assertEqual([l for l in front.out if 'complaint' in l], [])
     self.assertEqual([l for l in front.err if ' up ' in l], [])
@@ -287,8 +287,8 @@ class Ssh(over_ssh.OverSsh):
   def test_hosts_beyond_the_most_are_spares_whoever_comes_first(self):
     for host in ('1', '2'):
       os.mkfifo(os.path.join(self.work, host))
-    # A replacement for ssh. It connects to the fourth host of the file first,
-    # and only then to the first two.
+    # A replacement for ssh: it delays the first two hosts of the file until it
+    # connects to the fourth.
     slow = self.write(self.folder, 'ordered_ssh', (
         '#!/bin/sh\nexport %s\ncd %s\ncase "$*" in\n'
         '  *127.0.0.1\\ *) read -r _ <1 ;;\n'

@@ -86,8 +86,8 @@ double Reduced(const BenchCase& test, int64_t index) {
     result /= test.size;
     if (!IsFloat(test.dtype)) result = std::trunc(result);
   }
-  // The sum of many int8 values wraps around in every transport, so the
-  // expected result does too.
+  // In int8 the sum of many values wraps around, in every transport. So the
+  // expected result must wrap around, too.
   if (test.dtype == DType::kInt8 && !(result >= -128 && result <= 127)) {
     result = static_cast<int8_t>(static_cast<int64_t>(result));
   }
@@ -346,10 +346,10 @@ class Bench {
     return absl::OkStatus();
   }
 
-  // Runs the operation for a while before measuring. The kernel may run new
+  // Runs barriers for a while before the measurement. The kernel may run new
   // processes on one core for some milliseconds before it distributes them over
-  // all cores; without this warm-up, the measurement would include that delay.
-  // All ranks must repeat the operation equally often, so they agree on the
+  // all cores. Without this warm-up, the measurement would include that delay.
+  // All ranks must run the same number of barriers, so they agree on the
   // elapsed time.
   absl::Status Settle() {
     constexpr double kSettlingSeconds = 0.1;
@@ -427,8 +427,8 @@ class Bench {
     for (int i = 0; i < options_.iterations && status.ok(); i++) {
       status = group_.Run(operation);
     }
-    // On a GPU, Run only launches an operation; the barrier waits until all
-    // operations are done.
+    // On a GPU, Run only launches an operation. So wait for all operations with
+    // a barrier.
     if (status.ok() && on_device_) status = group_.Run(Barrier());
     if (!status.ok()) return status;
     double microseconds =

@@ -133,9 +133,9 @@ auto Age(const CheckpointEntry& entry) {
                     entry.folder.step, entry.folder.attempt);
 }
 
-// Checks that the files of `entry`, whose manifest must be readable, match the
-// manifest. Adds `entry` to `whole` if they do; entries in `whole` are not
-// checked again.
+// Checks that the files of `entry` match its manifest, which must be readable.
+// If they do, adds `entry` to `whole`. Entries that are already in `whole` are
+// not checked again.
 absl::Status FindWhole(FileSystem& files, const std::string& directory,
                        const CheckpointEntry& entry, WholeCheckpoints& whole) {
   const WholeCheckpoints::value_type key(entry.name, entry.manifest->serial);
@@ -273,8 +273,8 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
       if (status.ok()) whole.emplace(entry.name, entry.manifest->serial);
       continue;
     }
-    // If there are not more readable checkpoints than `keep`, all of them stay
-    // and their files need not be read.
+    // If at most `keep` checkpoints are readable, all of them stay, so do not
+    // read their files.
     if (status.ok() && kept < keep && readable > keep) {
       status = FindWhole(files, directory, entry, whole);
     }
@@ -283,8 +283,8 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
       continue;
     }
     // An error other than DataLoss means that this process or this version
-    // cannot read the checkpoint now. The checkpoint may be intact, so it
-    // stays.
+    // cannot read the checkpoint now. Keep the checkpoint, because it may be
+    // intact.
     if (!status.ok() && !absl::IsDataLoss(status)) continue;
     // The checkpoint is renamed before it is removed, so that no process opens
     // a half-removed checkpoint.

@@ -354,9 +354,8 @@ absl::Status ReadTogether(ProcessGroup& group, const CheckpointReader& reader,
     if (!ranges.ok()) return ranges.status();
     ranks.push_back(*std::move(ranges));
   }
-  // The ranks exchange errors of reading first. Only then do they check that
-  // every element is read: an error of reading is more specific than the report
-  // of a missing element.
+  // The ranks exchange read errors before they check that every element is
+  // read. A read error says more than a missing element.
   messages = Exchange(group, {reader.Read(slices), ""}, call);
   if (!messages.ok()) return messages.status();
   if (status = FirstFailureOf(*messages); !status.ok()) return status;

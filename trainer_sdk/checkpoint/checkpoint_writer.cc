@@ -108,10 +108,11 @@ absl::Status Snapshot::Take(const ShardLayout& layout,
   return absl::OkStatus();
 }
 
-// How long rank 0 waits at most for the directory's lock. kLocalLockTimeout:
-// the owner is a process of this host. The kernel frees its lock when the
-// process ends. kRemoteLockTimeout: the owner is on another host; a file server
-// frees the lock of a lost node when its lease expires, on NFS after 90 s.
+// Longest time for which rank 0 waits for the directory's lock.
+// kLocalLockTimeout: the owner is a process of this host, and the kernel frees
+// the lock when the process ends. kRemoteLockTimeout: the owner is on another
+// host. If that node is lost, the file server frees the lock after a lease, on
+// NFS after 90 s.
 constexpr Duration kLocalLockTimeout = std::chrono::seconds(10);
 constexpr Duration kRemoteLockTimeout = std::chrono::minutes(2);
 
@@ -180,8 +181,8 @@ absl::Status CheckpointWriter::Body::Claim() {
   if (group_.rank() != 0) return absl::OkStatus();
   absl::Status status = files_.CreateFolders(options_.directory);
   if (!status.ok()) return status;
-  // Rank 0 waits for the lock for at most half of the timeout, because
-  // meanwhile the other ranks wait for rank 0 with the same timeout.
+  // Rank 0 waits for the lock for at most half of the timeout. The other ranks
+  // meanwhile wait for rank 0 with the whole timeout.
   const Instant now = MonotonicNow();
   const Duration most = options_.timeout / 2;
   auto lock =
@@ -233,9 +234,8 @@ absl::Status CheckpointWriter::Body::Save(
     status = absl::InvalidArgumentError(absl::StrCat(
         "a state of ", state.size(), " bytes; at most ", kMaxStateBytes));
   }
-  // `status` may be the failure of the previous save. Reach sends `status` to
-  // all ranks. So this Save returns the failure on every rank, even if Wait has
-  // already returned it on some.
+  // `status` may be the failure of the previous save. Reach makes every rank
+  // return it, even if Wait has already returned it on some ranks.
   status = agreement_.Reach(status, step, slices, call_);
   if (status.ok()) {
     const Instant agreed = MonotonicNow();
@@ -247,9 +247,9 @@ absl::Status CheckpointWriter::Body::Save(
                       .whole = &whole_};
     const Instant compared = MonotonicNow();
     if (group_.rank() == 0) save.state = state;
-    // If this rank cannot write its shard, Save does not return the error here,
-    // because the other ranks have already started the save. The background
-    // thread reports the error to the other ranks in its next exchange.
+    // The other ranks have already started the save. So Save does not return
+    // this rank's error here. The background thread reports it to the other
+    // ranks in its next exchange.
     save.ready = agreement_.layout().status();
     if (save.ready.ok()) {
       save.layout = &*agreement_.layout();
@@ -263,7 +263,7 @@ absl::Status CheckpointWriter::Body::Save(
     try {
       thread_ = std::thread([this, save] { Write(save); });
     } catch (const std::system_error&) {
-      // The system cannot start another thread, so this thread writes the
+      // If the system cannot start another thread, this thread writes the
       // checkpoint, and Save blocks meanwhile.
       Write(save);
     }

@@ -112,9 +112,9 @@ class CheckpointWriter {
   absl::Status Save(int64_t step, const std::vector<CheckpointSlice>& slices,
                     const std::string& state);
 
-  // Blocks until the save in progress is done, and returns its status, the same
-  // on every rank. Each error is returned only once. Not a collective, but
-  // every rank's result is that of the collective save.
+  // Blocks until the save in progress is done, and returns its status. Every
+  // rank gets the same status, but the ranks need not call Wait together. Each
+  // error is returned only once.
   absl::Status Wait();
 
   CheckpointTimes times() const;

@@ -152,8 +152,8 @@ TEST_F(DamageTest, AllRanksTurnToTheSameOne) {
   }
 }
 
-// A damaged checkpoint does not count towards `keep`. Otherwise the next save
-// would remove the only intact checkpoint.
+// A damaged checkpoint is not one of the `keep` checkpoints that a save
+// retains. Otherwise the next save would remove the only intact checkpoint.
 TEST_F(DamageTest, ADamagedNewestDoesNotCountTowardsThoseThatAreKept) {
   disk_.Overwrite("/checkpoints/step-00000002/rank-00001.safetensors", "short");
   const absl::Status status =

@@ -263,8 +263,8 @@ absl::Status SaveTogether(ProcessGroup& group, FileSystem& files,
   if (name.ok()) {
     PruneCheckpoints(files, save.directory, *name, save.keep, *save.whole);
   } else {
-    // The folder of the incomplete checkpoint is removed, because it occupies
-    // disk space; it does no other harm.
+    // Remove the folder of the incomplete checkpoint, because it occupies disk
+    // space. If this fails, the folder does no other harm.
     files.Remove(folder).IgnoreError();
   }
   return name.status();

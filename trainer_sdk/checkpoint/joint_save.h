@@ -19,9 +19,9 @@
 namespace muster {
 
 // Checks that replicas are equal: ranks that hold the same part of a tensor
-// must hold equal bytes. Each of these ranks writes only a share of the part.
-// So a checkpoint of differing replicas would be a mixture that no rank ever
-// had.
+// must hold equal bytes. Each of these ranks writes a different piece of the
+// part to the checkpoint. If replicas differed, the checkpoint would be a
+// mixture that no rank ever had.
 class ReplicaCheck {
  public:
   ReplicaCheck() = default;
@@ -34,8 +34,8 @@ class ReplicaCheck {
   std::string Digests(const std::vector<CheckpointSlice>& slices) const;
 
  private:
-  // For each replicated range that this rank holds, in the plan's order: the
-  // places of the range in this rank's slices.
+  // For each replicated range that this rank holds, in the plan's order: where
+  // the range lies in this rank's slices.
   std::vector<std::vector<ShardCopy>> places_;
 };
 
@@ -46,8 +46,8 @@ absl::Status CompareReplicas(const SharePlan& plan,
                              const std::vector<std::string_view>& digests);
 
 // Makes all ranks agree on the plan of a save: what is saved, and which rank
-// writes it. A rank sends its list of slices only if it is the first list or
-// has changed. So most saves need only two short collectives.
+// writes it. A rank sends its list of slices only in its first save, and when
+// the list has changed. So most saves need only two short collectives.
 class SaveAgreement {
  public:
   explicit SaveAgreement(ProcessGroup& group)
@@ -62,8 +62,8 @@ class SaveAgreement {
                      const std::vector<CheckpointSlice>& slices,
                      CallOptions call);
 
-  // The plan, the same on all ranks, and the layout of this rank's shard; both
-  // valid after Reach. The layout may be an error on one rank and valid on
+  // Valid after Reach: the plan, which is the same on all ranks, and the layout
+  // of this rank's shard. The layout can be an error on one rank and valid on
   // others.
   const SharePlan& plan() const { return plan_; }
   const absl::StatusOr<ShardLayout>& layout() const { return layout_; }
@@ -82,8 +82,8 @@ class SaveAgreement {
   ReplicaCheck replicas_;
 };
 
-// The input of SaveTogether on one rank. The plan is the same on all ranks;
-// each rank writes its own share.
+// The input of SaveTogether on one rank. The plan is the same on all ranks, and
+// says what each rank writes.
 struct JointSave {
   std::string directory;
   int keep = 0;
@@ -104,9 +104,9 @@ struct JointSave {
 };
 
 // Writes a checkpoint. Collective and blocking. Returns the same result on
-// every rank: OK once the checkpoint exists; otherwise InvalidArgument, a file
-// error that names the rank, the file and the system's error, or an error of
-// the group.
+// every rank: OK once the checkpoint exists, InvalidArgument, or an error of
+// the group or of a file. A file error names the rank, the file and the
+// system's error.
 absl::Status SaveTogether(ProcessGroup& group, FileSystem& files,
                           const JointSave& save, CallOptions call);
 

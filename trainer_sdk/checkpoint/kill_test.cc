@@ -92,7 +92,7 @@ TEST(KillTest, ReportedSaveSurvivesTheKill) {
     }
     close(pipes[1]);
     // Waits until the child has reported a random number of saves, at most
-    // three, and kills the child at a random moment of its next save.
+    // three. Then kills the child at a random moment of its next save.
     for (unsigned left = random() % 3 + (round == 0 ? 1 : 0); left > 0;
          --left) {
       ASSERT_EQ(read(pipes[0], &told, sizeof(told)),

@@ -50,8 +50,8 @@ struct StoredTensor {
 // All functions of this file are pure.
 struct Manifest {
   int64_t step = 0;
-  // A number that is higher for each checkpoint that is saved later in the
-  // directory.
+  // A serial number. A checkpoint that is saved later in the same directory has
+  // a higher number.
   int64_t serial = 0;
   int64_t ranks = 0;
   // All files of the checkpoint except manifest.json.
@@ -62,8 +62,9 @@ struct Manifest {
   bool operator==(const Manifest&) const = default;
 };
 
-// Adds to the plan's tensors the files that contain them. `files`: the shards,
-// indexed by rank; the file of a rank that wrote no shard has an empty name.
+// Returns the plan's tensors, each with the files that contain it. `files`: the
+// shards, indexed by rank; the file of a rank that wrote no shard has an empty
+// name.
 std::vector<StoredTensor> StoredTensors(const SharePlan& plan,
                                         std::vector<FileRecord>* files);
 

@@ -13,8 +13,8 @@ namespace muster {
 absl::Status CudaDevice::Prepare(int ordinal) {
   const int32_t used = plugin_.use_device(ordinal, &reads_in_place_);
   if (used == CudaPlugin::kInsufficientDriver) {
-    // CUDA's runtime reports a missing driver with the error for a driver that
-    // is too old, so check first whether a driver is installed.
+    // First check whether a driver is installed: without one, CUDA's runtime
+    // would report that the driver is too old.
     absl::Status none = CheckDriverIsThere();
     if (!none.ok()) return none;
   }
@@ -60,9 +60,9 @@ absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
 
 void CudaDevice::CopyIn(void* to, const void* from, int64_t bytes) {
   // cudaMemcpyAsync reads pageable host memory before it returns, so the caller
-  // may then change it. It may read two kinds of memory after it has returned:
-  // pinned memory, and all host memory if the GPU reads it in place. For these,
-  // wait until the copy is done.
+  // may then change it. In two cases the memory may still be read after it has
+  // returned: it is pinned, or the GPU reads host memory in place. In these
+  // cases, wait until the copy is done.
   Note(
       "cudaMemcpyAsync to the device",
       plugin_.copy(to, from, bytes, CudaPlugin::CopyKind::kToDevice, stream()));

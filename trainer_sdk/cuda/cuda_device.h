@@ -110,9 +110,9 @@ absl::StatusOr<int> ChooseCudaDevice(int visible, int local_rank,
 absl::StatusOr<std::unique_ptr<CudaDevice>> OpenLocalCudaDevice(
     int local_rank, int local_world_size);
 
-// Checks that NVIDIA's driver is installed. (CUDA's runtime would report a
-// missing driver as one that is too old.) Unavailable: there is no driver; the
-// message is the one of the dynamic loader.
+// Checks that NVIDIA's driver is installed. Without this check, CUDA's runtime
+// would report a missing driver as too old. Unavailable: there is no driver;
+// the message is that of the dynamic loader.
 absl::Status CheckDriverIsThere(const std::string& name = "libcuda.so.1");
 
 }  // namespace muster

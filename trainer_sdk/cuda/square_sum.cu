@@ -15,7 +15,8 @@ constexpr int64_t kMaxBlocks = 512;
 constexpr int64_t kLeastElements = 16;
 
 // Number of 32-bit digits of a sum, as in SquareSum; the lowest digit is in
-// units of 2^-298. One more word is nonzero if an element is not finite.
+// units of 2^-298. One more word follows the digits; it is nonzero if an
+// element is not finite.
 constexpr int kDigits = 20;
 constexpr int kWords = kDigits + 1;
 constexpr int kDigitBits = 32;

@@ -8,9 +8,9 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// The update rules: each holds the factors of a step, which the host computes
-// in double as the CPU's implementation does. Calling a rule with the gradient
-// `g` of element `i` returns the element's new weight.
+// The update rules. A rule holds the factors of one step, which the host
+// computes in double as the CPU's implementation does. Calling a rule with the
+// gradient `g` of element `i` returns the element's new weight.
 struct AdamW {
   float keep;
   float beta2;

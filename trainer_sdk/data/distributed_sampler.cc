@@ -12,10 +12,10 @@
 namespace muster {
 namespace {
 
-// PyTorch 2 shuffles lists of at least this length with 64-bit random numbers,
-// because remainders of 32-bit numbers would favour small results; it shuffles
-// shorter lists with 32-bit numbers. Compared with PyTorch 2.15 at this length
-// and at one less; no test repeats this comparison, which takes 2 GB of memory.
+// Lists of at least this length are shuffled with 64-bit random numbers,
+// shorter lists with 32-bit ones, as in PyTorch 2. For long lists, remainders
+// of 32-bit numbers would favour small results. Compared by hand with PyTorch
+// 2.15 at this length and at one less; a test of it would take 2 GB of memory.
 constexpr int64_t kWideDraws = std::numeric_limits<uint32_t>::max() / 20;
 
 }  // namespace
@@ -72,8 +72,8 @@ std::vector<int64_t> DistributedSampler::Indices(int64_t epoch) const {
   std::vector<int64_t> mine;
   mine.reserve(static_cast<size_t>(size_));
   for (int64_t i = 0; i < size_; ++i) {
-    // Padding: if the ranks together need more examples than the data set has,
-    // its order starts again from the beginning, as often as necessary.
+    // Padding: if the ranks need more examples than the data set has, start
+    // again at the beginning of its order, as often as necessary.
     const int64_t place = options_.rank + i * options_.world_size;
     mine.push_back(order[static_cast<size_t>(place % options_.length)]);
   }

@@ -11,8 +11,8 @@ namespace muster {
 struct WindowDraw {
   uint64_t seed = 0;
   // Number of the step, and of the batch among all ranks' batches of that step.
-  // The windows of a batch depend on these numbers but not on the rank that
-  // uses the batch, so a job may continue with another number of ranks.
+  // These numbers determine the windows of a batch; the rank that uses the
+  // batch has no influence. So a job may continue with another number of ranks.
   int64_t step = 0;
   int64_t batch = 0;
 };

@@ -66,8 +66,7 @@ class DataParallel {
   // until all gradients are averaged.
   absl::Status Finish();
 
-  // These methods have the same contracts as the Optimizer's methods of these
-  // names.
+  // See the methods of Optimizer with the same names.
   absl::StatusOr<double> SumOfSquares();
   absl::Status Step(const OptimizerStep& step);
 
@@ -90,8 +89,8 @@ class DataParallel {
   // Copies in host memory of values that are on a device. Empty before the
   // first call of State, and if the values are in host memory themselves.
   std::vector<std::vector<char>> host_values_;
-  // The order of these declarations matters: each member uses the members
-  // declared before it, and must be destroyed before them.
+  // Do not reorder these members: each uses the members declared before it, and
+  // must be destroyed before them.
   const std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Optimizer> optimizer_;

@@ -17,24 +17,26 @@ enum class ParameterUse {
   // (PyTorch's find_unused_parameters). Costs one small extra all_reduce per
   // step.
   kMayVary,
-  // On each rank, every pass produces the same gradients as the rank's first
-  // pass, and each of them the same number of times (PyTorch's static_graph).
-  // The first pass reduces its gradients only at its end.
+  // PyTorch's static_graph: on each rank, every pass produces the same
+  // gradients as the rank's first pass. Each gradient is produced as many times
+  // as in that first pass. The first pass reduces its gradients only at its
+  // end.
   kStatic,
 };
 
 // Whether a backward pass is the last one before the optimizer's step.
 enum class GradientSync {
   kReduce,
-  // Not the last: further passes add to the same gradients before these are
-  // averaged (PyTorch's no_sync).
+  // Not the last pass before the optimizer's step: further passes add to the
+  // same gradients before these are averaged (PyTorch's no_sync).
   kAccumulate,
 };
 
 // Tracks one backward pass after another: which buckets are full and in which
-// order they are reduced. Errors of the caller name the parameter. Buckets are
-// always reduced in index order, even if they become full in another order. So
-// all ranks reduce the same bucket at the same time. Pure; not thread-safe.
+// order they are reduced. The error of a wrong call names the parameter.
+// Buckets are always reduced in index order, even if they become full in
+// another order. So all ranks reduce the same bucket at the same time. Pure;
+// not thread-safe.
 class BackwardTracker {
  public:
   BackwardTracker(std::vector<std::string> names, ParameterUse use);
@@ -73,8 +75,8 @@ class BackwardTracker {
   // Whether, at the end of this pass, the ranks must tell each other which
   // parameters they used.
   bool must_share_use() const;
-  // First the parameters that were used in the last reduced pass, in the order
-  // in which their gradients became ready; then the unused parameters.
+  // All parameters: first those used in the last reduced pass, in the order in
+  // which their gradients became ready; then the unused ones.
   std::vector<int> ObservedOrder() const;
 
  private:

@@ -27,13 +27,13 @@ enum class BucketOrder {
   kReverse,
 };
 
-// Groups parameters into buckets, each of which is reduced by one operation:
-// parameters with gradients of one type, in `order`. A bucket is closed as soon
-// as it holds at least its limit (Li et al., VLDB 2020). Full buckets are
-// returned first, in the order in which they become full; then the partly
-// filled buckets, by the position of their first parameter in `order`. The
-// result is the same on all ranks with the same parameters and order. `order`
-// must contain each parameter once. Pure.
+// Groups parameters into buckets. A bucket is reduced by one operation, so all
+// its gradients have one type. Parameters are taken in `order`. A bucket is
+// closed as soon as it holds at least its limit (Li et al., VLDB 2020). Full
+// buckets are returned first, in the order in which they become full; then the
+// partly filled buckets, by the position of their first parameter in `order`.
+// The result is the same on all ranks with the same parameters and order.
+// `order` must contain each parameter once. Pure.
 std::vector<std::vector<int>> AssignBuckets(
     const std::vector<Tensor>& parameters, const std::vector<int>& order,
     const BucketLimits& limits);

@@ -32,8 +32,8 @@ class CommHook {
   // Whether Reduce accepts buckets in device memory (GradientBucket::device).
   virtual bool takes_device_memory() const { return false; }
 
-  // Whether Reduce gives each rank the average of only the rank's own part of a
-  // bucket, if there are several ranks.
+  // Whether, in a group of several ranks, Reduce gives each rank only the
+  // average of the rank's own part of a bucket.
   virtual bool scatters() const { return false; }
 
   // Passes the reducer's tensors to the hook. `gradient.dtype` is the type of

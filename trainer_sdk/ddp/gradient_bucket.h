@@ -66,10 +66,11 @@ absl::StatusOr<std::vector<GradientBucket>> MakeBuckets(
     Device& device, ProcessGroup& group, const std::vector<Tensor>& parameters,
     const std::vector<std::vector<int>>& assignment);
 
-// Makes the buckets of `assignment` out of the memory that holds the gradients
-// already. A bucket extends from its first gradient in memory to its last.
-// InvalidArgument: a bucket would contain gradients of another bucket, or the
-// distance between two gradients is not a whole number of elements.
+// Makes the buckets of `assignment` in the memory where the gradients already
+// are, without a copy. A bucket extends from its first gradient in memory to
+// its last. InvalidArgument: a bucket would contain gradients of another
+// bucket, or the distance between two gradients is not a whole number of
+// elements.
 absl::StatusOr<std::vector<GradientBucket>> BucketsInPlace(
     Device& device, const std::vector<Tensor>& parameters,
     const std::vector<std::vector<int>>& assignment);

@@ -108,8 +108,9 @@ TEST(CompressTest, OtherTypesAreAveragedAsTheyAre) {
   EXPECT_TRUE(FirstFailure(statuses).ok()) << FirstFailure(statuses);
 }
 
-// How far the columns of p are from orthonormal: the largest difference between
-// an inner product of two columns and its ideal value, 0 or 1.
+// How far the columns of p are from orthonormal. The inner product of two
+// columns should be 0, or 1 of a column with itself. Returns the largest
+// difference from this.
 double Defect(const std::vector<float>& p, int64_t rank) {
   double most = 0;
   for (int64_t a = 0; a < rank; ++a) {
@@ -126,8 +127,8 @@ double Defect(const std::vector<float>& p, int64_t rank) {
 
 void ExpectOrthonormal(std::vector<float> p, int64_t rank) {
   // The bound counts the roundings in the inner product of two columns of norm
-  // 1: the scaling of each column, and, for each other column, one product and
-  // one subtraction of its projection.
+  // 1. Scaling a column is one rounding. Each other column adds two: a product,
+  // and the subtraction of its projection.
   const double bound =
       RoundingBound<float>(static_cast<double>(3 * rank - 2), 1);
   EXPECT_LE(Defect(p, rank), bound);
@@ -236,9 +237,10 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
   const std::vector<double> conditions = Condition([](Disturbance disturb) {
     return std::vector<std::vector<double>>{Arrived(2, disturb)};
   });
-  // The bound counts the successive roundings of one element: in the sum over
-  // the ranks, and in a product over the longer side of the matrix. Each of the
-  // two columns that are made orthogonal has as many roundings as that product.
+  // The bound counts the successive roundings of one element: one per rank in
+  // the sum, and kColumns + 2 in a product over the longer side of the matrix.
+  // Making a column orthogonal has as many roundings as such a product, and
+  // there are two columns.
   const double bound =
       RoundingBound<float>(2 + (2 + 1) * (kColumns + 2), conditions[0]);
   std::vector<double> arrived = Arrived(2, none);

@@ -44,8 +44,8 @@ void SubtractProjections(float* p, int64_t rows, int64_t rank, int64_t k) {
 }
 
 // Replaces column k by a vector of norm 1 that is orthogonal to the columns
-// before it and is made from a unit vector. If there is no such vector, column
-// k becomes zero.
+// before it. The vector is made from a unit vector. If no unit vector is
+// usable, column k becomes zero.
 void Replace(float* p, int64_t rows, int64_t rank, int64_t k) {
   // The smallest accepted norm of a unit vector after its projections are
   // subtracted. The k earlier columns span at most k dimensions. So of the

@@ -13,10 +13,9 @@ namespace muster {
 // Averages the gradients of all ranks by a binary tree: (g0 + g1) + (g2 + g3).
 // Addition of two numbers is commutative, so the result is bit-identical over
 // every transport. If each rank also adds its micro-batches with PairwiseSum,
-// the result does not depend on how many ranks divide the micro-batches, bit
-// for bit. So an elastic job computes the same weights with any number of
-// ranks. The cost is log2(N) all_reduces of two ranks each instead of one over
-// N ranks.
+// the number of ranks does not change the result by a single bit. So an elastic
+// job computes the same weights with any number of ranks. The cost is log2(N)
+// all_reduces of two ranks each instead of one over N ranks.
 class PairwiseHook : public CommHook {
  public:
   // Makes a hook. Collective over the reducer's group. InvalidArgument: the
@@ -30,8 +29,8 @@ class PairwiseHook : public CommHook {
  private:
   PairwiseHook() = default;
 
-  // Indexed by bit: a group of two ranks, this rank and the rank whose number
-  // differs from this rank's only in that bit.
+  // For each bit of the rank number: the group of this rank and the rank whose
+  // number differs only in this bit.
   std::vector<std::unique_ptr<ProcessGroup>> pairs_;
 };
 

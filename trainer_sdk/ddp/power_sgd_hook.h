@@ -24,11 +24,12 @@ struct PowerSgdOptions {
   uint64_t seed = 0;
 };
 
-// PowerSGD (Vogels et al., NeurIPS 2019): sends each gradient matrix M of n
-// rows and m columns as P Q^T, which is n r + m r numbers instead of n m. Each
-// step does one power iteration from the last step's Q. The approximation error
-// is added to the next step's gradient (error feedback). Vectors, matrices that
-// are too small, and types other than float32 are averaged exactly.
+// PowerSGD (Vogels et al., NeurIPS 2019): approximates each gradient matrix M
+// of n rows and m columns by P Q^T. It sends P and Q: n r + m r numbers instead
+// of n m. Each step does one power iteration from the last step's Q. The
+// approximation error is added to the next step's gradient (error feedback).
+// Vectors, matrices that are too small, and types other than float32 are
+// averaged exactly.
 //
 // The state kept from step to step (Q, each rank's error, the number of exact
 // steps) is the hook's State. A training that resumes from a checkpoint with

@@ -1,5 +1,5 @@
 // Compares PowerSgdHook with the algorithm of Vogels et al., which the test
-// computes in double for all ranks at once. The approximation is rough.
+// computes in double for all ranks at once.
 
 #include <algorithm>
 #include <cmath>
@@ -285,10 +285,10 @@ TEST(PowerSgdReferenceTest, IsTheAlgorithmWrittenOut) {
             return TakeSteps(approximation, group, &results[group.rank()]);
           }));
       ASSERT_TRUE(status.ok()) << status;
-      // The largest number of successive roundings of one element: those of the
-      // sum over the ranks, and those of a product over the longest side of a
-      // matrix. Each column that is made orthogonal has as many roundings as
-      // that product.
+      // The largest number of successive roundings of one element: one per rank
+      // in the sum, and columns + 2 in a product over the longest side of a
+      // matrix. Making a column orthogonal has as many roundings as such a
+      // product.
       const double operations =
           world +
           (approximation + 1) * static_cast<double>(kShapes[1].columns + 2);

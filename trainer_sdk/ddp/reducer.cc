@@ -251,9 +251,8 @@ class Reducer::Body {
         !status.ok()) {
       return status;
     }
-    // The reducer needs no thread if the group has one rank and no option
-    // changes the gradients, or if a device performs the reductions
-    // asynchronously.
+    // The reducer needs no thread if it has nothing to do (`alone_`), or if a
+    // device performs the reductions asynchronously.
     return alone_ || !device_.is_host() ? device_.status() : thread_.Start();
   }
 

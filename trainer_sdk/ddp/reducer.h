@@ -37,7 +37,7 @@ enum class GradientPlace {
   kOwnToBucket,
   // Gradients are written to, and averages read from, the tensors' own memory
   // (Tensor::gradient), which is reduced without a copy. A bucket is the memory
-  // from its first gradient to its last, so the gradients of each type must lie
+  // from its first gradient to its last. So the gradients of each type must lie
   // in memory in the order of their tensors. Only gaps may lie between them,
   // and the contents of the gaps are averaged as well. Needs
   // BucketOrder::kReverse.
@@ -47,8 +47,8 @@ enum class GradientPlace {
 struct DdpOptions {
   // The device whose memory holds the gradients; it must outlive the reducer.
   // Null: the host. The group's operations must accept the device's memory, as
-  // NCCL's do for a GPU. Every option works on a device, but a hook only if
-  // CommHook::takes_device_memory is true.
+  // NCCL's do for a GPU. Every option works on a device. A hook works there
+  // only if CommHook::takes_device_memory is true.
   Device* device = nullptr;
   BucketLimits limits = {};
   ParameterUse use = ParameterUse::kAll;
@@ -108,7 +108,7 @@ class Reducer {
   // and must not be used by other code from Begin to Finish.
   // FailedPrecondition: the ranks' tensors differ; the message names the
   // tensors and the ranks. InvalidArgument: CheckData rejects a gradient (not
-  // checked with GradientPlace::kBucket), or the options contradict each other,
+  // checked with GradientPlace::kBucket), or the options do not fit each other,
   // the tensors or the device; the message says why.
   static absl::StatusOr<std::unique_ptr<Reducer>> Create(
       ProcessGroup& group, std::vector<Tensor> tensors,
@@ -123,10 +123,10 @@ class Reducer {
   absl::Status MarkReady(int parameter);
   absl::Status MarkUnused(int parameter);
   // Ends the pass. Blocks until pending reductions are done (on a device: until
-  // they are enqueued). After a pass with kReduce, every gradient that any rank
-  // produced in this step is replaced by its average over all ranks; a rank
-  // that did not produce the gradient counts as 0. Gradients that no rank
-  // produced stay unchanged (those in buckets become 0).
+  // they are enqueued). A pass with kReduce replaces each gradient that any
+  // rank produced in this step by its average over all ranks. A rank that did
+  // not produce the gradient counts as 0. Gradients that no rank produced stay
+  // unchanged (those in buckets become 0).
   absl::Status Finish();
   // Blocks until the device has done all enqueued work, and returns OK if all
   // averages since the last call of Confirm are correct. Averages are undefined
@@ -148,7 +148,6 @@ class Reducer {
   const std::vector<GradientBucket>& buckets() const;
   const DdpOptions& options() const;
   Device& device() const;
-  // The number of ranks in the group.
   int ranks() const;
   ReducerTimes times() const;
 

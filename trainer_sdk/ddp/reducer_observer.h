@@ -13,9 +13,9 @@ struct BucketReduction {
   // parameters they used.
   int bucket = 0;
   int64_t bytes = 0;
-  // The times at which the backward pass had filled the bucket (`asked`), the
-  // reducer's thread began to reduce the bucket (`began`), and the reduction,
-  // copies included, was finished (`ended`).
+  // `asked`: the time at which the backward pass had filled the bucket.
+  // `began`: the time at which the reducer's thread began to reduce the bucket.
+  // `ended`: the time at which the reduction, copies included, was finished.
   Instant asked;
   Instant began;
   Instant ended;

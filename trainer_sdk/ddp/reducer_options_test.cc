@@ -121,8 +121,8 @@ int Times(const Case& c, int rank, int step, int pass, int i) {
   return 0;
 }
 
-// Element `k` of the gradient of parameter `i` in one pass. The value is not a
-// power of two, so the order of additions affects the result.
+// Element `k` of the gradient of parameter `i` in one pass. Sums of these
+// values are rounded, so the order of additions affects the result.
 float Value(int rank, int step, int pass, int i, int64_t k) {
   return 0.1f * static_cast<float>(rank + 1) - 0.37f * static_cast<float>(i) +
          0.013f * static_cast<float>(k * (pass + 1)) -
@@ -288,9 +288,9 @@ class OneCase {
     if (case_.hook == Hook::kPowerSgd) {
       // PowerSGD's result is P P' M. P is square and orthonormal, so an element
       // of the result is at most as large as its column of M. The bound counts
-      // these successive roundings: the sum over the ranks, a product over the
-      // longer side of the matrix, and as many again for each of three columns
-      // that are made orthogonal.
+      // successive roundings: one per rank in the sum, and columns + 2 in a
+      // product over the longer side of the matrix. Each of three columns is
+      // made orthogonal, with as many roundings as such a product.
       const int64_t columns = kShapes[i].columns;
       double magnitude = 0;
       for (int64_t row = 0; row < kShapes[i].rows; ++row) {
@@ -301,9 +301,8 @@ class OneCase {
           magnitude);
     }
     if (exactness_ == Exactness::kBits) return 0;
-    // The factor is 2, because the reducer and the test both add the ranks'
-    // values and divide the sum, each with rounding errors of the type that is
-    // sent.
+    // The reducer and the test both add the ranks' values and divide the sum.
+    // Both have rounding errors of the type that is sent, hence the factor 2.
     return 2 * RoundingGrowth(group_.size() + 1, Roundoff()) *
            Magnitude(step, i, k);
   }
@@ -365,8 +364,8 @@ struct Subject {
   TransportFactory factory;
   Exactness exactness;
   // Only every `stride`-th case is tested. The first tested case depends on the
-  // number of ranks, so that the four tests, with 1 to 4 ranks, together cover
-  // 4 out of every `stride` cases.
+  // number of ranks. So the four tests, with 1 to 4 ranks, together cover 4 of
+  // every `stride` cases.
   int stride;
 };
 

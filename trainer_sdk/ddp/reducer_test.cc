@@ -49,7 +49,7 @@ class Model {
 };
 
 // The gradient of element `k` of parameter `i` on rank `rank` in step `step`.
-// The value is not a power of two, so the order of additions affects the
+// Sums of these values are rounded, so the order of additions affects the
 // result.
 float Value(int rank, int step, int i, int64_t k) {
   return 0.1f * static_cast<float>(rank + 1) + 0.37f * static_cast<float>(i) +

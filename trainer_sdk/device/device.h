@@ -30,9 +30,9 @@ struct WeightUpdate {
   DType precision = DType::kFloat32;
 };
 
-// The memory that holds gradients, weights and optimizer state, and the
-// arithmetic that Reducer and the optimizers perform on it: the host, or a GPU.
-// To train on another kind of device, implement this interface and pass it in
+// A host or a GPU. Its memory holds gradients, weights and optimizer state. Its
+// methods do the arithmetic of Reducer and of the optimizers in this memory. To
+// train on another kind of device, implement this interface and pass it in
 // DdpOptions::device.
 //
 // A device has two streams. The caller enqueues forward and backward passes on
@@ -128,10 +128,10 @@ absl::Status RunFromHost(Device& device, ProcessGroup& group,
                          Operation operation);
 
 // Blocks until the device has done all its work, and then returns OK if the
-// group is intact. (If a group breaks during an operation on a stream, that
-// operation ends with undefined contents of its buffers, and the stream
-// continues.) Collective. On the host it does not block, because each operation
-// has already returned its result.
+// group is intact. Needed because a stream continues after its group has
+// broken, with undefined contents in the buffers of the failed operation.
+// Collective. On the host it does not block, because each operation has already
+// returned its result.
 absl::Status ConfirmIntact(Device& device, ProcessGroup& group);
 
 }  // namespace muster

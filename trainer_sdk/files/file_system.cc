@@ -42,9 +42,9 @@ class HeldLock : public FolderLock {
   const OwnedFd fd_;
 };
 
-// Reads the name of the lock's owner from the lock file: "host a, process 17",
-// or "an unknown process" if the file is empty, because the owner may be
-// writing its name right now.
+// Reads the name of the lock's owner from the lock file: "host a, process 17".
+// If the file is empty, returns "an unknown process": the owner may be writing
+// its name right now.
 std::string OwnerIn(int fd) {
   std::string owner(kOwnerBytes, '\0');
   const ssize_t bytes = pread(fd, owner.data(), owner.size(), 0);
@@ -62,8 +62,8 @@ std::string ThisHost() {
 }
 
 // Whether `owner`, the text in a lock file, names a running process of this
-// host. If that process has exited, the result is false: the lock may now
-// belong to a later owner that could not write its name.
+// host. If the named process has exited, the result is false: a later owner may
+// hold the lock, but could not write its name.
 bool RunsHere(const std::string& owner) {
   absl::string_view number = owner;
   if (!absl::ConsumePrefix(&number, ThisHost())) return false;
@@ -76,8 +76,8 @@ bool RunsHere(const std::string& owner) {
 
 void WriteOwner(int fd) {
   const std::string owner = absl::StrCat(ThisHost(), getpid(), "\n");
-  // If the disk is full, the owner's name may be missing; other processes then
-  // do not know the owner.
+  // If the disk is full, the owner's name may be missing. Other processes then
+  // cannot tell who owns the lock.
   if (ftruncate(fd, 0) != 0) return;
   if (pwrite(fd, owner.data(), owner.size(), 0) < 0) return;
   // The name must reach the disk, so that other hosts can read it even if this

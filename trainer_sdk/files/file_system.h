@@ -55,9 +55,10 @@ class FolderLock {
 // The file system operations that checkpoints need. The interface is small so
 // that a test can make any operation fail. Thread-safe.
 //
-// After a crash of the machine, changes that were not synced may be lost: a
-// file's content until OutputFile::Sync, its name (created, renamed, removed)
-// until SyncFolder of its folder. A crash of only the process loses nothing.
+// A crash of the machine may undo changes that were not synced.
+// OutputFile::Sync makes a file's content durable. SyncFolder of its folder
+// makes its creation, renaming or removal durable. A crash of only the process
+// loses nothing.
 //
 // Every error names the path and the system's error. NotFound: the path does
 // not exist. ResourceExhausted: the disk is full, or a quota or limit is
@@ -94,8 +95,8 @@ class FileSystem {
 };
 
 // The real file systems of this machine. The calling thread must block the
-// signal SIGXFSZ: then a write beyond the process's file size limit fails,
-// instead of the signal killing the process.
+// signal SIGXFSZ. Otherwise this signal kills the process when a file exceeds
+// the size limit; if it is blocked, only the write fails.
 FileSystem& Disk();
 
 }  // namespace muster

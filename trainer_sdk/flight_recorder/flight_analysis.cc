@@ -51,16 +51,16 @@ class FlightCalls {
     return keys_.at(log.rank)[record.group];
   }
 
-  // The calls by which all ranks take part in the collective of `record`, a
-  // record of `log`.
+  // The collective of `record`, a record of `log`: all ranks' calls of this
+  // collective.
   const std::vector<FlightCall>& With(const FlightLog& log,
                                       const FlightRecord& record) const;
 
   // The rank of `log` is stuck in the collective `stuck`. Returns the ranks
   // that finished this collective more than moment.timeout seconds ago. If
-  // there are any, the rank of `log` is itself the cause of the delay: all
-  // ranks must already have called the collective. Empty if some ranks can
-  // finish the collective alone, as the root of a broadcast can.
+  // there are any, all ranks have called the collective, so the stuck rank
+  // itself causes the delay. Empty if some ranks can finish the collective
+  // alone, as the root of a broadcast can.
   std::vector<int> RanksThatFinished(const FlightLog& log,
                                      const FlightRecord& stuck,
                                      const FlightMoment& moment) const;
@@ -71,9 +71,9 @@ class FlightCalls {
   std::vector<int> PeersOf(const FlightLog& log,
                            const FlightRecord& record) const;
 
-  // Counts the messages in `log` to or from the rank of `other`: sends,
-  // receives and batches in group `key`, after collective number `sequence` and
-  // before the next collective.
+  // Counts the messages in `log` that were sent to or received from the rank of
+  // `other`, alone or in batches. Counts only those in group `key`, after
+  // collective number `sequence` and before the next collective.
   int Messages(const FlightLog& log, const FlightLog& other,
                const FlightGroupKey& key, uint64_t sequence) const;
 
@@ -269,9 +269,9 @@ bool IsCause(const FlightLog* log) {
   return log == nullptr || log->reason.empty();
 }
 
-// Sorts the ends of processes, and finds the ranks that died. If one of a
-// process's operations had failed before its end, the process only reacted to
-// that failure, so it is not a cause. Pure.
+// Sorts the ends of processes, and finds the ranks that died. A process that
+// ended after an operation of its own had failed only reacted to that failure,
+// so it is not a cause. Pure.
 FlightDeaths FindDeaths(const std::map<int, const FlightLog*>& logs,
                         const std::map<int, const FlightEnd*>& ends,
                         const FlightMoment& moment) {
@@ -460,8 +460,9 @@ class Analysis {
     if (!deaths.stopped.empty()) result_.stopped = RankRanges(deaths.stopped);
   }
 
-  // Reports the ranks that their agents killed as silent and that the logs
-  // blame as well. If the logs blame no rank, reports all silent ranks.
+  // Reports each rank that its agent killed because it was silent, if the logs
+  // blame this rank as well. If the logs blame no rank, reports all killed
+  // silent ranks.
   void ReportSilentRanks() {
     const bool nobody = result_.findings.empty();
     int told = 0, further = 0;
@@ -641,8 +642,8 @@ class Analysis {
     return last;
   }
 
-  // If the rank of `log` is stuck in a send, receive or batch: finds its peers
-  // that do not themselves wait for other ranks.
+  // If the rank of `log` is stuck in a send, receive or batch: finds those of
+  // its peers that do not wait for other ranks.
   void FindIdlePeers(const FlightLog& log) {
     const FlightRecord* const stuck = StuckRecord(log, moment_);
     if (stuck == nullptr || !IsPointToPoint(stuck->signature.kind)) return;
@@ -665,9 +666,9 @@ class Analysis {
         idle.push_back(other->second);
       }
     }
-    // An idle peer may have done its part of the exchange and continued; an
-    // idle peer with too few messages has not done its part. If there are peers
-    // with too few messages, blame only them.
+    // An idle peer with too few messages has not done its part of the exchange.
+    // Other idle peers may have done their part and continued. So if there are
+    // peers with too few messages, blame only them.
     if (!short_of_messages.empty()) idle = std::move(short_of_messages);
     for (const FlightLog* const other : idle) {
       if (!blamed_.insert(other->rank).second) continue;
@@ -819,7 +820,8 @@ class Analysis {
     if (key(a.call) != key(b.call)) return false;
     const OperationSignature& signature = b.call.record->signature;
     // Two sends or receives are the same operation only if their descriptions
-    // are equal: two ranks that send to each other are in different operations.
+    // are equal. For example, two ranks that send to each other are in
+    // different operations.
     return MayDiffer(signature) || !IsPointToPoint(signature.kind)
                ? SameCollective(a.call.record->signature, signature)
                : a.what == b.what;

@@ -23,8 +23,8 @@ struct FlightPosition {
   std::string state;
 };
 
-// Describes where the ranks of `logs` were, ordered by the lowest rank in each
-// position. Pure.
+// Describes the ranks' last operations and the state of each: one entry per set
+// of ranks in the same state, ordered by the lowest rank of each set. Pure.
 std::vector<FlightPosition> PositionsOf(
     const std::map<int, const FlightLog*>& logs,
     const std::map<int, const FlightEnd*>& ends, const FlightMoment& moment);

@@ -128,8 +128,8 @@ TEST(FlightAnalysisTest, AlsoWhereTheyWaitForItInAnotherGroup) {
         AllToAll(nullptr, nullptr, 4, DType::kInt8)}) {
     EXPECT_THAT(AnalyseFlight(StoppedIn(other)).findings, behind);
   }
-  // Rank 1 is also reported as behind if its own operation failed with
-  // DeadlineExceeded, because its process was stopped for a while.
+  // Rank 1's process was stopped for a while, so its own operation failed with
+  // DeadlineExceeded. Rank 1 is reported as behind in this case, too.
   EXPECT_THAT(AnalyseFlight(StoppedIn(Sum(), State::kFailed)).findings, behind);
 }
 
@@ -275,8 +275,8 @@ TEST(FlightAnalysisTest, OfATransportThatOnlyLaunchesWhoCalledLessIsBehind) {
                              RankLog(1, 2).Does(Sum(), 1).Says("late")})
                   .findings,
               ElementsAre(HasSubstr("all called the same")));
-  // There is no finding: rank 0 has called more operations than rank 1, but no
-  // rank has failed, so the job may still be running.
+  // Rank 0 has called more operations than rank 1. But no rank has failed, so
+  // the job may still be running, and nothing is reported.
   EXPECT_THAT(AnalyseFlight({RankLog(0, 2).Does(Sum(), 1).Does(Sum(), 2),
                              RankLog(1, 2).Does(Sum(), 1)})
                   .findings,
@@ -380,8 +380,8 @@ TEST(FlightAnalysisTest, OnlyALaterGroupOfItsNameMakesAmends) {
   EXPECT_THAT(stuck("world/dp:0", 2), IsEmpty());
   const auto behind = ElementsAre(HasSubstr("rank 2 (node2, pid 102) is beh"));
   EXPECT_THAT(stuck("world/dp", 2), behind);
-  // Group "world/dp:0" was also created before the failure. That does not make
-  // the failure obsolete; only a later group does.
+  // Group "world/dp:0" was also created before the failure. Only a creation
+  // after the failure would make the failure obsolete.
   EXPECT_THAT(stuck("other", 1), behind);
 }
 

@@ -210,8 +210,8 @@ TEST(FlightDeaths, EarliestDeathIsFirst) {
                                              HasSubstr("rank 0 (node0")));
 }
 
-// Rank 0 exited because rank 1 had died, and recorded that failure. So only
-// rank 1 is reported as a cause.
+// Rank 1 died. Because of this, an operation of rank 0 failed, and rank 0
+// exited. Only rank 1 is reported as a cause.
 TEST(FlightDeaths, RankWithAFailedOperationIsNoCause) {
   FlightLog victim = LogOf(0, 2);
   victim.reason = "all_reduce #2: rank 1 died";

@@ -280,8 +280,8 @@ bool IsDump(const std::string& name) {
          (absl::StartsWith(name, "workers.") && absl::EndsWith(name, ".json"));
 }
 
-// Returns the directory with the latest dump below `path`, which may be a log
-// folder or the folder of a run; empty if there is no dump.
+// Returns the directory with the latest dump below `path`; empty if there is no
+// dump. `path` may be a log folder or the folder of a run.
 std::string AttemptBelow(const std::string& path) {
   constexpr int kRunAndAttempt = 2;
   std::string latest;
@@ -415,9 +415,9 @@ class Collection {
     if (is_new) return;
     FlightLog& old = known->second;
     if (log.written >= old.written) std::swap(old, log);
-    // If both logs are equally old logs of one process, one of them may be a
-    // copy from before the process recorded why it failed. Keep the reason from
-    // the log that has it.
+    // If both logs are from the same moment of one process, one of them may
+    // have been copied before the process recorded why it failed. Keep the
+    // reason from the log that has it.
     if (old.pid == log.pid && old.written == log.written &&
         old.reason.empty()) {
       old.reason = log.reason;

@@ -28,15 +28,16 @@ struct Flight {
   // One entry per rank, ordered by rank: the rank's latest end, if it has
   // several.
   std::vector<FlightEnd> ends;
-  // Whether a process that writes one of the ring files is still running, on
-  // this host or on a host whose file locks are visible here.
+  // Whether a process that writes one of the ring files is still running. The
+  // process may be on this host, or on a host whose file locks are visible
+  // here.
   bool running = false;
   // The time at which the newest of PyTorch's dumps was written, in seconds
   // since 1970 (UTC). It is the file's modification time, because dumps do not
   // contain their time. nullopt: no file is a dump of PyTorch.
   std::optional<double> dumped;
-  // PyTorch's dumps that cannot be read, such as one that was cut off because
-  // its process was killed: a line for each, with the path.
+  // PyTorch's dumps that cannot be read, one line each, with the path. Such a
+  // dump may be cut off, because its process was killed.
   std::vector<std::string> unreadable;
 };
 

@@ -84,9 +84,9 @@ struct FlightGroupKey {
 // The keys of log.groups, in the same order. Pure.
 std::vector<FlightGroupKey> KeysOf(const FlightLog& log);
 
-// Whether the group with index `group` in log.groups, or a group that it was
-// split from, was created again at time `since` or later. If so, a failure of
-// the old group no longer matters.
+// Whether the group with index `group` in log.groups was created again at time
+// `since` or later. The same applies if a group from which it was split was
+// created again. A failure of the old group then no longer matters.
 bool WasMadeAgain(const FlightLog& log, int group, double since);
 
 // Returns the name of a group for messages: "world"; "world (no. 2)" for the

@@ -16,8 +16,8 @@ struct FlightMoment {
   // Whether ranks are still running. If not, `now` is the latest time in their
   // logs and in the agents' reports.
   bool running = false;
-  // A time limit in seconds: a rank that has been in an operation for less time
-  // is assumed to make progress, not to wait.
+  // A time limit in seconds. A rank that has been in an operation for less than
+  // this time is assumed to make progress.
   double timeout = 0;
 };
 
@@ -30,21 +30,21 @@ FlightMoment MomentOf(const std::vector<FlightLog>& logs,
                       const std::vector<FlightEnd>& ends,
                       std::optional<double> clock);
 
-// Whether moment.timeout is nonzero and `time` is less than moment.timeout
-// seconds before moment.now.
+// Whether `time` is less than moment.timeout seconds before moment.now. False
+// if moment.timeout is 0.
 bool IsFresh(double time, const FlightMoment& moment);
 
 // Formats a duration for messages: "12.3 s". Pure.
 std::string SecondsText(double seconds);
 
-// Returns the operation in which a rank is stuck or which failed on it (see
-// IsStuck); null if there is none.
+// Returns the rank's first operation that is stuck or has failed (see IsStuck);
+// null if there is none.
 const FlightRecord* StuckRecord(const FlightLog& log,
                                 const FlightMoment& moment);
 
-// Whether a rank is stuck in the operation of `record`: either it has been
-// waiting for longer than moment.timeout seconds, or the operation failed and
-// the rank has not created the process group again since.
+// Whether a rank is stuck in the operation of `record`. This is so in two
+// cases. It has been waiting for longer than moment.timeout seconds. Or the
+// operation failed, and the rank has not created the process group again since.
 bool IsStuck(const FlightLog& log, const FlightRecord& record,
              const FlightMoment& moment);
 

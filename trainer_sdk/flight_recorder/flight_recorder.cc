@@ -204,14 +204,14 @@ uint64_t FlightRecorder::Write(int group, const OperationSignature& signature,
   const uint64_t number = image_->next.fetch_add(1, kRelaxed);
   RingSlot& slot = image_->slots[number % kRingSlots];
   // Drop the new record if another thread is still writing an older record into
-  // this slot. That thread has then been writing while the whole ring was
-  // filled once.
+  // this slot. This can happen only if that thread was so slow that the whole
+  // ring was filled meanwhile.
   if (slot.number.exchange(kBeingWritten, std::memory_order_acquire) ==
       kBeingWritten) {
     return number;
   }
-  // Release stores: a reader that sees one of the new fields also sees that
-  // `number` is kBeingWritten.
+  // Release stores: a reader that sees a new value of one of these fields also
+  // sees that `number` is kBeingWritten.
   constexpr auto kRelease = std::memory_order_release;
   slot.sequence.store(signature.sequence, kRelease);
   slot.what.store(What(group, signature), kRelease);

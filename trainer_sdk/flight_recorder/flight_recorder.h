@@ -47,10 +47,10 @@ class FlightRecorder {
 
   // Registers a group and returns its number, which its records use. `members`:
   // world ranks, indexed by rank in the group. `birth`: distinguishes groups of
-  // the same name (GroupPlace::birth). Clears the recorded failure if an
-  // earlier group of this name failed, or a group that was split from it. At
-  // most 63 groups have entries of their own at a time; further groups share
-  // the entry "(further groups)".
+  // the same name (GroupPlace::birth). Clears the recorded failure if it
+  // belongs to an earlier group of this name, or to a group that was split from
+  // that group. At most 63 groups have entries of their own at a time; further
+  // groups share the entry "(further groups)".
   int AddGroup(const std::string& name, int rank, int size,
                const std::vector<int>& members, uint64_t birth, Instant now);
   // Reports that no more operations of the group will be recorded. The group's

@@ -14,9 +14,9 @@ namespace muster {
 // keeps all records even if the process is killed. Values are in native byte
 // order, so only a machine with the same byte order can read the file.
 //
-// Every field of a slot is an atomic, and `number` is kBeingWritten while the
-// slot is being written, so that a concurrent reader sees only complete
-// records.
+// Every field of a slot is an atomic. While a slot is being written, its
+// `number` is kBeingWritten, so that concurrent readers ignore the incomplete
+// record.
 inline constexpr uint64_t kBeingWritten = ~uint64_t{0};
 struct RingSlot {
   // number of the record, from 1; 0: the slot was never used
@@ -36,8 +36,8 @@ struct RingSlot {
   // started yet
   std::atomic<int64_t> started;
   std::atomic<int64_t> ended;
-  // The peers of a batch, two per 64-bit word, each stored as 1 + the peer's
-  // rank in the group; 0 ends the list.
+  // The ranks of a batch's peers in the group, each plus 1, two per 64-bit
+  // word. 0 ends the list.
   std::atomic<uint64_t> peers[4];
 };
 

@@ -33,8 +33,8 @@ std::vector<FlightLog> OneIsLate() {
           RankLog(1, 2).Does(Barrier(), 1)};
 }
 
-// Returns `log` with the time of its last record changed to `time`: the end of
-// the operation if it has ended, otherwise its start.
+// Returns `log` with the time of its last record changed to `time`. If the
+// operation has ended, this is the time of its end, otherwise of its start.
 FlightLog Since(double time, FlightLog log) {
   FlightRecord& last = log.records.back();
   if (last.ended != 0) {

@@ -119,9 +119,9 @@ class Machine {
   }
 
  private:
-  // A value on the stack. `json` is the value itself, unless it is an array or
-  // object. Then `json` is empty and the elements are in `items`; those of an
-  // object as key, value, key, value, ...
+  // A value on the stack. For an array or object, `json` is empty and the
+  // elements are in `items`; those of an object as key, value, key, value, ...
+  // For any other value, `json` is the value itself.
   struct Node {
     Json json;
     std::vector<Node*> items;
@@ -269,8 +269,9 @@ class Machine {
   }
 
   // Whether an opcode can take `count` values from the stack and finds `below`
-  // further values under them, such as the list to which it appends. Only the
-  // values above the newest mark count; without a mark, the whole stack.
+  // further values under them. (An example of a value under them is the list to
+  // which the opcode appends.) Only the values above the newest mark count;
+  // without a mark, the whole stack.
   bool Holds(size_t count, size_t below) const {
     const size_t floor = marks_.empty() ? 0 : marks_.back();
     return stack_.size() - floor >= count + below;

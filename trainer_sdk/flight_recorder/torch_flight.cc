@@ -77,8 +77,8 @@ std::optional<OperationKind> KindOf(const std::string& name) {
 
 // An element type of PyTorch.
 struct TorchType {
-  // The type of Muster that is equal. If there is none: a type of the same
-  // size, or of half the size if elements have 16 bytes.
+  // The equal type of Muster. If there is none: a type of the same size, or of
+  // half the size if elements have 16 bytes.
   DType dtype = DType::kInt8;
   int64_t bytes = 1;  // size of an element
 };
@@ -228,9 +228,9 @@ class Reader {
     record.bytes = record.signature.count * SizeOf(record.signature.dtype);
     record.queued = SecondsAt(entry, "time_created_ns");
     // PyTorch's watchdog records the start and the end of an operation only
-    // when it polls. With Gloo they are never recorded. Without a start, the
-    // time of the call is used. This is enough: the analysis only needs to know
-    // whether the rank has called the operation.
+    // when it polls. Dumps of Gloo never contain these times. Without a start,
+    // the time of the call is used. This is enough: the analysis only needs to
+    // know whether the rank has called the operation.
     record.started = SecondsAt(entry, "time_discovered_started_ns");
     if (record.started == 0) record.started = record.queued;
     record.ended = SecondsAt(entry, "time_discovered_completed_ns");

@@ -18,9 +18,9 @@ bool IsTorchFlight(absl::string_view bytes);
 // torch._C._distributed_c10d._dump_fr_trace() returns it. `rank`: the world
 // rank of the process that wrote the dump, which does not contain this rank.
 // The log has no host and no pid. A start that PyTorch has not recorded is
-// replaced by the time of the call, a missing end by the start. The log's world
-// size is the highest rank in the dump plus one, because dumps of Gloo do not
-// list the members of every group.
+// replaced by the time of the call, a missing end by the start. Dumps of Gloo
+// do not list the members of every group. So the log's world size is the
+// highest rank in the dump plus one.
 //
 // InvalidArgument: any other bytes, more than a million ranks, an operation
 // that Muster does not know, or a process group without a list of ranks; the

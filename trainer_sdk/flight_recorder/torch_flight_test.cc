@@ -117,7 +117,8 @@ TEST(TorchFlightTest, BytesAreThoseOfPyTorchsTypes) {
     ASSERT_EQ(log.records.size(), 1);
     const FlightRecord& record = log.records[0];
     EXPECT_EQ(record.bytes, 6 * bytes) << name;
-    // The text of an operation is made of its signature alone.
+    // Messages describe an operation by its signature alone, so the signature
+    // must give the same number of bytes.
     EXPECT_EQ(record.signature.count * SizeOf(record.signature.dtype),
               6 * bytes)
         << name;

@@ -40,11 +40,12 @@ struct GlooPlugin {
   // the result of Version() when the plugin was compiled
   uint64_t version;
 
-  // Makes a Gloo context for `rank` in a group of `size` ranks, with one Gloo
-  // pair for each peer, which listens at the address `host`. The pairs exist
-  // before they are connected, so that a running `connect` can be interrupted.
-  // `timeout_ms` limits each wait of a pair, in milliseconds; `connect` may
-  // take five times as long. Returns null on failure.
+  // Makes a Gloo context for `rank` in a group of `size` ranks. It has a Gloo
+  // pair (one end of a connection) for each peer, which listens at the address
+  // `host`. The pairs exist before they are connected, so that a running
+  // `connect` can be interrupted. `timeout_ms` limits each wait of a pair, in
+  // milliseconds; `connect` may take five times as long. Returns null on
+  // failure.
   void* (*new_context)(const char* host, int32_t rank, int32_t size,
                        int64_t timeout_ms, GlooText* why);
   // Closes the connections gracefully and deletes the context. Delete the
@@ -62,7 +63,7 @@ struct GlooPlugin {
   void (*interrupt_connect)(void* context);
   // Resets all connections. Any thread. Call it only when all pairs are
   // connected. Otherwise a peer that has not accepted its connection yet would
-  // die: Gloo's thread in the peer's process throws an exception (Gloo of May
+  // die: Gloo's thread in that process would throw an exception (Gloo of May
   // 2022).
   void (*reset_connections)(void* context);
 

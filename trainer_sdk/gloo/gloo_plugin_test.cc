@@ -87,8 +87,8 @@ class Called {
     const ssize_t size = read(in.get(), buffer, sizeof(buffer));
     if (size <= 0) _exit(4);
     GlooText why;
-    // The result does not matter. If Gloo's thread throws an exception, this
-    // process dies instead of exiting with 0.
+    // Whether the connection succeeds does not matter. But if Gloo's thread
+    // throws an exception, this process dies instead of exiting with 0.
     Gloo().connect(context, 0, buffer, static_cast<size_t>(size), &why);
     _exit(0);
   }

@@ -44,9 +44,9 @@ struct GlooDelete {
 using GlooHandle = std::unique_ptr<void, GlooDelete>;
 
 // A mesh of Gloo pairs; a thread of Gloo moves the data. At the beginning of a
-// collective, each rank sends its signature to the next rank for comparison. A
-// message's label is sent before its data. In an all_to_all with counts, a
-// part's length is sent before the part.
+// collective, each rank sends the operation's signature to the next rank, which
+// compares it with its own. A message's label is sent before its data. In an
+// all_to_all with counts, a part's length is sent before the part.
 class GlooMesh final : public Mesh {
  public:
   // `plugin` made `context`. `names` has the names of all ranks, indexed by
@@ -57,8 +57,8 @@ class GlooMesh final : public Mesh {
 
   // Starts to detect the death of peers by `sockets`, one connection to each
   // other rank. Call it once, before anything is sent. The first death fails
-  // the running operation and all later ones. Then `on_gone` is called with the
-  // error, on the mesh's own thread; it may block.
+  // the running operation and all later ones. Then `on_gone`, which may block,
+  // is called with the error, on the mesh's own thread.
   absl::Status Watch(std::vector<OwnedFd> sockets,
                      std::function<void(const absl::Status& gone)> on_gone);
 
@@ -94,7 +94,7 @@ class GlooMesh final : public Mesh {
 
   struct Outgoing {
     int peer = 0;
-    // Memory of `buffer`; null: `buffer` is memory of the caller.
+    // The memory that `buffer` uses; null: it uses memory of the caller.
     std::unique_ptr<Note> note;
     GlooHandle buffer;
   };
@@ -105,8 +105,8 @@ class GlooMesh final : public Mesh {
     uint64_t slot = 0;
     bool message = false;
     MessageLabel label;
-    // The note that arrives before the data. Null if there is no note, or once
-    // the receive of the data has been posted.
+    // The note: a short text that arrives before the data. Null if there is no
+    // note, or once the receive of the data has been posted.
     std::unique_ptr<Note> note;
     GlooHandle buffer;  // Gloo's buffer for the note, and later for the data
   };
@@ -131,8 +131,9 @@ class GlooMesh final : public Mesh {
   bool PartsAreNoted() const;
   void PostNote(int peer, uint64_t slot, const std::string& text);
   void PostNoteReceive(Incoming& incoming, uint64_t slot);
-  // Waits for the note of `incoming`, if there is one. Checks that the note
-  // states what this rank expects, and then posts the receive of the data.
+  // Waits for the note of `incoming`: a short text that the peer sends before
+  // the data. Checks that the note states what this rank expects, and then
+  // posts the receive of the data. Does nothing if there is no note.
   absl::Status FollowNote(Incoming& incoming);
   absl::Status CompareLabel(const Incoming& incoming) const;
   absl::Status CompareLength(const Incoming& incoming) const;
@@ -176,12 +177,13 @@ std::string Describe(const MessageLabel& label) {
                       label.tag);
 }
 
-// Gloo matches a send with a receive of the same slot number, and aborts the
-// process if the send is longer than the receive. To prevent this, GlooMesh
-// uses as a slot number a hash of everything on which both sides must agree.
-// Ranks that disagree wait for each other until the group breaks.
+// Gloo matches a send with a receive of the same slot number. If the send is
+// longer than the receive, Gloo aborts the process. To prevent this, the slot
+// number is a hash of everything on which both sides must agree. Ranks that
+// disagree thus wait for each other until the group breaks.
 
-// The purpose of a slot, which is the first number in its hash.
+// What a slot is used for. This is the first of the numbers from which the slot
+// number is computed.
 enum Purpose : uint64_t {
   kAnnouncement = 1,
   kPart,
@@ -203,14 +205,14 @@ uint64_t Hash(std::initializer_list<uint64_t> numbers) {
   return hash;
 }
 
-// The slot of the note with which a rank announces collective number
+// The slot of the message with which a rank announces collective number
 // `sequence`.
 uint64_t AnnouncementSlot(uint64_t sequence) {
   return Hash({kAnnouncement, sequence});
 }
 
-// The slots of the n-th part of a collective from one rank to another
-// (PartSlot), and of the note with the part's length (PartNoteSlot).
+// PartSlot: the slot of the n-th part of a collective that one rank sends to
+// another. PartNoteSlot: the slot of the note with that part's length.
 uint64_t PartSlot(const OperationSignature& signature, uint64_t n,
                   int64_t bytes) {
   return Hash({kPart, signature.sequence, static_cast<uint64_t>(signature.kind),
@@ -222,8 +224,8 @@ uint64_t PartNoteSlot(const OperationSignature& signature, uint64_t n) {
                static_cast<uint64_t>(signature.kind), n});
 }
 
-// The slots of the next point-to-point message with this tag: LabelSlot for its
-// label, MessageSlot for its data.
+// The slots of the next point-to-point message with tag `tag`. LabelSlot: the
+// slot of its label (tag, type and count). MessageSlot: the slot of its data.
 uint64_t LabelSlot(int tag) {
   return Hash({kLabel, static_cast<uint64_t>(tag)});
 }
@@ -402,9 +404,9 @@ Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
 }
 
 absl::Status GlooMesh::Wait(Ticket ticket) {
-  // Notes may state the lengths of the parts. Then first read the notes of all
-  // later parts, too, and post the receives of their data. Otherwise their data
-  // would wait until this part has arrived.
+  // If notes state the lengths of the parts, first read the notes of all later
+  // parts, too, and post the receives of their data. Otherwise their data would
+  // wait until this part has arrived.
   const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
   for (size_t i = ticket; i < last; ++i) {
     if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;
@@ -546,8 +548,8 @@ absl::Status Failed(const std::string& what, Instant deadline) {
                                     : absl::UnavailableError(what);
 }
 
-// Publishes this rank's addresses, one for each peer, and returns the address
-// of each peer for this rank.
+// Publishes this rank's addresses, one for each peer. Returns the addresses
+// that the peers have published for this rank.
 absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
     const GroupPlace& place, const std::vector<std::string>& own,
     Instant deadline) {

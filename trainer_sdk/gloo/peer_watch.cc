@@ -112,8 +112,8 @@ int PeerWatch::AwaitEnd() {
   fds.push_back({wake_.get(), POLLIN, 0});
   for (;;) {
     PollUntil(fds, kNoDeadline);
-    // Check the wake-up before the connections: Cut also ends this rank's own
-    // connections, but then no peer has died.
+    // Check the wake-up first. After Cut, this rank's own connections have
+    // ended as well, although no peer has died.
     if (fds.back().revents != 0) return kNobody;
     for (int peer = 0; peer < size; ++peer) {
       if (fds[peer].revents == 0) continue;

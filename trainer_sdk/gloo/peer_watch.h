@@ -16,9 +16,9 @@ namespace muster {
 
 // Detects the death of a peer by an otherwise idle connection to each peer. If
 // a connection ends without a goodbye, the peer's process has died or has
-// called Cut. Gloo alone does not detect every death: if a connection breaks in
-// the middle of a payload, Gloo forgets that payload and its waiters wait
-// forever.
+// called Cut. Gloo alone does not detect every death. If a connection breaks in
+// the middle of a payload, Gloo forgets that payload, and a wait for it never
+// ends.
 class PeerWatch {
  public:
   // Called at most once, on PeerWatch's own thread, with the rank of the peer

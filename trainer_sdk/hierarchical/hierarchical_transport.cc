@@ -29,9 +29,9 @@ namespace muster {
 namespace {
 
 // A name that is equal for two processes if and only if they can share memory.
-// They can if they run in one network namespace and under one kernel since the
-// same boot. (The boot id is not enough: two containers on one machine have the
-// same boot id, and often the same host name.)
+// They can if they have the same boot id and the same network namespace. The
+// boot id alone is not enough: two containers on one machine have the same boot
+// id, and often the same host name.
 absl::StatusOr<std::string> HostIdentity() {
   const char* const boot_file = "/proc/sys/kernel/random/boot_id";
   std::string boot;
@@ -49,13 +49,13 @@ absl::StatusOr<std::string> HostIdentity() {
   return absl::StrCat(boot, "/", network.st_ino);
 }
 
-// The longest time that a rank takes, after a failure, to write the failure's
-// cause to the group's store and to read it there. An operation may end this
-// much later than its deadline.
+// After a failure, a rank writes the cause to the group's store and reads it
+// there. This takes at most this time, so an operation may end this much later
+// than its deadline.
 constexpr Duration kRecordTimeout = std::chrono::seconds(2);
 // The longest time to wait until another rank has written the cause of a
-// failure. That rank may first collect the reports of late ranks from its tier
-// (its host or the network), which takes less than this time.
+// failure. Before it writes, that rank may collect the reports of late ranks on
+// its host or in the network, which takes less than this time.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(600);
 
 class HierarchicalTransport final : public Transport {
@@ -75,22 +75,21 @@ class HierarchicalTransport final : public Transport {
     const absl::Status s =
         RunOverTiers(operation, signature, context.deadline, tiers_);
     if (s.ok()) {
-      // This rank has succeeded, but the group may be broken: a rank on another
-      // host may have failed in a step that sends nothing to this rank.
+      // This rank has succeeded, but the group may be broken. A rank on another
+      // host may have failed in a step in which it sends nothing to this rank.
       const absl::Status elsewhere = tiers_.flat->BrokenElsewhere();
       return elsewhere.ok() ? s : Break(elsewhere);
     }
-    // The text that begins an error message. If a network transport failed, its
-    // message already begins with this text.
+    // The text with which every error message begins. The message of a failed
+    // network transport already has this text.
     const std::string heading = absl::StrCat(Describe(signature), ": ");
     std::string message = FromLast(heading, std::string(s.message()));
     const bool found_by_another = !absl::StartsWith(message, heading);
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
-      // If every rank has reported that it is late, the ranks of this host are
-      // not the cause, although this rank was waiting for one of them. Other
-      // ranks are waiting for another host and know the cause. Wait until they
-      // have written it.
+      // If every rank has reported that it is late, no rank of this host is the
+      // cause, although this rank was waiting for one. Other ranks are waiting
+      // for another host and know the cause. Wait until they have written it.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();
@@ -147,9 +146,9 @@ class HierarchicalTransport final : public Transport {
   }
 
   // Returns a text that names the ranks of the whole group that have not
-  // reported that they are late; empty if all have. Ranks outside this rank's
-  // own tier (host or network) are included, because a rank may wait in one
-  // tier for a rank that waits in the other.
+  // reported that they are late; empty if all have. Names all ranks, because a
+  // rank may wait within its host for a rank that itself waits in the network,
+  // or the other way round.
   std::string Silent(const std::string& operation) const {
     std::vector<std::string> silent;
     const std::vector<LateRank> ranks =
@@ -170,8 +169,8 @@ class HierarchicalTransport final : public Transport {
       const std::lock_guard<std::mutex> lock(mutex_);
       if (!broken_.ok()) return broken_;
     }
-    // Write the cause before closing any tier, so that a peer that notices the
-    // closed connection finds the cause.
+    // Write the cause before closing the connections, so that a peer that
+    // notices a closed connection finds the cause.
     const absl::Status agreed = record_.Settle(cause);
     absl::Status result;
     {
@@ -180,10 +179,10 @@ class HierarchicalTransport final : public Transport {
       result = broken_;
     }
     std::string why(result.message());
-    // The other ranks of this host get this text as their error. The text must
-    // name the rank that found the failure, because the host's own group has no
-    // store that records this. Otherwise each of the ranks would seem to have
-    // found the failure.
+    // The other ranks of this host get this text as their error. No store
+    // records which rank of the host found the failure, so the text must name
+    // that rank. Otherwise each of the ranks would seem to have found the
+    // failure.
     if (!absl::IsAborted(result) && !absl::StartsWith(why, "rank ")) {
       why = absl::StrCat("rank ", place_.rank, " found: ", why);
     }

@@ -22,8 +22,9 @@ class HostLayout {
   int place_of(int rank) const { return place_of_[rank]; }
   // The ranks of `host`, ascending.
   const std::vector<int>& members(int host) const { return members_[host]; }
-  // Returns one rank of each host, in the order of hosts: the rank with index
-  // `place` on its host, or the first rank if the host has fewer.
+  // Returns one rank of each host, in the order of hosts. It is the rank with
+  // index `place` on its host, or the host's first rank if the host has fewer
+  // ranks.
   std::vector<int> Across(int place) const;
 
   // Whether all hosts have the same number of ranks.

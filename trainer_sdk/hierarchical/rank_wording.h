@@ -6,16 +6,17 @@
 
 namespace muster {
 
-// Converts the rank numbers in an error message of a host's own group to ranks
-// of the whole group: "rank 1" becomes "rank " and ranks_in_errors[1]. Numbers
-// that are not ranks of the host's group are not changed. Pure.
+// Converts the rank numbers in `message` to ranks of the whole group: "rank 1"
+// becomes "rank " and ranks_in_errors[1]. `message` is an error of the group of
+// one host's ranks. Numbers that are not ranks of that group are not changed.
+// Pure.
 std::string WithGroupRanks(const std::string& message,
                            const std::vector<int>& ranks_in_errors);
 
-// Looks for the last description of an operation in `message`, such as "reduce
-// #2 of 4 float32 (16 bytes), sum: ", and returns the text after it. Without a
-// description, returns the whole message. Removes the names of operations that
-// are only internal steps of the caller's operation. Pure.
+// Returns the part of `message` after the last description of an operation,
+// such as "reduce #2 of 4 float32 (16 bytes), sum: ". Returns the whole message
+// if it has no description. Removes the names of operations that are only
+// internal steps of the caller's operation. Pure.
 std::string WithoutCalls(const std::string& message);
 
 // If `message` begins with "rank 1 found", replaces the rank number by
@@ -28,9 +29,9 @@ std::string WithFinderGroupRank(const std::string& message,
 // `heading`, returns `heading` followed by the whole message. Pure.
 std::string FromLast(const std::string& heading, const std::string& message);
 
-// Replaces the names of internal steps in `message`, an error of a host's own
-// group: "has not called it: its last collective was broadcast #3" becomes
-// `instead`. The caller does not know these steps. Pure.
+// Replaces the names of internal steps, which the caller does not know: "has
+// not called it: its last collective was broadcast #3" becomes `instead`.
+// `message` is an error of the group of one host's ranks. Pure.
 std::string WithoutSteps(const std::string& message,
                          const std::string& instead);
 

@@ -83,9 +83,9 @@ class TieredOperation {
   }
 
   // Performs the operation over the network among all ranks. Before that, the
-  // first ranks of all hosts meet in a barrier, which detects a mismatch: the
-  // first rank of a host whose ranks called another operation sends messages to
-  // the other first ranks too.
+  // first ranks of all hosts meet in a barrier. It detects a host whose ranks
+  // called another operation, because that host's first rank sends messages to
+  // the other first ranks, too.
   absl::Status ComparedFlat() {
     if (tiers_.leads()) {
       absl::Status s = Across(Barrier());
@@ -147,9 +147,9 @@ class TieredOperation {
     return absl::OkStatus();
   }
 
-  // Performs an all_reduce of large data. Each rank of a host reduces one part
-  // of the data, together with the ranks that have the same index on the other
-  // hosts.
+  // Performs an all_reduce of large data. The data has one part for each rank
+  // of a host. A rank reduces its part together with the ranks that have the
+  // same index on the other hosts.
   absl::Status StripedAllReduce() {
     const RankParts parts = RankParts::Even(operation_.count, tiers_.locals());
     std::vector<int64_t> counts;
@@ -195,9 +195,9 @@ class TieredOperation {
     const int64_t count = operation_.count;
     const int root_host = layout_.host_of(operation_.root);
     const int root_place = layout_.place_of(operation_.root);
-    // The buffer for the sum over this host's ranks. The first rank of each
-    // host needs scratch memory for it, unless this rank is the root: only the
-    // root has an output buffer.
+    // The buffer for the sum over this host's ranks. A host's first rank needs
+    // scratch memory for it, unless that rank is the root, which has an output
+    // buffer.
     char* const whole = tiers_.leads() && tiers_.rank != operation_.root
                             ? tiers_.scratch.Get(count * element_)
                             : static_cast<char*>(operation_.output);
@@ -224,7 +224,7 @@ class TieredOperation {
       FinishAverage(operation_.output, count);
     }
     // The barrier keeps this host's ranks in the operation until all hosts have
-    // compared their operations, so that a mismatch fails on every rank.
+    // compared their operations. So a mismatch fails on every rank.
     return OnHost(Barrier());
   }
 
@@ -252,7 +252,7 @@ class TieredOperation {
   }
 
   absl::Status LedBarrier() {
-    // CompareOnHost has shown that all ranks of this host have arrived, so only
+    // CompareOnHost has shown that all ranks of this host have arrived. So only
     // the first ranks of the hosts still need to wait for each other.
     if (tiers_.leads()) {
       if (absl::Status s = Across(Barrier()); !s.ok()) return s;

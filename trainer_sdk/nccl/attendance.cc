@@ -20,8 +20,9 @@ constexpr int kMaxToLookFor = 64;
 
 using Absent = std::optional<std::vector<int>>;
 
-// The store key at which `rank` records its arrival in a meeting. When the
-// meeting repeats, the same key gets the new turn as its value.
+// The store key at which `rank` records its arrival in a meeting: a step in
+// which all ranks wait for each other. If the meeting is repeated, its new
+// number (turn) replaces the old number under this key.
 std::string KeyOf(const Meeting& meeting, int rank) {
   return absl::StrCat("nccl_here/", meeting.name, "/", rank);
 }
@@ -61,8 +62,8 @@ absl::Status RecordArrival(const Meeting& meeting, const GroupPlace& place) {
 
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration timeout) {
-  // If the creation of the group has failed on any rank, then a rank whose
-  // deadline passed earlier has already reported the absent ranks.
+  // If the creation of the group has already failed, another rank's deadline
+  // passed earlier, and that rank has reported the absent ranks.
   if (!absl::IsDeadlineExceeded(late) || !FormationStatus(place).ok()) {
     return late;
   }

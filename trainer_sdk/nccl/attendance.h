@@ -15,8 +15,8 @@ namespace muster {
 // missing. Records in the store show the missing rank.
 struct Meeting {
   std::string name;  // name of the step; part of its keys in the group's store
-  // The number of this meeting among those with the same name, from 1; equal on
-  // every rank.
+  // The number of this meeting among the meetings with the same name, counted
+  // from 1; equal on every rank.
   uint64_t turn = 1;
 };
 
@@ -28,8 +28,8 @@ absl::Status RecordArrival(const Meeting& meeting, const GroupPlace& place);
 // If `late` is the DeadlineExceeded of a meeting, adds to its message the ranks
 // that did not reach the meeting. Returns any other status unchanged. Returns
 // `late` unchanged if the store does not answer within `timeout`. In groups of
-// more than 64 ranks only rank 0 adds the absent ranks, because otherwise every
-// rank would query one server about every other rank.
+// more than 64 ranks only rank 0 adds the absent ranks. Otherwise every rank
+// would query one server about every other rank.
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration timeout);
 

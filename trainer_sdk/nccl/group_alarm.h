@@ -12,8 +12,8 @@ namespace muster {
 
 // Notifies the ranks of a group that one of them has failed, or that their
 // round is over. NCCL itself does not notify them. The alarm is a key of the
-// group's store. It is polled once per second, and only after SetPolling(kOn),
-// because all ranks query the same server. Thread-safe.
+// group's store. All ranks query one server, so to save load the key is polled
+// only once per second, and only after SetPolling(kOn). Thread-safe.
 class GroupAlarm {
  public:
   // `on_alarm` is called at most once, on this object's own thread, and never

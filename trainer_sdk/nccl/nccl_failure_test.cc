@@ -164,8 +164,8 @@ class NcclFailureTest : public ::testing::Test {
     return transports;
   }
 
-  // Starts an all_reduce of one element. Does not wait until the stream has
-  // done it.
+  // Starts an all_reduce of one element, and returns before the stream has
+  // performed it.
   absl::Status Reduce(Transport& transport, Duration timeout = seconds(30)) {
     thread_local float value;
     value = 1;

@@ -28,8 +28,8 @@ constexpr Duration kLookEvery = milliseconds(10);
 // The interval at which the watching thread queries NCCL for errors while no
 // operations are pending.
 constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
-// If a rank has waited for its peers for this time, it also checks, once per
-// second, whether a peer has reported a failure.
+// The time after which a rank that waits for its peers checks for their
+// failures, too, once per second.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
 // The longest time that a rank spends on the store in order to add details to
 // an error message. The wait for the peers (NcclOptions::explanation_timeout)
@@ -408,8 +408,8 @@ void NcclGroup::Watch() {
       // operations look complete.
       const std::optional<OperationSignature> current = watch_.Current();
       communicator_.Abort();
-      // Abort first, because the device must not wait for the store, which
-      // Explained reads and which may be gone.
+      // Explained reads the store, which may be gone. So it runs after the
+      // abort: the device must not wait for the store.
       const absl::Status explained = Explained(cause, current);
       communicator_.Explain(explained);
       {
@@ -427,8 +427,8 @@ void NcclGroup::Watch() {
         [&] { return closing_ || (awake_ && !busy) || !status().ok(); });
   }
   lock.unlock();
-  // Notify the peers if the group broke just before Close was called: the loop
-  // has not notified them then.
+  // If the group broke just before Close was called, the loop has not notified
+  // the peers. Notify them here.
   if (const absl::Status cause = status(); !cause.ok()) alarm_.Raise(cause);
   communicator_.Close(MonotonicNow() + options_.close_timeout / 2);
   lock.lock();

@@ -107,7 +107,7 @@ class NcclGroup {
   // ranks at the first operation of a kind. So `alarm_` must be polled
   // meanwhile.
   class Launch;
-  // Returns since when this rank has been waiting for peers; nullopt if it is
+  // The time since which this rank has been waiting for peers; nullopt if it is
   // not waiting.
   std::optional<Instant> WaitingSince();
   // Whether the group is still intact. Returned by LookAround, which is one

@@ -222,8 +222,8 @@ TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
   }
 }
 
-// NCCL itself reports a failed split on one rank only. With ProcessGroup, which
-// programs use, all ranks get the error.
+// NCCL itself reports a failed split on one rank only. Programs use
+// ProcessGroup, which returns the error on all ranks.
 TEST_P(NcclSplitFailureTest, ErrorOfARankReachesAllRanks) {
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     ProcessGroupOptions options;

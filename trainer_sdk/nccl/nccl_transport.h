@@ -27,9 +27,9 @@ struct NcclOptions {
   // time, pending operations may end normally; then they are aborted. The
   // second half is for the abort.
   Duration close_timeout = std::chrono::seconds(10);
-  // If an operation of this rank is late, the rank waits up to this time until
-  // its peers have reported their unfinished operations. The error compares the
-  // operations that are known by then.
+  // If an operation of this rank is late, the rank waits for its peers' reports
+  // of their unfinished operations, at most for this time. The error compares
+  // the operations that are known by then.
   Duration explanation_timeout = std::chrono::seconds(3);
   // Called once, on the transport's own thread, when the group breaks. This
   // callback is needed because an operation may fail after Execute has enqueued
@@ -75,8 +75,8 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNcclTransport(GroupPlace place,
 // Collective over all ranks of the parent: those with the same `color` >= 0
 // become a group, ordered by `key` and then by their rank in the parent;
 // `place` must have the resulting rank. A rank with a negative color gets null.
-// Uses ncclCommSplit if NCCL has it (2.18 or newer), which reuses the parent's
-// knowledge of the topology; otherwise a new NCCL id, exchanged through the new
+// If NCCL has ncclCommSplit (2.18 or newer), uses it, which reuses the parent's
+// knowledge of the topology. Otherwise exchanges a new NCCL id through the new
 // group's store. If the split fails on one rank, `parent` breaks and the other
 // ranks fail as well. They fail immediately if place.formation is set,
 // otherwise within one or two seconds. DeadlineExceeded: some ranks did not

@@ -49,11 +49,11 @@ class StreamWatch {
   absl::Status Look(Instant now);
 
   // Returns the operation that this rank reports to its peers: the oldest
-  // pending one, or else the last completed one; nullopt before the first
-  // operation.
+  // pending one. If none is pending, returns the last completed one. nullopt:
+  // there was no operation yet.
   std::optional<OperationSignature> Current() const;
 
-  // Returns since when the oldest operation has been pending; nullopt if no
+  // The time since which the oldest operation has been pending; nullopt if no
   // operation is pending.
   std::optional<Instant> OldestSince() const;
 

@@ -3,9 +3,9 @@
 // into a worker and reports to it when the kernels of collectives run. A kernel
 // runs from the time at which this rank's stream reaches the operation until
 // all ranks have taken part, so its duration includes the wait for later ranks.
-// The plug-in reports to the agent the time in which at least one kernel ran as
-// blocked, and the rest as the rank's own work. A process group of the SDK
-// reports its operations on the host in the same way.
+// The plug-in reports two times to the agent: the time in which at least one
+// kernel ran ("blocked"), and the rest, which is the rank's own work. A process
+// group of the SDK reports its operations on the host in the same way.
 //
 // In versions 4 and 5 of NCCL's interface, times are those of the GPU's timer.
 // In version 3, a thread of NCCL notices the beginning and the end of a kernel,

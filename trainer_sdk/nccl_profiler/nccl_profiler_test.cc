@@ -117,8 +117,8 @@ void Train(const ProfilerCalls<Type>& calls) {
   }
 }
 
-// The last report during Train. Reports are sent at the first end of a channel
-// 500 ms or more after the previous report: here at 529 ms, when the first
+// The last report during Train. A report is sent when a channel ends and the
+// previous report is at least 500 ms old: here at 529 ms, when the first
 // channel of step 5 ends. Until then the rank worked for 5 * 70 ms and was
 // blocked for 5 * 30 + 29 ms.
 constexpr char kTrained[] = "OWN_NS=350000000\nBLOCKED_NS=179000000\n";

@@ -12,9 +12,9 @@
 namespace muster {
 namespace {
 
-// The largest number of bytes sent per rank for which every rank sends all its
-// data directly to all ranks (one hop). Several hops are faster for larger
-// data.
+// The limit on the bytes that a rank sends if every rank sends all its data
+// directly to all other ranks (one hop). For larger data, several hops are
+// faster.
 constexpr int64_t kDirectBytes = 32 << 10;
 constexpr int kDirectRanks = 8;
 // The smallest part, in bytes, for which a ring is used. With smaller parts,
@@ -105,8 +105,8 @@ absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
   return absl::OkStatus();
 }
 
-// A ring all_reduce. Each rank processes a chunk in pieces: it reduces and
-// forwards each piece as soon as it arrives, so that all links are busy.
+// A ring all_reduce. Each rank processes a chunk in pieces. It reduces and
+// forwards each piece as soon as the piece arrives, so that all links are busy.
 class Ring {
  public:
   Ring(Mesh& mesh, Reduction reduction, const void* input, void* output,
@@ -227,9 +227,9 @@ absl::Status AllReduceOver(Mesh& mesh, AllReduceWay way, Reduction reduction,
 
 namespace {
 
-// The largest size in bytes for which broadcast and reduce use a tree. For
-// larger data it is faster to divide the data among the ranks: a broadcast
-// first scatters the parts, and a reduce first reduces one part on each rank.
+// The largest size in bytes for which broadcast and reduce use a tree. Larger
+// data is divided among the ranks, which is faster: a broadcast first scatters
+// the parts, and a reduce first reduces one part on each rank.
 constexpr int64_t kTreeBytes = 128 << 10;
 
 char* At(void* base, int64_t bytes) { return static_cast<char*>(base) + bytes; }
@@ -256,8 +256,8 @@ absl::Status Broadcast(const Operation& operation, Mesh& mesh) {
   if (bytes <= kTreeBytes || mesh.size() == 2) {
     return BroadcastDownTree(mesh, root, operation.output, bytes);
   }
-  // Scatter the data, then all_gather it: the root sends about twice the size
-  // of the data, instead of all data to every other rank.
+  // Scatter the data, then all_gather it. The root thus sends only about twice
+  // the size of the data, and not all data to every other rank.
   const RankParts parts = RankParts::Even(operation.count, mesh.size());
   char* const own = At(operation.output, parts.begin(mesh.rank()) * element);
   absl::Status s =
@@ -379,12 +379,12 @@ PointToPoint AsMessage(const Operation& operation) {
                       operation.dtype};
 }
 
-// Whether a rank could finish the operation although another rank has sent it
-// no message. If so, a rank that called a different operation might be noticed
-// only in the next operation.
+// Whether a rank can finish the operation without a message from each other
+// rank. If so, it may notice only in the next operation that another rank
+// called a different operation.
 bool SomeHearNothing(const Operation& operation, int size) {
-  // With counts, only the sender and the receiver of a part know its expected
-  // length, and the sender gets no message from the receiver.
+  // In an all_to_all with counts, only the sender and the receiver of a part
+  // know its expected length. The sender gets no message from the receiver.
   if (operation.kind == OperationKind::kAllToAll) {
     return !operation.counts.empty();
   }

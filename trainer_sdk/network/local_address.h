@@ -18,10 +18,9 @@ struct LocalAddressOptions {
   std::string reachable_host;
 };
 
-// Reads the options from the environment: `interface` from
-// MUSTER_SOCKET_IFNAME, else from GLOO_SOCKET_IFNAME; `reachable_host` from
-// MASTER_ADDR, the host of the store, or from MUSTER_NODE_ADDRESS if
-// MASTER_ADDR is a relay on this host.
+// Reads the options from the environment. `interface`: MUSTER_SOCKET_IFNAME,
+// else GLOO_SOCKET_IFNAME. `reachable_host`: MASTER_ADDR, the host of the
+// store; if that is a relay on this host, MUSTER_NODE_ADDRESS.
 LocalAddressOptions LocalAddressFromEnvironment();
 
 // Finds the address of this host that `options` describe, as a numeric IPv4 or

@@ -11,9 +11,9 @@
 namespace muster {
 namespace {
 
-// The longest time that a rank takes, after a failure, to write the failure's
-// cause to the group's store and to read it there. An operation may end this
-// much later than its deadline.
+// After a failure, a rank writes the cause to the group's store and reads it
+// there. This takes at most this time, so an operation may end this much later
+// than its deadline.
 constexpr Duration kRecordTimeout = std::chrono::seconds(1);
 // The time in which other ranks can report that they are late, too. Ranks that
 // wait for each other time out at nearly the same time, so a short time is
@@ -52,8 +52,8 @@ absl::Status NetworkTransport::ExecuteAs(const Operation& operation,
 }
 
 // Returns a text that names the ranks that are late, too, and the ranks that
-// have not reported. To name only the rank for which this rank waits is not
-// enough: in a ring, that rank may itself wait for the absent rank.
+// have not reported. It is not enough to name the rank for which this rank
+// waits: in a ring, that rank may itself wait for the absent rank.
 std::string NetworkTransport::OthersThatAreLate(
     const std::string& operation) const {
   const std::vector<LateRank> ranks =

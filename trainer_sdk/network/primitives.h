@@ -74,18 +74,18 @@ struct Reduction {
 // Copies `bytes` bytes, unless `to` and `from` are the same address.
 void CopyUnlessSame(void* to, const void* from, int64_t bytes);
 
-// Sends part r of rank r's `whole` to all other ranks. Afterwards, `whole` is
-// complete on every rank.
+// Every rank r sends part r of its `whole` to all other ranks. Afterwards,
+// `whole` is complete on every rank.
 absl::Status GatherToAll(Mesh& mesh, const RankParts& parts, int64_t element,
                          void* whole);
 
-// Sends the buffer `own` of rank r to part r of the root's `whole`, for every
-// rank r.
+// Every rank r sends its buffer `own` to the root, which stores it as part r of
+// `whole`.
 absl::Status GatherToRoot(Mesh& mesh, const RankParts& parts, int64_t element,
                           int root, const void* own, void* whole);
 
-// Sends part r of the root's `whole` to the buffer `own` of rank r, for every
-// rank r.
+// The root sends part r of `whole` to every rank r, which stores it in its
+// buffer `own`.
 absl::Status ScatterFromRoot(Mesh& mesh, const RankParts& parts,
                              int64_t element, int root, const void* whole,
                              void* own);

@@ -15,7 +15,7 @@ struct LearningRateSchedule {
   // The final learning rate, after the decay.
   double floor = 0;
   // Number of warmup steps. In the warmup, the rate of step s is peak * (s + 1)
-  // / (warmup + 1), as in nanoGPT, so that it is not zero in the first step.
+  // / (warmup + 1), as in nanoGPT. So the rate is not zero in the first step.
   int64_t warmup = 0;
   // The first step at which the decay is finished and the rate is `floor`.
   int64_t decay_until = 0;

@@ -53,8 +53,8 @@ class Optimizer {
   // Returns this rank's slices of the optimizer's state, including master
   // weights ("master/NAME"). The slices are in host memory, at addresses that
   // stay the same. If the state is on a device, this call copies it to the
-  // slices. The slices of all ranks together contain each element of each name
-  // at least once.
+  // slices. The slices of all ranks together contain each element of each state
+  // tensor at least once.
   virtual std::vector<CheckpointSlice> State() = 0;
 
   // Call this after a checkpoint was read into the memory that State()

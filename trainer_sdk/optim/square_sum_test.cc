@@ -43,8 +43,8 @@ TEST(SquareSumTest, IsExact) {
   const float normal = std::numeric_limits<float>::min();
   EXPECT_EQ(SumOf({normal}), double{normal} * normal);
   EXPECT_EQ(SumOf({normal, normal / 2}), 1.25 * (double{normal} * normal));
-  // A simple sum in double would lose the square of each 1, because it is
-  // smaller than a rounding error of the one large square.
+  // A simple sum in double would lose the square of each 1: the one large
+  // square is so large that its rounding error exceeds 1.
   std::vector<float> values(1 << 10, 1.0f);
   values.insert(values.begin(), 1e9f);
   EXPECT_EQ(SumOf(values), double{1e9f} * 1e9f + 1024);
@@ -54,11 +54,12 @@ TEST(SquareSumTest, IsWithinTheRoundingOfAPlainSum) {
   const std::vector<float> values = Mixed(10000);
   double plain = 0;
   for (const float value : values) plain += double{value} * value;
-  // Bound of the difference: squares of floats are exact in double, and each
-  // addition of the simple sum rounds. The exact sum rounds once.
+  // The sums may differ by rounding errors: each addition of the simple sum
+  // rounds, and the exact sum rounds once. The squares of floats are exact in
+  // double.
   const double bound = RoundingBound<double>(10000, plain);
   EXPECT_NEAR(SumOf(values), plain, bound);
-  // The bound is so small that a missing largest square would be noticed.
+  // Without the largest square, the difference would exceed the bound.
   const float most = *std::max_element(values.begin(), values.end());
   EXPECT_GT(double{most} * most, bound);
 }

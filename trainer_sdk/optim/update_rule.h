@@ -14,8 +14,8 @@ struct AdamWOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  // Decoupled weight decay: in each step the weight is reduced by learning rate
-  // * weight_decay * weight, and the gradient is unchanged (Loshchilov and
+  // Decoupled weight decay: each step reduces the weight by learning rate *
+  // weight_decay * weight and does not change the gradient (Loshchilov and
   // Hutter, 2019).
   double weight_decay = 0.01;
 };
@@ -53,7 +53,7 @@ struct OptimizerStep {
   // weights.
   double learning_rate = std::numeric_limits<double>::quiet_NaN();
   // The factor by which the gradients are multiplied before the update: the
-  // product of the clipping factor and the inverse of the loss scale.
+  // clipping factor divided by the loss scale.
   double gradient_factor = 1;
 };
 

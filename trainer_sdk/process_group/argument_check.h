@@ -9,20 +9,20 @@
 
 namespace muster {
 
-// Whether operations of this kind divide a buffer into one part per rank, and
-// may therefore have a list of counts with one entry per rank.
+// Whether operations of this kind divide a buffer into one part per rank. Such
+// operations may have a list of counts with one entry per rank.
 bool HasParts(OperationKind kind);
 
-// Checks that rank `rank` of `size` can perform `operation`: ranks are in
-// range, counts have the right number and size, buffers are not null and
-// overlap only in place (see operation.h). Returns OK or InvalidArgument with
-// one line. Does not allocate if the arguments are valid. Pure.
+// Checks that rank `rank` of `size` can perform `operation`. Ranks must be in
+// range, and counts must have the right number and size. Buffers must not be
+// null, and may overlap only in place (see operation.h). Returns OK or
+// InvalidArgument with one line. Does not allocate if the arguments are valid.
+// Pure.
 absl::Status CheckArguments(const Operation& operation, int rank, int size);
 
-// Checks that a group can be made at `place`: its rank is in range,
-// `global_ranks` is empty or has one entry per member, and there is a store
-// unless the group has one rank. Returns OK or InvalidArgument with one line.
-// Pure.
+// Checks that a group can be made at `place`. Its rank must be in range, and
+// `global_ranks` must be empty or have one entry per member. A group of several
+// ranks must have a store. Returns OK or InvalidArgument with one line. Pure.
 absl::Status CheckPlace(const GroupPlace& place,
                         const std::vector<int>& global_ranks);
 

@@ -9,10 +9,10 @@
 namespace muster {
 
 // Measures by how many nanoseconds this rank's monotonic clock is ahead of rank
-// 0's, so that timelines of several hosts can be drawn together. The value is
-// the median over the ends of several barriers, because any single barrier may
-// return late on one rank. The error of this value limits how exactly times of
-// different ranks can be compared. Collective and blocking.
+// 0's. With this value, timelines of several hosts can be drawn together. All
+// ranks leave a barrier at nearly the same time, so the value is the difference
+// of their clocks then. It is the median over several barriers, because a
+// single barrier may return late on one rank. Collective and blocking.
 absl::StatusOr<int64_t> ClockLead(ProcessGroup& group);
 
 }  // namespace muster

@@ -36,8 +36,8 @@ absl::Status CheckMesh(const std::vector<MeshDimension>& dimensions,
           absl::StrCat("mesh dimension ", dimension.name, " of ",
                        dimension.size, " in a group of ", ranks));
     }
-    // The multiplication cannot overflow: this loop has checked that `product`
-    // and the size of the dimension are at most `ranks`.
+    // The multiplication cannot overflow: `product` and the size of the
+    // dimension were checked to be at most `ranks`.
     product *= dimension.size;
     absl::StrAppend(&shape, shape.empty() ? "" : " x ", dimension.name, "=",
                     dimension.size);
@@ -63,7 +63,7 @@ absl::StatusOr<std::unique_ptr<DeviceMesh>> DeviceMesh::Create(
     const MeshDimension& dimension = mesh->dimensions_[i];
     stride /= dimension.size;
     // The ranks on one line of the grid along this dimension form a group. The
-    // color is the first rank of the line, which is equal for the ranks of this
+    // color is the first rank of the line. It is equal for all ranks of the
     // line and differs between lines.
     const int color = group.rank() - mesh->coordinates_[i] * stride;
     auto line =
@@ -78,9 +78,9 @@ size_t DeviceMesh::IndexOf(const std::string& dimension) const {
   for (size_t i = 0; i < dimensions_.size(); i++) {
     if (dimensions_[i].name == dimension) return i;
   }
-  // An unknown name is an error in the calling program. The message lists the
-  // valid names. Unlike a message of MUSTER_CHECK, it does not point to a line
-  // of this file.
+  // The calling program has passed an unknown name. So the message lists the
+  // valid names, and does not point to a line of this file, as MUSTER_CHECK
+  // would.
   std::string names;
   for (const MeshDimension& known : dimensions_) {
     absl::StrAppend(&names, names.empty() ? "" : ", ", known.name);

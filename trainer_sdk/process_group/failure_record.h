@@ -16,10 +16,10 @@ inline constexpr char kFailureKey[] = "failure";
 
 enum class LateRank { kLateToo, kSilent };
 
-// The single cause for which a group is broken, reported by all of its ranks:
-// the first cause that any rank writes. A rank writes its cause *before* it
-// closes its connections, so that a peer finds the cause in the store when it
-// sees the closed connection. Thread-safe.
+// The cause for which a group is broken: the first cause that any of its ranks
+// writes to the store. All ranks report this cause. A rank writes its cause
+// *before* it closes its connections. So a peer that sees the closed connection
+// finds the cause in the store. Thread-safe.
 class FailureRecord {
  public:
   // `store` holds keys of this group only. `timeout`: the longest time to wait
@@ -39,10 +39,10 @@ class FailureRecord {
   // that timed out and does not know why the peer did not answer.
   void AwaitCause(Duration grace) const;
 
-  // Called by a rank whose deadline passed during `operation`. Records this in
-  // the store, and waits up to `grace` for other ranks that timed out in the
-  // same operation. Returns one entry per rank, this one included; empty if the
-  // store does not answer.
+  // Called by a rank whose deadline passed during `operation`. Records the
+  // timeout in the store, and waits up to `grace` for other ranks that timed
+  // out in the same operation. Returns one entry per rank, this one included;
+  // empty if the store does not answer.
   std::vector<LateRank> CompareLate(const std::string& operation, int size,
                                     Duration grace) const;
 

@@ -19,10 +19,10 @@
 namespace muster {
 namespace {
 
-// The length of the first wait of a formation's watch on the store. Later waits
-// are longer, up to kLongestWatch. A wait cannot be cancelled, so a watch that
-// is no longer needed lasts until its current wait ends. Most groups form
-// quickly, so the first wait is short.
+// The thread that watches the store while a group forms waits for a failure in
+// several waits. This is the length of the first one. Later waits are longer,
+// up to kLongestWatch. A wait cannot be cancelled, so the thread lives until
+// its current wait ends. Most groups form quickly, so the first wait is short.
 constexpr Duration kFirstWatch = std::chrono::milliseconds(50);
 constexpr Duration kLongestWatch = std::chrono::seconds(1);
 // The longest time to wait for an answer of the store, which a broken network
@@ -51,8 +51,8 @@ absl::StatusOr<std::shared_ptr<Formation>> Formation::Begin(
     std::thread([formation] { formation->Watch(); }).detach();
   } catch (const std::system_error& error) {
     const absl::Status failure = NoThread(error);
-    // Writes the cause to the store on this thread. Fail would start another
-    // thread, which the system cannot provide.
+    // Writes the cause to the store on this thread. Fail cannot be used here:
+    // it would need a new thread, and the system has none left.
     formation->store_->CompareSet(kFailureKey, "", EncodeFailure(rank, failure))
         .IgnoreError();
     return failure;
@@ -136,9 +136,9 @@ absl::Status Formation::Do(std::function<void()> call) {
     return NoThread(error);
   }
   std::unique_lock<std::mutex> lock(mutex_);
-  // This wait ends later than the deadline of `call`. So if `call` times out,
-  // the caller gets its error, which is more precise than the error of this
-  // wait.
+  // Waits longer than `call` itself may wait. So if `call` times out, the
+  // caller gets the error of `call`, which is more precise than the error
+  // returned here.
   const Instant until = std::max(deadline_, MonotonicNow()) + 2 * kStoreTimeout;
   if (!changed_.wait_until(lock, ToSteady(until),
                            [&] { return *done || !cause_.ok(); })) {
@@ -190,8 +190,8 @@ bool IsLate(const absl::StatusOr<std::string>& value) {
   return IsLate(value.status());
 }
 
-// If `status` means that the round is over, adds the text that the formation's
-// watch adds in this case. Any other status is unchanged.
+// If `status` means that the round is over, says so in its message. Any other
+// status is unchanged.
 absl::Status WithMeaning(const absl::Status& status) {
   return RoundOverError(status);
 }

@@ -27,10 +27,11 @@ namespace muster {
 // Thread-safe.
 class Formation : public std::enable_shared_from_this<Formation> {
  public:
-  // Starts the watch. `store` holds the keys of this group only,
-  // FailureRecord's among them, and must not be a FormingStore. The watch ends
-  // at `deadline` or soon after End, which the caller must call.
-  // ResourceExhausted: the system has no thread for the watch.
+  // Starts a thread that watches the store for a failure of any rank. `store`
+  // holds the keys of this group only, including those of FailureRecord, and
+  // must not be a FormingStore. The thread ends at `deadline` or soon after
+  // End, which the caller must call. ResourceExhausted: the system has no
+  // thread left.
   static absl::StatusOr<std::shared_ptr<Formation>> Begin(
       std::shared_ptr<Store> store, int rank, Instant deadline);
 
@@ -56,9 +57,9 @@ class Formation : public std::enable_shared_from_this<Formation> {
   int wake_fd() const;
 
   // Runs `call` on a thread of its own and waits for it. The thread may outlive
-  // this object, so `call` must own all that it uses. Returns status() if the
-  // formation is interrupted first, and DeadlineExceeded if `call` is not
-  // finished about two seconds after the deadline.
+  // this object, so `call` must own all that it uses. If the formation is
+  // interrupted first, returns status(). If `call` is not finished about two
+  // seconds after the deadline, returns DeadlineExceeded.
   absl::Status Do(std::function<void()> call);
 
  private:
@@ -86,11 +87,11 @@ class Formation : public std::enable_shared_from_this<Formation> {
   std::list<Act> reactions_;
 };
 
-// Calls `act` once if the formation is interrupted while this object lives, or
-// was interrupted before (then in the constructor). Otherwise `act` runs on the
-// thread that interrupts the formation or detects the interruption. `act` must
-// not use the formation, whose mutex is held. A null formation is never
-// interrupted.
+// Calls `act` once if the formation is interrupted while this object lives. If
+// the formation was interrupted before, the constructor calls `act`. Otherwise
+// `act` runs on the thread that interrupts the formation or detects the
+// interruption. `act` must not use the formation, because its mutex is held. If
+// the formation is null, `act` is never called.
 class FormationReaction {
  public:
   FormationReaction(std::shared_ptr<Formation> formation,
@@ -105,10 +106,10 @@ class FormationReaction {
   std::list<Formation::Act>::iterator act_;
 };
 
-// FormationStatus, FormationWakeFd and FailFormation return status(), wake_fd()
-// and the result of Fail() of the place's formation. If there is no formation,
-// they return OK, -1 and `mine`. A place has a formation only while
-// ProcessGroup makes its transport.
+// These functions use the formation of `place`: they return its status(), its
+// wake_fd() and the result of its Fail(). If there is no formation, they return
+// OK, -1 and `mine`. A place has a formation only while ProcessGroup makes its
+// transport.
 absl::Status FormationStatus(const GroupPlace& place);
 int FormationWakeFd(const GroupPlace& place);
 absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine);

@@ -144,9 +144,9 @@ std::vector<std::optional<OperationSignature>> ReadLastOperations(
 
 namespace {
 
-// The time that the store gets for its own work, in addition to the wait that
-// the caller allows: writing this rank's last operation, and reading those of
-// the peers.
+// The time limit for the store's own work: writing this rank's last operation,
+// and reading the last operations of the peers. It is added to the wait that
+// the caller allows.
 constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 
 }  // namespace

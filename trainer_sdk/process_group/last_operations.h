@@ -17,12 +17,13 @@
 namespace muster {
 
 // Compares the last calls of the ranks, indexed by rank. Returns one line that
-// names the latest collectives and the ranks that called each, the ranks that
-// called fewer collectives, the ranks whose last call was a message, and the
-// ranks whose last call is not known. `told` is the message of the failure to
-// be explained. If `told` already names a rank ("rank 3") whose last call is
-// not known, that rank is left out. Empty if all ranks called the same
-// collective. Pure.
+// tells how the last calls differ. The line names:
+// - The latest collectives, each with the ranks that called it.
+// - The ranks whose last call was an earlier collective.
+// - The ranks whose last call was a message.
+// - The ranks whose last call is not known. A rank that `told` names ("rank 3")
+// is left out here; `told` is the message of the failure.
+// Empty if all ranks called the same collective. Pure.
 std::string CompareLastOperations(
     const std::vector<std::optional<OperationSignature>>& operations,
     const std::string& told);

@@ -13,9 +13,9 @@
 
 namespace muster {
 
-// A pointer, and the DType of its element type if there is one. An operation
-// whose `dtype` is another one is rejected with InvalidArgument. Messages of
-// int8 are an exception: they may carry bytes of any type.
+// A pointer, and the DType of the elements to which it points, if they have
+// one. An operation with a different `dtype` is rejected with InvalidArgument.
+// Messages of int8 are an exception: they may carry bytes of any type.
 template <typename Pointer>
 struct TypedBuffer {
   // clang-tidy 14 does not know explicit(false).
@@ -35,9 +35,9 @@ struct TypedBuffer {
 using InputBuffer = TypedBuffer<const void*>;
 using OutputBuffer = TypedBuffer<void*>;
 
-// Construct operations. Counts are elements; the table in operation.h says how
-// many each buffer holds. The overloads with `const std::vector<int64_t>&
-// counts` take one count per rank. Pure.
+// Functions that make an Operation. Counts are elements; the table in
+// operation.h says how many each buffer holds. The overloads with `const
+// std::vector<int64_t>& counts` take one count per rank. Pure.
 
 Operation AllReduce(InputBuffer input, OutputBuffer output, int64_t count,
                     DType dtype, ReduceOp op = ReduceOp::kSum);

@@ -213,8 +213,8 @@ class ProcessGroup::Body {
       return work;
     }
     // The worker thread is started before the operation gets its sequence
-    // number. If the system has no thread left and the caller retries, the
-    // numbers of this rank then still match those of its peers.
+    // number. If the system has no thread left, no number is used up. So if the
+    // caller retries, the numbers of this rank still match those of its peers.
     if (!worker_.joinable()) {
       try {
         worker_ = std::thread([this] { Serve(); });
@@ -277,9 +277,9 @@ class ProcessGroup::Body {
     auto group = SplitAsFormation(color, key, label, call.context);
     recorder_.End(call.record, MonotonicNow(), group.status().code());
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {
-      // This group breaks, because a retry of the Split is not possible: some
-      // ranks may have their new group already and would not take part. Abort
-      // releases peers that are blocked in an operation.
+      // This group breaks, because the Split cannot be retried: ranks that
+      // already have their new group would not take part. Abort releases peers
+      // that are blocked in an operation.
       transport_->Abort(std::string(group.status().message()));
       group = Break(group.status());
     }

@@ -20,8 +20,8 @@ namespace muster {
 // An operation started by ProcessGroup::Start. Thread-safe.
 class Work {
  public:
-  // Blocks until the operation is completed, which happens by its own deadline
-  // at the latest, and returns its status.
+  // Blocks until the operation is completed, and returns its status. The
+  // operation's own deadline limits the wait.
   absl::Status Wait();
 
   // Blocks until the operation is completed or `deadline` (a time of
@@ -130,8 +130,8 @@ class ProcessGroup {
   // Queues `operation` and returns at once. The operation's buffers must stay
   // valid until the returned work is completed. Operations run one after
   // another, in the order of the calls. The result is never null. All failures,
-  // including invalid arguments, are in the work's status, so a caller that
-  // drops the work does not see them.
+  // including invalid arguments, are in the work's status. A caller that drops
+  // the work does not see them.
   [[nodiscard]] std::shared_ptr<Work> Start(Operation operation,
                                             CallOptions options = {});
 

@@ -240,9 +240,9 @@ TEST(ProcessGroupTest, MismatchesAreExplainedWhateverTheTransport) {
         return world.Run(
             AllReduce(x, x, world.rank() == 1 ? 3 : 4, DType::kFloat32));
       },
-      // How long a failed rank waits for the last operations of its peers. The
-      // wait is shorter than this limit, because all ranks publish their last
-      // operations.
+      // The longest time that a failed rank waits for the last operations of
+      // its peers. The actual wait is short, because all ranks publish their
+      // last operations.
       Mute(), std::chrono::seconds(30));
   for (const absl::Status& status : statuses) {
     EXPECT_THAT(Message(status),

@@ -91,13 +91,13 @@ struct GroupPlace {
   std::shared_ptr<Store> store = {};
   // The group's name in messages: "world", "dp", "world/split2".
   std::string name = {};
-  // A number that distinguishes groups of the same name that are made one after
-  // the other, for the flight recorder. Equal on all ranks of a group.
+  // A number for the flight recorder. It differs between groups of the same
+  // name that are made one after the other. Equal on all ranks of a group.
   uint64_t birth = 0;
-  // Set while a ProcessGroup makes the transport; may be null. When the
-  // formation is interrupted, because another rank failed or the group was
-  // aborted, all waits must end. Calls of `store` end by themselves; all other
-  // waits must watch the formation (formation.h).
+  // Set while a ProcessGroup makes the transport; may be null. If another rank
+  // fails or the group is aborted, the formation is interrupted, and all waits
+  // must end. Calls of `store` then end by themselves. All other waits must
+  // watch the formation (formation.h).
   std::shared_ptr<Formation> formation = nullptr;
   // The members' ranks in the world, indexed by rank. Set by ProcessGroup.
   // Empty: not known.

@@ -35,9 +35,9 @@ Number NumberAt(std::string_view text) {
   return number;
 }
 
-// The world ranks that a list such as "0, 2-3" at the beginning of a text
-// names, and the length of the list in characters. No ranks if a number is not
-// a rank of the group.
+// The result of reading a list such as "0, 2-3" at the beginning of a text: the
+// world ranks that it names, and its length in characters. There are no ranks
+// if a number in the list is not a rank of the group.
 struct List {
   std::vector<int> ranks;
   size_t length = 0;

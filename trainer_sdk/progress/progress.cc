@@ -65,8 +65,8 @@ std::string ProgressMessage(const ProgressUpdate& update) {
   if (update.times) {
     Append("OWN_NS", update.times->own.count(), text);
     Append("BLOCKED_NS", update.times->blocked.count(), text);
-    // DATA_NS is left out if this part of the program has measured no wait for
-    // data. A 0 would replace the value of another part that has measured one.
+    // If this part of the program has measured no wait for data, DATA_NS is
+    // left out. A 0 would replace the value that another part has measured.
     if (update.times->data > Duration::zero()) {
       Append("DATA_NS", update.times->data.count(), text);
     }

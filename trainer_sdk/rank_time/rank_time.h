@@ -30,8 +30,9 @@ struct RankTimes {
   // The part of the time that the program declared as waiting for data
   // (DataWait).
   Duration data = Duration::zero();
-  // The links with the most time, as far as the transport measures them, in
-  // decreasing order; at most RankTime::kMaxLinks.
+  // The links whose sends the network limited for the longest time, in
+  // decreasing order; at most RankTime::kMaxLinks. Empty if the transport does
+  // not measure this time.
   std::vector<LinkTime> links;
   int64_t sent = 0;  // bytes sent to other hosts, over all links
 };
@@ -50,7 +51,7 @@ class RankTime {
   // The interval of reports in a process that reports no steps.
   static constexpr Duration kReportInterval = std::chrono::milliseconds(500);
   // If the process has reported a step within this time, Exit requests no
-  // report: reports at the ends of steps compare the ranks better, because all
+  // report. Reports at the ends of steps compare the ranks better, because all
   // ranks make them at the same point of the training.
   static constexpr Duration kStepInterval = std::chrono::minutes(1);
 
@@ -82,7 +83,8 @@ class RankTime {
   void Stop();
 
   // The times until `now`; nullopt: no collective has begun, or Stop was
-  // called. TakeAtStep is called for the report of a finished step.
+  // called. TakeAtStep is called when a step is reported. It also makes Exit
+  // request no report for kStepInterval.
   std::optional<RankTimes> Read(Instant now) const;
   std::optional<RankTimes> TakeAtStep(Instant now);
 
@@ -99,7 +101,7 @@ class RankTime {
   Instant report_at_;
 };
 
-// An object of this class measures its own lifetime as time in which the
+// While an object of this class lives, the time counts as time in which the
 // program waits for input data:
 //
 //   {
@@ -107,8 +109,8 @@ class RankTime {
 //     batch = loader.Next();
 //   }
 //
-// `launch status` then tells a rank whose data are slow from a rank whose
-// computation is slow.
+// So `launch status` can distinguish ranks with slow data from ranks with slow
+// computation.
 class DataWait {
  public:
   DataWait();

@@ -195,8 +195,9 @@ TEST(KernelTables, Agree) {
           data[i].resize(kCount);
           for (uint64_t& word : data[i]) {
             state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-            // Random bits with moderate exponents in every format, and without
-            // NaNs, because the payload of a resulting NaN is not specified.
+            // Random bits that are numbers with moderate exponents in every
+            // format. None is a NaN, because the payload of a resulting NaN is
+            // not specified.
             word = state & 0xbfffbfffbfffbfffu & ~0x7000700070007000u;
           }
           from[i] = data[i].data();

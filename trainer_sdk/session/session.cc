@@ -31,9 +31,9 @@ std::string HostName() {
 }
 
 // The prefix of a session's keys in the store: the job, the restart count and
-// the round. So the keys of other sessions are not visible. There may be such
-// keys: a store may survive a restart (torchrun's does), and a derived port may
-// belong to the store of another job.
+// the round. With it, a session does not see the keys of other sessions in the
+// same store. There may be other sessions: a store may survive a restart
+// (torchrun's does), and two jobs may derive the same port for their stores.
 std::string KeysOf(const SessionPlan& plan) {
   return absl::StrCat("muster/", plan.run_id, "/", plan.restart_count, ".",
                       plan.round);

@@ -20,9 +20,9 @@ class StoreServer;
 namespace muster {
 
 struct SessionOptions {
-  // The longest time to wait for the world's store. Also limits the wait for
-  // the other ranks, if the launcher does not provide the positions of the
-  // hosts.
+  // The longest time to wait for the world's store. If the launcher does not
+  // provide the positions of the hosts, this time also limits the wait for the
+  // other ranks.
   Duration connect_timeout = std::chrono::minutes(5);
   // The longest time for which the destructor waits for the other ranks to
   // finish using the store. Only a rank 0 that serves the store waits.

@@ -15,9 +15,9 @@ namespace muster {
 class StopRequest {
  public:
   // Installs the signal handlers. From then on, SIGTERM does not end the
-  // process, and SIGINT ends it only if it arrives again a second or more after
-  // the first SIGINT. If SIGINT is ignored, as in a background job of a shell,
-  // it stays ignored.
+  // process. A SIGINT ends the process only if it arrives a second or more
+  // after the first SIGINT. If SIGINT is ignored, as in a background job of a
+  // shell, it stays ignored.
   static void Listen();
 
   // Whether this process was asked to stop. Checks for one file, which takes a

@@ -25,8 +25,8 @@ class Arrival final : public WaitCondition {
       : peers_(peers), number_(number) {}
 
   bool IsTrue() const override {
-    // A call stays posted, so each check starts at the first rank whose call
-    // was still missing in the last check.
+    // Once posted, a call stays posted. So each check starts at the first rank
+    // whose call was still missing in the last check.
     while (next_ < peers_.size() && HasCome(next_)) ++next_;
     return next_ == peers_.size();
   }
@@ -415,9 +415,8 @@ int64_t Collectives::Rounds(const Run& run) const {
       }
     }
   }
-  // At least 1 round, even for an operation without elements: before the ranks
-  // were synchronized, each rank has already used one slot, that of the first
-  // round.
+  // An operation without elements has one round, too: each rank has used the
+  // slot of the first round before the ranks were synchronized.
   return std::max<int64_t>(
       1, (longest + run.lane_elements - 1) / run.lane_elements);
 }
@@ -508,8 +507,8 @@ absl::Status Collectives::Shared(const Run& run) {
     for (int sender = 0; sender < size; ++sender) {
       sources[sender] = Slot(sender, round) + share * run.element_bytes;
     }
-    // The result overwrites the input in this rank's share of its own slot. No
-    // other rank reads this share as input.
+    // The result overwrites the input in this rank's own slot, but only in this
+    // rank's share of the elements. No other rank reads this share as input.
     void* const to = Slot(rank, round) + share * run.element_bytes;
     Reduce(operation.dtype, operation.reduce_op, sources.data(), size, &to, 1,
            ShareBegin(count, rank + 1, size, per_line) - share);

@@ -22,9 +22,9 @@ class Agreement {
  public:
   explicit Agreement(Peers* peers) : peers_(peers) {}
 
-  // The data that a rank posts in addition to its operation: how it offers its
-  // input, the positions of its buffers in the heap, and the size of an
-  // allocation.
+  // The data that a rank posts in addition to its operation: how the rank
+  // offers its input, the positions of its buffers in the symmetric heap, and
+  // the size of an allocation.
   struct Terms {
     Offer offer = Offer::kNone;
     HeapPlace input;
@@ -97,9 +97,9 @@ class Flow {
   int64_t ReceiveCount(int sender) const;
   int64_t OutputOffset(int sender) const;
 
-  // The largest number of elements that one rank sends to another. In an
-  // all_to_all with counts: the largest number that this rank sends to or
-  // receives from one rank, because other counts are not known here.
+  // The largest number of elements that one rank sends to another. For an
+  // all_to_all with counts: the largest number that this rank sends or
+  // receives, because only this rank's counts are known here.
   int64_t LongestLane() const;
   // The number of bytes that this rank sends, or that it receives, whichever is
   // larger.

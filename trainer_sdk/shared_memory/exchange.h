@@ -14,9 +14,9 @@
 
 namespace muster {
 
-// One end of the ring buffer from one rank to another, which has one writer and
-// one reader. All lengths are rounded up to cache lines, so that a header never
-// wraps around.
+// One end of a ring buffer from one rank to another. The ring has one writer
+// and one reader. All lengths are rounded up to cache lines, so that a header
+// never wraps around.
 class MessageRing {
  public:
   MessageRing(Channel* channel, char* data, int64_t bytes)
@@ -112,11 +112,11 @@ class ReceiveQueue {
 // from one rank to another pass through a ring buffer, in the order in which
 // they are sent. If a large message is in the symmetric heap, the receiver
 // copies it directly from the heap. A message goes to the first receive in the
-// receiver's batch with the message's sender and tag. If there is no such
-// receive, or if count or dtype differ, the group breaks with
-// FailedPrecondition, and the error says what each side called. A send is
-// complete when its buffer may be changed, which may be before the message is
-// received. Not thread-safe.
+// receiver's batch that has the message's sender and tag. If there is no such
+// receive, or if its count or dtype differs, the group breaks with
+// FailedPrecondition. The error says what each side called. A send is complete
+// when its buffer may be changed, which may be before the message is received.
+// Not thread-safe.
 class Exchange {
  public:
   Exchange(Peers* peers, Heap* heap)

@@ -63,10 +63,10 @@ class Heap {
  public:
   explicit Heap(Peers* peers) : peers_(peers) {}
 
-  // Creates the memory file of an allocation (rank 0) or receives its
-  // descriptor (other ranks), maps it and reserves this rank's part. The
-  // segment number increases even on failure, so that it is equal on all ranks.
-  // The ranks must agree on the outcome before Add.
+  // Rank 0 creates the memory file of an allocation, and the other ranks
+  // receive its descriptor. Each rank then maps the file and reserves its part.
+  // The segment number increases even on failure, so that it stays equal on all
+  // ranks. The ranks must agree on the outcome before they call Add.
   absl::StatusOr<std::shared_ptr<HeapSegment>> Create(int64_t bytes,
                                                       const Waiting& waiting);
   std::unique_ptr<TransportMemory> Add(std::shared_ptr<HeapSegment> segment);
@@ -82,8 +82,8 @@ class Heap {
 
  private:
   absl::StatusOr<OwnedFd> ShareFile(int64_t total, const Waiting& waiting);
-  // Returns the limits of a ReceiveLocal from `rank`: the call fails early if
-  // the group breaks or `rank` dies.
+  // Returns the limits for a call of ReceiveLocal that waits for a message from
+  // `rank`. With them, the call fails early if the group breaks or `rank` dies.
   LocalWaitLimits WaitLimitsOf(int rank, const Waiting& waiting) const;
 
   struct Entry {

@@ -64,9 +64,9 @@ struct alignas(kCacheLine) Call {
 // The state of one rank. Only this rank writes it, except `bell`, which other
 // ranks also write when they wake this rank.
 struct alignas(2 * kCacheLine) RankPage {
-  // The call of collective number k is in calls[k % 2]. Two entries are enough:
-  // a rank that posts call k + 2 has seen call k + 1 of all ranks, so all ranks
-  // have finished collective k.
+  // The call of collective number k is in calls[k % 2]. Two entries are enough.
+  // A rank posts call k + 2 only after it has seen call k + 1 of all ranks. By
+  // then all ranks have finished collective k.
   Call calls[2];
   // The number of steps that the rank has reached, over all collectives.
   alignas(kCacheLine) std::atomic<uint64_t> phase;
@@ -82,9 +82,8 @@ struct alignas(2 * kCacheLine) RankPage {
 
 // The state of the whole group.
 struct GroupPage {
-  // 0 while the group is usable; otherwise 1 + the number of the rank that
-  // broke the group, with the bit kCauseComplete once `code` and `text` are
-  // written.
+  // 0: the group is usable. Otherwise 1 + the number of the rank that broke the
+  // group. The bit kCauseComplete is added once `code` and `text` are written.
   alignas(kCacheLine) std::atomic<uint32_t> broken;
   int32_t code;
   char text[4096];
@@ -124,8 +123,9 @@ class Layout {
   int64_t slot_bytes() const { return slot_bytes_; }
   int64_t channel_bytes() const { return channel_bytes_; }
 
-  // The size in bytes of the beginning of the memory, which every rank uses:
-  // pages of the group and the ranks, counts, and ring positions.
+  // The size in bytes of the first part of the memory, which every rank uses.
+  // It contains the pages of the group and of the ranks, the counts, and the
+  // ring positions.
   int64_t common_bytes() const { return staging_; }
   // The offset of the staging slots of `rank`, and the size of these slots
   // together.
@@ -139,9 +139,8 @@ class Layout {
   }
 
   int64_t rank_page(int rank) const;
-  // The offset in bytes, from the start of the shared memory, of the two arrays
-  // counts[size] and receive_counts[size] that belong to calls[parity] of the
-  // rank.
+  // The offset in bytes, in the shared memory, of the counts of a rank's call
+  // calls[parity]: the array counts[size], followed by receive_counts[size].
   int64_t counts(int rank, int parity) const;
   int64_t channel(int from, int to) const;
 
@@ -166,9 +165,9 @@ constexpr int64_t RoundUp(int64_t value, int64_t unit) {
 void Ring(Bell& bell);
 
 // Rings the bell only if ranks sleep at it. The caller must have made their
-// condition true with a sequentially consistent store: then either a rank that
-// is about to sleep sees the store and stays awake, or this call sees the
-// sleeper and wakes it.
+// condition true with a sequentially consistent store. Then a rank that is
+// about to sleep either sees the store and stays awake, or is seen by this call
+// and woken.
 inline void RingIfHeard(Bell& bell) {
   if (bell.sleepers.load(std::memory_order_seq_cst) != 0) Ring(bell);
 }

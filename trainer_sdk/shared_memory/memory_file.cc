@@ -36,8 +36,8 @@ std::optional<int64_t> NumberIn(const std::string& path) {
   return number;
 }
 
-// Checks `bytes` against the limits of `group` and of the groups above it, up
-// to `root`, because a control group's limit applies to all groups below it.
+// Checks `bytes` against the limits of the control group `group` and of all
+// groups above it, up to `root`. All these limits apply to `group`.
 absl::Status CheckGroups(const std::string& root, std::string group,
                          const char* limit_file, const char* usage_file,
                          int64_t bytes) {
@@ -47,8 +47,9 @@ absl::Status CheckGroups(const std::string& root, std::string group,
         NumberIn(absl::StrCat(folder, "/", limit_file));
     const std::optional<int64_t> usage =
         NumberIn(absl::StrCat(folder, "/", usage_file));
-    // Requests that exceed the limit itself are refused, whatever the current
-    // usage: the usage includes the page cache, which the kernel can reclaim.
+    // Only a request above the limit itself is refused. The current usage is
+    // not considered, because it includes the page cache, which the kernel can
+    // reclaim.
     if (limit && bytes > *limit) {
       return absl::ResourceExhaustedError(absl::StrCat(
           bytes, " bytes of shared memory are wanted, but control group ",

@@ -29,12 +29,12 @@ std::optional<std::string> GroupIn(const std::string& cgroups,
 // Creates a file in memory (memfd) with `bytes` zero bytes, which cannot be
 // shrunk. Its pages are not allocated yet: see ReservePages. The file
 // disappears with the last process that has it open or mapped, so nothing is
-// left behind, and the limits of /dev/shm do not apply. Errors:
+// left behind. The limits of /dev/shm do not apply to it. Errors:
 // ResourceExhausted.
 absl::StatusOr<OwnedFd> CreateMemoryFile(int64_t bytes);
 
 // Allocates the memory pages of a range of the file now, near the calling
-// thread's processor, so that later accesses can neither fail nor raise SIGBUS.
+// thread's processor. Later accesses can then neither fail nor raise SIGBUS.
 // The range must be whole pages. ResourceExhausted: the message gives the
 // requested and the available amount.
 absl::Status ReservePages(int fd, int64_t offset, int64_t bytes);

@@ -38,9 +38,10 @@ using CoreSet = std::bitset<kMaxCores>;
 // The processor cores on which the calling thread may run.
 CoreSet AvailableCores();
 
-// Whether `rank` may spin while it waits. It may if its cores are at least as
-// many as the ranks that can run on these cores only, `rank` included.
-// Otherwise a spinning rank may delay the very rank for which it waits. Pure.
+// Whether `rank` may spin while it waits. Let n be the number of ranks, `rank`
+// included, that can run only on cores of `rank`. `rank` may spin if it has at
+// least n cores. With fewer cores, a spinning rank may delay the very rank for
+// which it waits. Pure.
 bool MaySpin(const std::vector<CoreSet>& cores_of_ranks, int rank);
 
 // A condition for which a rank waits, and which other ranks make true.

@@ -115,10 +115,11 @@ TEST_P(Order, IsThatOfRanksBitForBit) {
       }
       return absl::OkStatus();
     };
-    // Numbers of elements just below and above the limits at which the
-    // transport changes its method, for elements of 2 and 4 bytes. The limits
-    // are: direct use of heap buffers, 1 KiB (16 KiB if ranks share cores);
-    // divided work, 64 KiB of all ranks together; the size of a round, 512 KiB.
+    // Numbers of elements just below and above the sizes at which the transport
+    // changes its method, for elements of 2 and 4 bytes. From 1 KiB on, it uses
+    // heap buffers directly (from 16 KiB if ranks share cores). From 64 KiB on,
+    // summed over all ranks, the ranks divide the work. Above 512 KiB a
+    // reduction needs several rounds.
     for (const int64_t count :
          {1,      7,      255,    257,    511,    513,    3276,     3277,
           5461,   5462,   6553,   6554,   8191,   8193,   10922,    10923,

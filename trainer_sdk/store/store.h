@@ -36,10 +36,10 @@ class Store {
   virtual absl::Status Wait(const std::vector<std::string>& keys,
                             Instant deadline) = 0;
 
-  // Adds `amount` to the decimal number at the beginning of the key's value (0
-  // if the key is absent), and returns the sum. FailedPrecondition: the value
-  // does not begin with a number, or the sum overflows 64 bits; then the value
-  // is unchanged.
+  // Adds `amount` to the decimal number at the beginning of the key's value,
+  // and returns the sum. An absent key counts as 0. FailedPrecondition: the
+  // value does not begin with a number, or the sum overflows 64 bits. Then the
+  // value is unchanged.
   virtual absl::StatusOr<int64_t> Add(const std::string& key,
                                       int64_t amount) = 0;
 

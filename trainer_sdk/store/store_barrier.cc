@@ -99,8 +99,9 @@ class Barrier {
     std::vector<int> absent;
     absl::Status found = FindAbsent(0, size_, absent);
     if (!found.ok()) return found;
-    // If the generation (use of the barrier) has ended during FindAbsent, no
-    // rank is missing, but ranks that have already left look absent.
+    // The generation (use of the barrier) may have ended during FindAbsent.
+    // Then no rank is missing, although ranks that have already left look
+    // absent.
     absl::StatusOr<bool> done = store_.Check({DoneKey(generation)});
     if (!done.ok()) return done.status();
     if (*done) return absl::OkStatus();

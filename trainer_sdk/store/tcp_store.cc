@@ -19,11 +19,13 @@ namespace {
 // wait.
 constexpr Duration kCancelGrace = std::chrono::seconds(1);
 
-// Cancels a WAIT request whose reply has not arrived. DeadlineExceeded without
-// a message: the wait is cancelled. DeadlineExceeded with a message: the store
-// did not answer, so it is unknown whether the keys exist; the connection is
-// closed, but a slow store does not count as lost. OK: the reply to the WAIT
-// was already in flight.
+// Cancels a WAIT request whose reply has not arrived. Three results are not
+// failures of the store.
+// OK: the reply to the WAIT was already in flight.
+// DeadlineExceeded without a message: the wait is cancelled.
+// DeadlineExceeded with a message: the store did not answer in time, so it is
+// unknown whether the keys exist. The connection is closed, but the store does
+// not count as lost.
 absl::Status Cancel(std::optional<store::StoreChannel>& line) {
   const Instant deadline = MonotonicNow() + kCancelGrace;
   std::string request;
@@ -344,8 +346,8 @@ absl::StatusOr<std::string> TcpStore::Get(const std::string& key,
   const Instant started = MonotonicNow();
   const std::string whole = OnWire(key);
   while (true) {
-    // First send CHECK, because a GET of an absent key is not an error in the
-    // protocol: the reply looks like an empty value, or the server (PyTorch's
+    // Send CHECK before GET. In the protocol, a GET of an absent key is not an
+    // error: the reply looks like an empty value, or the server (PyTorch's
     // without libuv) closes the connection.
     absl::StatusOr<bool> is_there = CheckBy({key}, AnswerBy(deadline));
     if (!is_there.ok()) return is_there.status();

@@ -111,9 +111,9 @@ class TcpStore final : public Store {
     size_t keys;
   };
 
-  // The deadline of a call to which the caller gives no time limit. It is so
-  // late that a store which does not answer is declared lost first, even if the
-  // call waits behind other requests.
+  // The deadline of calls that have no time limit of their own. If the store
+  // does not answer, it is declared lost before this deadline, even if the call
+  // waits behind other requests.
   Instant Unlimited() const;
   // Sends the requests and returns the replies of those that have a reply.
   // DeadlineExceeded: the replies did not arrive by `limit`, or an earlier

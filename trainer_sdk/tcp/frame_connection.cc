@@ -258,9 +258,10 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
                  staged_end_ - staged_begin_);
     staged_end_ -= staged_begin_;
     staged_begin_ = 0;
-    // If a long frame is arriving, read its rest directly to its destination.
-    // Read no more than the next header after it into the staging buffer,
-    // because data in that buffer must be copied a second time.
+    // If a long frame is arriving, read the rest of its data directly to its
+    // destination. What follows goes to the staging buffer, and is copied a
+    // second time later. So read no more there than the header of the next
+    // frame.
     const int64_t remaining = arriving_ ? arriving_->bytes - placed_bytes_ : 0;
     const size_t stage = remaining >= static_cast<int64_t>(kStagingBytes)
                              ? kFrameHeaderBytes

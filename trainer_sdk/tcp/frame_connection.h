@@ -91,8 +91,8 @@ class FrameConnection {
   int64_t outgoing() const { return outgoing_bytes_; }
   // Whether reading is paused because no receive matches the next frame yet.
   bool held() const { return held_; }
-  // Whether the connection has ended. If so, either left() is true, because the
-  // peer sent kGoodbye, or why() is the reason.
+  // Whether the connection has ended. If the peer has sent kGoodbye, left() is
+  // true. Otherwise why() is the reason.
   bool ended() const { return ended_; }
   bool left() const { return left_; }
   const std::string& why() const { return why_; }

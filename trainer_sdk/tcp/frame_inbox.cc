@@ -191,9 +191,9 @@ absl::StatusOr<FramePlace> FrameInbox::Place(int peer,
   }
   const Ticket ticket = FirstFor(peer, header);
   if (ticket == kNobody) {
-    // Leave the part on the connection until its receive is posted, unless a
-    // receive waits for a message: the message may follow the part on the
-    // connection.
+    // Normally the part stays on the connection until its receive is posted.
+    // But if a receive waits for a message, that message may follow the part on
+    // the connection. Then the part is kept here.
     if (header.type == FrameType::kPart && !AwaitsMessage(peer)) {
       return FramePlace{};
     }

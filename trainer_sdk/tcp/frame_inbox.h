@@ -20,9 +20,9 @@ namespace muster {
 // Parts of a collective go to the receives of that collective, in order. Parts
 // of a later collective stay on the connection until this rank begins that
 // collective. Messages without a receive are kept in this object, up to a
-// limit: they may be followed on the connection by frames for which a receive
-// waits. For the same reason, parts without a receive are kept while a receive
-// waits for a message.
+// limit, because frames that are already awaited may follow them on the
+// connection. For the same reason, parts without a receive are kept while a
+// receive waits for a message.
 class FrameInbox : public FrameSink {
  public:
   // `rank`: this rank. `names`: the names of all ranks, indexed by rank.
@@ -73,8 +73,8 @@ class FrameInbox : public FrameSink {
   // there is none.
   Ticket FirstFor(int peer, const FrameHeader& header) const;
   absl::Status Fits(const Posted& posted, const FrameHeader& header) const;
-  // Compares `theirs`, an operation that `peer` called, with the operation of
-  // this rank that has the same sequence number, now or earlier.
+  // Compares `theirs`, an operation that `peer` called, with this rank's
+  // current or recent operation of the same sequence number.
   absl::Status Compare(int peer, const OperationSignature& theirs) const;
   absl::Status Overtaken(int peer, const OperationSignature& theirs) const;
   bool AwaitsPart(int peer) const;

@@ -97,9 +97,9 @@ struct ArrivingHello {
 // false if sending fails.
 bool SendHello(StreamSocket& socket, const Hello& hello);
 
-// The largest number of connections that callers which are not ranks of the
-// group may have open at one time. The connections of the ranks are not
-// counted.
+// Callers that are not ranks of the group may have at most this many
+// connections open at one time, all together. The connections of the ranks are
+// not counted.
 inline constexpr int kStrangers = 64;
 
 // The purpose from which the TLS key of the connections between ranks is

@@ -61,7 +61,7 @@ class ListenerWatchTest : public testing::Test {
 
 TEST_F(ListenerWatchTest, EndsWithTheListenerThatNeverTookIt) {
   ListenerWatch watch = Watch();
-  // The connection may not be complete yet. Then wait until it is.
+  // If the connection is not complete yet, wait until it is.
   if (watch.polled().events == POLLOUT) {
     EXPECT_EQ(LookAgain(watch), absl::OkStatus());
   }

@@ -21,12 +21,12 @@ struct ConnectedRanks {
   std::vector<StreamSocket> sockets;
 };
 
-// Connects this rank to all others: listens at `address` on a port chosen by
-// the kernel, publishes the port in the group's store, connects to all lower
-// ranks, and accepts connections of the higher ranks. Rejects connections whose
-// greeting does not contain the group's secret, which is in the store. With
-// `tls`, connections are encrypted, and rejected if the peer does not have the
-// key. Blocking.
+// Connects this rank to all others. The rank listens at `address` on a port
+// chosen by the kernel, and publishes the port in the group's store. It
+// connects to all lower ranks, and accepts connections of the higher ranks.
+// Rejects connections whose greeting does not contain the group's secret, which
+// is in the store. With `tls`, connections are encrypted, and rejected if the
+// peer does not have the key. Blocking.
 //
 //   DeadlineExceeded  some ranks did not arrive or cannot be reached; the
 //                     message names them

@@ -234,8 +234,8 @@ TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
   // that it needs, so the limit can be set.
   const OwnedFd watched = above.Accept();
   // Set the limit of descriptors so that rank 0 cannot accept another
-  // connection. `caller`, whose descriptor is opened before, makes that
-  // connection.
+  // connection. `caller` makes that connection; its descriptor is opened before
+  // the limit is set.
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   OwnedFd caller(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

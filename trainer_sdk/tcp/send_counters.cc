@@ -1,7 +1,6 @@
 #include "trainer_sdk/tcp/send_counters.h"
 
-// Not <netinet/tcp.h>, whose tcp_info ends before the members that are read
-// here.
+// The tcp_info of <netinet/tcp.h> lacks the members that are read here.
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -27,20 +27,20 @@ struct SendCounters {
 std::optional<SendCounters> ReadSendCounters(int fd);
 
 // Returns for how long the network limited the sends between two states of the
-// counters: the time that the acknowledged bytes take at the connection's rate,
-// but not more than the time for which data was under way. `busy` alone would
-// be too long: a receiver that computes acknowledges the end of a transfer up
-// to 40 ms late (delayed ACK). Transfers that fit into the congestion window
-// may not show that a link has become slow. Pure.
+// counters. It is the time that the acknowledged bytes take at the connection's
+// rate, but at most the time for which data was under way. The time under way
+// alone would be too long: a receiver that computes acknowledges the end of a
+// transfer up to 40 ms late (delayed ACK). Transfers that fit into the
+// congestion window may not show that a link has become slow. Pure.
 Duration NetworkLimited(const SendCounters& from, const SendCounters& to);
 
-// Measures the connections of a group to ranks on other hosts, and adds the
-// times to RankTime::Process(). Not thread-safe.
+// Measures for how long the network limits the connections of a group to ranks
+// on other hosts. Adds these times to RankTime::Process(). Not thread-safe.
 class LinkMeter {
  public:
-  // The interval between two measurements is the longer one of kInterval and
-  // kIntervalPerLink times the number of links, so that many links do not take
-  // a larger share of a core.
+  // The interval between two measurements is kInterval, or kIntervalPerLink
+  // times the number of links if that is longer. So many links do not take a
+  // larger share of a core.
   static constexpr Duration kInterval = std::chrono::milliseconds(25);
   static constexpr Duration kIntervalPerLink = std::chrono::microseconds(500);
 

@@ -243,8 +243,8 @@ void TcpMesh::Close() {
 }
 
 // Announces the current operation to the next rank (own rank + 1, or 0), unless
-// this rank has sent that rank a part of the operation already. Because each
-// rank does this, a mismatch is found even if each rank waits for another.
+// the next rank has already got a part of the operation from this rank. All
+// ranks do this. So a mismatch is found even if every rank waits for another.
 void TcpMesh::Announce() {
   if (announced_) return;
   announced_ = true;

@@ -88,9 +88,9 @@ TEST(NewTransportTest, ABrokenGroupIsMadeAgainOverTheSameStore) {
             if (!world.ok()) return world.status();
             const absl::Status sound = (*world)->Run(Barrier());
             if (times == 2) return sound;
-            // Only the barrier of the last group must succeed. After an earlier
-            // barrier, the rank that leaves first aborts the group, so the
-            // barrier may fail on the other rank.
+            // Only the barrier of the last group must succeed. In the earlier
+            // groups, one rank may abort the group while the barrier still runs
+            // on the other rank.
             (*world)->Abort("made again");
           }
           return absl::OkStatus();
@@ -138,9 +138,9 @@ TEST(NewTransportTest, EveryCreationHasKeysOfItsOwn) {
   EXPECT_EQ(store->Add("group//creations/0", 0).value(), 2);
 }
 
-// Makes the first Add of each process wait for its turn, in the order of
-// `turns_`. If groups did not have separate keys, this order of arrival at the
-// store would mix up ranks of two groups.
+// Lets the processes do their first Add in the order of `turns_`. With this
+// order of arrival at the store, ranks of two groups would be mixed up if the
+// groups did not have separate keys.
 class Turnstile {
  public:
   explicit Turnstile(std::vector<int> turns) : turns_(std::move(turns)) {}
@@ -206,7 +206,8 @@ class StoreWithTurns final : public Store {
 };
 
 // Four ranks form two groups, 0 + 1 and 2 + 3, over one store without prefixes.
-// The first rank 0 and the first rank 1 that arrive are of different groups.
+// The first process with rank 0 and the first process with rank 1 that arrive
+// belong to different groups.
 TEST(NewTransportTest, GroupsOfDifferentNamesInOneStoreNeverMix) {
   const auto store = std::make_shared<InProcessStore>();
   Turnstile turns({0, 3, 1, 2});

@@ -1,5 +1,6 @@
-// Compares 16-bit training, whose float32 master weights are replicated or
-// sharded, with a simple reference computation of all ranks in one thread.
+// Compares 16-bit training with a simple reference computation that does the
+// work of all ranks in one thread. The float32 master weights are replicated or
+// sharded.
 
 #include <cmath>
 #include <cstdint>
@@ -23,7 +24,7 @@ namespace {
 constexpr int kSteps = 30;
 constexpr double kClip = 1.5;
 // The initial loss scale is so high that float16 gradients overflow in the
-// first steps, and growth makes them overflow again soon.
+// first steps. The scale then grows soon enough to make them overflow again.
 const LossScalerOptions kScale = {.initial = 65536, .growth_interval = 4};
 
 float RoundedTo(DType type, float value) {
@@ -163,8 +164,8 @@ TEST_P(MixedPrecision, IsThePlainOneBitForBit) {
           if (InOneList((*toy)->values()) != after.values) {
             return absl::InternalError(absl::StrCat("step ", step, ": values"));
           }
-          // If the loss scale has decreased, the step was skipped, and must
-          // have changed neither the values nor the optimizer's state.
+          // A lower loss scale shows that the step was skipped. A skipped step
+          // must change neither the values nor the optimizer's state.
           if (after.loss_scale < scale &&
               (BitsOf((*toy)->optimizer().State()) != before ||
                (*toy)->values() != values)) {

@@ -13,7 +13,7 @@ absl::Status ScatterHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
   const int ranks = group.size();
   const ShardForm form = ShardFormOf(bucket.device);
   const std::vector<int64_t> counts = ShardCounts(bucket.count, ranks, form);
-  // The output of ReduceScatter is in place: this rank's part of the bucket.
+  // ReduceScatter works in place: its output is this rank's part of the bucket.
   void* const own =
       bucket.at(ShardBegin(bucket.count, group.rank(), ranks, form));
   if (form == ShardForm::kEven) {

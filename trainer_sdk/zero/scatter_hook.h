@@ -7,9 +7,9 @@
 namespace muster {
 
 // A communication hook that gives each rank the average of only its own part of
-// a bucket (shard_partition.h), with half the communication of an all_reduce. A
-// ShardedOptimizer needs no more than this part. The rest of the bucket is
-// undefined afterwards.
+// a bucket (shard_partition.h). A ShardedOptimizer needs no more than this
+// part. The communication is half of that of an all_reduce. The rest of the
+// bucket is undefined afterwards.
 class ScatterHook : public CommHook {
  public:
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;

@@ -11,7 +11,7 @@ namespace muster {
 
 // How a bucket is divided among ranks: into contiguous parts in rank order. The
 // number of elements need not be a multiple of the number of ranks, and may be
-// smaller. Pure.
+// smaller than that number. Pure.
 
 enum class ShardForm {
   // The lengths of the parts differ by at most one element. Used for host

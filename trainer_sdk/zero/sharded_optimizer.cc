@@ -211,7 +211,7 @@ ShardedOptimizer::Works ShardedOptimizer::StartGather(void* data, int64_t count,
   const int ranks = group_.size();
   const ShardForm form = ShardFormOf(&shard_.device());
   const std::vector<int64_t> counts = ShardCounts(count, ranks, form);
-  // The input of AllGather is in place: this rank's part of `data`.
+  // AllGather works in place: its input is this rank's part of `data`.
   void* const own =
       Element(data, type, ShardBegin(count, group_.rank(), ranks, form));
   Works works;

@@ -19,25 +19,26 @@ namespace muster {
 // An optimizer with ZeRO stage 1 (Rajbhandari et al., SC 2020): each rank keeps
 // only its part of the optimizer's state and master weights. A rank updates the
 // elements whose averaged gradients it has (ScatterHook). Then the ranks gather
-// the new values in the buckets' memory, so that only the state needs
+// the new values in the memory of the gradient buckets. So only the state needs
 // additional memory. With 16-bit values and AdamW, P elements on N ranks need
 // 12 P / N bytes per rank instead of 12 P. The values are bit-identical to
 // those of a ReplicatedOptimizer with a Reducer whose reductions are equally
 // exact.
 //
-// With GradientPlace::kInPlace, the values are gathered in place if their
-// memory has the layout of the gradients' memory. The types may differ, but the
-// distances between tensors, in elements, must be equal.
+// With GradientPlace::kInPlace, the values are gathered directly where they are
+// stored, if their memory has the same layout as the gradients' memory. That
+// is, the distances between tensors, in elements, are equal. The types may
+// differ.
 class ShardedOptimizer : public Optimizer {
  public:
   // Creates the optimizer. Call it on every rank with the same arguments; it
   // does not communicate. `reducer` must be made with ForSharding and the same
   // tensors in the same order; the values are in the memory of its device.
   // `group` is the reducer's group, or another group of the same ranks in the
-  // same order. Both must outlive the optimizer. InvalidArgument: the reducer
-  // or its tensors do not fit, CheckData rejects a value, a value does not fit
-  // into the memory of its gradient, or the device does not support the rule.
-  // ResourceExhausted: not enough device memory.
+  // same order. `group` and `reducer` must outlive the optimizer.
+  // InvalidArgument: the reducer or its tensors do not fit, CheckData rejects a
+  // value, a value does not fit into the memory of its gradient, or the device
+  // does not support the rule. ResourceExhausted: not enough device memory.
   static absl::StatusOr<std::unique_ptr<ShardedOptimizer>> Create(
       ProcessGroup& group, const Reducer& reducer,
       std::shared_ptr<const UpdateRule> rule, std::vector<Tensor> tensors);
@@ -69,8 +70,9 @@ class ShardedOptimizer : public Optimizer {
   Works StartGather(void* data, int64_t count, DType type);
   DType TypeOfValues(const GradientBucket& bucket) const;
   void TakeFromBucket(const GradientBucket& bucket);
-  // Finds, for each bucket, the address of the value whose gradient is the
-  // bucket's first element; null if the values must be gathered in the bucket
+  // Returns one address per bucket. If the values in memory have the bucket's
+  // layout, it is the address of the value that belongs to the bucket's first
+  // element. Null: they do not, so the values must be gathered in the bucket
   // instead.
   std::vector<void*> FindValues() const;
 

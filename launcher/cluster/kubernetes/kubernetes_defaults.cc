@@ -190,10 +190,10 @@ bool IsRange(const FlagDefault& nodes) {
   return nodes.text.find(':') != std::string::npos;
 }
 
-// If the pods meet at pod 0, checks that the index of an Indexed Job's pod is
-// below the number of nodes. Not checked for a StatefulSet, whose ordinals may
-// begin above 0. Not checked with a separate coordinator, where additional pods
-// are spares. If the number of nodes is invalid, the parser of --nnodes reports
+// Checks that the index of an Indexed Job's pod is below the number of nodes.
+// Does not check if a separate coordinator is given, because additional pods
+// are then spares. Does not check a StatefulSet, because its ordinals may begin
+// above 0. If the number of nodes is invalid, the parser of --nnodes reports
 // that.
 absl::Status CheckIndex(const FlagValues& given, const FlagDefault& index,
                         const FlagDefault& nodes,
@@ -331,9 +331,9 @@ absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
   return absl::OkStatus();
 }
 
-// Sets all time limits for which a pod waits for other pods to the same value.
-// If a pod exits because of a time limit, this counts as a failure of the Job.
-// So no limit may be shorter than the start of the slowest pod.
+// Gives all time limits of a pod's wait for other pods the same value. A pod
+// that exits at a time limit counts as a failure of the Job. So no limit may be
+// shorter than the start of the slowest pod.
 absl::Status AddTimeout(const Environment& environment, Defaults& defaults) {
   const FlagDefault timeout = VariableSaid(environment, kPodTimeout)
                                   .value_or(FlagDefault{kOrigin, kPodSeconds});

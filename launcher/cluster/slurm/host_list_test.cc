@@ -23,8 +23,8 @@ std::string Refusal(const std::string& text) {
   return std::string(hosts.status().message());
 }
 
-// Expected results are the output of `scontrol show hostnames` of Slurm 22.05
-// (compared with a real Slurm in tests/slurm).
+// Expected results are the output of `scontrol show hostnames` of Slurm 22.05.
+// tests/slurm compares them with a real Slurm.
 TEST(ExpandHostList, ExpandsHostsInSlurmsOrder) {
   EXPECT_THAT(Hosts("n1"), ElementsAre("n1"));
   EXPECT_THAT(Hosts("n[1-3]"), ElementsAre("n1", "n2", "n3"));

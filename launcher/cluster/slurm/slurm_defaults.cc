@@ -68,8 +68,8 @@ bool StartsOthers(const FlagValues& given) {
   return given.IsGiven("hostfile") || AsksForSlurm(given);
 }
 
-// The number of nodes in --nnodes; nullopt: not given, or invalid, which the
-// flag's parser reports.
+// The number of nodes in --nnodes; nullopt if it is not given or invalid. (The
+// flag's parser reports an invalid value.)
 std::optional<std::pair<int, int>> AskedNodes(const FlagValues& given) {
   if (!given.IsGiven("nnodes")) return std::nullopt;
   const absl::StatusOr<std::pair<int, int>> nodes =
@@ -116,9 +116,9 @@ absl::Status CheckStep(const FlagValues& given, const SlurmPlace& place) {
   }
   const auto asked = AskedNodes(given);
   // Several tasks on one machine are usually a mistake, because launch starts
-  // the workers itself. --nnodes can show that they are intended: the number of
-  // tasks makes each task a node of one job, and 1 makes each task a job of its
-  // own.
+  // the workers itself. Two values of --nnodes show that the user wants them.
+  // With the number of tasks, each task is a node of one job. With 1, each task
+  // is a job of its own.
   const bool is_meant =
       asked && (asked->second == place.tasks || asked->second == 1);
   if (place.tasks_on_a_node > 1 && !is_meant) {

@@ -14,15 +14,15 @@ namespace muster::launcher {
 bool InSlurm(const std::map<std::string, std::string>& environment);
 
 // Reads the defaults of flags that `given` does not contain from Slurm's
-// environment. In a step with one task on each node these are all defaults,
-// from the number of nodes to the network switches; in the batch script of a
-// job with one node, only the defaults of that node. docs/SLURM.md lists the
-// variable of each flag. Pure.
+// environment. In a step with one task on each node, returns all defaults, from
+// the number of nodes to the network switches. In the batch script of a job
+// with one node, returns only the defaults of that node. docs/SLURM.md lists
+// the variable of each flag. Pure.
 //
 // InvalidArgument, one line that says what to write instead. Causes: the step
-// has several tasks on a node; this process is in no step, and is in salloc's
-// shell or in the batch script of a job with several nodes; --nnodes is larger
-// than the step; a variable is invalid.
+// has several tasks on a node; --nnodes is larger than the step; a variable is
+// invalid; or this process is outside of a step, in salloc's shell or in the
+// batch script of a job with several nodes.
 absl::StatusOr<Defaults> SlurmDefaults(
     const FlagValues& given,
     const std::map<std::string, std::string>& environment);

@@ -73,7 +73,8 @@ TYPED_TEST(CudaCausalSoftmaxTest, AsItIsDefined) {
                               Probabilities(exact_scores, time, disturb)};
                         });
 
-    // The reference is computed from the kernel's own probabilities.
+    // The expected gradients are computed from the probabilities that the
+    // kernel itself has computed.
     const auto p = this->Widened(own);
     const auto given = this->Numbers(kMatrices * time * time, 2);
     auto own_gradient = this->Narrowed(given);

@@ -12,8 +12,8 @@ class CudaCrossEntropyTest : public KernelTest<Case> {
                       const std::vector<int32_t>& targets) {
     constexpr float kFactor = 0.5f;
     const auto rows = static_cast<int64_t>(targets.size());
-    // A large number that fills the gap between the rows, which the kernel must
-    // not read.
+    // A large number that fills the gap between two rows. The kernel must not
+    // read the gap.
     constexpr float kBetween = 400;
     constexpr int64_t kGap = 3;
     const int64_t stride = classes + kGap;

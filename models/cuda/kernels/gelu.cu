@@ -29,10 +29,10 @@ __device__ float Biased(const T* input, const T* bias, int64_t at,
   return bias == nullptr ? x : x + ToFloat(bias[column]);
 }
 
-// The i-th column that a thread reads. Beyond the end of the row, the thread's
-// first column is returned. Not reading at all would need a branch, which keeps
-// the reads from overlapping. Any other column may already be overwritten by
-// another thread.
+// The i-th column that a thread reads. Beyond the end of the row, this is the
+// thread's first column again. Skipping the read would need a branch, which
+// keeps the reads from overlapping. Other threads may already have overwritten
+// any other column.
 __device__ int64_t Column(int64_t first, int i, int64_t width) {
   const int64_t column = first + i * kThreads;
   return column < width ? column : first;

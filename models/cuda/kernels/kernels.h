@@ -91,8 +91,8 @@ void EmbeddingBackward(const EmbeddingShape& shape,
                        float* position_gradient, CudaStream stream);
 
 // Computes GeluForward (models/kernels/layers.h) of input[rows, width] +
-// bias[width]; the bias may be null. The slope is not stored: the backward pass
-// recomputes it, which costs less than storing and reading it. T: float,
+// bias[width]; the bias may be null. The slope of GELU is not stored: the
+// backward pass recomputes it, which is cheaper than memory traffic. T: float,
 // Bfloat16.
 template <typename T>
 void BiasGeluForward(const T* input, const T* bias, int64_t rows, int64_t width,

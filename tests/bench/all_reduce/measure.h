@@ -18,8 +18,8 @@ int64_t Longest(const std::vector<int64_t>& sizes);
 
 // Fills `data` with zeros, and repeatedly calls `all_reduce(bytes)`, which sums
 // `data` in place over all ranks. On rank 0 prints "BYTES MICROSECONDS" for
-// each size: the mean of each batch of calls, and of these the median. Every
-// rank makes the same calls.
+// each size: the median over the batches of the mean time of a call in a batch.
+// Every rank makes the same calls.
 //
 // `contents`: "kept" or "written". With "kept", the data stays as it is, as in
 // other benchmarks of collectives. With "written", each rank writes its data

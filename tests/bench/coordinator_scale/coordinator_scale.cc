@@ -5,10 +5,10 @@
 // also while a client opens connections as fast as it can. --state compares
 // clear text without and with a journal instead (rendezvousd --state-dir, in
 // TMPDIR or /tmp). --progress compares what the agents report, in clear text:
-// the node alone, the progress of its 8 workers, and their times, too. --scrape
-// measures the time of requests for /metrics instead, with all of this
-// reported, and writes the newest page to FILE. All processes share this
-// machine's cores.
+// only the node; also the progress of its 8 workers; also the workers' times.
+// The option --scrape measures the time of requests for /metrics instead, while
+// the agents report everything, and writes the newest page to FILE. All
+// processes share this machine's cores.
 //
 //   coordinator_scale [--shards N] [--runs N]
 //                     [--flood | --state | --progress | --scrape FILE] [NODES…]
@@ -121,10 +121,10 @@ struct Row {
 
 struct Figures {
   double joining = 0;  // seconds from the first connection to the last join
-  // seconds from the last join until all nodes have their places (ranks)
+  // seconds from the last join until all nodes have their ranks
   double placing = 0;
   double kib = 0;  // memory of the coordinator per node, in KiB
-  // CPU seconds of the coordinator per node until all nodes have their places
+  // CPU seconds of the coordinator per node until all nodes have their ranks
   double join_cpu = 0;
   // CPU cores that the coordinator uses while each node reports once per second
   double steady_cpu = 0;
@@ -156,9 +156,9 @@ std::string Fetch(int port) {
   return response;
 }
 
-// Requests the page of metrics several times. The server reuses a page for 20
-// times as long as it took to make (AnswerCache): each pause is longer, so that
-// each request makes the page anew.
+// Requests the page of metrics several times. The server caches a page for 20
+// times as long as it took to make (AnswerCache). Each pause is longer than
+// that, so each request makes a new page.
 void MeasureScrapes(int port, const std::string& page_file, Figures& figures) {
   constexpr int kScrapes = 20;
   std::vector<double> seconds;
@@ -189,7 +189,7 @@ void MeasureScrapes(int port, const std::string& page_file, Figures& figures) {
 }
 
 // Measures one row of the table once. Ends the program if an agent got no
-// place.
+// ranks.
 Figures Measure(const std::string& self, const std::string& daemon,
                 const Row& row, int shards) {
   const std::string token = row.channel == Channel::kTls ? kToken : "";

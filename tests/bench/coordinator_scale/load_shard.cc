@@ -27,9 +27,9 @@ namespace {
 
 constexpr std::chrono::seconds kEventTimeout(300);
 constexpr int kWorkers = 8;  // workers of each node
-// Maximum number of agents that the coordinator has not answered yet. All
-// connections have the same address, for which the coordinator has fewer places
-// (ConnectionLimits::on_trial) than for the many addresses of a cluster.
+// Maximum number of agents that wait for the coordinator's first answer. All
+// agents have one IP address, and the coordinator limits new connections per
+// address (ConnectionLimits::on_trial).
 constexpr int kMaxConnecting = 200;
 
 int64_t Now() {
@@ -38,8 +38,9 @@ int64_t Now() {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-// Counts the agents that have got an answer or their place, or have lost their
-// stream. Also keeps the times of the last ones. Thread-safe.
+// Counts the agents that have received an answer, have received their ranks, or
+// have lost their stream. Also keeps the times of the last join and of the last
+// ranks. Thread-safe.
 class Tally {
  public:
   void Joined() {
@@ -123,7 +124,8 @@ rendezvous::Report FirstReport(const LoadShard& shard, int index) {
   return report;
 }
 
-// Lets each worker go on by a step of a second, a third of it in collectives.
+// Advances each worker by one step that took a second. About a third of the
+// second was spent in collectives.
 void AddProgress(Reports reports, rendezvous::Report& report) {
   if (reports == Reports::kNodes || report.round == 0) return;
   report.progress.resize(kWorkers);

@@ -6,9 +6,9 @@
 
 namespace muster {
 
-// What the agents report: the node alone; the progress of each worker, too; the
-// times of each worker inside and outside of its collectives as well, from
-// which the coordinator finds slow ranks.
+// What the agents report. kNodes: only the node. kProgress: also the progress
+// of each worker. kTimes: also each worker's times inside and outside of
+// collectives, from which the coordinator finds slow ranks.
 enum class Reports { kNodes, kProgress, kTimes };
 
 // The agents that one load process simulates.
@@ -29,7 +29,8 @@ struct ShardTimes {
   int64_t first_channel = 0;
   // when the last agent passed its first report to gRPC
   int64_t last_join = 0;
-  int64_t last_place = 0;  // when the last agent received its place (its ranks)
+  // when the last agent received its ranks
+  int64_t last_place = 0;
 };
 
 // Opens connections to the coordinator's port as fast as it can, at most 256 at
@@ -38,8 +39,8 @@ struct ShardTimes {
 int RunFlood(int port);
 
 // Runs the agents of one process. Each agent joins on its own connection. Once
-// all agents have their places (ranks), prints the times as one line. Then each
-// agent reports once per second until stdin ends. Returns the exit status.
+// all agents have their ranks, prints the times as one line. Then each agent
+// reports once per second until stdin ends. Returns the exit status.
 int RunLoadShard(const LoadShard& shard);
 
 }  // namespace muster

@@ -38,8 +38,8 @@ def commands(binaries, start, options, ranks):
   found = {'ours': [os.path.join(binaries, 'steps'), *options]}
   for name, interpreter in PYTORCHES:
     found[name] = [interpreter, script, start]
-    # Compiled PyTorch is measured for information only; the targets refer to
-    # eager PyTorch. Only PyTorch 2.x has torch.compile.
+    # Compiled PyTorch is measured for information only: Muster's targets are
+    # relative to eager PyTorch. Only PyTorch 2.x has torch.compile.
     if ranks == 1 and name != 'PyTorch 1.13':
       found[name + ', compiled'] = [interpreter, script, start, 'compiled']
   return found

@@ -21,8 +21,8 @@ _COLOURS = {
     'bucket': '#8a4fb0',
     'wait for gradients': 'url(#waits)',
 }
-# Pixels for each character of a label. A span that is too narrow for its label
-# gets none.
+# Number of pixels that each character of a label needs. If a span is too narrow
+# for its label, the label is omitted.
 _LEAST_TEXT = 6
 
 

@@ -16,7 +16,7 @@ namespace muster {
 // kind of pass of each stage, the same on every rank.
 //
 // `lowered`: a schedule for which a PipelineRuntime has prepared `stages`, so
-// that they have their buffers.
+// that the stages have their buffers.
 absl::StatusOr<PipelineCosts> MeasureStagesAlone(
     ProcessGroup& group, const PipelineSchedule& lowered,
     const std::vector<PipelineStage*>& stages);

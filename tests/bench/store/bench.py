@@ -21,7 +21,8 @@ REPETITIONS = 11
 OPERATIONS = {'set': 10000, 'get': 1500, 'add': 1500}
 CONNECTIONS = 1000
 # The lines of Debian's own /etc/hosts. PyTorch's server looks up the name of
-# each peer. With an unreachable resolver, only the look-ups would be measured.
+# each peer. Without these lines and with an unreachable resolver, the benchmark
+# would only measure the look-ups.
 HOSTS = '127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n'
 PEER = '''
 import datetime, sys

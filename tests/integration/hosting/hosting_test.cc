@@ -388,8 +388,8 @@ TEST_F(Hosting, AnotherJobsCoordinatorIsAskedAgainInAPod) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"--nnodes=1:2", "--rdzv-conf=last_call_timeout=0"},
        "belongs to job \"a\""},
-      // With --nnodes=1 the coordinator creates a token. So it refuses a pod
-      // that has no token.
+      // With --nnodes=1 the coordinator creates a token, and it refuses a pod
+      // without the token.
       {{"--nnodes=1"}, "asks for a job token"},
   };
   for (const auto& [flags, why] : cases) {

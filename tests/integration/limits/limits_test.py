@@ -70,8 +70,8 @@ class Descriptors(Limits):
         'rendezvousd', 'descriptors', 'ulimit -n')
 
   def test_as_many_as_it_asks_for_are_enough(self):
-    # `launch` asks for 64 descriptors and six for each worker
-    # (launcher/run_command.cc): 90 are enough for two workers.
+    # `launch` asks for 64 descriptors plus six for each worker
+    # (launcher/run_command.cc). So 90 are enough for two workers.
     ended = limited([_LAUNCH, *_JOB], resource.RLIMIT_NOFILE, 90)
     self.assertEqual(ended.returncode, 0, ended.stdout)
     self.assertEqual(ended.stdout.count('] ran'), 2)
@@ -114,8 +114,8 @@ done | tr -d "\\n"
 class FileSizes(Limits):
 
   def ignorers(self, restore_signals):
-    # restore_signals decides whether `launch` inherits an ignored SIGXFSZ,
-    # because Python itself ignores this signal.
+    # Python ignores SIGXFSZ. With restore_signals=False, `launch` inherits
+    # this.
     ended = subprocess.run(
         [_LAUNCH, '--standalone', '--no-python', 'sh', '-c', _SAY_IGNORED],
         stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -155,8 +155,7 @@ class FileSizes(Limits):
 
 @unittest.skipUnless(os.getuid() == 0, 'needs root, to be another user')
 class Processes(Limits):
-  # a user without other processes, since the limit counts all processes of a
-  # user
+  # a user id without other processes: the limit counts all processes of a user
   UID = 54321
 
   @classmethod

@@ -40,7 +40,8 @@ class _Job(unittest.TestCase):
     self.endpoint = '%s:%d' % (self.address, free_port.free_port())
     self.pipe = os.path.join(self.folder, 'pipe')
     os.mkfifo(self.pipe)
-    # Open for reading as well, so that this does not wait for a reader.
+    # Open the pipe for reading too. Otherwise open would block until a reader
+    # opens it.
     self.writer = open(self.pipe, 'r+b', buffering=0)
     self.addCleanup(self.writer.close)
     self.event_log = os.path.join(self.folder, 'events.jsonl')
@@ -148,7 +149,7 @@ class Loopback(_Job):
     self.expect_spare(bad, good)
 
   def test_a_new_coordinator_repeats_a_check_that_was_cut_short(self):
-    # The check takes some seconds, since nobody reaches the node b.
+    # The check takes some seconds, because no node can reach node b.
     events = self.start('events', ['tail', '-F', '-n', '+1', self.event_log])
     bad = self.start_node('b', _NOWHERE, '--nnodes=2:3')
     good = [self.start_node(name, '127.0.0.1', '--nnodes=2:3')
@@ -189,7 +190,8 @@ class Namespaces(_Job):
     cls.links = itertools.count()
 
   def setUp(self):
-    # The kernel removes the links of an earlier test with a delay.
+    # Use new link names in each test: the kernel removes the old links with a
+    # delay.
     self.hosts = [hosts.Host(self.bridge, 'pair%d' % next(self.links),
                              '10.79.0.%d' % (i + 1)) for i in range(4)]
     for host in self.hosts:
@@ -215,7 +217,8 @@ class Namespaces(_Job):
     self.assertIn('all are good', self.events('check')[-1])
     self.slow_down(self.hosts[1])
     nodes[3].send(signal.SIGKILL)
-    # The node ran in the first round, so it ends with the verdict's exit code.
+    # This spare ran in the first round, so its exit code is that of the
+    # verdict, not _NEVER_RAN.
     why = self.expect_spare(nodes[1], [nodes[0], nodes[2]], exit_code=0)
     self.assertRegex(why, r'slow in the check by pairs: .* MB/s .* with ')
     self.assertRegex('; '.join(self.events('check')),
@@ -233,6 +236,6 @@ class Namespaces(_Job):
 if __name__ == '__main__':
   _WHY_NOT = hosts.enter_namespaces(['nsenter', 'tc'])
   if _WHY_NOT is None:
-    # The loopback interface of a new network namespace is down.
+    # In a new network namespace the loopback interface is down.
     subprocess.run(['ip', 'link', 'set', 'lo', 'up'], check=True)
   xml_main.main()

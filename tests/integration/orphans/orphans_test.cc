@@ -81,8 +81,8 @@ class Orphans : public ::testing::Test {
     return -1;
   }
 
-  // Expects that all processes of the node have ended, including those that
-  // were started later.
+  // Expects that all processes of the node have ended, even those that started
+  // after Start.
   void ExpectNothingLeft() {
     for (const agent::ProcessEntry& process : family_) {
       EXPECT_TRUE(IsGone(process.pid)) << process.pid;
@@ -180,9 +180,8 @@ TEST_F(Orphans, NoneOfABrokenRound) {
   Start(flags);
   const std::vector<agent::ProcessEntry> earlier = family_;
   for (const agent::ProcessEntry& process : earlier) {
-    // A child of the guardian is a worker if it has printed its pid and leads a
-    // process group. An adopted orphan is a child of the guardian, too, but
-    // leads no group.
+    // Find a worker: a child of the guardian that has printed its pid and leads
+    // a process group. An orphan that the guardian has adopted leads no group.
     if (said_.contains(process.pid) && process.parent == Guardian() &&
         process.group == process.pid) {
       ASSERT_EQ(kill(process.pid, SIGKILL), 0);

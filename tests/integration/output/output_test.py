@@ -22,7 +22,7 @@ import xml_main
 
 _LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
 _PATIENCE_S = 60
-# Number of lines that do not fit into the pipe to a reader. They fit into the
+# Number of lines that do not fit into the console's pipe alone, but into the
 # pipe and launch's queue together.
 _LINES = 30000
 # Number of lines that are too many for all buffers together.

@@ -24,8 +24,8 @@ _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _DRAIN = os.path.realpath('deploy/slurm/drain_node.sh')
 _TAINT = os.path.realpath('deploy/kubernetes/taint_node.sh')
 _NAMED = ['sh', '-c', 'hostname "$0" && exec "$@"']
-# On host b one worker, another one in each round, dies of SIGBUS. All others
-# wait until somebody writes to the FIFO.
+# In each round, one worker on host b dies of SIGBUS: local rank 0 and local
+# rank 1 in turn. All other workers wait until the test writes to the FIFO.
 _WORKER = '''
 if [ "$(hostname)" = b ] &&
     [ "$LOCAL_RANK" = $((TORCHELASTIC_RESTART_COUNT % 2)) ]; then

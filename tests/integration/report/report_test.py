@@ -36,9 +36,9 @@ _DRIVER = '/usr/bin/chromedriver'
 _TIMEOUT_S = 60
 _PAUSE = threading.Event()  # never set
 
-# A worker that reports a step every 50 ms, writes hostile output, and ends
-# after the step in the file `end`, if it exists. The steps begin anew at the
-# checkpoint after each 20th step.
+# A worker that writes hostile output and then reports a step every 50 ms. It
+# saves every 20th step, and a restarted worker continues after the saved step.
+# It ends once the file `end` exists.
 _WORKER = r'''
 import os, socket, sys, threading
 folder = sys.argv[1]
@@ -237,13 +237,14 @@ class Report(unittest.TestCase):
     driver.get('file://' + os.path.join(self.folder, path))
     for width in (390, 1280):
       driver.set_window_size(width, 900)
-      # Chromium's window has a minimum width, so ask for the page's.
+      # Chromium's window cannot be as narrow as a phone, so set the width of
+      # the page instead.
       driver.execute_cdp_cmd('Emulation.setDeviceMetricsOverride', {
           'width': width, 'height': 900, 'deviceScaleFactor': 1,
           'mobile': False})
       self.assertLessEqual(driver.execute_script(
           'return document.documentElement.scrollWidth'), width)
-    # The policy lets the page's own style through.
+    # The page's Content-Security-Policy must permit the page's own style.
     self.assertNotEqual(driver.execute_script(
         'return getComputedStyle(document.querySelector("section"))'
         '.borderRadius'), '0px')
@@ -337,7 +338,7 @@ class Report(unittest.TestCase):
     self.assertIn('the last line is cut off', text)
     self.assertEqual(document.facts['nodes and workers'], '2 nodes, 2 workers')
     self.assertIn('productive (ETTR)', document.facts)
-    # The folder of the other node has the rest.
+    # The other node's log folder has the missing files.
     other = glob.glob(other_logs + '/a-job*')[0]
     made = self.report(run, other, '-o', 'cut.html')
     self.assertNotIn('ot here', made.stderr)
@@ -373,7 +374,7 @@ class Report(unittest.TestCase):
     daemon = self.daemon(f'--event-log={log}', f'--state-dir={state}')
     nodes = [self.node(rank) for rank in range(2)]
     self.wait_for_step(log, 1, 5)
-    # The daemon has the journal open.
+    # Make a report while the daemon still has the journal open.
     text = self.report('--state-dir=state', log, '-o', '-').stdout
     self.check_is_harmless(text)
     self.assertIn('and agrees with the event log.', text)
@@ -409,7 +410,8 @@ class Report(unittest.TestCase):
                             self.clock(killed['time']))
     self.assertIn('--api-key=[left out]', text)
     self.assertEqual(self.show('report-a-job.html'), [])
-    # The journal is as good as before: the next daemon continues the job.
+    # The report must not have changed the journal: the next daemon continues
+    # the job from it.
     daemon = self.daemon(f'--event-log={log}', f'--state-dir={state}')
     self.end(0)
     for node in nodes:

@@ -1,15 +1,16 @@
-// A training whose step is a wait of some milliseconds, as for a device, some
-// processor time and an all_reduce. The program does nothing for Muster's
-// search for slow ranks. The first argument names a file with one word, and
-// perhaps a rank (default: 2), which may change at any time:
+// A simulated training. Each step waits some milliseconds, as for a device,
+// then uses some processor time, then runs an all_reduce. The program has no
+// special code for Muster's search for slow ranks, except that it marks waits
+// for data. The first argument names a file with one word and perhaps a rank
+// (default: 2). Tests may change the file at any time. The words are:
 //   even     all ranks do the same work
-//   compute  the rank needs three times as long for its work
-//   data     the rank waits as long for its data
+//   compute  the rank uses more processor time: 22 ms instead of 2 ms
+//   data     the rank waits 20 ms for its data
 //   end      the training ends
 // The second argument is the number of elements that are reduced; the default
-// is 1. The third argument names a file, the checkpoint: it has the number of
-// the last step that is a multiple of kCheckpointEvery. With it the training
-// continues after that step, and reports its steps.
+// is 1. The third argument is optional and names the checkpoint, a file with a
+// step number. With it, the training saves each step that is a multiple of
+// kCheckpointEvery, continues after the saved step, and reports its steps.
 
 #include <chrono>
 #include <cstdint>

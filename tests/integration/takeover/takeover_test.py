@@ -67,9 +67,10 @@ class Takeover(unittest.TestCase):
     self.addCleanup(shutil.rmtree, self.folder)
     self.endpoint = '127.0.0.1:%d' % free_port.free_port()
     self.nodes = {}
-    # number of steps of each node's worker in the current round, by node
+    # number of steps that each node's worker has done in the current round
     self.steps = {}
-    # number of rounds already awaited, by (process, number of nodes)
+    # number of starts already awaited, by (process, number of nodes in the
+    # round)
     self.rounds = {}
     self.token = None
 
@@ -186,8 +187,9 @@ class Takeover(unittest.TestCase):
     successor = self.wait_for_successor()
     self.wait_for_round()
     self.start_node('a', '--nnodes=2:3')
-    # If the successor has announced itself before the first report, the node is
-    # sent there at once, and says nothing of it.
+    # The restarted node prints _MOVED only if it reports before the successor
+    # has announced itself. Otherwise it connects to the successor at once,
+    # without this message.
     again = self.nodes['a'].wait_for(_MOVED + '|waiting: round 2 runs').group(2)
     self.assertIn(again, (None, str(_number(successor))))
     self.wait_for_round()
@@ -254,8 +256,8 @@ class Takeover(unittest.TestCase):
           r'coordinator lost; connected to 127\.0\.0\.(\d):\d+ after \d')
       self.assertEqual(int(found.group(1)), _number(successor))
     self.wait_for_round()
-    # These decisions were made before the watch had found the coordinator, or
-    # after it.
+    # The coordinator may make these decisions before or after the watch
+    # connects to it.
     watch.wait_for(r'round 1 goes on: 2 of its 3 nodes')
     watch.wait_for(r'round 2 begins')
     for name in self.nodes:
@@ -280,7 +282,7 @@ class Takeover(unittest.TestCase):
     self.start_node('a', '--nnodes=2')
     begun = time.monotonic()
     self.wait_for_round()
-    # Not only after the lease of 10 s.
+    # The round must begin before the lease of 10 s ends.
     self.assertLess(time.monotonic() - begun, 8)
     watch.wait_for(r'coordinator lost; connected to 127\.0\.0\.1:\d+ after')
     age = json.loads(self.command('status', 'a', '--json'))[0][

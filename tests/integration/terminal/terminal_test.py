@@ -72,9 +72,8 @@ class Stdin(unittest.TestCase):
     self.assertIn('round 2 read: two\n', ended.stdout)
 
   def test_under_torchruns_name_all_inherit_it(self):
-    # Each worker reads its line by a single system call. With the shell's
-    # `read`, which reads single bytes, two workers could each get parts of both
-    # lines.
+    # Each worker reads its line by a single system call. The shell's `read`
+    # reads single bytes, so two workers could each get parts of both lines.
     with tempfile.TemporaryDirectory() as folder:
       name = os.path.join(folder, 'torchrun')
       os.symlink(_LAUNCH, name)
@@ -95,9 +94,9 @@ class Stdin(unittest.TestCase):
 _SAY_TTYS = 'import os; print([os.isatty(fd) for fd in range(3)])'
 
 
-# A test waits only for text that is written by a single write call. Between two
-# writes of a worker, output of launch or of the worker's other stream may
-# appear. Note that print() writes each value separately.
+# Each test waits only for text that a worker writes by a single write call.
+# Between two writes, other output may appear on the terminal. Note that print()
+# writes each value separately.
 class OnATerminal(unittest.TestCase):
 
   def test_the_only_worker_finds_a_terminal(self):

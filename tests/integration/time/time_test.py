@@ -22,8 +22,8 @@ import xml_main
 
 _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
-# The worker reads lines from the node's FIFO: a line that it sends to its
-# agent's socket, or "exit CODE".
+# The worker reads lines from the node's FIFO. It sends each line to its agent's
+# socket, except "exit CODE", which ends the worker.
 _WORKER = '''
 import os, socket
 agent = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -106,7 +106,7 @@ class Time(unittest.TestCase):
     for name in ('a', 'b'):
       self.start_node(name)
     self.wait_for_starts(1)
-    # Workers that have reported no progress count as running.
+    # Before a worker's first report of progress, its time counts as running.
     self.wait_for_time('running', 1)
     self.say('STEP=1')
     self.say('STEP=2')
@@ -135,14 +135,14 @@ class Time(unittest.TestCase):
     self.assertGreaterEqual(spent['initialising'], 1, spent)
     self.assertEqual(spent['running'], 0, spent)
     self.assertLess(sum(spent.values()), 2 * lasted)
-    # The job's duration begins with its first node. The second node joins
-    # later, but even so the sum of the nodes' times exceeds the duration.
+    # The job's duration begins with the first node. The second node joins
+    # later. Nevertheless the sum of both nodes' times exceeds the duration.
     self.assertGreater(sum(spent.values()), verdict['seconds'], spent)
     interruption, = verdict['time']['newest_interruptions']
     self.assertEqual(interruption['round'], 1)
     self.assertEqual(interruption['cause'], 'worker')
     self.assertIn('exit code 3', interruption['reason'])
-    # The time in which both nodes repeat steps counts as lost.
+    # The time in which the nodes repeat steps counts as lost.
     self.assertGreaterEqual(interruption['lost_node_seconds'],
                             spent['recomputing'])
     self.assertEqual(verdict['time']['interruptions']['worker']['count'], 1)

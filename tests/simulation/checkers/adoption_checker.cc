@@ -62,10 +62,10 @@ class AdoptionChecker : public Checker {
     int nodes = 0;
   };
 
-  // Whether no other node of the round can come, so that the coordinator need
-  // not wait for the whole lease. With takeover=auto a job has at most
-  // max_nodes agents. A coordinator from which no node takes over counts the
-  // nodes of a world and those that were just started.
+  // Whether no further agent can come, so that the coordinator need not wait
+  // for the whole lease. With takeover=auto a job has at most max_nodes agents,
+  // and every agent counts. Without takeovers, only agents that have just
+  // started or that have reported a world count.
   bool AllAreHere() const {
     const int most = plan().spec.max_nodes;
     if (plan().takeover) {
@@ -79,9 +79,10 @@ class AdoptionChecker : public Checker {
   }
 
   // Checks the decision to continue `round` after reports from `counted` of its
-  // nodes. They must be a majority of the nodes of the newest world that any
-  // node has reported. With takeovers an older world is allowed, too, because
-  // newer worlds may be void (rendezvous::IsVoid).
+  // nodes. These nodes must be a majority of the newest world that any node has
+  // reported. With takeovers they may also be a majority of an older world: a
+  // newer world may be void (rendezvous::IsVoid), unable to begin on all of its
+  // nodes.
   void Count(int round, int counted, const rendezvous::JobStatus& status) {
     std::map<rendezvous::WorldId, World> worlds;
     for (const rendezvous::NodeStatus& node : status.nodes) {
@@ -103,7 +104,8 @@ class AdoptionChecker : public Checker {
   }
 
   // Checks that the job is at least as old as its nodes have reported. A node
-  // that waits for the place of another one is no node of the job yet.
+  // that waits until another node gives up its place does not belong to the job
+  // yet.
   void CheckAge(const rendezvous::JobStatus& status) {
     Duration oldest = Duration::zero();
     for (const rendezvous::NodeStatus& node : status.nodes) {

@@ -11,8 +11,8 @@
 namespace muster::simulation {
 namespace {
 
-// Compares the reason of each broken round with the faults. The node that the
-// reason names must really have had a fault.
+// Compares the reason of each broken round with the faults. A fault must really
+// have happened to the node that the reason names.
 class AttributionChecker : public Checker {
  public:
   explicit AttributionChecker(const Plan& plan)
@@ -39,15 +39,15 @@ class AttributionChecker : public Checker {
       if (decision.kind == "break") reasons_.insert(WhyOf(decision));
     }
     NoteMembers(step);
-    // If a node has a newer coordinator, it leaves the older one without a
-    // message. The older one may then consider the node lost.
+    // A node that finds a newer coordinator leaves the older one without a
+    // message. So the older coordinator may consider the node lost.
     for (const Sent& sent : step.sent) {
       if (step.epoch > epoch_) trouble_[sent.to.slot] = now();
     }
   }
-  // If a lease ends at most kMaxLate after a suspension of the coordinator, the
-  // suspension counts as the fault. Job::ForgiveSilence ignores such a short
-  // delay, so the lease may run out although the node was not silent.
+  // Right after a suspension of the coordinator, a lease may end although the
+  // node was not silent. Job::ForgiveSilence ignores a delay of at most
+  // kMaxLate. The suspension then counts as the fault.
   void OnCoordinatorResumed() override { resumed_ = now(); }
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
   void OnMovedOn(int slot) override { trouble_[slot] = now(); }
@@ -76,7 +76,8 @@ class AttributionChecker : public Checker {
   static constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
   // Records the members of each round from the directives. The starts of
-  // workers do not suffice, because a member may die before it has started any.
+  // workers would not show all members, because a member may die before it
+  // starts workers.
   void NoteMembers(const CoordinatorStepped& step) {
     for (const Sent& sent : step.sent) {
       if (sent.directive.kind != rendezvous::DirectiveKind::kRun) continue;
@@ -89,9 +90,9 @@ class AttributionChecker : public Checker {
     const std::string prefix =
         absl::StrCat("round ", decision.round, " is broken: ");
     const std::string why = WhyOf(decision);
-    // After an adoption, the reason of a break may repeat an earlier reason,
-    // because the nodes report what an earlier coordinator told them. Such a
-    // reason may even break a later round, which these nodes never began.
+    // If a new coordinator continues a round, the nodes report what an earlier
+    // coordinator told them. So the reason of a break may repeat an earlier
+    // reason. It may even break a later round, which these nodes never began.
     const bool is_repeated = !reasons_.insert(why).second;
     if (is_adopted_ && is_repeated) return;
     if (decision.reason.compare(0, prefix.size(), prefix) != 0) {
@@ -117,7 +118,7 @@ class AttributionChecker : public Checker {
     } else if (is_adopted_ &&
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // These two reasons need no fault: they name nodes that an earlier
+      // These two reasons need no fault. They name a node that an earlier
       // coordinator told to stop.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
@@ -131,9 +132,8 @@ class AttributionChecker : public Checker {
       Fail("no such failure in this round: " + why);
     }
   }
-  // Checks `why`, the reason for the end of `round`. It says that the node
-  // whose process hosted an earlier coordinator is lost. A fault must have
-  // happened to this node.
+  // Checks `why`, the reason for the end of `round`: the node that hosted an
+  // earlier coordinator is lost. A fault must have happened to this node.
   void CheckLostHost(const std::string& why, int round) {
     int rank = -1;
     std::sscanf(why.c_str(), "the node of group rank %d ", &rank);

@@ -80,9 +80,9 @@ class BudgetChecker : public Checker {
                           " is the ", spent_, "th"));
       }
     }
-    // A failure spends a restart as soon as the round breaks, unless it ends
-    // the job. But `spent_` increases only when the next round starts. So until
-    // then the job's status may count one restart more.
+    // A failure that does not end the job uses up a restart as soon as the
+    // round breaks. But `spent_` increases only when the next round starts. So
+    // until then the job's status may count one restart more.
     const int at_most = spent_ + (broken_by_failure_ ? 1 : 0);
     if (step.status.restarts_used < spent_ ||
         step.status.restarts_used > at_most) {
@@ -92,21 +92,21 @@ class BudgetChecker : public Checker {
   }
 
  private:
-  // Decides whether the failure that broke the adopted round has spent a
-  // restart, from the number of used restarts in the job's status. It may have
-  // spent none: if another event has become the cause, a node that has missed a
-  // later directive still reports the failure.
+  // Decides whether the failure that broke the adopted round has used up a
+  // restart: `restarts_used` from the job's status shows it. It may have used
+  // none. A node that missed a later directive may still report the failure
+  // although the round has another cause.
   void Settle(int restarts_used) {
     if (!std::exchange(is_unsettled_, false)) return;
     spent_ = std::clamp(restarts_used, spent_, spent_ + 1);
   }
 
   int spent_ = 0;
-  // Whether it is unknown if an earlier coordinator has already counted the
-  // failure that broke the adopted round.
+  // Whether an earlier coordinator may already have counted the failure that
+  // broke the adopted round.
   bool is_unsettled_ = false;
-  // number of rounds that a failure broke, no matter which of the simulation's
-  // coordinators broke them
+  // number of rounds that a failure broke, under any of the simulation's
+  // coordinators
   int failures_ = 0;
   // Whether this coordinator has begun or adopted a round.
   bool begun_ = false;

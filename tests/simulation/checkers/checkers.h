@@ -9,11 +9,11 @@
 
 namespace muster::simulation {
 
-// A coordinator without a record of the job continues a running round only
-// after a majority of the round's nodes has reported to it. It gives the round
-// up only if it has waited for one lease, or if no other node can come. If the
-// round continues, the coordinator takes over the job's age from the reports:
-// at least the highest age that a node has reported.
+// A coordinator without a record of the job waits for reports from a majority
+// of a running round's nodes. Only then it continues the round. It gives the
+// round up only if it has waited for one lease, or if no other node can come.
+// If the round continues, the coordinator takes over the job's age from the
+// reports: at least the highest age that a node has reported.
 std::unique_ptr<Checker> NewAdoptionChecker(const Plan& plan);
 // A round breaks only for a cause that occurred in that round.
 std::unique_ptr<Checker> NewAttributionChecker(const Plan& plan);
@@ -32,19 +32,19 @@ std::unique_ptr<Checker> NewHangChecker(const Plan& plan);
 // Once a newer incarnation of a node has appeared, the older one never takes
 // part in a round again.
 std::unique_ptr<Checker> NewIncarnationChecker(const Plan& plan);
-// No round starts with a node that is not known to be healthy, or that the
-// check by pairs found bad although enough others are there.
+// Every node of a new round is known to be healthy. A node that the check by
+// pairs found bad is a member only if the others are fewer than min_nodes.
 std::unique_ptr<Checker> NewHealthChecker(const Plan& plan);
 // After the notice of a preemption the coordinator starts no round, and no node
 // that knows of the notice starts workers. The job ends in time, without
 // success. A node that knows of the notice leaves in time even without a
 // coordinator.
 std::unique_ptr<Checker> NewPreemptionChecker(const Plan& plan);
-// A quarantined node takes part in a round only if the round would have fewer
-// than min_nodes otherwise, and if no other node is ready.
+// A round has a quarantined member only if it has no more than min_nodes
+// members and no other node is ready.
 std::unique_ptr<Checker> NewQuarantineChecker(const Plan& plan);
-// Each rank of a round is started by one node only. A round starts only when no
-// process of an earlier round is left on its members.
+// Only one node starts the workers of each rank of a round. A round starts only
+// when its members run no process of an earlier round.
 std::unique_ptr<Checker> NewOwnerChecker(const Plan& plan);
 // Round numbers of one coordinator increase by one.
 std::unique_ptr<Checker> NewRoundChecker(const Plan& plan);
@@ -57,26 +57,29 @@ std::unique_ptr<Checker> NewVerdictChecker(const Plan& plan);
 // At each instant an agent has exactly one activity, and the job counts no
 // agent's time twice.
 std::unique_ptr<Checker> NewTimeChecker(const Plan& plan);
-// The group ranks of a world are 0 to n - 1, its members get consistent places,
-// and n is from min_nodes to max_nodes.
+// The group ranks of a world are 0 to n - 1, and n is from min_nodes to
+// max_nodes. The places (ranks, addresses, ids) that its members get fit
+// together.
 std::unique_ptr<Checker> NewWorldChecker(const Plan& plan);
 
-// --- plans with takeovers only All final verdicts of all coordinators are the
-// same. Success and failure are final; a time-out, a cancel and a preemption
-// are not.
+// --- invariants of plans with takeovers only
+// All final verdicts of all coordinators are the same. Success and failure are
+// final; a time-out, a cancel and a preemption are not.
 std::unique_ptr<Checker> NewOneVerdictChecker(const Plan& plan);
 // No two coordinators have the same epoch. An agent obeys no coordinator whose
 // epoch is lower than one that the agent has promised to obey, or has obeyed.
 std::unique_ptr<Checker> NewPromiseChecker(const Plan& plan);
-// Once a world has begun on all of its nodes, every coordinator knows the
-// restarts that were spent before it. A restart is spent only for a round with
-// a failure.
+// Once a world has begun on all of its nodes, every later coordinator knows the
+// restarts that were used before this world. A restart is used only for a round
+// with a failure.
 std::unique_ptr<Checker> NewSpendingChecker(const Plan& plan);
 // No two worlds run on all of their nodes at the same time. Once a world has
-// run on all of its nodes, no world of an earlier coordinator does.
+// run on all of its nodes, no world of an earlier coordinator runs on all of
+// its nodes.
 std::unique_ptr<Checker> NewSplitBrainChecker(const Plan& plan);
-// If the coordinator is lost, another one takes over in time, as long as
-// majorities of the newest world's nodes and of the electorate are alive.
+// If the coordinator is lost, another one takes over in time. This needs two
+// living majorities: of the newest world's nodes, and of the nodes that elect a
+// coordinator.
 std::unique_ptr<Checker> NewTakeoverTimeChecker(const Plan& plan);
 
 // Returns the checkers that observe one coordinator. Report the steps of other

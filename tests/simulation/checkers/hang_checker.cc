@@ -18,8 +18,8 @@ using std::chrono::seconds;
 
 // Maximum time that an agent waits for the stack of a worker.
 constexpr Duration kLook = seconds(15);
-// Maximum delay of an agent's actions because of a fault: an agent is suspended
-// for up to 15 s.
+// Maximum delay of an agent's actions because of a fault. For example, an agent
+// is suspended for up to 15 s.
 constexpr Duration kTrouble = seconds(16);
 constexpr Duration kSlack = milliseconds(1);
 
@@ -36,9 +36,9 @@ class HangChecker : public Checker {
     watched.local_ranks.insert(local_rank);
     if (preempted_.contains(agent.incarnation)) return;
     if (killed_.contains(agent.slot)) return;
-    // The agent takes no further stack while it handles an earlier hang.
+    // While the agent handles a hang, it takes no further stack.
     if (watched.state != State::kNone) return;
-    // The agent takes no stack while its node stops: all workers will be
+    // While a node stops, its agent takes no stack, because all workers will be
     // killed.
     const auto stopping = kill_by_.find(agent.slot);
     if (stopping != kill_by_.end()) {
@@ -68,8 +68,8 @@ class HangChecker : public Checker {
         continue;
       }
       if (std::holds_alternative<agent::AnnouncePreemption>(action)) {
-        // After the notice of a preemption, the workers write a checkpoint,
-        // which may take long. So their hangs are no longer checked.
+        // After the notice of a preemption, workers write a checkpoint, which
+        // may take long. So ignore hangs from now on.
         preempted_.insert(agent.incarnation);
         Forget(agent.slot);
       }
@@ -113,8 +113,8 @@ class HangChecker : public Checker {
     Instant due;  // time by which the agent must perform the next action
   };
 
-  // Extends the time limit because a fault happened at `trouble`. A suspended
-  // agent handles its messages only after the suspension.
+  // Extends the time limit because a fault happened at the time `trouble`. A
+  // suspended agent handles its messages only after the suspension.
   void Excuse(Instant trouble, Watched& watched) const {
     watched.due =
         std::max(watched.due, trouble + kTrouble + plan().hang_timeout);
@@ -128,7 +128,7 @@ class HangChecker : public Checker {
     kill_by_.erase(slot);
     killed_.erase(slot);
   }
-  // Called when the agent sends a signal to its workers, for whatever reason.
+  // Called for every signal that the agent sends to its workers.
   void Signalled(AgentName agent, const agent::SignalWorkers& order) {
     // SIGUSR1, which the agent only forwards, does not stop workers
     if (order.signal == SIGUSR1) return;
@@ -139,8 +139,8 @@ class HangChecker : public Checker {
       if (order.signal == SIGKILL) killed_.insert(agent.slot);
       return;
     }
-    // A signal after SIGKILL is meant for processes that the workers have left
-    // behind.
+    // After SIGKILL, a further signal is meant for processes that the workers
+    // have left behind.
     if (killed_.contains(agent.slot)) return;
     const Instant kill_by =
         kill_by_
@@ -159,8 +159,8 @@ class HangChecker : public Checker {
     // once all faults are healed, the worker may have recovered
     if (healed_) return;
     const auto found = watched_.find(slot);
-    // If the agent was suspended recently, this is no error: the worker may
-    // have ended, and the agent does not know it yet.
+    // A recently suspended agent may suspect a worker that has already ended.
+    // This is no error, because the agent does not know of the end yet.
     const auto trouble = trouble_.find(slot);
     if (found == watched_.end() && trouble != trouble_.end() &&
         now() < trouble->second + kTrouble) {
@@ -180,8 +180,8 @@ class HangChecker : public Checker {
     const size_t at = decision.reason.find(": rank ");
     const size_t because = decision.reason.find(" because rank ");
     if (decision.reason.find(": hung: ") == std::string::npos) return;
-    // Skip this decision: the node leaves because it found no coordinator, and
-    // the reason repeats an older failure.
+    // Skip the leave of a node that found no coordinator: the reason of the
+    // leave repeats an older failure.
     if (decision.reason.find(" goes: ") != std::string::npos) return;
     const std::string why = because != std::string::npos
                                 ? decision.reason.substr(because + 9)

@@ -7,7 +7,8 @@
 namespace muster::simulation {
 namespace {
 
-// Checks the newest report of each agent that the coordinator received.
+// Checks the health of each node of a new round, in the newest report that the
+// coordinator received from its agent.
 class HealthChecker : public Checker {
  public:
   explicit HealthChecker(const Plan& plan) : Checker(plan, "health") {}
@@ -38,9 +39,9 @@ class HealthChecker : public Checker {
   }
 
  private:
-  // Checks that a world contains a node that the check by pairs found bad only
-  // if fewer than min_nodes others are present. Does not check plans with a
-  // takeover, where a majority may need the bad node as well.
+  // Checks the members that the check by pairs found bad. They are allowed only
+  // if fewer than min_nodes other members are there. Does not check plans with
+  // takeovers: a majority may need the bad node.
   void CheckFaults(const CoordinatorStepped& step) {
     if (plan().takeover) return;
     int good = 0;

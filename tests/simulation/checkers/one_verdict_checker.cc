@@ -7,10 +7,10 @@
 namespace muster::simulation {
 namespace {
 
-// Whether every coordinator of the job must give this verdict. Three verdicts
-// are exceptions, because a majority of nodes may continue under another
-// coordinator. A coordinator that cannot reach a majority gives up with a
-// time-out. After a cancel or a preemption, it ends its job within one lease.
+// Whether every coordinator of the job must give this verdict. A time-out, a
+// cancel and a preemption are exceptions. A coordinator that has lost the
+// majority may give them. The majority may then continue under another
+// coordinator.
 bool IsFinal(const rendezvous::Verdict& verdict) {
   return verdict.outcome == rendezvous::Outcome::kSucceeded ||
          verdict.outcome == rendezvous::Outcome::kFailed;

@@ -62,11 +62,10 @@ class OwnerChecker : public Checker {
     uint64_t incarnation;
     int round;
   };
-  // The epoch that each agent has promised to obey. Key: the agent's
-  // incarnation. Without takeovers it is 0, because agents make no promise.
+  // The epoch that each agent has promised to obey, by the agent's incarnation.
+  // Without takeovers agents make no promise, and the epoch is 0.
   std::map<uint64_t, uint64_t> promised_;
-  // By slot: an agent and a round. Processes of this round's workers may still
-  // run.
+  // By slot: the agent and the round whose worker processes may still run.
   std::map<int, Work> work_;
   std::map<std::tuple<uint64_t, int, int>, std::pair<int, uint64_t>> owners_;
 };

@@ -12,8 +12,8 @@ namespace {
 
 using std::chrono::seconds;
 
-// How long after the grace period a preempted job still waits for members that
-// have not stopped. Then it ends.
+// Time after the grace period for which a preempted job waits for members that
+// have not stopped. The job then ends.
 constexpr Duration kStopMargin = seconds(5);
 // Additional time that a node waits for directives of a lost coordinator.
 constexpr Duration kOrderTimeout = seconds(5);
@@ -30,10 +30,10 @@ class PreemptionChecker : public Checker {
     known_since_.reset();
     ended_ = false;
   }
-  // While the coordinator is down, it cannot end the job, so its time limit
-  // does not run. A new coordinator with a record learns of the preemption from
-  // the record, and then waits one lease for the nodes' reports. Without a
-  // record it learns of the preemption from the nodes' reports.
+  // A coordinator that is down cannot end the job, so the time limit does not
+  // run. A new coordinator reads the preemption from the record, and then waits
+  // one lease for the nodes' reports. If there is no record, it learns of the
+  // preemption from these reports.
   void OnCoordinatorCrashed() override {
     recorded_ = known_since_.has_value();
     known_since_.reset();
@@ -45,9 +45,9 @@ class PreemptionChecker : public Checker {
   void OnCoordinatorResumed() override {
     if (recorded_) known_since_ = now();
   }
-  // A newer coordinator has taken over. It learns of the preemption from the
-  // nodes, and ends the job. So the observed coordinator has no time limit any
-  // more.
+  // A newer coordinator has taken over, learns of the preemption from the
+  // nodes, and ends the job. So the time limit of the observed coordinator no
+  // longer applies.
   void OnOtherStep(const CoordinatorStepped& step) override {
     if (step.epoch > epoch_) known_since_.reset();
   }
@@ -61,8 +61,9 @@ class PreemptionChecker : public Checker {
     ended_ = step.status.phase == rendezvous::JobPhase::kFinished;
     if (!known_since_.has_value() || !ended_) return;
     const rendezvous::Verdict& verdict = *step.status.verdict;
-    // With takeovers, a coordinator reports success only after a majority of
-    // nodes knows it. If a preemption notice arrives meanwhile, it is too late.
+    // With takeovers, a coordinator makes success known to a majority of nodes
+    // before it reports success. A preemption notice in this time comes too
+    // late.
     if (verdict.outcome == rendezvous::Outcome::kSucceeded &&
         !plan().takeover) {
       Fail("a job that was preempted succeeds");

@@ -70,7 +70,8 @@ class PromiseChecker : public Checker {
     }
     promised = report.promised_epoch;
     uint64_t& seen = seen_[agent.incarnation];
-    // Epoch 0 is no breach: the agent asks for the newest directive again.
+    // The agent sends epoch 0 to ask for the newest directive again. This is no
+    // breach.
     if (report.seen_epoch == 0) return;
     if (report.seen_epoch < seen) {
       Fail(absl::StrCat("n", agent.slot, " obeys epoch ", report.seen_epoch,
@@ -80,10 +81,10 @@ class PromiseChecker : public Checker {
   }
 
   std::set<uint64_t> epochs_;  // epochs of all coordinators so far
-  // Three maps, each keyed by the agent's incarnation. First: the epoch that
-  // the agent has promised to obey. Second: the epoch that it obeys. Both come
-  // from its newest report. Third: its newest directive whose epoch is not
-  // below the promised one.
+  // Three maps, by the agent's incarnation. promised_: the epoch that the agent
+  // has promised to obey. seen_: the epoch that the agent obeys. Both are from
+  // its newest report. order_: its newest directive from a coordinator that it
+  // may obey.
   std::map<uint64_t, uint64_t> promised_;
   std::map<uint64_t, uint64_t> seen_;
   std::map<uint64_t, rendezvous::Directive> order_;

@@ -34,7 +34,8 @@ class QuarantineChecker : public Checker {
                                    [](const rendezvous::Decision& decision) {
                                      return decision.kind == "assign";
                                    });
-    // With takeovers, half of the electors must be in the world.
+    // Do not check plans with takeovers: a world then needs at least half of
+    // the nodes that elect coordinators, even quarantined ones.
     if (began && !plan().takeover) CheckWorld(step.status);
     for (const Sent& sent : step.sent) {
       waiting_.erase(sent.to.slot);
@@ -68,8 +69,8 @@ class QuarantineChecker : public Checker {
                         ", which is quarantined, and without ", good));
     }
   }
-  // Whether the coordinator can have no doubt that the node was ready: it has
-  // answered the order to wait.
+  // Whether the coordinator must know that the spare is ready: the spare has
+  // answered the coordinator's order to wait.
   bool IsReadySpare(const NodeStatus& node) const {
     const int slot = std::stoi(node.node.node_id.substr(1));
     const auto waiting = waiting_.find(slot);
@@ -81,8 +82,8 @@ class QuarantineChecker : public Checker {
            seen->second == waiting->second;
   }
 
-  // Epoch and revision of the newest order to wait, and of the newest directive
-  // in the newest report, by slot.
+  // Epoch and revision of a directive. waiting_: the newest order to wait, by
+  // slot. seen_: the newest directive that the slot's newest report names.
   using Revision = std::pair<uint64_t, uint64_t>;
   std::map<int, Revision> waiting_;
   std::map<int, Revision> seen_;

@@ -29,7 +29,7 @@ class SpendingChecker : public Checker {
                         plan().spec.max_restarts));
     }
     const bool is_known = IsKnown();
-    // skip a world that a newer one has replaced
+    // ignore a world if a newer one has begun on all of its nodes
     if (id < newest_ && is_known) return;
     if (place.restart_count < spent_ && is_known) {
       Fail(absl::StrCat("restart ", place.restart_count, " in round ",
@@ -54,8 +54,8 @@ class SpendingChecker : public Checker {
   }
 
  private:
-  // Whether every coordinator that can be elected is connected to an agent that
-  // knows the spent restarts. A restarted agent does not know them.
+  // Whether every coordinator that can be elected has an agent that knows the
+  // number of used restarts. A restarted agent does not know it.
   bool IsKnown() const {
     const rendezvous::JobSpec& spec = plan().spec;
     const int witnesses = static_cast<int>(witnesses_.size());
@@ -63,8 +63,7 @@ class SpendingChecker : public Checker {
                                 spec.takeover == rendezvous::Takeover::kAuto &&
                                 2 * spec.min_nodes > spec.max_nodes;
     if (count_suffices && witnesses <= spec.max_nodes - spec.min_nodes) {
-      // min_nodes agents may have elected a coordinator, and none of them knows
-      // the spent restarts
+      // the min_nodes agents that elected a coordinator may not know the number
       return false;
     }
     return 2 * witnesses > newest_nodes_;

@@ -22,9 +22,9 @@ class SplitBrainChecker : public Checker {
     world.nodes = place.group_world_size;
     world.running[place.group_rank] = agent.incarnation;
     if (!world.IsComplete()) return;
-    // Do not compare worlds of the same coordinator. It may start a new world
-    // without the nodes that it has lost, even without all nodes of the old
-    // world. Lost nodes stop once a message of the coordinator reaches them.
+    // Do not compare worlds of the same coordinator. A coordinator may start a
+    // new world while lost nodes still run the old one. Lost nodes stop once a
+    // message of the coordinator reaches them.
     for (const auto& [other, state] : worlds_) {
       if (other.epoch != id.epoch && state.IsComplete()) {
         Fail(absl::StrCat(Named(id), " and ", Named(other),
@@ -61,8 +61,8 @@ class SplitBrainChecker : public Checker {
       return nodes > 0 && static_cast<int>(running.size()) == nodes;
     }
   };
-  // Whether a majority of the nodes of this world is alive and knows the world.
-  // A restarted agent does not know it.
+  // Whether a majority of this world's nodes is alive and knows the world. A
+  // restarted agent does not know the world.
   bool MajorityLives(WorldId id) const {
     if (!worlds_.contains(id)) return false;
     return 2 * static_cast<int>(witnesses_.size()) > worlds_.at(id).nodes;

@@ -46,8 +46,8 @@ class StickyChecker : public Checker {
     const rendezvous::WorldId formed = {.epoch = step.epoch,
                                         .round = step.status.round};
     worlds_[formed] = ranks;
-    // With takeovers, a world's ranks must be kept only once all of its nodes
-    // have started it (NoteSettled).
+    // With takeovers, nodes must keep their ranks of a world only once all of
+    // its nodes have started the world (NoteSettled).
     if (!plan().takeover) last_ = formed;
   }
 

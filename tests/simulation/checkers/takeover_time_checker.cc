@@ -92,8 +92,8 @@ class TakeoverTimeChecker : public Checker {
     std::map<int, uint64_t> started;
   };
 
-  // Whether the agent can take part in an election. A node that leaves the job
-  // elects no coordinator.
+  // Whether the agent can take part in an election: it is alive, not suspended,
+  // and not about to leave the job.
   bool Votes(uint64_t agent) const {
     return alive_.contains(agent) && !paused_.contains(agent) &&
            !leaving_.contains(agent);
@@ -106,9 +106,10 @@ class TakeoverTimeChecker : public Checker {
         [this](const auto& one) { return Votes(one.second); });
     return 2 * here > found->second.nodes;
   }
-  // Whether a living node has begun a world that is newer than the electorate's
-  // world, and a majority of that world's nodes is not alive. No coordinator is
-  // then elected, because nobody knows whether all nodes began the newer world.
+  // Whether no coordinator can be elected because of a newer world. A living
+  // node has begun this world, which is newer than the electorate's world. But
+  // no majority of its nodes is alive. So nobody knows whether it began on all
+  // of its nodes.
   bool LacksNewerWorld() const {
     return std::ranges::any_of(places_, [this](const auto& one) {
       const rendezvous::WorldId world = one.second;
@@ -127,7 +128,8 @@ class TakeoverTimeChecker : public Checker {
   // newest world of each living agent, by incarnation
   std::map<uint64_t, rendezvous::WorldId> places_;
   rendezvous::WorldId newest_;  // newest world that all its nodes have started
-  rendezvous::Electorate electorate_;  // newest electorate in a directive
+  // newest group of nodes that elect a coordinator, as sent in a directive
+  rendezvous::Electorate electorate_;
   std::set<uint64_t> alive_;
   std::set<uint64_t> paused_;
   std::set<uint64_t> leaving_;

@@ -32,9 +32,8 @@ class VerdictChecker : public Checker {
     }
     for (const Sent& sent : step.sent) {
       if (sent.directive.kind == rendezvous::DirectiveKind::kRun) {
-        // Use the round in the directive. The job's status may be ahead: one
-        // step may send directives to members of the old round and start the
-        // next one.
+        // Use the round in the directive, not in the job's status. One step may
+        // send directives for the old round and also start the next one.
         members_[sent.directive.place.round].insert(
             absl::StrCat("n", sent.to.slot));
       }
@@ -89,8 +88,8 @@ class VerdictChecker : public Checker {
         (verdict.outcome == rendezvous::Outcome::kSucceeded)) {
       Fail("the exit code contradicts the outcome");
     }
-    // In an adopted job, a failure may have no cause: the node that failed may
-    // not have reported to the new coordinator.
+    // If this coordinator continues the job without a record, a failure may
+    // have no cause. The failed node may not have reported to this coordinator.
     if (verdict.outcome == rendezvous::Outcome::kFailed &&
         !verdict.cause.has_value() && !has_adopted_) {
       Fail("a failure without a cause");

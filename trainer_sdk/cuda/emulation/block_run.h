@@ -40,10 +40,10 @@ class ScopedThreadOrder {
 
 // Runs a kernel's thread blocks one after another. The threads of a block are
 // fibers of the calling thread. Fibers switch only where they must wait for
-// each other, so that results are deterministic. Two kinds of undefined
-// behaviour in CUDA abort the process, with a message that names the place.
-// Barrier: not all threads of the block call it at the same place. Exchange:
-// not all lanes of the warp call it at the same place.
+// each other, so that results are deterministic. The process aborts, with a
+// message that names the place, if not all threads of a block call Barrier at
+// the same place, or not all lanes of a warp call Exchange at the same place.
+// In CUDA both errors are undefined behaviour.
 class BlockRun {
  public:
   static constexpr unsigned kWarpSize = 32;
@@ -73,8 +73,8 @@ class BlockRun {
  private:
   // The saved context of a fiber, for __builtin_setjmp. Unlike swapcontext,
   // __builtin_setjmp does not save the signal mask and is therefore faster.
-  // Unlike setjmp, it is not intercepted by AddressSanitizer, which would take
-  // each switch of stacks for the end of all frames.
+  // AddressSanitizer intercepts setjmp but not __builtin_setjmp. With setjmp,
+  // it would believe at each switch of stacks that all stack frames have ended.
   using Context = void* [5];
 
   enum class State { kReady, kWaiting, kDone };
@@ -97,9 +97,9 @@ class BlockRun {
 
   struct Warp {
     Gathering gathering;
-    // The lanes' values in the current exchange and in the previous one. Both
-    // are kept, because a lane may write its value for the next exchange before
-    // all other lanes have read the values of the current one.
+    // The lanes' values in the current exchange and in the previous one. A lane
+    // may write its next value before all other lanes have read its current
+    // one, so both are kept.
     std::array<std::array<uint64_t, kWarpSize>, 2> values;
   };
 

@@ -76,8 +76,8 @@ class KernelTest : public testing::Test {
     return {values.begin(), values.end()};
   }
 
-  // The results of a kernel, and the largest relative error with which a result
-  // was rounded to the element type; 0 for float32, which needs no such
+  // The results of a kernel, and the largest relative error of rounding a
+  // result to the element type. The error is 0 for float32, which needs no such
   // rounding.
   struct Found {
     std::vector<float> values;

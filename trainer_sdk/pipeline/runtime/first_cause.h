@@ -11,12 +11,12 @@
 namespace muster {
 
 // Returns the text that a rank sends to its neighbours when it stops with the
-// error `message`: a mark, and the original cause in `message`.
+// error `message`. The text is a mark, followed by the original cause
+// (FirstCause of `message`).
 std::string BrokenBecause(std::string_view message);
 
-// Returns the original cause of a failure. It is the part of `message` after
-// the mark that BrokenBecause made on another rank; without a mark, all of
-// `message`.
+// Returns the original cause of a failure: the part of `message` after the last
+// mark that BrokenBecause made. If there is no mark, returns all of `message`.
 std::string FirstCause(std::string_view message);
 
 }  // namespace muster

@@ -296,7 +296,8 @@ int PipelineRuntime::stream_buffers() const { return body_->stream_buffers(); }
 
 namespace {
 
-// Returns the computations among a rank's actions, in order, with the times 0.
+// Returns only the computations in a rank's list of actions, in order. All
+// their times are 0.
 std::vector<TimedAction> ComputationsOf(const std::vector<Action>& actions) {
   std::vector<TimedAction> computations;
   for (const Action& action : actions) {

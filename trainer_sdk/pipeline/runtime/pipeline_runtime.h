@@ -47,8 +47,8 @@ class PipelineRuntime {
   // Makes the runtime of this rank. Collective over `group`, with the same
   // schedule on every rank. Rank r of the group is rank r of the pipeline.
   // AddCommunication is applied to a schedule without communication. `stages`:
-  // this rank's stages, which must outlive the runtime: with p ranks the stages
-  // rank, rank + p, ... `group` may be destroyed earlier.
+  // this rank's stages, which are the stages rank, rank + p, ... if there are p
+  // ranks. They must outlive the runtime; `group` need not.
   //   InvalidArgument     the schedule is invalid, or is for another number of
   //                       ranks or stages
   //   FailedPrecondition  ranks have different schedules, or a stage's output
@@ -63,9 +63,9 @@ class PipelineRuntime {
   PipelineRuntime& operator=(const PipelineRuntime&) = delete;
 
   // Runs one training step: all micro-batches forward and backward. Collective
-  // and blocking. The gradients are those of the mean loss times `factor`; each
-  // loss is divided by the number of micro-batches. Returns the mean loss,
-  // without `factor`, on every rank.
+  // and blocking. The mean loss is the sum of the losses of the micro-batches,
+  // divided by their number. The gradients are those of the mean loss times
+  // `factor`. Returns the mean loss, without `factor`, on every rank.
   absl::StatusOr<double> Step(double factor = 1);
 
   // Runs all micro-batches forward only. Collective and blocking. Returns the
@@ -78,9 +78,8 @@ class PipelineRuntime {
 
   // The schedule that is executed, with its sends and receives.
   const PipelineSchedule& schedule() const;
-  // The number of buffers allocated so far for data between stages, not
-  // counting the two buffers that each channel to a neighbour has. Buffers are
-  // reused.
+  // The number of buffers allocated so far for data between stages. The two
+  // buffers of each channel to a neighbour are not counted. Buffers are reused.
   int stream_buffers() const;
 
  private:
@@ -93,9 +92,10 @@ class PipelineRuntime {
 // The timeline of the last Step, in nanoseconds from the start of its first
 // pass. It can be passed to DrawSchedule and MeasuredCosts. Collective over
 // `group`, which has the pipeline's ranks in order. Call it after a Step. The
-// result is the same on all ranks. The clocks of hosts differ. The differences
-// are measured at the ends of a few barriers, and the error of this measurement
-// limits comparisons between ranks.
+// result is the same on all ranks.
+// The clocks of hosts differ. The function measures these differences with a
+// few barriers and corrects the times. Times of different ranks are therefore
+// only as exact as this measurement.
 absl::StatusOr<PipelineTimeline> MeasuredTimeline(
     const PipelineRuntime& runtime, ProcessGroup& group);
 

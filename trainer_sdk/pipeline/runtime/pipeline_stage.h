@@ -33,8 +33,8 @@ struct StreamShape {
 // Formats a shape as in "float32[12, 64, 128]".
 std::string ToString(const StreamShape& shape);
 
-// Whether a pass is the last one of the step that adds to the gradients of the
-// stage's weights. kMoreToCome: a later pass adds to them as well.
+// Whether the step has later passes that add to the gradients of the stage's
+// weights (kMoreToCome), or this pass is the last one that does (kLast).
 enum class WeightPass { kMoreToCome, kLast };
 
 // The arguments of one pass of a stage.
@@ -52,8 +52,9 @@ struct PipelinePass {
   // has micro-batches in flight at the stage.
   int activation_slot = 0;
   Purpose purpose = Purpose::kTraining;
-  // Whether this pass is the step's last pass that adds to the gradients of the
-  // stage's weights. Not set for passes that add nothing to them.
+  // kLast: this pass is the step's last one that adds to the gradients of the
+  // stage's weights. Passes that add nothing to these gradients have
+  // kMoreToCome.
   WeightPass weights = WeightPass::kMoreToCome;
 };
 
@@ -88,8 +89,8 @@ class PipelineStage {
                                       double factor) = 0;
 
   // Adds to the gradients of the stage's weights, and writes the gradient of
-  // its input. `output_gradient` is null for the last stage, `input_gradient`
-  // for the first stage.
+  // the stage's input. `output_gradient` is null for the last stage,
+  // `input_gradient` for the first stage.
   virtual absl::Status Backward(const PipelinePass& pass,
                                 const void* output_gradient,
                                 void* input_gradient) = 0;

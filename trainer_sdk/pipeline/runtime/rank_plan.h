@@ -19,9 +19,9 @@ struct PlannedAction {
 // All actions that one rank performs in a step, in order.
 struct RankPlan {
   std::vector<PlannedAction> actions;
-  // Indexed by chunk (the rank's stages rank, rank + p, ...): the number of
-  // slots for activations. It is the largest number of micro-batches in flight
-  // at that stage.
+  // The number of activation slots of each of the rank's stages, which are
+  // rank, rank + p, ... (p ranks). It is the largest number of micro-batches in
+  // flight at the stage.
   std::vector<int> activation_slots;
 };
 

@@ -158,8 +158,8 @@ TEST(ChannelRoundsTest, SingleRankHasNoChannels) {
 TEST(ChannelRoundsTest, TheEndsAreNeighboursOnlyWithSeveralStages) {
   EXPECT_THAT(ChannelRounds({2, 1, 4}),
               ElementsAre(ElementsAre(Neighbours{0, 1})));
-  // Two ranks with two stages each: stages 1 and 2 are on ranks 1 and 0, so
-  // there is a second channel, from rank 1 to rank 0.
+  // Two ranks with two stages each. Rank 1 has stage 1 and rank 0 has stage 2,
+  // so there is a second channel, from rank 1 to rank 0.
   EXPECT_THAT(ChannelRounds({2, 2, 4}),
               ElementsAre(ElementsAre(Neighbours{0, 1}),
                           ElementsAre(Neighbours{1, 0})));

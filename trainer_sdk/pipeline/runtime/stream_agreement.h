@@ -39,10 +39,10 @@ std::vector<int64_t> EncodeStreams(const StageStreams& streams);
 
 // Checks the encoded shapes of all stages, and returns their input shapes,
 // indexed by stage. `numbers`: the stages' shapes, rank by rank.
-// FailedPrecondition: the message names the first stage whose output does not
-// fit the input of the next stage, the ranks and both shapes; or the stage
-// whose shape has too many dimensions, a size below 1 or a size that is too
-// large.
+// FailedPrecondition: the output of a stage does not fit the input of the next
+// stage. The message names the first such stage, the ranks and both shapes. Or
+// a shape has too many dimensions, a size below 1 or a size that is too large.
+// The message then names its stage.
 absl::StatusOr<std::vector<StreamShape>> AgreedInputs(
     const std::vector<int64_t>& numbers, const PipelineShape& shape);
 

@@ -35,11 +35,10 @@ class PipelineChannels {
       ProcessGroup& group, const PipelineShape& shape, int64_t max_bytes);
 
   // The buffers of the channel for actions of kind `kind`. Each holds a whole
-  // message, in memory that the channel accesses faster than other memory.
-  // Empty if this rank has no such channel, or the channel has no such memory.
-  // A neighbour reads a message from such memory in one piece. Without such
-  // memory the message is sent in pieces, which interrupts this rank's
-  // computations.
+  // message and lies in the transport's own memory. A neighbour reads a message
+  // from this memory in one piece. A message in ordinary memory is sent in
+  // pieces, which interrupts this rank's computations. Empty if this rank has
+  // no such channel, or if the transport has no memory of its own.
   std::vector<std::byte*> Buffers(ActionKind kind) const;
 
   // Starts the transfer of a send or receive action. The buffer must stay valid
@@ -95,9 +94,9 @@ struct StreamBuffer {
 // flight at the receiver.) Not thread-safe.
 class PipelineStreams {
  public:
-  // `inputs`: the input shapes, indexed by stage; that of stage 0 is ignored.
-  // If transfers may still be pending, destroy `channels` before this object,
-  // because the transfers use this object's buffers.
+  // `inputs`: the input shapes, indexed by stage; the shape of stage 0 is
+  // ignored. If transfers may still be pending, destroy `channels` before this
+  // object, because the transfers use this object's buffers.
   PipelineStreams(PipelineChannels& channels, const PipelineShape& shape,
                   std::vector<StreamShape> inputs, Duration timeout);
 
@@ -110,8 +109,8 @@ class PipelineStreams {
   // Starts to send the buffer that Put has stored for the send action.
   void Send(const Action& send);
 
-  // Blocks until the input of `computation` from a neighbouring stage is
-  // available, and returns its buffer, which the caller must pass to Free.
+  // Blocks until the input of `computation` has arrived from a neighbouring
+  // stage, and returns its buffer. The caller must pass the buffer to Free.
   // Returns a null buffer if `computation` has no such input.
   absl::StatusOr<StreamBuffer> Take(const Action& computation);
   // Returns a buffer for the output of `computation` to a neighbouring stage;
@@ -159,11 +158,11 @@ class PipelineStreams {
   // Key: the kind of action; value: free buffers in the memory of the channel
   // for actions of this kind.
   std::map<ActionKind, std::vector<std::byte*>> channel_buffers_;
-  // Key: the receive action for the data. Data that a stage on this rank
-  // computed has such a key as well, although there is no transfer.
+  // Key: the action that receives the data. Data that a stage on this rank
+  // computed is stored under the same key, although nothing is received.
   std::map<Action, Arrival> arrivals_;
-  // Key: the send action; value: the output to send, for which Send was not
-  // called yet.
+  // The outputs that Put has stored and Send has not sent yet. Key: the send
+  // action.
   std::map<Action, StreamBuffer> ready_;
   std::list<Departure> departures_;
 };

@@ -14,7 +14,7 @@ namespace muster {
 enum class Milestone : uint8_t {
   kForward,        // the output of the forward pass is available
   kInputBackward,  // the gradient of the stage's input is available
-  kWeightBackward  // the gradients of the stage's weights are added
+  kWeightBackward  // the weight gradients include this micro-batch
 };
 
 struct Need {
@@ -52,8 +52,9 @@ class Milestones {
 };
 
 // The send and the receive that transfer the result of a computation to a
-// neighbouring stage on another rank. MessageAfter returns nullopt if no stage
-// needs the result, or the stage that needs it is on the same rank.
+// neighbouring stage on another rank. MessageAfter returns both for
+// `computation`. It returns nullopt if no stage needs the result, or if the
+// stage that needs it is on the same rank.
 struct Message {
   Action send;
   Action receive;

@@ -25,9 +25,10 @@ constexpr std::array<std::pair<ScheduleKind, std::string_view>, 4> kKinds = {{
 constexpr int kMax = 100'000;
 constexpr int64_t kMaxActions = 4'000'000;
 
-// The order of one rank's passes. In forward passes, a group of micro-batches
-// passes the rank's first stage, then the same group passes the next stage, and
-// so on. Backward passes take the stages in reverse order.
+// The order of one rank's passes. Forward passes: a group of micro-batches
+// passes the rank's first stage, then the same group passes the rank's next
+// stage, and so on. Backward passes are ordered alike, but from the rank's last
+// stage to its first.
 class RankOrder {
  public:
   RankOrder(const PipelineShape& shape, int rank)
@@ -86,8 +87,8 @@ std::vector<Action> OneForwardOneBackward(const RankOrder& order, int warmup) {
 }
 
 // One rank's passes in the order of OneForwardOneBackward, but each backward
-// pass computes only the gradient of the input. The weight gradients follow
-// `lag` backward passes later, or after all passes.
+// pass computes only the gradient of the input. Each weight gradient follows
+// `lag` backward passes later. The last ones follow after all passes.
 std::vector<Action> ZeroBubble(const RankOrder& order, int warmup, int lag) {
   std::vector<Action> actions;
   int weights = 0;

@@ -16,12 +16,13 @@ enum class ScheduleKind {
   kGPipe,
   // Forward and backward passes alternately (Narayanan et al., 2019). With p
   // ranks and m micro-batches, the bubble (idle time) is (p-1)/m of the ideal
-  // time, as with GPipe, but rank r holds the activations of at most p-r
+  // time, as with GPipe. But rank r holds the activations of at most p-r
   // micro-batches.
   k1F1B,
   // 1F1B with v stages per rank (Narayanan et al., 2021). With p ranks and m
   // micro-batches, the bubble (idle time) is only (p-1)/(v m) of the ideal
-  // time, at the cost of more communication and more held activations.
+  // time. In return, there is more communication, and more activations are
+  // held.
   kInterleaved1F1B,
   // Each backward pass is split in two (Qi et al., 2023): input gradients are
   // computed first, and weight gradients fill the bubble (idle time). If the
@@ -38,10 +39,10 @@ std::string_view ScheduleName(ScheduleKind kind);
 absl::StatusOr<ScheduleKind> ParseScheduleName(std::string_view name);
 
 // Makes a schedule. InvalidArgument: a number in `shape` is below 1 or too
-// large; GPipe or 1F1B has more than one stage per rank; or there are several
-// stages per rank, and the micro-batches cannot be divided into equal rounds
-// (with p ranks, their number m must be a multiple of max(1, m / p rounded
-// down)).
+// large; or GPipe or 1F1B has more than one stage per rank; or the
+// micro-batches do not fit a schedule with several stages per rank. With m
+// micro-batches and p ranks, m must then be a multiple of max(1, m / p rounded
+// down).
 absl::StatusOr<PipelineSchedule> MakeSchedule(ScheduleKind kind,
                                               const PipelineShape& shape);
 

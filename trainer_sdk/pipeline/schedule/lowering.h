@@ -7,11 +7,11 @@
 namespace muster {
 
 // Adds communication to a schedule. A send directly follows each computation
-// whose result another rank needs. The receive is inserted into the receiver's
-// actions, at the position that the receiver has reached by the time of the
-// send if all actions take equally long. So receives are posted early, and the
-// receives from one rank have the order of its sends. InvalidArgument: the
-// schedule is invalid (CheckComputations).
+// whose result another rank needs. The position of the receive is found by a
+// simulation in which all actions take equally long. The receive is inserted at
+// the position that the receiving rank has reached when the message is sent. So
+// receives are posted early, and the receives from one rank have the order of
+// its sends. InvalidArgument: the schedule is invalid (CheckComputations).
 absl::StatusOr<PipelineSchedule> AddCommunication(
     const PipelineSchedule& schedule);
 

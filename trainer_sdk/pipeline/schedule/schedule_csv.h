@@ -10,15 +10,17 @@
 namespace muster {
 
 // Formats a schedule as CSV like PyTorch's torch.distributed.pipelining: one
-// line per rank, with its actions separated by commas. PyTorch also writes
-// empty cells where a rank waits; they carry no information and are omitted.
+// line per rank, with its actions separated by commas. PyTorch also writes an
+// empty cell where a rank waits. Such cells carry no information, so this
+// function does not write them.
 std::string WriteScheduleCsv(const PipelineSchedule& schedule);
 
-// Parses a schedule in the CSV form of WriteScheduleCsv, of at most 64 MiB. The
-// pipeline's shape is derived from the content: one rank per line, and the
-// highest stage and micro-batch. InvalidArgument: the message gives the line
-// and column of an invalid action, or says why the schedule is invalid
-// (CheckComputations, or CheckLowered if it has sends or receives).
+// Parses a schedule in the CSV form of WriteScheduleCsv, of at most 64 MiB.
+// There is one line per rank. The numbers of stages and micro-batches follow
+// from the highest stage and micro-batch in the text. InvalidArgument: an
+// action or the schedule is invalid. For an action, the message gives its line
+// and column. Otherwise it is the error of CheckComputations or, if the
+// schedule has sends or receives, of CheckLowered.
 absl::StatusOr<PipelineSchedule> ReadScheduleCsv(std::string_view text);
 
 }  // namespace muster

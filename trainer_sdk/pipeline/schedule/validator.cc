@@ -129,8 +129,8 @@ absl::Status CheckShape(const PipelineSchedule& schedule) {
 }
 
 // Writes the rank and index of each action to `positions`. InvalidArgument: an
-// action is not one of this pipeline's, is in the list of a rank that does not
-// have its stage, or occurs twice.
+// action does not belong to this pipeline, is in the list of the wrong rank, or
+// occurs twice.
 absl::Status Locate(const PipelineSchedule& schedule, Positions* positions) {
   const PipelineShape& shape = schedule.shape;
   for (int rank = 0; rank < shape.ranks; ++rank) {

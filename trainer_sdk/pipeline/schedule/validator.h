@@ -17,17 +17,18 @@ namespace muster {
 // action; or, for a deadlock, the action at which each rank is blocked.
 absl::Status CheckComputations(const PipelineSchedule& schedule);
 
-// Checks a schedule with communication (AddCommunication). In addition to the
-// checks of CheckComputations: every message between neighbouring stages on
-// different ranks is sent once and received once. It is sent after its content
-// has been computed, and received before its content is used. Between two
-// ranks, in each direction of data, messages are received in the order in which
-// they are sent, because transports match messages by order only.
+// Checks a schedule with communication (AddCommunication). Makes the checks of
+// CheckComputations, and checks the messages between neighbouring stages on
+// different ranks. Every message must be sent once and received once. It must
+// be sent after its content has been computed, and received before its content
+// is used. Transports match messages by order only. So between two ranks, in
+// each direction of data, messages must be received in the order in which they
+// are sent.
 //
 // Sends and receives are asynchronous: a rank continues while they are in
-// flight, and waits for a receive where its data is used. A send completes only
-// when its receive has been posted; the check ensures that no rank deadlocks
-// under this condition either.
+// flight, and waits for a receive where its data is used. A send may complete
+// only when its receive has been posted. The check ensures that the ranks do
+// not deadlock in this case either.
 absl::Status CheckLowered(const PipelineSchedule& schedule);
 
 }  // namespace muster

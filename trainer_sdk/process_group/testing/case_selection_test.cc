@@ -9,8 +9,8 @@
 namespace muster {
 namespace {
 
-// A stratum: a kind, a type, a reduction, and a length. A long length is
-// replaced by kLarge or kLongestBytes.
+// A stratum: a kind, a type, a reduction, and a length. All large lengths are
+// replaced by kLarge, and all longest ones by kLongestBytes.
 using Stratum = std::tuple<OperationKind, DType, ReduceOp, int64_t>;
 
 constexpr int64_t kLarge = 40'000;
@@ -99,10 +99,11 @@ TEST(CaseSelectionTest, TheStrataAreSpreadOverTheSizes) {
 }
 
 TEST(CaseSelectionTest, EveryVariantIsTakenWhereAllAre) {
-  // The number of short cases, computed by hand: 5 lengths and 7 types per kind
-  // and reduction. A kind has two variants (out of place, in place), or four if
-  // it has parts (equal, uneven). An all_to_all has two variants, because it is
-  // never in place. Each longest stratum has one variant.
+  // The number of short cases, computed by hand. For each kind and reduction
+  // there are 5 lengths, 7 types and some variants. Two variants are out of
+  // place and in place. A kind with parts has each of them with equal and
+  // uneven parts, so four. An all_to_all is never in place, so it has two. Each
+  // longest stratum has one variant.
   constexpr size_t kLengths = 5 * 7;
   constexpr size_t kShort = kLengths * (5 * (2 + 2 + 4) + 4 + 4 + 4 + 2 + 2);
   size_t cases = 0;

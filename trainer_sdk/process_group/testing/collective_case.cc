@@ -168,9 +168,9 @@ std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
 }
 
 double Tolerance(const CollectiveCase& test, int size) {
-  // The bound is wide enough for NCCL, which multiplies by 1/size before it
-  // adds. Each summand and each sum may have a rounding error of half a unit in
-  // the last place of the largest value, 15.
+  // NCCL multiplies by 1/size before it adds. So each summand and each sum may
+  // have a rounding error of half a unit in the last place. No value is larger
+  // than 15. The bound allows for all these errors.
   return IsReduction(test.kind) && test.op == ReduceOp::kAvg
              ? size * 16 * EpsilonOf(test.dtype)
              : 0;

@@ -9,12 +9,13 @@
 #include "trainer_sdk/process_group/operation.h"
 
 // The collectives that the conformance suite runs. A stratum is a kind, a type,
-// a reduction and a length: 0, 1, 7 or 257 elements, large (about 40,000
-// elements among all ranks), or longest (about 600 KB among all ranks, more
-// than any transport stages or sends at once). The variants of a stratum differ
-// in placement (out of place or in place) and parts (equal or uneven). The
-// functions that return lists of cases are pure; the cases are shuffled, with
-// barriers in between.
+// a reduction and a length. Lengths are 0, 1, 7 and 257 elements, large and
+// longest. Large means about 40,000 elements among all ranks. Longest means
+// about 600 KB among all ranks, more than any transport stages or sends at
+// once.
+// The variants of a stratum differ in placement (out of place or in place) and
+// parts (equal or uneven). The functions that return lists of cases are pure.
+// They shuffle the cases, and put barriers in between.
 
 namespace muster {
 
@@ -63,25 +64,25 @@ double Tolerance(const CollectiveCase& test, int size);
 // reduction and length). Strata with the longest length have only one variant.
 std::vector<CollectiveCase> EveryCase(int size);
 
-// Returns every variant (placement and parts) of every stratum (kind, type,
-// reduction and length), except the strata with the longest length.
+// Returns the same cases as EveryCase, except the strata with the longest
+// length.
 std::vector<CollectiveCase> ShortCases(int size);
 
-// The distribution of the cases over groups of several sizes. Every stratum
-// (kind, type, reduction and length) is tried in at least one size.
+// Selects cases and distributes them over groups of several sizes.
 struct CaseSelection {
-  // The groups' sizes. Each stratum (kind, type, reduction and length) has a
-  // list of pairs (size, variant); only every `every_nth`-th of these pairs is
-  // tried, but at least one.
+  // `sizes`: the groups' sizes. Each stratum (kind, type, reduction and length)
+  // has a list of pairs (size, variant). Of these pairs only every
+  // `every_nth`-th is tried, but at least one.
   std::vector<int> sizes;
   int every_nth = 1;
-  // The strata (kind, type, reduction and length) may be divided among several
-  // test subjects. This subject tries every `shares`-th stratum, beginning with
-  // the one of index `share`.
+  // The strata (kind, type, reduction and length) may be divided among `shares`
+  // test subjects, by a hash. This subject tries the strata of part number
+  // `share`, counted from 0.
   int share = 0;
   int shares = 1;
   // Only every n-th stratum with the longest length (600 KB among all ranks) is
-  // tried, each with one pair (size, variant), whatever `every_nth` is.
+  // tried, and only with one pair (size, variant). `every_nth` does not apply
+  // to these strata.
   int longest_every_nth = 1;
 };
 

@@ -15,8 +15,8 @@ namespace muster {
 // one group. `size` is one of the subject's sizes.
 absl::Status CheckCollectives(const ConformanceSubject& subject, int size);
 
-// Checks that all ranks get bit-identical results, whatever the order of
-// additions, equal to the true sum except for rounding.
+// Checks that all ranks get bit-identical sums of floats, and that each sum is
+// correct except for rounding.
 absl::Status CheckEqualBits(const ConformanceSubject& subject, int size);
 
 // Checks messages that go around a ring of ranks, batches of several messages
@@ -28,8 +28,8 @@ absl::Status CheckPointToPoint(const ConformanceSubject& subject, int size);
 absl::Status CheckInterleavings(const ConformanceSubject& subject, int size,
                                 uint64_t seed);
 
-// Performs the random sequence of operations that CheckInterleavings draws from
-// `seed`, but through ProcessGroup::Start and with several operations pending
+// Performs the same random sequence of operations as CheckInterleavings with
+// this `seed`, but through ProcessGroup::Start, with several operations pending
 // at once. Each rank starts the groups' operations in its own order and waits
 // for them in another order. All results must be correct.
 absl::Status CheckStartedOperations(const ConformanceSubject& subject, int size,
@@ -52,10 +52,10 @@ absl::Status CheckAbort(const ConformanceSubject& subject, int size);
 // all data that they need from it.
 absl::Status CheckBrokenForAll(const ConformanceSubject& subject, int size);
 
-// One rank fails while the group forms: in the first attempt at its first store
-// call, in the next attempt at its second, and so on. Checks that the other
-// ranks fail at once, and that their errors have the number of the failed rank
-// and its reason.
+// Several groups are formed. In the first one, one rank fails at its first
+// store call; in the next, at its second store call; and so on. Checks that the
+// other ranks fail at once, and that their errors have the number of the failed
+// rank and its reason.
 absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size);
 
 // While one rank does not join the group, another gives up. Checks that the

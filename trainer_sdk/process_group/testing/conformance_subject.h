@@ -37,18 +37,18 @@ struct ConformanceSubject {
   std::string name;  // name of the test instance: letters and digits
   TransportFactory factory;
 
-  // The group sizes to try. A transport that is slow with threads as ranks may
-  // omit cases: each stratum (kind, type, reduction and length) has a list of
-  // pairs (size, variant). Only every `every_nth`-th of these pairs is tried,
-  // but at least one.
+  // `sizes`: the group sizes to try. Each stratum (kind, type, reduction and
+  // length) has a list of pairs (size, variant). Of these pairs only every
+  // `every_nth`-th is tried, but at least one. So a transport that is slow with
+  // threads as ranks can omit cases.
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
-  // Only every n-th stratum with the longest length (600 KB among all ranks) is
-  // tried.
+  // Of the strata with the longest length (600 KB among all ranks), about one
+  // in n is tried.
   int longest_every_nth = kUsualNth;
   // The strata (kind, type, reduction and length) of cases may be divided among
-  // several subjects of one transport. This subject runs every `shares`-th
-  // stratum, beginning with the one of index `share`.
+  // `shares` subjects of one transport, by a hash. This subject runs the strata
+  // of part number `share`, counted from 0.
   int share = 0;
   int shares = 1;
 
@@ -86,10 +86,10 @@ struct ConformanceSubject {
       std::make_shared<ConformanceMemory>();
 };
 
-// If `grid` is "whole", returns `subject` with sizes 1 to 8 and every pair of
-// size and variant, however long the tests take; the subject's factory must
+// Returns `subject` with sizes 1 to 8 and every pair of size and variant if
+// `grid` is "whole", however long the tests take. The subject's factory must
 // support these sizes. Otherwise returns `subject` unchanged. `grid` is the
-// value of MUSTER_CONFORMANCE_GRID, null if this variable is not set.
+// value of MUSTER_CONFORMANCE_GRID; null if this variable is not set.
 ConformanceSubject AtGrid(ConformanceSubject subject, const char* grid);
 
 }  // namespace muster

@@ -42,8 +42,8 @@ double TestValue(uint64_t seed, int rank, int64_t index, ReduceOp op) {
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   x ^= x >> 31;
   if (op == ReduceOp::kProd) {
-    // At most six ranks have a factor of 2 or -2. So the magnitude of a product
-    // over all ranks is at most 2^6, which fits an int8.
+    // Only ranks 0 to 5 can have a factor of 2 or -2. So the magnitude of a
+    // product over all ranks is at most 2^6, which fits an int8.
     constexpr double kFactors[] = {1, -1, 2, -2};
     return kFactors[x % (rank < 6 ? 4 : 2)];
   }

@@ -15,9 +15,8 @@ namespace muster {
 double ReferenceReduction(const std::vector<double>& values, DType dtype,
                           ReduceOp op);
 
-// The input element of `rank` at `index`, a small integer. The values are
-// chosen so that every reduction of up to 8 of them by `op` is exact in every
-// type, except AVG.
+// The input element of `rank` at `index`, a small integer. Every reduction of
+// up to 8 such values by `op`, except AVG, is exact in every type.
 double TestValue(uint64_t seed, int rank, int64_t index, ReduceOp op);
 
 }  // namespace muster

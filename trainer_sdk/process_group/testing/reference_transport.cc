@@ -228,8 +228,8 @@ class Room {
   struct Posted {
     int rank;
     PointToPoint message;
-    // The counter of the undelivered messages of this message's operation,
-    // which is a send, a receive or a batch.
+    // The number of undelivered messages of the operation (a send, a receive or
+    // a batch) to which this message belongs.
     int* open;
   };
 
@@ -350,8 +350,9 @@ class ReferenceTransport final : public Transport {
 };
 
 // The rooms of all groups that a test makes, by name; a room is the state that
-// the ranks of a group share. No room is removed: a rank that enters after all
-// others have broken the group and left must find the group broken.
+// the ranks of a group share. No room is removed. So a rank that enters late,
+// after the others have broken the group and left, still finds the group
+// broken.
 class Rooms {
  public:
   std::shared_ptr<Room> Enter(const std::string& name, int size) {

@@ -90,8 +90,8 @@ void ForkedStore::Changed() {
 }
 
 void ForkedStore::AwaitChange(uint32_t seen, Instant deadline) const {
-  // Each wait is short and its caller repeats it, because a process may be
-  // killed after its change and before it wakes the waiting processes.
+  // Each wait is short, and its caller repeats it. A process may be killed
+  // after it changed the store and before it woke the waiting processes.
   const Duration left =
       std::clamp<Duration>(deadline - MonotonicNow(), Duration::zero(),
                            std::chrono::milliseconds(100));
