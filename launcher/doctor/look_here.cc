@@ -64,10 +64,7 @@ agent::CoordinatorFacts AskCoordinator(const rendezvous::Endpoint& endpoint,
   rendezvous::AdminClient client(std::move(options));
   const auto caller = client.WhoAmI();
   facts.local_address = LocalAddressTowards(addresses->front());
-  // A coordinator without the method WhoAmI is an older version. A coordinator
-  // that needs a token rejects the call. In both cases the coordinator is
-  // reachable.
-  if (absl::IsUnimplemented(caller.status())) return facts;
+  // A coordinator that needs a token rejects the call, and is reachable.
   if (absl::IsUnauthenticated(caller.status())) {
     const std::string why(caller.status().message());
     facts.wants_token = !has_token && absl::StrContains(why, "job token");

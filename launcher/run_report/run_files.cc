@@ -569,6 +569,7 @@ void RunReader::ReadErrors(const Folder& folder, const std::string& path,
 }
 
 void RunReader::ReadOutputs(std::vector<WantedOutput> wanted) {
+  std::map<std::string, std::vector<std::string>> absent;  // by host
   for (const WantedOutput& one : wanted) {
     ReportOutput output{.round = one.round,
                         .rank = one.rank,
@@ -588,14 +589,17 @@ void RunReader::ReadOutputs(std::vector<WantedOutput> wanted) {
     if (!output.streams.empty() || !output.error_message.empty()) {
       report_.outputs.push_back(std::move(output));
     } else if (!folders_.empty()) {  // FindMissingNodes reports an empty list
-      AddMissing(absl::StrCat(
-          "The files of rank ", one.rank, " in round ", one.round,
-          " are not here",
-          one.host.empty() ? ""
-                           : absl::StrCat("; they are on ", one.host,
-                                          ", in the folder of --log-dir there"),
-          ". Copy that folder to this machine, and name it as well."));
+      absent[one.host].push_back(
+          absl::StrCat("rank ", one.rank, " in round ", one.round));
     }
+  }
+  for (const auto& [host, outputs] : absent) {
+    AddMissing(absl::StrCat(
+        "The files of ", absl::StrJoin(outputs, ", "), " are not here",
+        host.empty() ? ""
+                     : absl::StrCat("; they are on ", host,
+                                    ", in the folder of --log-dir there"),
+        ". Copy that folder to this machine, and name it as well."));
   }
 }
 

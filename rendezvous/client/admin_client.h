@@ -63,8 +63,7 @@ class AdminClient {
   // such job or node. FailedPrecondition: too few nodes would remain.
   absl::Status DrainNode(const std::string& run_id, const std::string& node);
 
-  // Lists the machines whose faults the coordinator remembers. Unimplemented:
-  // the coordinator's version is too old for this call and the next two.
+  // Lists the machines whose faults the coordinator remembers.
   absl::StatusOr<std::vector<HostStatus>> ListNodes();
   // Makes the coordinator disregard the earlier faults of a machine, and lifts
   // its ban. NotFound: the coordinator remembers no such machine.
@@ -82,8 +81,7 @@ class AdminClient {
     Duration round_trip = Duration::zero();
   };
   // Returns this caller's address, the coordinator's version and the clock
-  // difference. Unimplemented: the coordinator's version is too old for this
-  // call.
+  // difference.
   absl::StatusOr<Caller> WhoAmI();
 
   // Asks the nodes of a job for output or stacks (`question.kind`). Calls

@@ -90,7 +90,11 @@ absl::Status ExplainCallError(const absl::Status& status,
       return absl::PermissionDeniedError(
           absl::StrCat("coordinator ", endpoint, ": ", message));
     case absl::StatusCode::kUnimplemented:
-      return Stranger(endpoint);
+      // Another gRPC server answers so too.
+      return absl::FailedPreconditionError(absl::StrCat(
+          endpoint,
+          " does not know this call: it is not a Muster coordinator, or one of "
+          "an older version; check host, port and version"));
     case absl::StatusCode::kResourceExhausted:
       return absl::ResourceExhaustedError(
           absl::StrCat("coordinator ", endpoint, ": ", message));

@@ -49,11 +49,13 @@ TEST(CallErrorTest, KnowsStrangers) {
   for (const absl::Status& status : {
            absl::UnavailableError("Trying to connect an http1.x server"),
            absl::UnavailableError("ipv4:127.0.0.1:1: Failed parsing HTTP/2"),
-           absl::UnimplementedError(""),
        }) {
     EXPECT_THAT(Explained(status, absl::StatusCode::kFailedPrecondition),
                 HasSubstr("node0:29400 is not a Muster coordinator"));
   }
+  EXPECT_THAT(Explained(absl::UnimplementedError(""),
+                        absl::StatusCode::kFailedPrecondition),
+              HasSubstr("node0:29400 does not know this call"));
 }
 
 TEST(CallErrorTest, SaysWhereATokenComesFrom) {

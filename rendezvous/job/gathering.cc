@@ -21,6 +21,10 @@ void Gathering::Begin(Instant not_before) {
   too_few_since_.reset();
 }
 
+void Gathering::PutOff(Instant until) {
+  not_before_ = std::max(not_before_, until);
+}
+
 Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
                                       const Nodes& nodes,
                                       const PhaseClock& clock) {

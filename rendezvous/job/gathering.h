@@ -34,8 +34,8 @@ struct PhaseClock {
 //                       replacement is over (later gatherings); or at the join
 //                       time-out. Running health checks and, in later
 //                       gatherings, broken streams delay it until then.
-//                       Not before the time given to Begin, except at the join
-//                       time-out.
+//                       Not before the times given to Begin and PutOff, except
+//                       at the join time-out.
 //   the job times out   at the join time-out with fewer than min_nodes ready.
 //   the job is given up (later gatherings) if fewer than min_nodes have been
 //                       present for the rejoin time-out.
@@ -55,6 +55,8 @@ class Gathering {
   bool first() const { return first_; }
   // Starts a later gathering, which forms no world before `not_before`.
   void Begin(Instant not_before = Instant());
+  // Forms no world before `until`, either.
+  void PutOff(Instant until);
   // Ends the gathering when a world has formed.
   void End() { first_ = false; }
 

@@ -54,6 +54,14 @@ TEST_F(GatheringTest, AFullWorldFormsAtOnce) {
   EXPECT_EQ(DecideWith(4, 1), Decision::kForm);
 }
 
+TEST_F(GatheringTest, AFullWorldThatIsPutOffFormsLater) {
+  gathering_.PutOff(At(3));
+  gathering_.PutOff(At(1));
+  EXPECT_EQ(DecideWith(4, 2), Decision::kWait);
+  EXPECT_EQ(NextDeadline(2), At(3));
+  EXPECT_EQ(DecideWith(4, 3), Decision::kForm);
+}
+
 TEST_F(GatheringTest, TheLastCallBeginsOnceEnoughAreReady) {
   EXPECT_EQ(DecideWith(1, 0), Decision::kWait);
   EXPECT_EQ(NextDeadline(0), At(60));

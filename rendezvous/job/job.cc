@@ -18,6 +18,8 @@ namespace {
 // longer delay shows that the coordinator's process was suspended: it was
 // stopped, swapped out, or had no CPU time.
 constexpr Duration kMaxLate = std::chrono::milliseconds(100);
+// Time in which messages that arrived during a suspension are read.
+constexpr Duration kTimeToRead = std::chrono::milliseconds(200);
 
 // The time within which any running coordinator of the job announces itself:
 // three announcement intervals.
@@ -127,7 +129,9 @@ void Job::On(const ReportArrived& event) {
     // Take a higher epoch, since nodes obey no lower one. The promised epoch
     // may be higher because an earlier coordinator's clock was ahead, or
     // because the epochs of first coordinators are random.
-    state_.epoch = report.promised_epoch + 1;
+    state_.epoch = is_hosted
+                       ? FoundingEpochAbove(report.promised_epoch, state_.epoch)
+                       : report.promised_epoch + 1;
   }
   // Two kinds of reports show that another coordinator has taken over. Either
   // the node has promised a higher epoch. Or the node has a place in a round,
@@ -937,6 +941,9 @@ Node* Job::Contend(Node& holder, const ReportArrived& event) {
 //
 // This happens only once for each silence and each phase. Otherwise a dead node
 // would never be declared lost on a machine so busy that every step is late.
+//
+// After more than a lease, nodes may have gone to another coordinator. So no
+// world forms before the unread messages are read.
 void Job::ForgiveSilence(std::optional<Instant> due) {
   if (!due.has_value() || state_.now <= *due + kMaxLate) return;
   for (auto& [id, node] : state_.nodes.nodes()) {
@@ -952,6 +959,9 @@ void Job::ForgiveSilence(std::optional<Instant> due) {
   if (state_.check.has_value()) state_.check->ForgiveStandstill(state_.now);
   state_.blame.ForgiveStandstill(*due, state_.now);
   state_.clock.Postpone(state_.now, PhaseLimit(state_), state_.spec.lease());
+  if (state_.now > *due + state_.spec.lease()) {
+    state_.gathering.PutOff(state_.now + kTimeToRead);
+  }
 }
 
 void Job::ExpireLeases() {

@@ -300,6 +300,7 @@ TEST(JobCheck, NoMeasurementWhileTheCoordinatorStoodStillIsLost) {
   job.StandStill(NetworkCheck::kRoundTimeout + seconds(1));
   checked.Measure("a");
   checked.Measure("b");
+  job.Wait(seconds(1));
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_THAT(job.Decided("check"), HasSubstr("all are good"));
 }

@@ -335,6 +335,34 @@ TEST_F(JobStandstillTest, NoNodeIsLost) {
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
 }
 
+// The last call ends while the coordinator's process is suspended, and b leaves
+// meanwhile. The coordinator reads that before it forms the world.
+TEST(JobGatheringStandstill, NoWorldFormsBeforeTheUnreadMessagesAreRead) {
+  JobSpec spec = QuickSpec(1, 3);
+  spec.last_call = seconds(4);
+  JobFixture job(spec);
+  job.Join("a");
+  job.Join("b");
+  job.StandStill(spec.last_call + spec.lease() + seconds(1));
+  job.Step(TimePassed());
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.agent("b").report.leave = "SIGTERM";
+  job.Report("b");
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Wait(seconds(1));
+  EXPECT_EQ(job.World(), (std::vector<std::string>{"a"}));
+}
+
+TEST(JobGatheringStandstill, AShortOneDelaysNoWorld) {
+  JobSpec spec = QuickSpec(1, 3);
+  spec.last_call = seconds(4);
+  JobFixture job(spec);
+  job.Join("a");
+  job.StandStill(spec.last_call + spec.lease());
+  job.Step(TimePassed());
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
 TEST_F(JobStandstillTest, TimePassedAfterAStandstillLosesNoNode) {
   job_.StandStill(seconds(60));
   job_.Step(TimePassed());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
 // Returns a job of nodes a to c (a to d if `max_nodes` is 4 or more) that runs
@@ -342,11 +344,26 @@ TEST(JobTakeoverTest, ANodeThatWaitedForTheFirstRoundDeposesNobody) {
     job.Join("b");
     EXPECT_EQ(job.last_step().deposed, knows_world);
     if (knows_world) continue;
-    EXPECT_EQ(job.job().epoch(), epoch + 6);
+    const uint64_t raised = job.job().epoch();
+    EXPECT_EQ(raised, FoundingEpochAbove(epoch + 5, epoch));
     job.Report("a");
     EXPECT_EQ(job.round(), 1);
-    EXPECT_EQ(job.told("a").place.epoch, epoch + 6);
-    EXPECT_EQ(job.told("b").place.epoch, epoch + 6);
+    EXPECT_EQ(job.told("a").place.epoch, raised);
+    EXPECT_EQ(job.told("b").place.epoch, raised);
+  }
+}
+
+TEST(JobTakeoverTest, FirstCoordinatorsRaiseTheirEpochsToDifferentOnes) {
+  std::set<uint64_t> raised;
+  for (uint64_t own = 1000; own < 1100; ++own) {
+    raised.insert(FoundingEpochAbove(5000, own));
+  }
+  EXPECT_THAT(raised, SizeIs(100));
+  EXPECT_GT(*raised.begin(), 5000u);
+  EXPECT_LE(*raised.rbegin(), 5000 + kDrawnEpochMask / 16);
+  // The last epoch of a first coordinator is never passed.
+  for (uint64_t own = 1; own < 100; ++own) {
+    EXPECT_EQ(FoundingEpochAbove(kDrawnEpochMask - 1, own), kDrawnEpochMask);
   }
 }
 

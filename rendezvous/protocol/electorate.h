@@ -33,6 +33,17 @@ constexpr bool IsFounding(uint64_t epoch) {
   return epoch != 0 && epoch <= kDrawnEpochMask;
 }
 
+// Returns an epoch above `promised` for a coordinator with the epoch `own`,
+// which begins a job; requires IsFounding(promised + 1). Two such coordinators
+// may come one after the other and hear of the same promise. Their results
+// differ with the probability with which their own epochs, which are random,
+// do. At most a sixteenth of the epochs above `promised` is passed over.
+constexpr uint64_t FoundingEpochAbove(uint64_t promised, uint64_t own) {
+  const uint64_t mixed = (own * 0x9E3779B97F4A7C15) >> (64 - kDrawnEpochBits);
+  const uint64_t room = (kDrawnEpochMask - promised) / 16;
+  return promised + 1 + mixed % (room + 1);
+}
+
 // Identifies a world of a job. The epoch is part of the id because two
 // coordinators that cannot reach each other may use the same round number.
 struct WorldId {

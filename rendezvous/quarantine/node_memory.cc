@@ -242,9 +242,9 @@ absl::Status NodeMemory::Ban(Duration now, const std::string& host,
   const auto known = hosts_.find(key);
   const bool is_new =
       known == hosts_.end() || known->second.state != HostState::kBanned;
-  if (is_new && static_cast<size_t>(banned) >= kMaxHosts) {
+  if (is_new && static_cast<size_t>(banned) >= kMaxBans) {
     return absl::ResourceExhaustedError(
-        absl::StrCat(kMaxHosts, " hosts are banned already; free one"));
+        absl::StrCat(kMaxBans, " hosts are banned already; free one"));
   }
   Host& one = hosts_[key];
   one.key = key;

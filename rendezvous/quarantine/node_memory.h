@@ -49,6 +49,7 @@ class NodeMemory {
   static constexpr double kMaxOfOneRank = 2;
   static constexpr int kShare = 10;
   static constexpr size_t kMaxHosts = 512;
+  static constexpr size_t kMaxBans = kMaxHosts / 2;
   static constexpr size_t kMaxFaults = 8;
 
   explicit NodeMemory(Quarantine quarantine = Quarantine::kOn)
@@ -78,7 +79,7 @@ class NodeMemory {
   // that name is remembered.
   absl::Status Free(Duration now, const std::string& host,
                     const std::string& by);
-  // Bans the host name, whatever its address. ResourceExhausted: kMaxHosts
+  // Bans the host name, whatever its address. ResourceExhausted: kMaxBans
   // hosts are banned.
   absl::Status Ban(Duration now, const std::string& host,
                    const std::string& reason);

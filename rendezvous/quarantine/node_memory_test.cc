@@ -303,7 +303,7 @@ TEST_F(NodeMemoryTest, BansAreNotDroppedForFaults) {
 }
 
 TEST_F(NodeMemoryTest, TooManyBansAreRefused) {
-  for (size_t i = 0; i < NodeMemory::kMaxHosts; ++i) {
+  for (size_t i = 0; i < NodeMemory::kMaxBans; ++i) {
     ASSERT_TRUE(memory_.Ban(now_, absl::StrCat("h", i), "").ok());
   }
   EXPECT_TRUE(absl::IsResourceExhausted(memory_.Ban(now_, "one more", "")));

@@ -1036,9 +1036,8 @@ const std::string& Coordinator::only_run_id() const {
 
 absl::Status Coordinator::FreeHost(const std::string& host,
                                    const std::string& principal) {
-  const std::string text =
-      absl::StrCat("an operator frees ", host,
-                   principal.empty() ? "" : absl::StrCat(" (", principal, ")"));
+  const std::string text = absl::StrCat(
+      host, " is freed", principal.empty() ? "" : " by ", principal);
   return impl_->Order(text, [&](std::function<void()> kept) {
     return impl_->hosts().Free(host, principal, std::move(kept));
   });
@@ -1046,8 +1045,7 @@ absl::Status Coordinator::FreeHost(const std::string& host,
 
 absl::Status Coordinator::BanHost(const std::string& host,
                                   const std::string& reason) {
-  const std::string text =
-      absl::StrCat("an operator bans ", host, ": ", reason);
+  const std::string text = absl::StrCat(host, " is banned: ", reason);
   return impl_->Order(text, [&](std::function<void()> kept) {
     return impl_->hosts().Ban(host, reason, std::move(kept));
   });

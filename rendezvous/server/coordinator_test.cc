@@ -497,9 +497,9 @@ TEST(CoordinatorTest, AnOrderAboutAMachineIsRecordedWithoutAJob) {
   ASSERT_TRUE(coordinator.FreeHost("h", "ada").ok());
   ASSERT_TRUE(coordinator.FreeHost("h", "").ok());
   EXPECT_THAT(recorded,
-              ElementsAre("|order|an operator bans h: broken fan, as ada",
-                          "|order|an operator frees h (ada)",
-                          "|order|an operator frees h"));
+              ElementsAre("|order|h is banned: broken fan, as ada",
+                          "|order|h is freed by ada",
+                          "|order|h is freed"));
 }
 
 TEST(CoordinatorTest, AJudgementHoldsForAllJobs) {

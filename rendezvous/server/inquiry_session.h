@@ -48,9 +48,10 @@ class InquirySession {
   void LoseAll(const std::string& why);
   void AskNoMore();
 
-  // --- called by a node's answer `on_room`: called once after each Take that
-  // returned kFull: there is room now, or the answer is not wanted any more.
-  // Any thread.
+  // --- called by a node's answer
+
+  // `on_room`: called once after each Take that returned kFull, from any
+  // thread: there is room now, or the answer is not wanted any more.
   bool Begin(uint64_t id, std::function<void()> on_room);
   OpenInquiry::Taken Take(uint64_t id, AnswerPart part);
 
