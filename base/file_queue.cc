@@ -85,8 +85,8 @@ struct FileQueue::State {
   void Progressed(std::unique_lock<std::mutex>& lock, Path path);
 };
 
-// Records one unit of completed work in the file `path`. Wakes waiting callers,
-// and calls `on_room` once half of the room is free. If the file system was
+// Counts one operation on the file `path` as done, and wakes waiting callers.
+// Calls `on_room` once half of the queue's room is free. If the file system was
 // hung, reports that it answers again.
 void FileQueue::State::Progressed(std::unique_lock<std::mutex>& lock,
                                   Path path) {

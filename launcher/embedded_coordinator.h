@@ -49,8 +49,8 @@ class EmbeddedCoordinator {
     // its event log; null: no event log.
     std::function<std::string(const std::string& run_tag)> event_log;
     std::string log_directory;  // folder of --log-dir, for `event_log`
-    // Set if the job's coordinator is replaced by another one when it is lost.
-    // This coordinator then starts as a standby, and writes an event log only
+    // Settings for a job whose coordinator can be replaced by that of another
+    // node. This coordinator starts as a standby, and writes an event log only
     // while it coordinates the job.
     struct Takeover {
       rendezvous::Standby::Kind kind = rendezvous::Standby::Kind::kSuccessor;

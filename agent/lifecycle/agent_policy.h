@@ -13,7 +13,7 @@ namespace muster::agent {
 // The messages about the whole job that this node prints. If the outputs of all
 // nodes are merged, as in a Slurm step, only one node prints each message.
 enum class JobMessages {
-  kAll,  // all messages: the outputs of the nodes are not merged
+  kAll,  // all of them, because the outputs of the nodes are not merged
   // Messages that a directive assigns to this node, and messages that no
   // directive assigns to any node.
   kAssignedAndGeneral,

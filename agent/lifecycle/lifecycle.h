@@ -189,8 +189,8 @@ class Lifecycle {
   // is not a user's cancellation: clusters send it themselves.
   bool Cancelled() const;
   // Whether workers may use the rest of their grace period although the verdict
-  // has arrived. The reason is a coordinator that was restarted during a
-  // preemption: it knows of no running round and sends the verdict at once.
+  // has arrived. A coordinator that was restarted during a preemption knows of
+  // no running round, so it sends the verdict before the workers have ended.
   bool WorkersKeepGrace() const;
   std::optional<rendezvous::PreemptionNotice> PreemptionNow() const;
   // --- Functions for what this node offers for the next round: its health, a

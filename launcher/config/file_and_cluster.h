@@ -11,17 +11,14 @@
 namespace muster::launcher {
 
 // Merges the settings of a configuration file with those of the cluster in
-// which this process runs. The file's settings take precedence, with one
-// exception.
+// which this process runs. The file's settings take precedence, except two.
 //
-// The exception: several processes with this command line may be the nodes of
-// one job, because of the cluster or of a host file that is named elsewhere.
-// All these nodes read the same configuration file. If the file says that there
-// is one node, each node would train alone. If the file has a node rank, all
-// nodes would claim the same rank. So these two settings of the file have no
-// effect, and a remark says so. In this case the file's rendezvous address
-// usually has no effect either (OfOneNode). On the command line and in PET_
-// variables (`given`) these settings keep their effect.
+// If the cluster or a host file makes this process one node of several, all
+// nodes read the same file. A number of nodes of 1 in the file would let each
+// node train alone, and a node rank would be claimed by all. So these two
+// settings of the file have no effect, and a remark says so. The file's
+// rendezvous address then usually has no effect either. On the command line and
+// in PET_ variables (`given`) all these settings keep their effect.
 //
 // `slurm` in the file has no effect in a step of Slurm, because srun has
 // already started this process.

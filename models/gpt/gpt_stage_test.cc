@@ -63,11 +63,10 @@ TEST_P(AnyBiases, SmallWeightsKnowNothing) {
   weights.Initialize(1);
   std::vector<float> gradients;
   // With small random weights all 19 tokens are nearly equally likely, so the
-  // loss is near log(19). The bound allows four standard deviations of the mean
-  // over 12 logits. A logit is the dot product of a normalized position and a
-  // row of the token table. The position's length is sqrt(8). The row has 8
-  // elements with a standard deviation of 0.02. The term deviation^2 / 2 allows
-  // for the mean of the logits' exponentials, which exceeds 1.
+  // loss is near log(19). A logit is the product of a vector of length sqrt(8)
+  // and a row of 8 elements with a standard deviation of 0.02. The loss is the
+  // mean over 12 positions: the bound allows four of its standard deviations,
+  // and deviation^2 / 2, the mean of a logit's exponential less 1.
   const double deviation = 0.02 * std::sqrt(8.0);
   EXPECT_NEAR(WholePass(&weights, &gradients, GptStage::Checkpointing::kNone),
               std::log(19.0),

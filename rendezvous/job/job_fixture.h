@@ -91,8 +91,9 @@ class JobFixture {
   // Makes every member with a stop directive report that it is idle.
   void AllStop();
 
-  // Records the step's faults in memory(), and answers with HostsJudged, as a
-  // driver does.
+  // Gives the event to the job. As a driver does, it then records the machines'
+  // faults that the step has found in memory(), and gives the job the new
+  // judgement of the machines (HostsJudged).
   JobStep Step(const JobEvent& event);
   // The coordinator's memory of the machines' faults, at the fixture's time.
   // Call Judge after each change.

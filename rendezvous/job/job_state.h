@@ -166,7 +166,7 @@ struct JobState {
 // Maximum number of nodes that a text lists before it is cut.
 inline constexpr size_t kMaxNamedNodes = 8;
 
-// Adds the rank's node, host and local rank in `world`. O(n).
+// Returns `slow` with its node, host and local rank, found in `world`. O(n).
 SlowRank Located(const World& world, SlowRank slow);
 // The texts that a rank has become persistently slow, and that a rank is as
 // quick as the others again. `gain`: as in StragglerWatch.

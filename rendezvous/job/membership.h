@@ -261,8 +261,8 @@ class Membership {
     std::string place_key;
     NodeTime time;
   };
-  // Removes the oldest entry of `past_` if `past_` has become larger than
-  // kMaxPast by adding `life`.
+  // Removes the oldest entry of `past_` if it has more than kMaxPast. `life`:
+  // the entry that was added last.
   void Bound(const Life& life);
 
   // Incarnations that were removed, or that reported but are not admitted yet.

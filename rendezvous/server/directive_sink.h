@@ -75,9 +75,9 @@ class AttachedSink {
     sink_->Deliver(with_inquiries);
   }
 
-  // Sets the inquiries (Directive::inquiries) of all further directives. The
-  // caller delivers a directive afterwards. So newer inquiries never arrive
-  // before older ones, even if both directives have the same revision.
+  // Sets the inquiries (Directive::inquiries) that Deliver adds to all further
+  // directives. The caller then delivers a directive, which carries them. So
+  // older inquiries never arrive after newer ones.
   void SetInquiries(std::vector<Inquiry> inquiries) {
     std::lock_guard<std::mutex> lock(mutex_);
     inquiries_ = std::move(inquiries);
