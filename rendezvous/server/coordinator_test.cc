@@ -498,8 +498,7 @@ TEST(CoordinatorTest, AnOrderAboutAMachineIsRecordedWithoutAJob) {
   ASSERT_TRUE(coordinator.FreeHost("h", "").ok());
   EXPECT_THAT(recorded,
               ElementsAre("|order|h is banned: broken fan, as ada",
-                          "|order|h is freed by ada",
-                          "|order|h is freed"));
+                          "|order|h is freed by ada", "|order|h is freed"));
 }
 
 TEST(CoordinatorTest, AJudgementHoldsForAllJobs) {
