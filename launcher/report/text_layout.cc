@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <string_view>
 
 #include "agent/logs/terminal_text.h"
@@ -83,10 +84,44 @@ bool BeginsCharacter(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
 }
 
-// Returns the byte offset of the end of the first `columns` characters.
+// Ranges of characters that take two columns of a terminal: those of East Asian
+// scripts, their full-width forms, and emoji (Unicode's East_Asian_Width W and
+// F, rounded to whole blocks). Ordered.
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+constexpr Range kWide[] = {
+    {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x4DBF},
+    {0x4E00, 0xA4CF},   {0xA960, 0xA97F},   {0xAC00, 0xD7A3},
+    {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF01, 0xFF60},
+    {0xFFE0, 0xFFE6},   {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF},
+    {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD},
+};
+
+// The columns of the character that begins at `text[at]` (valid UTF-8).
+int WidthAt(std::string_view text, size_t at) {
+  const auto lead = static_cast<unsigned char>(text[at]);
+  if (lead < 0xE1) return 1;  // below U+1000
+  char32_t character = lead & (lead < 0xF0 ? 0x0F : 0x07);
+  for (size_t i = at + 1; i < text.size() && !BeginsCharacter(text[i]); ++i) {
+    character = character << 6 | (text[i] & 0x3F);
+  }
+  return std::any_of(std::begin(kWide), std::end(kWide),
+                     [character](const Range& range) {
+                       return range.first <= character &&
+                              character <= range.last;
+                     })
+             ? 2
+             : 1;
+}
+
+// Returns the byte offset of the end of the characters that fit into `columns`.
 size_t ByteAfter(std::string_view text, int columns) {
   for (size_t i = 0; i < text.size(); ++i) {
-    if (BeginsCharacter(text[i]) && columns-- == 0) return i;
+    if (!BeginsCharacter(text[i])) continue;
+    columns -= WidthAt(text, i);
+    if (columns < 0) return i;
   }
   return text.size();
 }
@@ -129,8 +164,11 @@ size_t BreakAt(std::string_view line, int columns) {
 }  // namespace
 
 int Columns(std::string_view text) {
-  return static_cast<int>(
-      std::count_if(text.begin(), text.end(), BeginsCharacter));
+  int columns = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (BeginsCharacter(text[i])) columns += WidthAt(text, i);
+  }
+  return columns;
 }
 
 std::vector<std::string> PrintableLines(std::string_view text) {

@@ -57,6 +57,19 @@ TEST(WrapTest, EndsForEveryWidth) {
   }
 }
 
+TEST(ColumnsTest, WideCharactersTakeTwo) {
+  EXPECT_EQ(Columns("loss"), 4);
+  EXPECT_EQ(Columns("höhe…"), 5);
+  EXPECT_EQ(Columns("损失"), 4);
+  EXPECT_EQ(Columns("손실 1"), 6);
+  EXPECT_EQ(Columns("ok 🚀"), 5);
+  EXPECT_EQ(PadRight("损失", 6), "损失  ");
+  EXPECT_EQ(Shorten("损失损失", 8), "损失损失");
+  // Half of a character does not fit.
+  EXPECT_EQ(Shorten("损失损失", 7), "损失...");
+  EXPECT_EQ(Shorten("损失损失", 6), "损...");
+}
+
 TEST(ShortenTest, KeepsTheBeginningOrTheFileName) {
   EXPECT_EQ(Shorten("0123456789", 10), "0123456789");
   EXPECT_EQ(Shorten("0123456789", 8), "01234...");
