@@ -572,15 +572,11 @@ class Coordinator::Impl {
         NewJob(first.run_id, epoch, first.spec, run_tag, account);
     Add(job, account);
     DrivenJob::Reports replayed;
-    for (const auto& [id, report] : reports) {
+    for (const auto& [id, report] : elected->Replay()) {
       Stream& stream = streams_.at(id);
       stream.job = job;
       replayed.emplace_back(stream.sink, report);
     }
-    // Reports with a place come first. The job then knows the running round
-    // before it decides anything.
-    std::ranges::stable_partition(
-        replayed, [](const auto& one) { return one.second.place.has_value(); });
     return job->Begin(replayed);
   }
 

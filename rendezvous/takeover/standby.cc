@@ -1,6 +1,7 @@
 #include "rendezvous/takeover/standby.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <tuple>
 #include <utility>
@@ -204,6 +205,16 @@ Directive Standby::StandBy() {
                     " nodes of round ", one.world.round);
   }
   return NewDirective(DirectiveKind::kStandBy, std::move(reason));
+}
+
+std::vector<std::pair<StreamId, Report>> Standby::Replay() const {
+  std::vector<std::pair<StreamId, Report>> replayed(reports_.begin(),
+                                                    reports_.end());
+  std::ranges::stable_sort(replayed, std::greater(), [](const auto& one) {
+    const std::optional<Place>& place = one.second.place;
+    return place.has_value() ? WorldId{place->epoch, place->round} : WorldId();
+  });
+  return replayed;
 }
 
 uint64_t Standby::HighestPromise() const {

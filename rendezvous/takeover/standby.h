@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -109,6 +110,11 @@ class Standby {
   std::optional<Leader> Known(Instant now) const;
   // The newest report of each connected node.
   const std::map<StreamId, Report>& reports() const { return reports_; }
+  // reports() in the order in which the job of an elected coordinator must get
+  // them: first those of nodes with a place in the newest round, last those
+  // without a place. The job then adopts the newest round, not an older one of
+  // which a majority has come as well.
+  std::vector<std::pair<StreamId, Report>> Replay() const;
 
  private:
   bool HaveMajority(const std::vector<const Report*>& voting) const;

@@ -574,5 +574,19 @@ TEST(StandbyTest, AFounderThatWasToldOfAnotherCoordinatorFoundsNothing) {
   EXPECT_EQ(nodes.elected(), std::nullopt);
 }
 
+TEST(StandbyTest, NodesOfTheNewestRoundAreReplayedFirst) {
+  Cluster cluster(4);
+  const int fresh = cluster.AddFresh();
+  cluster.report(1).place->epoch = kOld + 5;
+  cluster.report(2).place->epoch = kOld + 5;
+  cluster.report(2).place->round = 8;
+  for (int rank : {fresh, 0, 1, 2, 3}) cluster.Come(rank);
+  std::vector<std::string> order;
+  for (const auto& [stream, report] : cluster.standby().Replay()) {
+    order.push_back(report.node.node_id);
+  }
+  EXPECT_THAT(order, ElementsAre("n2", "n1", "n0", "n3", "n4"));
+}
+
 }  // namespace
 }  // namespace muster::rendezvous

@@ -141,6 +141,8 @@ ALL = [Mutant(*mutant) for mutant in (
      without('promised_epoch')),
     ('takeover: a node that waited for the first round deposes', _JOB,
      'Job::On', 'if promised_epoch has_waited', without('has_waited')),
+    ('takeover: an older round is adopted', _TAKEOVER, 'Standby::Replay',
+     'do stable_sort', DROP),
     ('takeover: first coordinators raise their epochs alike', _JOB, 'Job::On',
      'do FoundingEpochAbove',
      swap('FoundingEpochAbove(report.promised_epoch, state_.epoch)',

@@ -504,6 +504,7 @@ void SimCoordinator::Perform(const rendezvous::Standby::Step& step) {
 void SimCoordinator::TakeOver(uint64_t epoch) {
   const std::map<rendezvous::StreamId, rendezvous::Report> reports =
       standby_->reports();
+  const auto replayed = standby_->Replay();
   took_over_ = std::ranges::any_of(
       reports, [](const auto& one) { return one.second.promised_epoch > 0; });
   standby_.reset();
@@ -515,14 +516,6 @@ void SimCoordinator::TakeOver(uint64_t epoch) {
   StartJob(reports.begin()->second);
   const uint64_t life = life_;
   const rendezvous::Job* const job = job_.get();
-  // Replay the reports of nodes that run a round before all others. So the job
-  // knows this round before it decides anything, as in
-  // rendezvous/server/coordinator.cc.
-  std::vector<std::pair<rendezvous::StreamId, rendezvous::Report>> replayed(
-      reports.begin(), reports.end());
-  std::stable_partition(replayed.begin(), replayed.end(), [](const auto& one) {
-    return one.second.place.has_value();
-  });
   for (const auto& [stream, report] : replayed) {
     if (life_ == life && job_.get() == job) {
       Hear(stream, report);
