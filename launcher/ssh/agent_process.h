@@ -15,10 +15,10 @@
 
 namespace muster::launcher {
 
-// Environment variables of an agent that another `launch` started. Their values
-// are the numbers of two open descriptors. To MUSTER_ENDPOINT_FD the agent
-// writes the port of its coordinator (one line), to MUSTER_VERDICT_FD the
-// verdict (text).
+// Environment variables of an agent that another `launch` started. Each value
+// is the number of an open file descriptor. The agent writes the port of its
+// coordinator, as one line, to the first descriptor, and the text of the job's
+// verdict to the second one.
 inline constexpr char kEndpointVariable[] = "MUSTER_ENDPOINT_FD";
 inline constexpr char kVerdictVariable[] = "MUSTER_VERDICT_FD";
 // Environment variable that says which messages this agent prints: its

@@ -41,8 +41,8 @@ struct RemotePlan {
   int most = 1;
   Beginning beginning = Beginning::kWithEnough;
   bool alone = false;  // the job has one host, and no other host can join
-  // The coordinator's endpoints that the user gave. Empty: the first host that
-  // is up hosts the coordinator.
+  // Where the user runs a coordinator, in the order in which to try. Empty: the
+  // user runs none, and the first host that is up hosts it.
   std::vector<rendezvous::Endpoint> endpoints;
   int port = 0;  // port of the coordinator on the first host; 0: any free port
   // Value of --master-addr: the address at which the hosts reach the

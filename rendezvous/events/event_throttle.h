@@ -31,8 +31,8 @@ class EventThrottle {
   static constexpr Duration kSummaryInterval = std::chrono::seconds(1);
 
   struct Result {
-    // A decision with the counts of omitted decisions. It must be written
-    // before the new decision. nullopt: none is due.
+    // A summary to write before the new decision: how many decisions were
+    // omitted. nullopt: no summary is due.
     std::optional<Decision> omitted;
     bool written = true;  // whether the decision itself is written
   };

@@ -128,7 +128,7 @@ class Blame {
   // Marks the cause as final, because it is not a worker's failure.
   void Settle() { provisional_ = false; }
 
-  // The words by which a change of the cause is reported.
+  // How the event log reports that another failure has become the cause.
   struct Move {
     const char* decision;    // Decision::kind of the change
     const char* instead_of;  // text between the new and the old reason

@@ -261,8 +261,8 @@ class Membership {
     std::string place_key;
     NodeTime time;
   };
-  // Removes the oldest entry of `past_` if it has more than kMaxPast. `life`:
-  // the entry that was added last.
+  // Call after `life` was added to `past_`. Removes the oldest entry if there
+  // are more than kMaxPast.
   void Bound(const Life& life);
 
   // Incarnations that were removed, or that reported but are not admitted yet.

@@ -54,9 +54,9 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
   void Write();
   // The body of the thread that calls the `done` callbacks.
   void Call();
-  // For a journal that is being closed: whether it begins no further write.
-  // This is so if all changes are durable, if a write has failed since the
-  // close began, or if GiveUpAt has passed. Requires `mutex`.
+  // Whether a journal that is being closed begins no further write: all changes
+  // are durable, a write has failed since the close began, or GiveUpAt has
+  // passed. Requires `mutex`.
   bool HasEnded(Instant now) const;
   // The time at which HasEnded becomes true even if the medium (disk or etcd)
   // does not answer. Requires `mutex`.

@@ -33,11 +33,13 @@ constexpr bool IsFounding(uint64_t epoch) {
   return epoch != 0 && epoch <= kDrawnEpochMask;
 }
 
-// Returns an epoch above `promised` for a coordinator with the epoch `own`,
-// which begins a job; requires IsFounding(promised + 1). Two such coordinators
-// may come one after the other and hear of the same promise. Their results
-// differ with the probability with which their own epochs, which are random,
-// do. At most a sixteenth of the epochs above `promised` is passed over.
+// Returns an epoch above `promised` for a coordinator that begins a job and has
+// drawn the epoch `own`; requires IsFounding(promised + 1).
+//
+// Two such coordinators, one after the other, may hear of the same promise. The
+// result depends on `own`, which is random, so that they get different epochs;
+// the probability of equal ones is 1 / (room + 1). At most a sixteenth of the
+// epochs above `promised` is passed over, so that many restarts are possible.
 constexpr uint64_t FoundingEpochAbove(uint64_t promised, uint64_t own) {
   const uint64_t mixed = (own * 0x9E3779B97F4A7C15) >> (64 - kDrawnEpochBits);
   const uint64_t room = (kDrawnEpochMask - promised) / 16;

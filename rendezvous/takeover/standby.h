@@ -95,8 +95,8 @@ class Standby {
   // a second while it has nodes and knows no coordinator. This standby's nodes
   // are sent to the other one if more nodes are there. If both have equally
   // many, the standby whose endpoint is first in byte order gets the nodes.
-  // Nodes that this standby has asked to promise an epoch stay. `own_endpoint`:
-  // the endpoint of this standby.
+  // A node that this standby has already asked for a promise is never sent
+  // away. `own_endpoint`: the endpoint of this standby.
   Step Meet(Instant now, const Assembly& other,
             const std::string& own_endpoint);
   // Returns the number of connected nodes that wait for a majority. Returns 0

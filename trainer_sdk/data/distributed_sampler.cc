@@ -72,8 +72,8 @@ std::vector<int64_t> DistributedSampler::Indices(int64_t epoch) const {
   std::vector<int64_t> mine;
   mine.reserve(static_cast<size_t>(size_));
   for (int64_t i = 0; i < size_; ++i) {
-    // Padding: if the ranks need more examples than the data set has, start
-    // again at the beginning of its order, as often as necessary.
+    // All ranks get equally many examples. If that takes more than the data set
+    // has, some examples are used again, from the beginning of `order`.
     const int64_t place = options_.rank + i * options_.world_size;
     mine.push_back(order[static_cast<size_t>(place % options_.length)]);
   }

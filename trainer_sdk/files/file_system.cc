@@ -42,9 +42,9 @@ class HeldLock : public FolderLock {
   const OwnedFd fd_;
 };
 
-// Reads the name of the lock's owner from the lock file: "host a, process 17".
-// If the file is empty, returns "an unknown process": the owner may be writing
-// its name right now.
+// Returns the owner of the lock as written in the lock file `fd`, such as "host
+// a, process 17". Returns "an unknown process" if the file is empty: it is so
+// for a moment before its new owner has written the name.
 std::string OwnerIn(int fd) {
   std::string owner(kOwnerBytes, '\0');
   const ssize_t bytes = pread(fd, owner.data(), owner.size(), 0);

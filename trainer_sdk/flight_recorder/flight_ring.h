@@ -14,9 +14,9 @@ namespace muster {
 // keeps all records even if the process is killed. Values are in native byte
 // order, so only a machine with the same byte order can read the file.
 //
-// Every field of a slot is an atomic. While a slot is being written, its
-// `number` is kBeingWritten, so that concurrent readers ignore the incomplete
-// record.
+// A thread may read a slot while another one writes it. So all fields are
+// atomics, and the writer sets `number` to kBeingWritten until the record is
+// complete: readers then skip the slot.
 inline constexpr uint64_t kBeingWritten = ~uint64_t{0};
 struct RingSlot {
   // number of the record, from 1; 0: the slot was never used

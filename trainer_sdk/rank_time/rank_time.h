@@ -109,8 +109,8 @@ class RankTime {
 //     batch = loader.Next();
 //   }
 //
-// So `launch status` can distinguish ranks with slow data from ranks with slow
-// computation.
+// `launch status` needs these times to say whether a slow rank waits for its
+// data or computes slowly.
 class DataWait {
  public:
   DataWait();

@@ -13,11 +13,11 @@ namespace muster::launcher {
 // Whether this process runs in a Slurm job.
 bool InSlurm(const std::map<std::string, std::string>& environment);
 
-// Reads the defaults of flags that `given` does not contain from Slurm's
-// environment. In a step with one task on each node, returns all defaults, from
-// the number of nodes to the network switches. In the batch script of a job
-// with one node, returns only the defaults of that node. docs/SLURM.md lists
-// the variable of each flag. Pure.
+// Returns defaults that Slurm's variables give for flags, except for the flags
+// in `given`. docs/SLURM.md lists the variable of each flag. In a step with one
+// task on each node they describe the whole step, such as the number of nodes.
+// In the batch script of a job with one node they describe that node only.
+// Pure.
 //
 // InvalidArgument, one line that says what to write instead. Causes: the step
 // has several tasks on a node; --nnodes is larger than the step; a variable is

@@ -32,8 +32,8 @@ class VerdictChecker : public Checker {
     }
     for (const Sent& sent : step.sent) {
       if (sent.directive.kind == rendezvous::DirectiveKind::kRun) {
-        // Use the round in the directive, not in the job's status. One step may
-        // send directives for the old round and also start the next one.
+        // The job's status may already be in the next round, because one step
+        // can send directives of a round and then begin the next.
         members_[sent.directive.place.round].insert(
             absl::StrCat("n", sent.to.slot));
       }
