@@ -9,7 +9,7 @@
 
 namespace muster::launcher {
 
-// Which messages are printed. kAll: notices and errors. kErrorsOnly: errors
+// The messages that are printed. kAll: notices and errors. kErrorsOnly: errors
 // only.
 enum class Talk { kAll, kErrorsOnly };
 

@@ -35,7 +35,7 @@ struct AgentPolicy {
   std::vector<int> signals_to_leave;
   // The rules that decide when a silent worker counts as hung.
   HangPolicy hangs;
-  // Which messages about the whole job this node prints.
+  // The messages about the whole job that this node prints.
   JobMessages job_messages = JobMessages::kAll;
   // Whether the agent tries again, until connect_timeout, if it reaches the
   // coordinator of another job. Otherwise the agent exits at once.

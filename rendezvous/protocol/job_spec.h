@@ -23,7 +23,7 @@ enum class StoreHost {
   kWorker,  // The worker of rank 0, as with env:// (--worker-store).
 };
 
-// Which connections of the job's workers are encrypted (--encrypt).
+// The connections of the job's workers that are encrypted (--encrypt).
 enum class Encryption {
   kNone,
   // Connections between nodes that Muster's own programs open: those of the
@@ -32,7 +32,7 @@ enum class Encryption {
   kWorkers,
 };
 
-// Which process coordinates the job if the node of the coordinator is lost
+// The process that coordinates the job if the node of the coordinator is lost
 // (--takeover).
 enum class Takeover {
   // Another node, once a majority of the newest world's nodes have connected to

@@ -191,8 +191,8 @@ struct Report {
   // the newest signals that this node caught
   std::vector<SignalNotice> signals;
   std::optional<PreemptionNotice> preemption;
-  // What happens if another live agent holds this node's place. True: this
-  // agent waits for the place. False: the coordinator refuses this agent.
+  // Whether this agent waits if another live agent holds this node's place.
+  // Otherwise the coordinator refuses this agent.
   bool waits_for_place = false;
   Health health = Health::kHealthy;
   // The reason if `health` is kUnhealthy: one line, cut to kMaxLineBytes.

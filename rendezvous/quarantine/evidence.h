@@ -8,7 +8,7 @@
 
 namespace muster::rendezvous {
 
-// What a worker's failure says about the worker's machine.
+// A sign in a worker's failure that the worker's machine has a defect.
 struct Evidence {
   std::string signature;  // class of the failure (HostFault::signature)
   // The text of the failure that names the defect: its message or a line of

@@ -6,9 +6,9 @@
 
 namespace muster {
 
-// What the agents report. kNodes: only the node. kProgress: also the progress
-// of each worker. kTimes: also each worker's times inside and outside of
-// collectives, from which the coordinator finds slow ranks.
+// The content of the agents' reports. kNodes: only the node. kProgress: also
+// the progress of each worker. kTimes: also each worker's times inside and
+// outside of collectives, from which the coordinator finds slow ranks.
 enum class Reports { kNodes, kProgress, kTimes };
 
 // The agents that one load process simulates.
