@@ -42,11 +42,9 @@ class Flight(unittest.TestCase):
     with open(os.path.join(self.folder, name), 'wb') as file:
       file.write(value)
 
-  def write_later(self, name):
-    """Makes a dump a minute older than the time of its file."""
-    path = os.path.join(self.folder, name)
-    later = time.time() + 60
-    os.utime(path, (later, later))
+  def set_time(self, name, seconds):
+    """Sets the time of a file, in seconds since the epoch."""
+    os.utime(os.path.join(self.folder, name), (seconds, seconds))
 
   def test_the_rank_that_others_wait_for_is_named(self):
     if interpreters.why_not(interpreters.NEW):
@@ -60,8 +58,9 @@ class Flight(unittest.TestCase):
         stdin=subprocess.DEVNULL, timeout=_LIMIT_S, check=True)
     # Set the files' times a minute later than the dumps. An operation that is
     # still pending in a dump then counts as stuck.
+    later = time.time() + 60
     for rank in range(3):
-      self.write_later('nccl_trace_rank_%d' % rank)
+      self.set_time('nccl_trace_rank_%d' % rank, later)
     done = _inspect(self.folder)
     text = ' '.join(done.stdout.split())
     self.assertEqual(done.returncode, 1, done.stdout)
@@ -76,7 +75,7 @@ class Flight(unittest.TestCase):
       with open(os.path.join(self.folder, name), 'rb') as file:
         value = pickle.load(file)
       self.write(name, pickle.dumps(value, 4))
-      self.write_later(name)
+      self.set_time(name, later)
     self.assertEqual(_inspect(self.folder).stdout, done.stdout)
     # An empty dump of one rank must not hide the result from the dumps of the
     # other ranks.

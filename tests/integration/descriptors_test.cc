@@ -38,19 +38,21 @@ std::string Link(const std::string& path) {
   return std::string(target, size > 0 ? static_cast<size_t>(size) : 0);
 }
 
-// Returns the path of the file that the program has open as descriptor `fd`.
-// Waits until the shell has executed the program and `fd` is open. Returns ""
-// after kEventTimeout.
+// Waits until the shell has executed the program and the program has /dev/null
+// open as descriptor `fd`. The dynamic linker uses the same number for a short
+// time to read libraries. Returns the path that was open last: "/dev/null", or
+// another one after kEventTimeout.
 std::string OpenOn(const Subprocess& program, int fd) {
   const std::string process = "/proc/" + std::to_string(program.pid());
   const auto end = std::chrono::steady_clock::now() + kEventTimeout;
-  while (std::chrono::steady_clock::now() < end) {
-    const std::string open_on = Link(process + "/fd/" + std::to_string(fd));
+  std::string open_on;
+  do {
     const bool is_shell = Link(process + "/exe").ends_with("sh");
-    if (!is_shell && !open_on.empty()) return open_on;
+    open_on = Link(process + "/fd/" + std::to_string(fd));
+    if (!is_shell && open_on == "/dev/null") break;
     poll(nullptr, 0, 10);
-  }
-  return "";
+  } while (std::chrono::steady_clock::now() < end);
+  return open_on;
 }
 
 class ClosedDescriptors : public ::testing::TestWithParam<std::string> {};
