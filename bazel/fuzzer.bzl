@@ -29,6 +29,12 @@ def _fuzzed_objects_impl(target, ctx):
         for source in ctx.rule.files.srcs
         if source.extension not in _ENDINGS
     ]
+    # The tests run a fuzzer for a second, and compiling takes much longer than
+    # that. A longer search is worth a faster program: --config=opt.
+    level = "-O1" if ctx.var["COMPILATION_MODE"] == "opt" else "-O0"
+    # The tests run a fuzzer for a second, and compiling takes much longer than
+    # that. A longer search is worth a faster program: --config=opt.
+    level = "-O1" if ctx.var["COMPILATION_MODE"] == "opt" else "-O0"
     objects = []
     for source in ctx.rule.files.srcs:
         if source.extension not in _ENDINGS:
@@ -38,7 +44,7 @@ def _fuzzed_objects_impl(target, ctx):
         )
         objects.append(object)
         arguments = ctx.actions.args()
-        arguments.add_all(_SANITIZE + ["-std=c++20", "-O1", "-g1"])
+        arguments.add_all(_SANITIZE + ["-std=c++20", level, "-g1"])
         arguments.add_all(ctx.rule.attr.copts)
         arguments.add_all(compilation.defines, before_each = "-D")
         arguments.add_all(compilation.local_defines, before_each = "-D")

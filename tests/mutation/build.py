@@ -223,9 +223,12 @@ def compile_file(source_root, path, target, prelude):
 
 
 def compile_all(source_root, paths, objects, prelude, jobs):
+  """Compiles those of `paths` that have no object in the folder `objects`."""
   def compile_one(path):
-    return compile_file(source_root, path,
-                        os.path.join(objects, object_name(path)), prelude)
+    target = os.path.join(objects, object_name(path))
+    if os.path.exists(target):
+      return ''
+    return compile_file(source_root, path, target, prelude)
 
   with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
     for errors in pool.map(compile_one, paths):

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 
 import build
@@ -71,22 +72,20 @@ def difference(change):
       change.mutant.name, n=0))
 
 
-def programs_of(chosen):
-  """Returns the programs that contain a source of a Change; only these are
-  built."""
-  files = {change.file for change in chosen}
-  return [program for program in build.programs(ROOT)
-          if files & set(program.sources)]
+def programs_of(change, programs):
+  """Returns those of `programs` that contain the changed source."""
+  return [program for program in programs if change.file in program.sources]
 
 
 class House:
-  """A copy of the sources, which is built once. Then each Change is built and
-  run separately."""
+  """A copy of the sources. Each program is built without a mutant when the
+  first Change needs it. Then each Change is built and run separately."""
 
-  def __init__(self, jobs, chosen):
+  def __init__(self, jobs):
     self._jobs = jobs
-    self._chosen = chosen
-    self._timeouts = {}  # time limits in seconds, by program name
+    self._programs = build.programs(ROOT)
+    self._building = threading.Lock()
+    self._timeouts = {}  # time limits in seconds, by name of a built program
 
   def __enter__(self):
     self._folder = tempfile.TemporaryDirectory(prefix='mutation.')
@@ -94,24 +93,28 @@ class House:
     for top in ('base', 'rendezvous', 'agent', 'launcher', 'store',
                 'trainer_sdk', 'models', 'tests/simulation'):
       shutil.copytree(os.path.join(ROOT, top), os.path.join(self._sources, top))
-    self._programs = programs_of(self._chosen)
     self._objects = os.path.join(self._folder.name, 'objects')
-    paths = {path for program in self._programs for path in program.sources}
     self._prelude = build.precompile(ROOT, self._folder.name)
-    build.compile_all(self._sources, sorted(paths), self._objects,
-                      self._prelude, self._jobs)
-    for program in self._programs:
-      target = os.path.join(self._folder.name, program.name)
-      build.link(program, [self._objects], target)
-      started = time.monotonic()
-      if self._fails(target, program, _UNCHANGED_TIMEOUT_SECONDS):
-        raise RuntimeError('the %s fail without any mutant' % program.name)
-      self._timeouts[program.name] = max(
-          _MIN_TIMEOUT_SECONDS, 10 * (time.monotonic() - started))
     return self
 
   def __exit__(self, *unused):
     self._folder.cleanup()
+
+  def _timeout(self, program):
+    """Returns the time limit of `program`, in seconds. Builds and runs the
+    program without a mutant before."""
+    with self._building:
+      if program.name not in self._timeouts:
+        build.compile_all(self._sources, program.sources, self._objects,
+                          self._prelude, self._jobs)
+        target = os.path.join(self._folder.name, program.name)
+        build.link(program, [self._objects], target)
+        started = time.monotonic()
+        if self._fails(target, program, _UNCHANGED_TIMEOUT_SECONDS):
+          raise RuntimeError('the %s fail without any mutant' % program.name)
+        self._timeouts[program.name] = max(
+            _MIN_TIMEOUT_SECONDS, 10 * (time.monotonic() - started))
+      return self._timeouts[program.name]
 
   def kill(self, chosen, everybody):
     """Yields each Change with the names of the programs that noticed it."""
@@ -132,12 +135,11 @@ class House:
         raise RuntimeError('%s does not compile:\n%s' % (
             change.mutant.name, errors))
       killers = []
-      for program in self._programs:
-        if change.file not in program.sources:
-          continue
+      for program in programs_of(change, self._programs):
+        timeout = self._timeout(program)
         target = os.path.join(folder, program.name)
         build.link(program, [folder, self._objects], target)
-        if self._fails(target, program, self._timeouts[program.name]):
+        if self._fails(target, program, timeout):
           killers.append(program.name)
           if not everybody:
             break
