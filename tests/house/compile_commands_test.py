@@ -55,10 +55,10 @@ class Entries(unittest.TestCase):
     self.assertEqual(self.entries(action('bazel-out/k8/bin/a.pb.cc'),
                                   action('external/x/a.cc')), [])
 
-  def test_outputs_go_and_folders_of_headers_stay(self):
+  def test_outputs_and_precompiled_headers_go_and_folders_of_headers_stay(self):
     arguments = self.entries(action(
         'a.cc', '-iquote', '.', '-iquote', 'bazel-out/k8/bin', '-iquote',
-        'external/bazel_tools', '-DA=1'))[0]['arguments']
+        'external/bazel_tools', '-include', 'b.h', '-DA=1'))[0]['arguments']
     self.assertEqual(arguments, [
         '/usr/bin/gcc', '-iquote', '.', '-iquote', '/execroot/bazel-out/k8/bin',
         '-DA=1', '-c', 'a.cc', '-Wno-unknown-warning-option'])

@@ -203,10 +203,9 @@ def object_name(path):
 
 
 def precompile(root, folder):
-  """Precompiles the headers that most sources include: halves the compile time.
-  """
+  """Precompiles the headers that most tests include."""
   header = os.path.join(folder, 'prelude.h')
-  os.symlink(os.path.join(root, 'tests/mutation/prelude.h'), header)
+  os.symlink(os.path.join(root, 'bazel/test_prelude.h'), header)
   subprocess.run(['g++'] + _FLAGS + ['-x', 'c++-header', header, '-o',
                                      header + '.gch'], cwd=root, check=True)
   return header
