@@ -900,7 +900,7 @@ void Job::ConsiderStopping() {
     // The last world in `unsettled` (worlds of which it is unknown whether all
     // nodes began) is the one that has just stopped. Now it is certain that it
     // did not begin on all of its nodes.
-    if (state_.world.never_began && !state_.unsettled.empty()) {
+    if (state_.world.never_began && LastNeedNotElect(state_)) {
       state_.unsettled.pop_back();
     }
     state_.Enter(JobPhase::kGathering);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <ranges>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -123,6 +126,19 @@ const Electors* LackingWorld(const JobState& state, Among among) {
     if (2 * NodesHere(state, world, among) < world.nodes) return &world;
   }
   return nullptr;
+}
+
+bool LastNeedNotElect(const JobState& state) {
+  const std::vector<Electors>& unsettled = state.unsettled;
+  if (unsettled.empty()) return false;
+  if (state.electors.nodes > 0) return true;
+  const auto ids = [](const Electors& world) {
+    return std::views::keys(world.known);
+  };
+  return std::any_of(
+      unsettled.begin(), std::prev(unsettled.end()), [&](const auto& earlier) {
+        return std::ranges::equal(ids(earlier), ids(unsettled.back()));
+      });
 }
 
 std::vector<const Electors*> WorldsThatElect(const JobState& state) {

@@ -81,7 +81,8 @@ struct JobState {
   // Worlds that formed after the world of `electors`. It is unknown whether
   // they have begun on all of their nodes, because reports are missing. Until
   // these arrive, the nodes of these worlds may elect the coordinator's
-  // successor, too.
+  // successor, too. Before the first electorate, these are all worlds that
+  // formed, one for each set of nodes.
   std::vector<Electors> unsettled;
   // Directive::standbys for the newest world. The next field:
   // Directive::host_rank.
@@ -208,6 +209,13 @@ enum class Among { kAll, kReady };
 const Electors* LackingWorld(const JobState& state, Among among);
 // The number of nodes of `world` that are present or have left for good. O(n).
 int NodesHere(const JobState& state, const Electors& world, Among among);
+
+// Returns whether the last unsettled world elects nobody if it did not begin on
+// all of its nodes. With an electorate this is so, because the electorate must
+// elect as well. Before the first electorate, nodes that began the world would
+// elect by it alone, so it is needed, unless an earlier unsettled world has the
+// same nodes.
+bool LastNeedNotElect(const JobState& state);
 
 // The worlds whose majorities may elect another coordinator.
 std::vector<const Electors*> WorldsThatElect(const JobState& state);

@@ -47,6 +47,26 @@ TEST(ElectorsTest, ARankHasOneElector) {
   EXPECT_EQ(electors.known["c"].rank, 1);
 }
 
+TEST(ElectorsTest, OfUnsettledWorldsWithEqualNodesOneElects) {
+  const auto world_of = [](const std::vector<std::string>& names) {
+    Electors world{.nodes = static_cast<int>(names.size())};
+    for (int i = 0; i < world.nodes; ++i) world.Add(names[i], {.rank = i});
+    return world;
+  };
+  JobState state;
+  EXPECT_FALSE(LastNeedNotElect(state)) << "there is no world";
+  state.unsettled = {world_of({"a", "b"})};
+  EXPECT_FALSE(LastNeedNotElect(state)) << "the first world";
+  state.unsettled.push_back(world_of({"a", "c"}));
+  EXPECT_FALSE(LastNeedNotElect(state)) << "other nodes";
+  state.unsettled.push_back(world_of({"b", "a"}));
+  EXPECT_TRUE(LastNeedNotElect(state)) << "the nodes of the first world";
+  state.unsettled.back() = world_of({"a", "b", "c"});
+  EXPECT_FALSE(LastNeedNotElect(state)) << "one more node";
+  state.electors = world_of({"a", "b"});
+  EXPECT_TRUE(LastNeedNotElect(state)) << "an electorate elects";
+}
+
 TEST(JobTakeoverTest, NodesAreToldWhoTakesOverAndWhoElects) {
   JobFixture job = JobFixture::HostedBy("b", QuickSpec(3, 3));
   job.StartAll({"a", "b", "c"});
@@ -500,13 +520,36 @@ TEST(JobTakeoverTest, AnUnhealthyNodeOfAWorldThatMayHaveBegunIsNotReady) {
   EXPECT_THAT(job.status().reason, HasSubstr("only 1 of its 3 nodes"));
 }
 
-TEST(JobTakeoverTest, AWorldThatNeverBeganElectsNobody) {
+TEST(JobTakeoverTest, AWorldThatNeverBeganElectsNobodyBesideAnElectorate) {
+  JobFixture job = RunningJob(1, 4);
+  for (const char* name : {"e", "f"}) job.Join(name);
+  for (const char* name : {"c", "d"}) job.BreakStream(name);
+  job.Wait(seconds(1));
+  job.AllStop();
+  ASSERT_THAT(job.World(), UnorderedElementsAre("a", "b", "e", "f"));
+  // Node a receives the stop order before it has begun round 2.
+  for (const char* name : {"b", "e", "f"}) job.BreakStream(name);
+  job.Wait(seconds(1));
+  job.Idle("a");
+  job.Reconnect("c");
+  job.Idle("c");
+  job.Wait(seconds(5));
+  EXPECT_THAT(job.World(), UnorderedElementsAre("a", "c"))
+      << "half of the nodes of round 1, and a quarter of round 2";
+}
+
+TEST(JobTakeoverTest, TheFirstWorldElectsEvenIfItNeverBegan) {
+  // Node a receives the stop order before it has begun round 1. Nodes b and c
+  // may have begun it, and may have elected another coordinator.
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 3));
   for (const char* name : {"a", "b", "c"}) job.Join(name);
-  // Node a receives the stop order before it has begun round 1.
   job.BreakStream("b");
   job.Lose("c");
   job.Idle("a");
+  job.Wait(seconds(5));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_THAT(job.status().reason, HasSubstr("only 1 of its 3 nodes"));
+  job.Reconnect("b");
   job.Wait(seconds(5));
   EXPECT_EQ(job.round(), 2);
 }

@@ -130,6 +130,33 @@ TEST_F(TakeoverCheckersTest, ReportsTwoWorldsAtOnce) {
   EXPECT_THAT(checker_->breach(), HasSubstr("run on all of their nodes"));
 }
 
+TEST_F(TakeoverCheckersTest, WithAutoAnAgentMayForgetItsVoteWhenItRestarts) {
+  constexpr AgentName kTwoAgain = {.slot = 2, .incarnation = 3'000'002};
+  for (const bool is_auto : {true, false}) {
+    for (const AgentName one : {kTwoAgain, kThree}) {
+      plan_.spec.takeover = is_auto ? rendezvous::Takeover::kAuto
+                                    : rendezvous::Takeover::kMajority;
+      Use(NewSplitBrainChecker);
+      Begins(5, 2, kOne, kTwo);
+      Gone(kTwo, 5, 2);
+      Begins(1, 2, kZero, one);
+      EXPECT_EQ(checker_->breach() == "",
+                is_auto && one.incarnation == kTwoAgain.incarnation)
+          << is_auto << one.slot;
+    }
+  }
+}
+
+TEST_F(TakeoverCheckersTest, AForgottenVoteAllowsNoTwoWorldsAtOnce) {
+  constexpr AgentName kTwoAgain = {.slot = 2, .incarnation = 3'000'002};
+  plan_.spec.takeover = rendezvous::Takeover::kAuto;
+  Use(NewSplitBrainChecker);
+  Begins(5, 2, kOne, kTwo);
+  Begins(5, 3, kOne, kThree);
+  Begins(1, 2, kZero, kTwoAgain);
+  EXPECT_THAT(checker_->breach(), HasSubstr("run on all of their nodes"));
+}
+
 TEST_F(TakeoverCheckersTest, AWorldThatANodeHasLeftIsNotASecondOne) {
   Use(NewSplitBrainChecker);
   Begins(1, 1);

@@ -11,6 +11,10 @@ namespace {
 
 using rendezvous::WorldId;
 
+// With Takeover::kAuto, a world may begin after the world of a newer
+// coordinator if an agent that ran for the newer coordinator was started again
+// and runs in it. Such an agent has forgotten its vote, which kAuto accepts
+// (docs/ARCHITECTURE.md). The two worlds may still not run at once.
 class SplitBrainChecker : public Checker {
  public:
   explicit SplitBrainChecker(const Plan& plan) : Checker(plan, "split brain") {}
@@ -21,6 +25,13 @@ class SplitBrainChecker : public Checker {
     World& world = worlds_[id];
     world.nodes = place.group_world_size;
     world.running[place.group_rank] = agent.incarnation;
+    Obeyed& obeyed = obeyed_[agent.slot];
+    if (obeyed.epoch <= epoch) {
+      obeyed = {.epoch = epoch, .incarnation = agent.incarnation};
+    } else if (obeyed.incarnation != agent.incarnation &&
+               plan().spec.takeover == rendezvous::Takeover::kAuto) {
+      world.has_forgotten = true;
+    }
     if (!world.IsComplete()) return;
     // Do not compare worlds of the same coordinator. A coordinator may start a
     // new world while lost nodes still run the old one. Lost nodes stop once a
@@ -31,11 +42,12 @@ class SplitBrainChecker : public Checker {
                           " run on all of their nodes"));
       }
     }
-    if (newest_.epoch > id.epoch && MajorityLives(newest_)) {
+    const bool is_newer = newest_.epoch <= id.epoch || !MajorityLives(newest_);
+    if (!is_newer && !world.has_forgotten) {
       Fail(absl::StrCat(Named(id), " begins on all of its nodes after ",
                         Named(newest_)));
     }
-    if (newest_.epoch <= id.epoch || !MajorityLives(newest_)) {
+    if (is_newer || world.has_forgotten) {
       newest_ = id;
       witnesses_.clear();
       for (const auto& [rank, incarnation] : world.running) {
@@ -57,6 +69,8 @@ class SplitBrainChecker : public Checker {
     int nodes = 0;
     // incarnations of the agents whose workers run, by group rank
     std::map<int, uint64_t> running;
+    // Whether one of its agents has forgotten its vote for a newer coordinator.
+    bool has_forgotten = false;
     bool IsComplete() const {
       return nodes > 0 && static_cast<int>(running.size()) == nodes;
     }
@@ -76,7 +90,15 @@ class SplitBrainChecker : public Checker {
     return absl::StrCat("round ", id.round, " of epoch ", id.epoch);
   }
 
+  // The newest coordinator for which a node has run workers, and the agent that
+  // ran them.
+  struct Obeyed {
+    uint64_t epoch = 0;
+    uint64_t incarnation = 0;
+  };
+
   std::map<WorldId, World> worlds_;
+  std::map<int, Obeyed> obeyed_;  // key: slot of the node
   WorldId newest_;  // the newest world that has run on all of its nodes
   std::set<uint64_t> witnesses_;  // living agents that have run `newest_`
 };
