@@ -67,7 +67,7 @@ std::vector<Constituency> ConstituenciesOf(
     }
     const Electorate& electorate = report->electorate;
     const bool has_forgotten = !place.has_value() && electorate.epoch == 0 &&
-                               report->spec.takeover == Takeover::kAuto;
+                               report->spec.RestartedAgentsElect();
     if (has_forgotten) {
       votes.push_back({.world = newest.world,
                        .rank = RankIn(newest.members, report->node.node_id),

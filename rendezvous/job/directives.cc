@@ -188,7 +188,7 @@ bool MustKnowVerdict(const JobState& state, const Node& node) {
   }
   const std::vector<const Electors*> worlds = WorldsThatElect(state);
   return std::ranges::any_of(worlds, [&](const Electors* world) {
-    return world->RankOf(node.identity, state.spec.takeover) >= 0;
+    return world->RankOf(node.identity, state.spec) >= 0;
   });
 }
 

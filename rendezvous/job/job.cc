@@ -312,8 +312,7 @@ Node* Job::Admit(const ReportArrived& event) {
     state_.nodes.Update(node,
                         [&](Node& n) { n.check_fault = report.check_fault; });
   }
-  if (const int rank =
-          state_.electors.RankOf(node.identity, state_.spec.takeover);
+  if (const int rank = state_.electors.RankOf(node.identity, state_.spec);
       rank >= 0) {
     state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
   }

@@ -287,7 +287,7 @@ void Job::Elect() {
                  {.rank = rank, .incarnation = node->identity.incarnation});
   }
   for (auto& [id, node] : state_.nodes.nodes()) {
-    const int rank = electors.RankOf(node.identity, state_.spec.takeover);
+    const int rank = electors.RankOf(node.identity, state_.spec);
     state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
   }
 }
@@ -438,12 +438,12 @@ void Job::SetAside(std::vector<Candidate>& candidates,
   for (const Electors& world : needed) {
     here.push_back(static_cast<int>(
         std::ranges::count_if(candidates, [&](const Candidate& candidate) {
-          return world.RankOf(*candidate.identity, state_.spec.takeover) >= 0;
+          return world.RankOf(*candidate.identity, state_.spec) >= 0;
         })));
   }
   const auto is_needed = [&](const Candidate& candidate) {
     for (size_t i = 0; i < needed.size(); ++i) {
-      if (needed[i].RankOf(*candidate.identity, state_.spec.takeover) >= 0 &&
+      if (needed[i].RankOf(*candidate.identity, state_.spec) >= 0 &&
           2 * (here[i] - 1 + needed[i].gone) < needed[i].nodes) {
         return true;
       }
@@ -465,9 +465,7 @@ void Job::SetAside(std::vector<Candidate>& candidates,
       if (std::ssize(candidates) <= least) return;
       if (is_needed(worst)) continue;
       for (size_t i = 0; i < needed.size(); ++i) {
-        here[i] -= needed[i].RankOf(*worst.identity, state_.spec.takeover) >= 0
-                       ? 1
-                       : 0;
+        here[i] -= needed[i].RankOf(*worst.identity, state_.spec) >= 0 ? 1 : 0;
       }
       std::erase_if(candidates, [&](const Candidate& candidate) {
         return candidate.identity == worst.identity;
@@ -508,7 +506,7 @@ void Job::FormWorld() {
     // worlds that may have begun.
     const auto is_needed = [&](const Candidate& candidate) {
       return std::ranges::any_of(needed, [&](const Electors& world) {
-        return world.RankOf(*candidate.identity, state_.spec.takeover) >= 0;
+        return world.RankOf(*candidate.identity, state_.spec) >= 0;
       });
     };
     const auto others =
@@ -525,12 +523,15 @@ void Job::FormWorld() {
   MUSTER_CHECK(!assignment.order.empty());
   // Some electors may have lost their ranks to nodes that requested them, so
   // check each world again.
+  std::vector<const Node*> members;
+  for (const size_t i : assignment.order) members.push_back(nodes[i]);
   for (const Electors& world : needed) {
-    const auto is_elector = [&](size_t i) {
-      return world.RankOf(nodes[i]->identity, state_.spec.takeover) >= 0;
+    const auto is_elector = [&](const Node* node) {
+      return world.RankOf(node->identity, state_.spec) >= 0;
     };
-    const auto here = std::ranges::count_if(assignment.order, is_elector);
-    if (2 * (here + world.gone) < world.nodes) return;
+    const auto here = std::ranges::count_if(members, is_elector);
+    const bool lacks = 2 * (here + world.gone) < world.nodes;
+    if (lacks && !OthersAreTooFew(state_, members)) return;
   }
   ++state_.changes;
 

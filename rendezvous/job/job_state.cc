@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "rendezvous/job/constituency.h"
 #include "rendezvous/protocol/signal_names.h"
 
 namespace muster::rendezvous {
@@ -77,7 +78,7 @@ int Witnesses(const JobState& state, const Electors& world) {
     const bool knows = node.told.kind == DirectiveKind::kStop &&
                        node.told.round == state.round &&
                        node.seen >= node.revision;
-    const int rank = world.RankOf(node.identity, state.spec.takeover);
+    const int rank = world.RankOf(node.identity, state.spec);
     witnesses += knows && rank >= 0 ? 1 : 0;
   }
   return witnesses;
@@ -99,18 +100,18 @@ bool Electors::Add(const std::string& node_id, const Elector& elector) {
   return true;
 }
 
-int Electors::RankOf(const NodeIdentity& node, Takeover takeover) const {
+int Electors::RankOf(const NodeIdentity& node, const JobSpec& spec) const {
   const auto found = known.find(node.node_id);
   if (found == known.end() || found->second.is_gone) return -1;
   const bool is_same = found->second.incarnation == node.incarnation;
-  return is_same || takeover == Takeover::kAuto ? found->second.rank : -1;
+  return is_same || spec.RestartedAgentsElect() ? found->second.rank : -1;
 }
 
 int NodesHere(const JobState& state, const Electors& world, Among among) {
   int here = world.gone;
   for (const auto& [id, node] : state.nodes.nodes()) {
     const bool counts = among == Among::kAll || node.ready();
-    const int rank = world.RankOf(node.identity, state.spec.takeover);
+    const int rank = world.RankOf(node.identity, state.spec);
     here += counts && rank >= 0 ? 1 : 0;
   }
   return here;
@@ -119,13 +120,39 @@ int NodesHere(const JobState& state, const Electors& world, Among among) {
 const Electors* LackingWorld(const JobState& state, Among among) {
   const int electors = among == Among::kAll ? state.nodes.electors()
                                             : state.nodes.ready_electors();
+  const Electors* lacking = nullptr;
   if (2 * (electors + state.electors.gone) < state.electors.nodes) {
-    return &state.electors;
+    lacking = &state.electors;
   }
   for (const Electors& world : state.unsettled) {
-    if (2 * NodesHere(state, world, among) < world.nodes) return &world;
+    if (lacking != nullptr) break;
+    if (2 * NodesHere(state, world, among) < world.nodes) lacking = &world;
   }
-  return nullptr;
+  const auto most = static_cast<int>(state.nodes.size());
+  if (lacking == nullptr || !OthersAreTooFew(state.spec, most, {})) {
+    return lacking;
+  }
+  std::vector<const Node*> here;
+  for (const auto& [id, node] : state.nodes.nodes()) {
+    if (among == Among::kAll || node.ready()) here.push_back(&node);
+  }
+  return OthersAreTooFew(state, here) ? nullptr : lacking;
+}
+
+bool OthersAreTooFew(const JobState& state,
+                     const std::vector<const Node*>& here) {
+  const std::vector<const Electors*> worlds = WorldsThatElect(state);
+  std::vector<Constituency> constituencies;
+  for (const Electors* world : worlds) {
+    constituencies.push_back({.world = world->world, .nodes = world->nodes});
+  }
+  // Other nodes may be spares, which run besides the max_nodes nodes.
+  const auto known = std::ranges::count_if(here, [&](const Node* node) {
+    return std::ranges::any_of(worlds, [&](const Electors* world) {
+      return world->known.contains(node->identity.node_id);
+    });
+  });
+  return OthersAreTooFew(state.spec, static_cast<int>(known), constituencies);
 }
 
 bool LastNeedNotElect(const JobState& state) {

@@ -65,8 +65,8 @@ struct Electors {
   bool Add(const std::string& node_id, const Elector& elector);
   // Returns the agent's group rank if it is an elector; else -1. A restarted
   // agent has forgotten which coordinators it promised to obey. Therefore it is
-  // no elector, except with Takeover::kAuto.
-  int RankOf(const NodeIdentity& node, Takeover takeover) const;
+  // no elector, except with JobSpec::RestartedAgentsElect.
+  int RankOf(const NodeIdentity& node, const JobSpec& spec) const;
 };
 
 // The whole state of one job, as a value. Job changes it; the functions below
@@ -204,9 +204,15 @@ bool SpareWaits(const JobState& state);
 // ones.
 enum class Among { kAll, kReady };
 // Returns a world that prevents a new world from forming: less than half of its
-// nodes are present or have left for good. Null: there is none. O(1) unless
-// there are unsettled worlds.
+// nodes are present or have left for good. Null: there is none, or the nodes
+// elsewhere are too few. O(1), but O(n) if there are unsettled worlds or the
+// nodes elsewhere may be too few.
 const Electors* LackingWorld(const JobState& state, Among among);
+// Whether the nodes elsewhere are too few to begin a world if the nodes `here`
+// are at this coordinator. Agents of `here` that were started again count as
+// well, because their earlier agents cannot be elsewhere.
+bool OthersAreTooFew(const JobState& state,
+                     const std::vector<const Node*>& here);
 // The number of nodes of `world` that are present or have left for good. O(n).
 int NodesHere(const JobState& state, const Electors& world, Among among);
 

@@ -203,11 +203,48 @@ TEST(JobTakeoverTest, NoWorldBeginsWithoutAMajorityOfTheNewest) {
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
   EXPECT_FALSE(job.job().MayAnnounce());
   EXPECT_THAT(job.status().reason, HasSubstr("only 1 of its 3 nodes"));
-  // Node b returns, as a restarted agent.
+  // Node b returns, as a restarted agent. It may have voted for a coordinator
+  // that leads node c.
   job.Restart("b");
   job.Wait(seconds(5));
-  EXPECT_EQ(job.round(), 2);
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Restart("c");
+  job.Wait(seconds(5));
+  EXPECT_EQ(job.round(), 2) << "no node can be elsewhere";
   EXPECT_EQ(job.World()[0], "a");
+}
+
+TEST(JobTakeoverTest, RestartedAgentsElectIfTwoGroupsCannotExist) {
+  for (const int min_nodes : {2, 3}) {
+    JobFixture job = JobFixture::HostedBy("a", QuickSpec(min_nodes, 5));
+    job.StartAll({"a", "b", "c", "d", "e"});
+    for (const char* name : {"b", "c", "d", "e"}) job.BreakStream(name);
+    job.Wait(seconds(1));
+    job.AllStop();
+    for (const char* name : {"b", "c"}) job.Restart(name);
+    job.Wait(seconds(5));
+    EXPECT_EQ(job.round(), min_nodes == 3 ? 2 : 1);
+    EXPECT_EQ(job.job().MayAnnounce(), min_nodes == 3);
+  }
+}
+
+TEST(JobTakeoverTest, RestartedAgentsSufficeIfTooFewNodesAreElsewhere) {
+  // Each case: the nodes that are restarted, and whether a world forms. One
+  // more node could begin a world with min_nodes = 2.
+  using Case = std::pair<std::vector<std::string>, bool>;
+  for (const auto& [restarted, forms] :
+       {Case{{"b", "c"}, false}, Case{{"b", "c", "d"}, true}}) {
+    JobFixture job = JobFixture::HostedBy("a", QuickSpec(2, 5));
+    job.StartAll({"a", "b", "c", "d", "e"});
+    for (const char* name : {"b", "c", "d", "e"}) job.BreakStream(name);
+    job.Wait(seconds(1));
+    job.AllStop();
+    for (const std::string& name : restarted) job.Restart(name);
+    // Spares do not count: they are not among the max_nodes nodes.
+    for (const char* name : {"f", "g"}) job.Join(name);
+    job.Wait(seconds(5));
+    EXPECT_EQ(job.round() > 1, forms) << job.status().reason;
+  }
 }
 
 TEST(JobTakeoverTest, AMinorityIsGivenUpAfterTheRejoinTimeout) {

@@ -36,8 +36,8 @@ enum class Encryption {
 // (--takeover).
 enum class Takeover {
   // Another node, once a majority of the newest world's nodes have connected to
-  // it. If min_nodes is more than half of max_nodes, any min_nodes nodes
-  // suffice, because too few other nodes can exist.
+  // it, or so many nodes that the others are too few to begin a round. If
+  // min_nodes is more than half of max_nodes, any min_nodes nodes suffice.
   kAuto,
   // Another node, once a majority of the newest world's nodes have connected to
   // it.
@@ -135,6 +135,13 @@ struct JobSpec {
   bool mixed_nodes = false;
 
   Duration lease() const { return keep_alive_interval * keep_alive_misses; }
+
+  // Whether an agent that was started again counts as an elector, although it
+  // has forgotten which coordinators it promised to obey. Only if two groups of
+  // min_nodes nodes cannot exist, so that no two worlds can run at once.
+  bool RestartedAgentsElect() const {
+    return takeover == Takeover::kAuto && 2 * min_nodes > max_nodes;
+  }
 
   // Checks the settings. InvalidArgument: one line that names a field and its
   // bounds.

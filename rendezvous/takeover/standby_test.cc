@@ -346,8 +346,10 @@ TEST(StandbyTest, NodesElsewhereThatAreAsManyAsThoseHereAreNotTooFew) {
 
 // Returns a world of `world` nodes. Node 0 is connected but was restarted. The
 // nodes 1 to `remembering` are connected and remember the world. The other
-// nodes are not connected.
-Cluster WithAReturnedNode(int world, int remembering, Takeover takeover) {
+// nodes are not connected. The job may have one node more than the world, and
+// needs more than half of its nodes.
+Cluster WithAReturnedNode(int world, int remembering,
+                          Takeover takeover = Takeover::kAuto) {
   Cluster nodes(world);
   std::vector<std::string> members;
   for (int rank = 0; rank < world; ++rank) {
@@ -356,7 +358,8 @@ Cluster WithAReturnedNode(int world, int remembering, Takeover takeover) {
   for (int rank = 0; rank < world; ++rank) {
     Report& report = nodes.report(rank);
     report.spec.takeover = takeover;
-    report.spec.min_nodes = 1;
+    report.spec.max_nodes = world + 1;
+    report.spec.min_nodes = report.spec.max_nodes / 2 + 1;
     report.electorate.members = members;
   }
   Report& returned = nodes.report(0);
@@ -385,8 +388,17 @@ TEST(StandbyTest, ANodeThatWasStartedAgainVotesBesideHalfOfItsWorld) {
   }
 }
 
+TEST(StandbyTest, NoReturnedNodeVotesIfTwoGroupsCanExist) {
+  Cluster nodes = WithAReturnedNode(4, 1);
+  for (int rank = 0; rank < 4; ++rank) nodes.report(rank).spec.min_nodes = 2;
+  for (const int rank : {0, 1, 2}) nodes.Come(rank);
+  EXPECT_EQ(nodes.told(1).epoch, 0u);
+  nodes.Come(3);
+  EXPECT_NE(nodes.told(1).epoch, 0u) << "3 of 4 remember the world";
+}
+
 TEST(StandbyTest, AReturnedNodeWhoseRankHasVotedIsNoVoter) {
-  Cluster nodes = WithAReturnedNode(4, 1, Takeover::kAuto);
+  Cluster nodes = WithAReturnedNode(4, 1);
   Report& stranger = nodes.report(2);
   stranger.place.reset();
   stranger.electorate.rank = 0;
@@ -397,7 +409,7 @@ TEST(StandbyTest, AReturnedNodeWhoseRankHasVotedIsNoVoter) {
 }
 
 TEST(StandbyTest, ANodeOfNoListDoesNotVote) {
-  Cluster nodes = WithAReturnedNode(4, 1, Takeover::kAuto);
+  Cluster nodes = WithAReturnedNode(4, 1);
   nodes.report(3).place.reset();
   nodes.report(3).electorate = Electorate();
   nodes.report(3).node.node_id = "another";

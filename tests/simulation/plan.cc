@@ -57,8 +57,7 @@ void DrawTakeover(uint64_t seed, Plan& plan) {
   if (!random.Chance(600) || !possible) return;
   plan.takeover = true;
   // Takeover::kAuto assumes that at most max_nodes agents of the job run.
-  const bool is_auto =
-      random.Chance(500) && 2 * plan.spec.min_nodes > plan.spec.max_nodes;
+  const bool is_auto = random.Chance(500);
   if (is_auto) plan.slots = plan.spec.max_nodes;
   plan.spec.takeover =
       is_auto ? rendezvous::Takeover::kAuto : rendezvous::Takeover::kMajority;

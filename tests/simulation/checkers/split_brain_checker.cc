@@ -11,10 +11,10 @@ namespace {
 
 using rendezvous::WorldId;
 
-// With Takeover::kAuto, a world may begin after the world of a newer
-// coordinator if an agent that ran for the newer coordinator was started again
-// and runs in it. Such an agent has forgotten its vote, which kAuto accepts
-// (docs/ARCHITECTURE.md). The two worlds may still not run at once.
+// With JobSpec::RestartedAgentsElect, a world may begin after the world of a
+// newer coordinator if an agent that ran for the newer coordinator was started
+// again and runs in it. Such an agent has forgotten its vote. The two worlds
+// may still not run at once.
 class SplitBrainChecker : public Checker {
  public:
   explicit SplitBrainChecker(const Plan& plan) : Checker(plan, "split brain") {}
@@ -29,7 +29,7 @@ class SplitBrainChecker : public Checker {
     if (obeyed.epoch <= epoch) {
       obeyed = {.epoch = epoch, .incarnation = agent.incarnation};
     } else if (obeyed.incarnation != agent.incarnation &&
-               plan().spec.takeover == rendezvous::Takeover::kAuto) {
+               plan().spec.RestartedAgentsElect()) {
       world.has_forgotten = true;
     }
     if (!world.IsComplete()) return;
