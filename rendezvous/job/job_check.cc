@@ -69,11 +69,15 @@ bool Job::ConcludeCheck() {
   const NetworkCheck& check = *state_.check;
   bool changed = false;
   int bad = 0;
+  int gone = 0;
   std::vector<std::string> undecided;
   for (const NetworkCheck::Finding& finding : *findings) {
     using Grade = NetworkCheck::Grade;
     Node* const node = state_.nodes.Find(finding.node_id);
-    if (node == nullptr) continue;
+    if (node == nullptr) {
+      ++gone;
+      continue;
+    }
     std::string fault;
     if (finding.grade == Grade::kUndecided) {
       undecided.push_back(absl::StrCat(node->identity.host, ": ", finding.why));
@@ -87,6 +91,10 @@ bool Job::ConcludeCheck() {
     changed = true;
     SetCheckFault(*node, fault);
   }
+  const std::string all_are_good =
+      gone == 0 ? "all are good"
+                : absl::StrCat(Counted(gone, "node"),
+                               " left meanwhile, all others are good");
   outbox_.Reword();
   outbox_.Note(
       "check", "",
@@ -95,7 +103,7 @@ bool Job::ConcludeCheck() {
                       ToSeconds(check.LastedUntil(state_.now)),
                       Counted(check.rounds(), "round"),
                       bad > 0             ? Counted(bad, "bad node")
-                      : undecided.empty() ? "all are good"
+                      : undecided.empty() ? all_are_good
                                           : "no node is known to be bad"));
   if (undecided.size() > kMaxNamedNodes) {
     undecided.resize(kMaxNamedNodes);

@@ -236,6 +236,8 @@ TEST(JobCheck, ALostNodeIsNotAwaited) {
   job.Wait(seconds(5));
   checked.RunCheck();
   EXPECT_THAT(job.World(), ElementsAre("a", "c"));
+  EXPECT_THAT(job.Decided("check"),
+              HasSubstr("1 node left meanwhile, all others are good"));
 }
 
 TEST(JobCheck, AMeasurementOfAnotherCoordinatorIsIgnored) {
