@@ -521,8 +521,8 @@ void Job::FormWorld() {
   }
   const Assignment assignment = AssignRanks(candidates, state_.spec.max_nodes);
   MUSTER_CHECK(!assignment.order.empty());
-  // Some electors may have lost their ranks to nodes that requested them, so
-  // check each world again.
+  // The halves of several worlds may be too many nodes for one world, so check
+  // each world again.
   std::vector<const Node*> members;
   for (const size_t i : assignment.order) members.push_back(nodes[i]);
   for (const Electors& world : needed) {

@@ -591,6 +591,36 @@ TEST(JobTakeoverTest, TheFirstWorldElectsEvenIfItNeverBegan) {
   EXPECT_EQ(job.round(), 2);
 }
 
+TEST(JobTakeoverTest, AWorldFormsOnlyIfHalfOfEachFirstWorldFitsIn) {
+  // None of three first worlds begins on all of its nodes. Each contains nodes
+  // a and b, and two other nodes.
+  JobSpec spec = QuickSpec(1, 4);
+  spec.takeover = Takeover::kMajority;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  const auto come = [&](const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      job.Reconnect(name);
+      job.Idle(name);
+    }
+    job.Wait(seconds(5));
+  };
+  for (const char* name : {"a", "b"}) job.Join(name);
+  for (const std::vector<std::string>& others :
+       {std::vector<std::string>{"c", "d"}, {"e", "f"}, {"g", "h"}}) {
+    for (const std::string& name : others) job.Join(name);
+    if (job.phase() == JobPhase::kGathering) come({"b"});
+    ASSERT_THAT(job.World(),
+                UnorderedElementsAre("a", "b", others[0], others[1]));
+    for (const std::string& name : others) job.BreakStream(name);
+    job.Lose("b");
+    job.Idle("a");
+  }
+  come({"g", "h", "c", "e"});
+  EXPECT_EQ(job.phase(), JobPhase::kGathering) << "node e would get no rank";
+  come({"b"});
+  EXPECT_EQ(job.round(), 4) << "a and b are half of each world";
+}
+
 TEST(JobTakeoverTest, TheNextCoordinatorEndsASucceededJobInTheSameWay) {
   JobFixture job = RunningJob(3, 3);
   job.agent("c").deaf = true;
