@@ -264,6 +264,26 @@ TEST_F(CheckersTest, ReportsARestartUsedByMembership) {
   EXPECT_THAT(checker_->breach(), HasSubstr("1 restarts counted, 0 seen"));
 }
 
+TEST_F(CheckersTest, TheRestartOfACancelledJobMayBeGivenBack) {
+  Use(NewBudgetChecker);
+  // A new coordinator adopts a round whose worker has failed, and learns in the
+  // same step that the job is cancelled.
+  CoordinatorStepped adopts = Break(1, "rank 0 on h0: exit code 3");
+  adopts.decisions.push_back({.kind = "cancel"});
+  adopts.status.restarts_used = 1;
+  Sent stop;
+  stop.directive.kind = rendezvous::DirectiveKind::kStop;
+  stop.directive.stop.exit_code = 130;
+  adopts.sent.push_back(stop);
+  checker_->OnStep(adopts);
+  // Then a node that left turns out to be the cause.
+  CoordinatorStepped blames = step_;
+  blames.status.round = 1;
+  blames.decisions = {{.kind = "blame"}};
+  checker_->OnStep(blames);
+  EXPECT_EQ(checker_->breach(), "");
+}
+
 TEST_F(CheckersTest, ReportsAPassedOrMissingDeadline) {
   for (std::optional<Instant> deadline :
        {std::optional<Instant>(now_), std::optional<Instant>()}) {

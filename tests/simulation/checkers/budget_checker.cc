@@ -55,10 +55,15 @@ class BudgetChecker : public Checker {
     // Before its first round, a new coordinator learns from the nodes' reports
     // how many restarts earlier coordinators have spent.
     if (!had_begun) {
-      // A failure that ends the job spends no restart.
-      const bool is_end = std::ranges::any_of(step.sent, [](const Sent& sent) {
-        return sent.directive.stop.exit_code.has_value();
-      });
+      // A failure that ends the job spends no restart. A failure of a job that
+      // is cancelled in the same step may have spent one.
+      const bool is_cancelled = std::ranges::any_of(
+          step.decisions,
+          [](const auto& decision) { return decision.kind == "cancel"; });
+      const bool is_end =
+          !is_cancelled && std::ranges::any_of(step.sent, [](const Sent& sent) {
+            return sent.directive.stop.exit_code.has_value();
+          });
       const int newest = broken_by_failure_ && !is_end ? 1 : 0;
       spent_ = std::max(0, step.status.restarts_used - newest);
       is_unsettled_ = newest > 0;
