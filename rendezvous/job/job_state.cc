@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -159,12 +158,13 @@ bool LastNeedNotElect(const JobState& state) {
   const std::vector<Electors>& unsettled = state.unsettled;
   if (unsettled.empty()) return false;
   if (state.electors.nodes > 0) return true;
-  const auto ids = [](const Electors& world) {
-    return std::views::keys(world.known);
-  };
+  const Electors& last = unsettled.back();
   return std::any_of(
       unsettled.begin(), std::prev(unsettled.end()), [&](const auto& earlier) {
-        return std::ranges::equal(ids(earlier), ids(unsettled.back()));
+        return std::equal(
+            earlier.known.begin(), earlier.known.end(), last.known.begin(),
+            last.known.end(),
+            [](const auto& a, const auto& b) { return a.first == b.first; });
       });
 }
 
