@@ -45,10 +45,10 @@ struct Constituency {
 // others are newer worlds that may have begun on all of their nodes. In each of
 // them a report of `known` has a place for which IsVoid is false.
 //
-// `voting`: the reports of the nodes that vote. With
-// JobSpec::RestartedAgentsElect, restarted nodes vote in the electorate that
-// lists them. If several nodes report the same rank of a world, one of them
-// counts. O(n log n) for n reports.
+// `voting`: the reports of the nodes that vote. A restarted node votes only if
+// JobSpec::RestartedAgentsElect, in the electorate that lists its node id. If
+// several nodes report the same rank of a world, one of them counts. O(n log n)
+// for n reports.
 std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,
     const std::vector<const Report*>& voting);

@@ -81,8 +81,8 @@ struct JobState {
   // Worlds that formed after the world of `electors`. It is unknown whether
   // they have begun on all of their nodes, because reports are missing. Until
   // these arrive, the nodes of these worlds may elect the coordinator's
-  // successor, too. Before the first electorate, these are all worlds that
-  // formed, one for each set of nodes.
+  // successor, too. While there are no electors, worlds that are known not to
+  // have begun are kept as well, but only one for each set of nodes.
   std::vector<Electors> unsettled;
   // Directive::standbys for the newest world. The next field:
   // Directive::host_rank.
@@ -208,18 +208,19 @@ enum class Among { kAll, kReady };
 // elsewhere are too few. O(1), but O(n) if there are unsettled worlds or the
 // nodes elsewhere may be too few.
 const Electors* LackingWorld(const JobState& state, Among among);
-// Whether the nodes elsewhere are too few to begin a world if the nodes `here`
-// are at this coordinator. Agents of `here` that were started again count as
-// well, because their earlier agents cannot be elsewhere.
+// Whether too few of the job's nodes are left for a world at another
+// coordinator if the nodes `here` are connected to this one. Counts nodes by
+// their ids: a node is not elsewhere, even if its agent was restarted.
 bool OthersAreTooFew(const JobState& state,
                      const std::vector<const Node*>& here);
 // The number of nodes of `world` that are present or have left for good. O(n).
 int NodesHere(const JobState& state, const Electors& world, Among among);
 
-// Returns whether the last unsettled world elects nobody if it did not begin on
-// all of its nodes. With an electorate this is so, because the electorate must
-// elect as well. Before the first electorate, nodes that began the world would
-// elect by it alone, so it is needed, unless an earlier unsettled world has the
+// Returns whether the last of the unsettled worlds may be forgotten once it is
+// known that it did not begin on all of its nodes. If there is an electorate,
+// it may: no coordinator is elected without a majority of the electorate. If
+// there is none, the nodes that began the world could elect a coordinator on
+// their own. The world is then kept, unless an earlier unsettled world has the
 // same nodes.
 bool LastNeedNotElect(const JobState& state);
 

@@ -36,8 +36,8 @@ enum class Encryption {
 // (--takeover).
 enum class Takeover {
   // Another node, once a majority of the newest world's nodes have connected to
-  // it, or so many nodes that the others are too few to begin a round. If
-  // min_nodes is more than half of max_nodes, any min_nodes nodes suffice.
+  // it. Fewer nodes suffice if the job can have fewer than min_nodes other
+  // nodes, because these cannot begin a round.
   kAuto,
   // Another node, once a majority of the newest world's nodes have connected to
   // it.
@@ -136,9 +136,9 @@ struct JobSpec {
 
   Duration lease() const { return keep_alive_interval * keep_alive_misses; }
 
-  // Whether an agent that was started again counts as an elector, although it
-  // has forgotten which coordinators it promised to obey. Only if two groups of
-  // min_nodes nodes cannot exist, so that no two worlds can run at once.
+  // Whether a restarted agent may vote for a coordinator, although it does not
+  // know for which one it voted before. This is safe if min_nodes is more than
+  // half of max_nodes: two rounds can then never run at once.
   bool RestartedAgentsElect() const {
     return takeover == Takeover::kAuto && 2 * min_nodes > max_nodes;
   }

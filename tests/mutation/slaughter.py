@@ -89,7 +89,7 @@ class House:
 
   def __enter__(self):
     self._folder = tempfile.TemporaryDirectory(prefix='mutation.')
-    # Bazel sets it; some of the tests write files there.
+    # Some tests write files to this folder. Under Bazel the variable is set.
     os.environ.setdefault('TEST_TMPDIR', self._folder.name)
     self._sources = os.path.join(self._folder.name, 'sources')
     for top in ('base', 'rendezvous', 'agent', 'launcher', 'store',

@@ -55,8 +55,9 @@ class BudgetChecker : public Checker {
     // Before its first round, a new coordinator learns from the nodes' reports
     // how many restarts earlier coordinators have spent.
     if (!had_begun) {
-      // A failure that ends the job spends no restart. A failure of a job that
-      // is cancelled in the same step may have spent one.
+      // A failure that ends the job uses no restart. If the job was cancelled
+      // in the same step, the stop order's exit code is that of the
+      // cancellation, and the failure may have used a restart.
       const bool is_cancelled = std::ranges::any_of(
           step.decisions,
           [](const auto& decision) { return decision.kind == "cancel"; });

@@ -11,10 +11,13 @@ namespace {
 
 using rendezvous::WorldId;
 
-// With JobSpec::RestartedAgentsElect, a world may begin after the world of a
-// newer coordinator if an agent that ran for the newer coordinator was started
-// again and runs in it. Such an agent has forgotten its vote. The two worlds
-// may still not run at once.
+// Checks that worlds of two coordinators never run at once, and that no world
+// begins after the world of a newer coordinator while most agents of that world
+// are alive.
+//
+// Exception from the second rule, if JobSpec::RestartedAgentsElect: the world
+// has a node that ran for the newer coordinator before its agent was restarted.
+// The new agent does not know of its vote for the newer coordinator.
 class SplitBrainChecker : public Checker {
  public:
   explicit SplitBrainChecker(const Plan& plan) : Checker(plan, "split brain") {}
@@ -69,7 +72,8 @@ class SplitBrainChecker : public Checker {
     int nodes = 0;
     // incarnations of the agents whose workers run, by group rank
     std::map<int, uint64_t> running;
-    // Whether one of its agents has forgotten its vote for a newer coordinator.
+    // Whether one of its nodes ran for a newer coordinator before its agent was
+    // restarted. The new agent does not know of that coordinator.
     bool has_forgotten = false;
     bool IsComplete() const {
       return nodes > 0 && static_cast<int>(running.size()) == nodes;
@@ -90,8 +94,8 @@ class SplitBrainChecker : public Checker {
     return absl::StrCat("round ", id.round, " of epoch ", id.epoch);
   }
 
-  // The newest coordinator for which a node has run workers, and the agent that
-  // ran them.
+  // A node's newest work: the epoch of the coordinator that ordered it, and the
+  // incarnation of the agent that ran the workers.
   struct Obeyed {
     uint64_t epoch = 0;
     uint64_t incarnation = 0;
