@@ -260,6 +260,10 @@ class Dashboard(unittest.TestCase):
       browser.press(Keys.ARROW_RIGHT)
     until('the charts are drawn', lambda: browser.driver.execute_script(
         'return document.querySelectorAll("#charts svg path.line").length') == 3)
+    # A page that asks for output after the end is refused, and the browser
+    # complains.
+    until('the output of the last rank is followed',
+          lambda: browser.text('output-state').startswith('live'))
     self.end(3)
     for node in nodes:
       node.communicate(timeout=_TIMEOUT_S)
