@@ -21,10 +21,6 @@ void Gathering::Begin(Instant not_before) {
   too_few_since_.reset();
 }
 
-void Gathering::PutOff(Instant until) {
-  not_before_ = std::max(not_before_, until);
-}
-
 Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
                                       const Nodes& nodes,
                                       const PhaseClock& clock) {
@@ -57,7 +53,9 @@ Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
              now >= clock.since + spec.wait_for_replacement;
     }
   }
-  if (now < not_before_ && !timed_out) form = false;
+  const bool too_early =
+      now < not_before_ || (nodes.unanswered > 0 && AwaitsAnswers(now));
+  if (too_early && !timed_out) form = false;
   if (form) return Decision::kForm;
   if (timed_out) return Decision::kTimeOut;
   if (too_few_since_.has_value() &&
@@ -78,7 +76,9 @@ Instant Gathering::Limit(const JobSpec& spec, const PhaseClock& clock) const {
 Instant Gathering::NextDeadline(Instant now, const JobSpec& spec,
                                 const PhaseClock& clock) const {
   Instant limit = Limit(spec, clock);
-  if (not_before_ > now) limit = std::min(limit, not_before_);
+  for (const Instant wait : {not_before_, answers_until_}) {
+    if (wait > now) limit = std::min(limit, wait);
+  }
   if (!enough_since_.has_value()) return limit;
   const Instant soon = first_ ? *enough_since_ + spec.last_call
                               : clock.since + spec.wait_for_replacement;

@@ -34,8 +34,9 @@ struct PhaseClock {
 //                       replacement is over (later gatherings); or at the join
 //                       time-out. Running health checks and, in later
 //                       gatherings, broken streams delay it until then.
-//                       Not before the times given to Begin and PutOff, except
-//                       at the join time-out.
+//                       Not before the time given to Begin, and not while
+//                       answers are awaited (AwaitAnswers), except at the join
+//                       time-out.
 //   the job times out   at the join time-out with fewer than min_nodes ready.
 //   the job is given up (later gatherings) if fewer than min_nodes have been
 //                       present for the rejoin time-out.
@@ -47,6 +48,7 @@ class Gathering {
     int ready = 0;          // nodes that can get a rank now
     int being_checked = 0;  // nodes that become ready or unhealthy soon
     int broken = 0;         // nodes without a stream that are not lost yet
+    int unanswered = 0;     // nodes that become ready by an answer alone
     int previous_world = 0;
   };
   enum class Decision { kWait, kForm, kTimeOut, kGiveUp };
@@ -55,8 +57,11 @@ class Gathering {
   bool first() const { return first_; }
   // Starts a later gathering, which forms no world before `not_before`.
   void Begin(Instant not_before = Instant());
-  // Forms no world before `until`, either.
-  void PutOff(Instant until);
+  // Until `until`, forms no world while a node has not answered
+  // (Nodes::unanswered). Call it when the reports that have come may be
+  // outdated.
+  void AwaitAnswers(Instant until) { answers_until_ = until; }
+  bool AwaitsAnswers(Instant now) const { return now < answers_until_; }
   // Ends the gathering when a world has formed.
   void End() { first_ = false; }
 
@@ -78,6 +83,7 @@ class Gathering {
  private:
   bool first_ = true;
   Instant not_before_;
+  Instant answers_until_;
   // Time since which at least min_nodes nodes have been ready.
   std::optional<Instant> enough_since_;
   // Time since which fewer than min_nodes nodes have been present. Never set in

@@ -54,12 +54,33 @@ TEST_F(GatheringTest, AFullWorldFormsAtOnce) {
   EXPECT_EQ(DecideWith(4, 1), Decision::kForm);
 }
 
-TEST_F(GatheringTest, AFullWorldThatIsPutOffFormsLater) {
-  gathering_.PutOff(At(3));
-  gathering_.PutOff(At(1));
+TEST_F(GatheringTest, AnAwaitedAnswerDelaysTheWorld) {
+  gathering_.AwaitAnswers(At(3));
+  nodes_.unanswered = 1;
+  EXPECT_EQ(DecideWith(4, 1), Decision::kWait);
+  EXPECT_EQ(NextDeadline(1), At(3));
+  nodes_.unanswered = 0;
+  EXPECT_EQ(Decide(2), Decision::kForm);
+}
+
+TEST_F(GatheringTest,
+       AnAwaitedAnswerThatDoesNotComeDelaysTheWorldForALimitedTime) {
+  gathering_.AwaitAnswers(At(3));
+  nodes_.unanswered = 1;
   EXPECT_EQ(DecideWith(4, 2), Decision::kWait);
-  EXPECT_EQ(NextDeadline(2), At(3));
-  EXPECT_EQ(DecideWith(4, 3), Decision::kForm);
+  EXPECT_EQ(Decide(3), Decision::kForm);
+}
+
+TEST_F(GatheringTest, ANodeWhoseAnswerIsNotAwaitedDelaysNoWorld) {
+  nodes_.unanswered = 1;
+  EXPECT_EQ(DecideWith(4, 1), Decision::kForm);
+}
+
+TEST_F(GatheringTest, AnAwaitedAnswerDelaysNoWorldAfterTheJoinTimeout) {
+  gathering_.AwaitAnswers(At(70));
+  nodes_.unanswered = 1;
+  EXPECT_EQ(DecideWith(2, 59), Decision::kWait);
+  EXPECT_EQ(Decide(60), Decision::kForm);
 }
 
 TEST_F(GatheringTest, TheLastCallBeginsOnceEnoughAreReady) {

@@ -18,8 +18,6 @@ namespace {
 // longer delay shows that the coordinator's process was suspended: it was
 // stopped, swapped out, or had no CPU time.
 constexpr Duration kMaxLate = std::chrono::milliseconds(100);
-// Time in which messages that arrived during a suspension are read.
-constexpr Duration kTimeToRead = std::chrono::milliseconds(200);
 
 // The time within which any running coordinator of the job announces itself:
 // three announcement intervals.
@@ -328,7 +326,7 @@ Node* Job::Admit(const ReportArrived& event) {
   }
   const bool was_here =
       state_.nodes.MemoryOf(report.node) == Membership::Memory::kMayReturn;
-  if (was_here) {
+  if (was_here || state_.gathering.AwaitsAnswers(state_.now)) {
     state_.nodes.Update(
         node, [&](Node& n) { n.must_have_seen = outbox_.revision() + 1; });
   }
@@ -941,8 +939,10 @@ Node* Job::Contend(Node& holder, const ReportArrived& event) {
 // This happens only once for each silence and each phase. Otherwise a dead node
 // would never be declared lost on a machine so busy that every step is late.
 //
-// After more than a lease, nodes may have gone to another coordinator. So no
-// world forms before the unread messages are read.
+// After more than a lease, nodes may have gone to another coordinator, and
+// their unread reports are outdated. So a node gets a place only once it has
+// answered a directive of now; a world waits for the answers until the leases
+// end.
 void Job::ForgiveSilence(std::optional<Instant> due) {
   if (!due.has_value() || state_.now <= *due + kMaxLate) return;
   for (auto& [id, node] : state_.nodes.nodes()) {
@@ -958,8 +958,12 @@ void Job::ForgiveSilence(std::optional<Instant> due) {
   if (state_.check.has_value()) state_.check->ForgiveStandstill(state_.now);
   state_.blame.ForgiveStandstill(*due, state_.now);
   state_.clock.Postpone(state_.now, PhaseLimit(state_), state_.spec.lease());
-  if (state_.now > *due + state_.spec.lease()) {
-    state_.gathering.PutOff(state_.now + kTimeToRead);
+  if (finished() || state_.now <= *due + state_.spec.lease()) return;
+  state_.gathering.AwaitAnswers(state_.now + state_.spec.lease());
+  for (auto& [id, node] : state_.nodes.nodes()) {
+    if (node.going) continue;
+    const uint64_t revision = outbox_.Renew(node);
+    state_.nodes.Update(node, [&](Node& n) { n.must_have_seen = revision; });
   }
 }
 

@@ -335,32 +335,102 @@ TEST_F(JobStandstillTest, NoNodeIsLost) {
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
 }
 
-// The last call ends while the coordinator's process is suspended, and b leaves
-// meanwhile. The coordinator reads that before it forms the world.
-TEST(JobGatheringStandstill, NoWorldFormsBeforeTheUnreadMessagesAreRead) {
-  JobSpec spec = QuickSpec(1, 3);
-  spec.last_call = seconds(4);
-  JobFixture job(spec);
-  job.Join("a");
-  job.Join("b");
-  job.StandStill(spec.last_call + spec.lease() + seconds(1));
-  job.Step(TimePassed());
-  EXPECT_EQ(job.phase(), JobPhase::kGathering);
-  job.agent("b").report.leave = "SIGTERM";
-  job.Report("b");
-  EXPECT_EQ(job.phase(), JobPhase::kGathering);
-  job.Wait(seconds(1));
-  EXPECT_EQ(job.World(), (std::vector<std::string>{"a"}));
+// Jobs of one to three nodes. The last call ends while the coordinator's
+// process is suspended.
+class JobGatheringStandstillTest : public ::testing::Test {
+ protected:
+  static JobSpec Spec() {
+    JobSpec spec = QuickSpec(1, 3);
+    spec.last_call = seconds(4);
+    return spec;
+  }
+  // The node "a" answers at once.
+  void StandStill() {
+    job_.StandStill(Spec().last_call + Spec().lease() + seconds(1));
+    job_.Step(TimePassed());
+    job_.Report("a");
+  }
+
+  JobFixture job_{Spec()};
+};
+
+TEST_F(JobGatheringStandstillTest, TheWorldHasAllThatAnswer) {
+  job_.Join("a");
+  job_.Join("b");
+  job_.agent("b").deaf = true;  // what b sends is from before the suspension
+  StandStill();
+  job_.Wait(Spec().last_call);
+  EXPECT_EQ(job_.phase(), JobPhase::kGathering);
+  job_.agent("b").deaf = false;
+  job_.Report("b");  // b receives the directive
+  job_.Report("b");  // b answers it
+  EXPECT_EQ(job_.World(), (std::vector<std::string>{"a", "b"}));
 }
 
-TEST(JobGatheringStandstill, AShortOneDelaysNoWorld) {
-  JobSpec spec = QuickSpec(1, 3);
-  spec.last_call = seconds(4);
-  JobFixture job(spec);
-  job.Join("a");
-  job.StandStill(spec.last_call + spec.lease());
-  job.Step(TimePassed());
-  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+TEST_F(JobGatheringStandstillTest, AnOutdatedReportIsNoAnswer) {
+  job_.Join("a");
+  job_.Join("b");
+  job_.agent("b").deaf = true;
+  StandStill();
+  job_.Wait(Spec().last_call);
+  EXPECT_EQ(job_.phase(), JobPhase::kGathering);
+  job_.BreakStream("b");
+  EXPECT_EQ(job_.World(), (std::vector<std::string>{"a"}));
+}
+
+TEST_F(JobGatheringStandstillTest, ANodeThatLeftMeanwhileIsNotAwaited) {
+  job_.Join("a");
+  job_.Join("b");
+  StandStill();
+  job_.agent("b").report.leave = "SIGTERM";
+  job_.Report("b");
+  job_.Wait(Spec().last_call);
+  EXPECT_EQ(job_.World(), (std::vector<std::string>{"a"}));
+}
+
+TEST_F(JobGatheringStandstillTest, ANodeThatJoinedMeanwhileMustAnswer) {
+  job_.Join("a");
+  StandStill();
+  job_.Join("b");
+  job_.agent("b").silent = true;
+  job_.Wait(Spec().last_call);
+  EXPECT_EQ(job_.phase(), JobPhase::kGathering);
+  job_.Report("b");
+  EXPECT_EQ(job_.World(), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST_F(JobGatheringStandstillTest, ANodeThatConnectedAgainMeanwhileMustAnswer) {
+  job_.Join("a");
+  job_.Join("b");
+  job_.BreakStream("b");
+  StandStill();
+  job_.agent("b").deaf = true;
+  job_.Reconnect("b");
+  job_.Wait(Spec().last_call);
+  EXPECT_EQ(job_.phase(), JobPhase::kGathering);
+  job_.agent("b").deaf = false;
+  job_.Report("b");  // b receives the directive
+  job_.Report("b");  // b answers it
+  EXPECT_EQ(job_.World(), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST_F(JobGatheringStandstillTest,
+       ANodeThatNeverAnswersDelaysTheWorldByALease) {
+  job_.Join("a");
+  job_.Join("b");
+  job_.agent("b").deaf = true;
+  StandStill();
+  job_.Wait(Spec().lease() - milliseconds(1));
+  EXPECT_EQ(job_.phase(), JobPhase::kGathering);
+  job_.Wait(milliseconds(1));
+  EXPECT_EQ(job_.World(), (std::vector<std::string>{"a"}));
+}
+
+TEST_F(JobGatheringStandstillTest, AShortOneDelaysNoWorld) {
+  job_.Join("a");
+  job_.StandStill(Spec().last_call + Spec().lease());
+  job_.Step(TimePassed());
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
 }
 
 TEST_F(JobStandstillTest, TimePassedAfterAStandstillLosesNoNode) {
@@ -430,6 +500,8 @@ TEST_F(JobStandstillTest, ANodeThatMayHaveStoppedIsNotLost) {
   EXPECT_EQ(job_.Count("lost"), 0);
   job_.Idle("b");
   EXPECT_EQ(job_.Count("lost"), 0);
+  job_.Report("a");  // a and b answer the directive after the suspension
+  job_.Report("b");
   EXPECT_EQ(job_.round(), 2);
 }
 
@@ -460,6 +532,8 @@ TEST_F(JobStandstillTest, ALaterBreakIsPutOffAgain) {
   job_.StandStill(seconds(60));
   job_.Idle("a");
   job_.Idle("b");
+  job_.Report("a");  // a and b answer the directive after the suspension
+  job_.Report("b");
   job_.Runs("a");
   job_.Runs("b");
   job_.BreakStream("b");

@@ -367,6 +367,7 @@ void Job::ConsiderGathering() {
                     : UsableNodes(state_),
        .being_checked = nodes.being_checked(),
        .broken = nodes.broken(),
+       .unanswered = nodes.unanswered(),
        .previous_world = state_.world.size()},
       state_.clock);
   switch (decision) {

@@ -270,7 +270,8 @@ bool IsSuspicious(const JobState& state) {
 
 int MissingNodes(const JobState& state) {
   const Membership& nodes = state.nodes;
-  const int soon = nodes.ready() + nodes.being_checked() + nodes.broken();
+  const int soon = nodes.ready() + nodes.being_checked() + nodes.broken() +
+                   nodes.unanswered();
   const bool lacks_majority = LackingWorld(state, Among::kReady) != nullptr &&
                               LackingWorld(state, Among::kAll) == nullptr;
   const int missing = state.spec.min_nodes - soon;

@@ -47,11 +47,14 @@ bool Node::checkable() const {
          !identity.address.empty();
 }
 
-bool Node::present() const {
+bool Node::unanswered() const { return unoccupied() && seen < must_have_seen; }
+
+bool Node::unoccupied() const {
   return stream != 0 && !going && part == Part::kNone &&
-         seen >= must_have_seen &&
          (phase == NodePhase::kIdle || phase == NodePhase::kSucceeded);
 }
+
+bool Node::present() const { return unoccupied() && seen >= must_have_seen; }
 
 Node* Membership::Find(const std::string& node_id) {
   auto found = nodes_.find(node_id);
@@ -228,6 +231,7 @@ void Membership::Count(const Node& node) {
   ready_electors_ += is_elector && node.ready() ? 1 : 0;
   broken_ += node.stream == 0 ? 1 : 0;
   being_checked_ += node.being_checked() ? 1 : 0;
+  unanswered_ += node.unanswered() ? 1 : 0;
   if (node.kept_out()) kept_out_.insert(node.identity.node_id);
   if (node.quarantined()) quarantined_.insert(node.identity.node_id);
   if (node.ready() && node.fault_is_waived) {
@@ -242,6 +246,7 @@ void Membership::Uncount(const Node& node) {
   ready_electors_ -= is_elector && node.ready() ? 1 : 0;
   broken_ -= node.stream == 0 ? 1 : 0;
   being_checked_ -= node.being_checked() ? 1 : 0;
+  unanswered_ -= node.unanswered() ? 1 : 0;
   kept_out_.erase(node.identity.node_id);
   quarantined_.erase(node.identity.node_id);
   waived_.erase(node.identity.node_id);

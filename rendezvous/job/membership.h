@@ -137,6 +137,9 @@ struct Node {
   bool ready() const;
   // Whether running health checks will soon make the node ready or unhealthy.
   bool being_checked() const;
+  // Whether the node gets no place only because it has not seen
+  // `must_have_seen`.
+  bool unanswered() const;
   // Whether only one or more of these keep the node out: a failed health check,
   // a ban of its machine, a bad result of the check by pairs.
   bool kept_out() const;
@@ -154,6 +157,9 @@ struct Node {
   }
 
  private:
+  // Whether the node is connected, stays, and has no processes of a round, as
+  // far as its reports show.
+  bool unoccupied() const;
   // Whether the node could get a place if its health were good and its machine
   // were not banned.
   bool present() const;
@@ -229,6 +235,8 @@ class Membership {
   // The number of nodes whose running health checks alone decide whether they
   // become ready.
   int being_checked() const { return being_checked_; }
+  // The number of nodes that only have to answer (Node::unanswered).
+  int unanswered() const { return unanswered_; }
   // The ids of the nodes that get no place because they are unhealthy.
   const std::set<std::string>& kept_out() const { return kept_out_; }
   // The ids of the nodes that are ready, but quarantined.
@@ -274,6 +282,7 @@ class Membership {
   int ready_electors_ = 0;
   int broken_ = 0;
   int being_checked_ = 0;
+  int unanswered_ = 0;
   std::set<std::string> kept_out_;
   std::set<std::string> quarantined_;
   std::set<std::string> waived_;
