@@ -129,14 +129,20 @@ std::map<std::string, NetworkCheck::Standing> NetworkCheck::Standings(
   for (const auto& [id, subject] : subjects_) {
     Standing& standing = standings[id];
     if (standing != Standing::kUndecided) continue;
-    bool is_bad = IsSilent(id, subject);
+    int measured = 0;
+    bool has_good_partner = false;
     for (const size_t i : subject.pairings) {
       const Pairing& pairing = pairings_[i];
+      if (!pairing.is_over) continue;
       const std::string& other =
           pairing.server == id ? pairing.client : pairing.server;
-      is_bad |= pairing.is_over && standings[other] == Standing::kGood;
+      ++measured;
+      has_good_partner |= standings[other] == Standing::kGood;
     }
-    if (is_bad) standing = Standing::kBad;
+    // One measurement may have been disturbed by something that is over.
+    if (IsSilent(id, subject) || (measured > 1 && has_good_partner)) {
+      standing = Standing::kBad;
+    }
   }
   return standings;
 }
@@ -185,20 +191,22 @@ NetworkCheck::Pairs NetworkCheck::Plan(
     good.insert(good.end(), suspects.begin(), suspects.end());
     return PlanAllPairs(good);
   }
-  // A node that was measured with a good node is known to be good or bad, so it
-  // is no suspect. Therefore each suspect can be paired with any good node.
+  // A suspect has met at most one good node: a second measurement would have
+  // shown whether it is good or bad. So one of two good nodes is new to it.
   std::vector<std::string> left;
-  for (size_t i = 0; i < suspects.size(); ++i) {
-    if (i < good.size()) {
-      pairs.emplace_back(good[i], suspects[i]);
+  size_t used = 0;  // number of good nodes that have a partner
+  for (const std::string& suspect : suspects) {
+    if (used + 1 < good.size() && HaveMet(suspect, good[used])) {
+      std::swap(good[used], good[used + 1]);
+    }
+    if (used < good.size() && !HaveMet(suspect, good[used])) {
+      pairs.emplace_back(good[used++], suspect);
     } else {
-      left.push_back(suspects[i]);
+      left.push_back(suspect);
     }
   }
   if (rounds_ == 1) {
-    for (size_t i = suspects.size(); i < good.size(); ++i) {
-      left.push_back(good[i]);
-    }
+    left.insert(left.end(), good.begin() + static_cast<long>(used), good.end());
   } else if (good.empty()) {
     return {};  // Nothing can decide between the suspects.
   }

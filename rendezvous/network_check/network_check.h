@@ -22,14 +22,16 @@ namespace muster::rendezvous {
 //   round 2  Each node of a bad pair, and each node that had no partner, is
 //            paired with a node of a good pair. The others are paired
 //            differently.
-//   later    Only if a node has met no node that is known to be good: such
-//            nodes are paired with good ones. Of 3 nodes, all pairs are
-//            measured, because a median of fewer pairs proves nothing.
+//   later    Only if a node has met no node that is known to be good, or was
+//            measured once and not found good: such nodes are paired with good
+//            ones. Of 3 nodes, all pairs are measured, because a median of
+//            fewer pairs proves nothing.
 //
 // A pair is good if its round trip and its rate are not worse than kSlowFactor
 // times the median of the nodes' best values. A node is good if one of its
-// pairs is good. It is bad if none is, and one of its partners is good; or if
-// it gave no answer at all, although a partner of it did. Otherwise it is
+// pairs is good. It is bad if at least two were measured, none of them is good,
+// and one of its partners is good; or if it gave no answer at all, although a
+// partner of it did. Otherwise it is
 // undecided; two nodes without a third one both stay undecided. In any case a
 // node is bad if its compute kernel is much slower than the median.
 //

@@ -166,6 +166,35 @@ TEST(NetworkCheck, BadNodeIsToldFromItsPartner) {
   }
 }
 
+// Of 5 nodes, the last one has no partner in round 1.
+TEST(NetworkCheck, OneDisturbedMeasurementBlamesNobody) {
+  Runner slow_once(5);
+  Runner failed_once(5);
+  int measured = 0;
+  slow_once.Run([&](const std::string& node, const std::string& partner) {
+    PairMeasurement answer = Good();
+    if ((node == "ae" || partner == "ae") && measured++ < 2) {
+      answer.bytes_per_s = kRate / 10;
+    }
+    return answer;
+  });
+  EXPECT_THAT(slow_once.Grades(), IsEmpty());
+  EXPECT_EQ(slow_once.check().rounds(), 3);
+  measured = 0;
+  failed_once.Run([&](const std::string& node, const std::string& partner) {
+    const bool fails = (node == "ae" || partner == "ae") && measured++ < 2;
+    return fails ? Failed() : Good();
+  });
+  EXPECT_THAT(failed_once.Grades(), IsEmpty());
+}
+
+TEST(NetworkCheck, TwoMeasurementsBlameTheNodeWithoutAPartnerInRoundOne) {
+  Runner run(5);
+  run.Run(Slow({"ae"}));
+  EXPECT_THAT(run.Grades(), ElementsAre(testing::Pair("ae", Grade::kSlow)));
+  EXPECT_EQ(run.check().rounds(), 3);
+}
+
 TEST(NetworkCheck, TheReasonNamesValuesPartnersAndMedians) {
   Runner run(8);
   run.Run(Slow({"ab"}));
