@@ -380,7 +380,7 @@ ProbeAnswer Dashboard::OpenStream(const std::string& job,
   return answer;
 }
 
-ProbeAnswer Dashboard::OpenOutput(const std::string& job,
+ProbeAnswer Dashboard::OpenOutput(const JobStatus& job,
                                   const std::string& rank) {
   if (access_.output == OutputShown::kNo || inquirer_.inquire == nullptr) {
     return Refusal(403,
@@ -390,6 +390,11 @@ ProbeAnswer Dashboard::OpenOutput(const std::string& job,
   int number = 0;
   if (!absl::SimpleAtoi(rank, &number) || number < 0) {
     return Refusal(400, "the request names no rank, as in rank=3");
+  }
+  if (job.world_size > 0 && number >= job.world_size) {
+    return Refusal(404,
+                   absl::StrCat("the job has no rank ", number,
+                                "; its ranks are 0 to ", job.world_size - 1));
   }
   if (output_streams_ >= kMaxOutputStreams) {
     return Refusal(503,
@@ -401,8 +406,8 @@ ProbeAnswer Dashboard::OpenOutput(const std::string& job,
               .lines = static_cast<int>(OutputTail::kMaxLines),
               .follow = Inquiry::Follow::kYes},
       /*on_news=*/[] {});
-  const auto stream = std::make_shared<OutputStream>(this, job, session);
-  const absl::Status opened = inquirer_.inquire(job, session);
+  const auto stream = std::make_shared<OutputStream>(this, job.run_id, session);
+  const absl::Status opened = inquirer_.inquire(job.run_id, session);
   if (!opened.ok()) return RefusedOutput(opened);
   ProbeAnswer answer = WithHeaders(
       {.body = std::make_shared<const std::string>(Event("opened", "{}")),
@@ -423,7 +428,9 @@ ProbeAnswer Dashboard::AnswerForCaller(const std::string& target,
       IncludesJob(principal, job) ? FindJob(job) : nullptr;
   if (found == nullptr) return Refusal(404, "no such job");
   if (path == "/api/events") return OpenStream(job, principal);
-  if (path == "/api/output") return OpenOutput(job, Parameter(target, "rank"));
+  if (path == "/api/output") {
+    return OpenOutput(*found, Parameter(target, "rank"));
+  }
   return Document(JobText(*found), kJsonType);
 }
 

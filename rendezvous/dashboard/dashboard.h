@@ -96,7 +96,7 @@ class Dashboard {
   ProbeAnswer AnswerForCaller(const std::string& target,
                               const Principal& principal);
   ProbeAnswer OpenStream(const std::string& job, const Principal& principal);
-  ProbeAnswer OpenOutput(const std::string& job, const std::string& rank);
+  ProbeAnswer OpenOutput(const JobStatus& job, const std::string& rank);
   const JobStatus* FindJob(const std::string& run_id) const;
   // Returns the text with the key `key` for the newest state. Each text is made
   // once per state: the first request calls `make`, later ones share the

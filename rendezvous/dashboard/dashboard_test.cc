@@ -31,7 +31,7 @@ JobStatus Job(const std::string& run_id) {
   job.run_id = run_id;
   job.phase = JobPhase::kRunning;
   job.round = 1;
-  job.world_size = 1;
+  job.world_size = 4;
   NodeStatus node;
   node.node.node_id = "host-a";
   node.group_rank = 0;
@@ -364,8 +364,14 @@ TEST_F(DashboardTest, OutputNeedsAJobAndARank) {
   EXPECT_EQ(Ask("/api/output?id=a-1")->status, 400);
   EXPECT_EQ(Ask("/api/output?id=a-1&rank=-1")->status, 400);
   EXPECT_EQ(Ask("/api/output?id=a-1&rank=x")->status, 400);
+  const ProbeAnswer absent = *Ask("/api/output?id=a-1&rank=4");
+  EXPECT_EQ(absent.status, 404);
+  EXPECT_EQ(*absent.body, "the job has no rank 4; its ranks are 0 to 3\n");
   EXPECT_EQ(Ask("/api/output?rank=0&id=a-1")->status, 200);
   EXPECT_THAT(asked_, ElementsAre("a-1"));
+  jobs_.jobs.front().world_size = 0;
+  TickLater();
+  EXPECT_EQ(AskOutput().status, 200) << "a round may begin";
   refusal_ = absl::FailedPreconditionError("the job is over");
   EXPECT_EQ(AskOutput().status, 409);
   refusal_ = absl::NotFoundError("the jobs are: secret-job");
