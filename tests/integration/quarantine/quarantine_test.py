@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Tests that a machine whose workers die of SIGBUS is quarantined, that a spare
-takes its place, that operators see, free and ban it, and that a daemon that was
-killed remembers it. Each node has a host name of its own (a UTS namespace)."""
+takes its place, that operators see, free and ban it, that a daemon that was
+killed remembers it, and that --quarantine=off leaves it its place. Each node has a host name of its own (a UTS namespace)."""
 
 import json
 import os
@@ -77,22 +77,21 @@ class Quarantine(Base):
     super().setUp()
     self.endpoint = '127.0.0.1:%d' % free_port.free_port()
     os.mkfifo(self.path('end'))
-    self.daemon = self.start_daemon()
 
-  def start_daemon(self):
+  def start_daemon(self, *options):
     daemon = self.start('daemon', [
         _DAEMON, '--listen=' + self.endpoint,
         '--state-dir=' + self.path('state'),
         '--event-log=' + self.path('events.jsonl'),
         '--on-quarantine=printf "%s|%s\\n" "$MUSTER_NODE" "$MUSTER_REASON" >> '
-        + self.path('hook')])
+        + self.path('hook'), *options])
     daemon.wait_for('listening on')
     return daemon
 
-  def start_node(self, host):
+  def start_node(self, host, max_restarts=20):
     return self.start(host, [
         *_UNSHARE, *_NAMED, host, _LAUNCH, '--nnodes=2', '--nproc-per-node=2',
-        '--max-restarts=20', '--rdzv-endpoint=' + self.endpoint,
+        f'--max-restarts={max_restarts}', '--rdzv-endpoint=' + self.endpoint,
         '--rdzv-id=job', '--rdzv-conf=is_host=0,keep_alive_interval=1',
         '--node-id=' + host, '--local-addr=127.0.0.1', '--no-python', 'sh',
         '-c', _WORKER, 'worker', self.path('end')])
@@ -107,6 +106,7 @@ class Quarantine(Base):
             json.loads(self.ask('nodes', '--json'))}
 
   def test_a_spare_takes_the_place_of_a_quarantined_machine(self):
+    daemon = self.start_daemon()
     nodes = {'a': self.start_node('a')}
     nodes['a'].wait_for('waiting for 1 more')
     watch = self.start('watch', [_LAUNCH, 'watch', 'job',
@@ -136,9 +136,9 @@ class Quarantine(Base):
     self.assertRegex(self.text_of('hook'),
                      r'\Ab\|rank \d: killed by SIGBUS.*\n\Z')
 
-    self.daemon.send(signal.SIGKILL)
-    self.daemon.exit_code()
-    self.daemon = self.start_daemon()
+    daemon.send(signal.SIGKILL)
+    daemon.exit_code()
+    self.start_daemon()
     self.assertEqual(self.nodes()['b']['state'], 'quarantined')
 
     self.assertIn('node b is freed', self.ask('nodes', '--free', 'b'))
@@ -152,6 +152,26 @@ class Quarantine(Base):
       file.write('\n' * 10)
     for host in 'ac':
       self.assertEqual(nodes[host].exit_code(), 0, nodes[host].output)
+
+  # With the switch on, b is quarantined after its second failure.
+  def test_without_quarantine_a_machine_keeps_its_place(self):
+    self.start_daemon('--quarantine=off')
+    nodes = {'a': self.start_node('a', max_restarts=3)}
+    nodes['a'].wait_for('waiting for 1 more')
+    nodes['b'] = self.start_node('b', max_restarts=3)
+    nodes['a'].wait_for('trains\n', 2)
+    nodes['c'] = self.start_node('c', max_restarts=3)
+    for host, node in nodes.items():
+      self.assertEqual(node.exit_code(), 128 + signal.SIGBUS, host)
+    self.assertNotIn('trains', nodes['c'].output)
+    with open(self.path('events.jsonl'), encoding='utf-8') as file:
+      kinds = [json.loads(line)['kind'] for line in file]
+    self.assertEqual(kinds.count('failure'), 4)
+    self.assertFalse({'suspect', 'quarantine'} & set(kinds))
+    self.assertFalse(os.path.exists(self.path('hook')))
+    listed = self.nodes()['b']
+    self.assertEqual(listed['state'], 'healthy')
+    self.assertGreater(listed['score'], 2.5)
 
 
 class Hooks(Base):
