@@ -331,6 +331,9 @@ absl::Status RunReader::FindFolders() {
       } else {
         log_dirs.push_back(named);
       }
+    } else if (access(named.c_str(), F_OK) == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(named, " is neither a folder nor a regular file"));
     } else if (run_id_.empty()) {
       run_id_ = named;
     } else {

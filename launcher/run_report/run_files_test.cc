@@ -212,6 +212,13 @@ TEST_F(RunFilesTest, NothingThatExistsIsAnError) {
               HasSubstr("has no folder of a run"));
 }
 
+TEST_F(RunFilesTest, ADeviceIsNoRun) {
+  const auto report = ReadRun({.named = {"/dev/null"}});
+  EXPECT_EQ(report.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(report.status().message(),
+            "/dev/null is neither a folder nor a regular file");
+}
+
 TEST_F(RunFilesTest, ARunsFolderIsNotThatOfAnotherRun) {
   for (const char* id : {"job", "job7", "job-1", "job_2", "a:b", "日本"}) {
     const std::string folder =
