@@ -16,10 +16,10 @@ import mutant as mutant_lib
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
 
-# Minimum time limit of a program with a mutant. The limit is ten times the
+# Minimum time limit of a program with a mutant. The limit is five times the
 # program's time without a mutant if that is longer. A mutant that exceeds the
 # limit counts as noticed.
-_MIN_TIMEOUT_SECONDS = 60
+_MIN_TIMEOUT_SECONDS = 20
 _UNCHANGED_TIMEOUT_SECONDS = 900
 
 
@@ -115,7 +115,7 @@ class House:
         if self._fails(target, program, _UNCHANGED_TIMEOUT_SECONDS):
           raise RuntimeError('the %s fail without any mutant' % program.name)
         self._timeouts[program.name] = max(
-            _MIN_TIMEOUT_SECONDS, 10 * (time.monotonic() - started))
+            _MIN_TIMEOUT_SECONDS, 5 * (time.monotonic() - started))
       return self._timeouts[program.name]
 
   def kill(self, chosen, everybody):
