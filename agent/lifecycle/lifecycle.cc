@@ -330,7 +330,7 @@ void Lifecycle::FollowDirective() {
           ReleaseWaiters("this node's round is over");
           Stop(SIGTERM, config_.spec.shutdown_timeout);
         }
-      } else if (was_suspended_) {
+      } else if (!IsFresh(directive)) {
         AskAgain();
       } else {
         Start(directive.place);
@@ -566,6 +566,8 @@ void Lifecycle::SendReport() {
   report.node = config_.node;
   report.place_key = config_.place_key;
   report.sequence = ++sequence_;
+  sent_.push_back({.sequence = sequence_, .at = now_});
+  while (now_ > sent_.front().at + config_.spec.lease()) sent_.pop_front();
   // A report without seen_epoch asks the coordinator to send its directive
   // again. The last directive may have been lost, so reports omit seen_epoch
   // until an answer arrives.

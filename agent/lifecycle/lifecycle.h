@@ -2,6 +2,7 @@
 #define MUSTER_AGENT_LIFECYCLE_LIFECYCLE_H_
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -121,11 +122,13 @@ class Lifecycle {
   // limited time.
   void StandBy(const rendezvous::Directive& directive);
   void GoTo(std::string endpoint, Duration pause);
-  // Handles an order to begin a round if the order may have been sent before
-  // this process was suspended. During the suspension the coordinator may have
-  // been lost, and the next coordinator may have given this node's place to
-  // another node. So the node connects anew. A coordinator that still wants the
-  // round sends the order again.
+  // Whether an order to begin a round answers a report of the last lease. An
+  // older order was delayed, by the network or because this process was
+  // suspended. Meanwhile the coordinator may have been lost, and the next
+  // coordinator may have begun another world without this node.
+  bool IsFresh(const rendezvous::Directive& order) const;
+  // Connects anew, because the order to begin a round is too old. A coordinator
+  // that still wants the round sends the order again.
   void AskAgain();
   void LeaveStandby();
   // Reads from a coordinator's directive which process coordinates the job and
@@ -319,9 +322,6 @@ class Lifecycle {
   // number of standbys tried that did not take over
   uint64_t standbys_tried_ = 0;
   bool connected_ = false;
-  // whether, during the current connection, this process was suspended for
-  // longer than a lease
-  bool was_suspended_ = false;
   bool ever_answered_ = false;
   // whether the coordinator has not been reached since the start, and the user
   // has not yet been told
@@ -359,6 +359,11 @@ class Lifecycle {
   // result with which the agent exits once no process is left
   std::optional<Leave> leave_;
   uint64_t sequence_ = 0;
+  struct SentReport {
+    uint64_t sequence = 0;
+    Instant at;
+  };
+  std::deque<SentReport> sent_;  // the reports of the last lease, oldest first
   bool changed_ = false;  // whether the state has changed since the last report
   Instant next_report_;
   std::string last_notice_;

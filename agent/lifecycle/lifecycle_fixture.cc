@@ -130,6 +130,7 @@ void LifecycleFixture::TellRun(int round) {
   directive.place.first_rank = 2;
   directive.place.world_size = 4;
   directive.place.run_tag = "tag";
+  directive.answered_report = reports.empty() ? 0 : reports.back().sequence;
   Tell(directive);
 }
 

@@ -50,7 +50,6 @@ void Lifecycle::ForgiveSilence(Instant due) {
   if (now_ <= due + kMaxLate) return;
   watch_.SuspendedFor(now_ - due);
   if (suspicion_.has_value()) suspicion_->give_up += now_ - due;
-  if (now_ > due + config_.spec.lease()) was_suspended_ = connected_;
 }
 
 void Lifecycle::On(const WorkersReported& event) {

@@ -36,7 +36,6 @@ constexpr Duration kWrongCoordinatorPause = std::chrono::seconds(1);
 void Lifecycle::On(const LinkUp& event) {
   connected_ = true;
   changed_ = true;
-  was_suspended_ = false;
   addresses_ = event.addresses;
   connected_to_ = event.coordinator;
   standby_until_.reset();
@@ -129,6 +128,14 @@ void Lifecycle::GoTo(std::string endpoint, Duration pause) {
   connected_ = false;
   standby_until_.reset();
   if (!unanswered_since_.has_value()) unanswered_since_ = now_;
+}
+
+bool Lifecycle::IsFresh(const rendezvous::Directive& order) const {
+  return order.answered_report == 0 ||
+         std::any_of(sent_.begin(), sent_.end(), [&](const SentReport& sent) {
+           return sent.sequence == order.answered_report &&
+                  now_ <= sent.at + config_.spec.lease();
+         });
 }
 
 void Lifecycle::AskAgain() {

@@ -64,19 +64,28 @@ TEST(LifecycleReports, HoldTheAgeOfTheJob) {
   }
 }
 
-// The coordinator may have been lost while the node was suspended, and the next
-// one may have begun another world without this node.
-TEST(LifecycleSuspension, AnOrderFromBeforeItBeginsNoRound) {
+// An order to begin round 1 that answers the report with this number.
+rendezvous::Directive OrderAnswering(uint64_t report) {
+  rendezvous::Directive order = DirectiveOf(rendezvous::DirectiveKind::kRun);
+  order.place.round = 1;
+  order.answered_report = report;
+  return order;
+}
+
+// The coordinator may have been lost since it sent the order, and the next one
+// may have begun another world without this node.
+TEST(LifecycleOrders, AnOrderThatWasDelayedForMoreThanALeaseBeginsNoRound) {
+  const Duration lease = LifecycleFixture::QuickConfig().spec.lease();
   LifecycleFixture agent;
   agent.Connect();
   agent.TellWait();
-  const Duration to_next = *agent.lifecycle().NextDeadline() - agent.now();
-  agent.PassTimeSuspended(
-      to_next + LifecycleFixture::QuickConfig().spec.lease() + milliseconds(1));
-  agent.TellRun(1);
+  const rendezvous::Directive late =
+      OrderAnswering(agent.reports.back().sequence);
+  agent.Wait(lease + milliseconds(1));
+  agent.Tell(late);
   EXPECT_THAT(agent.starts, IsEmpty());
   ASSERT_TRUE(agent.last_step().reconnect.has_value());
-  agent.TellRun(1);  // a second order from the old connection
+  agent.Tell(late);  // a second order from the old connection
   EXPECT_THAT(agent.starts, IsEmpty());
   agent.Connect();
   EXPECT_THAT(agent.starts, IsEmpty());
@@ -85,14 +94,37 @@ TEST(LifecycleSuspension, AnOrderFromBeforeItBeginsNoRound) {
   EXPECT_EQ(agent.starts.size(), 1u);
 }
 
-TEST(LifecycleSuspension, AShortOneDelaysNoRound) {
+TEST(LifecycleOrders, AnOrderFromBeforeASuspensionBeginsNoRound) {
+  const Duration lease = LifecycleFixture::QuickConfig().spec.lease();
   LifecycleFixture agent;
   agent.Connect();
   agent.TellWait();
-  const Duration to_next = *agent.lifecycle().NextDeadline() - agent.now();
-  agent.PassTimeSuspended(to_next +
-                          LifecycleFixture::QuickConfig().spec.lease());
-  agent.TellRun(1);
+  const rendezvous::Directive late =
+      OrderAnswering(agent.reports.back().sequence);
+  agent.PassTimeSuspended(lease + milliseconds(1));
+  agent.Tell(late);
+  EXPECT_THAT(agent.starts, IsEmpty());
+  EXPECT_TRUE(agent.last_step().reconnect.has_value());
+}
+
+TEST(LifecycleOrders, AnOrderThatWasDelayedForALeaseBeginsARound) {
+  const Duration lease = LifecycleFixture::QuickConfig().spec.lease();
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.TellWait();
+  const rendezvous::Directive late =
+      OrderAnswering(agent.reports.back().sequence);
+  agent.Wait(lease);
+  agent.Tell(late);
+  EXPECT_EQ(agent.starts.size(), 1u);
+}
+
+// A coordinator of an older version does not say which report it answers.
+TEST(LifecycleOrders, AnOrderThatAnswersNoReportBeginsARound) {
+  LifecycleFixture agent;
+  agent.Connect();
+  agent.TellWait();
+  agent.Tell(OrderAnswering(0));
   EXPECT_EQ(agent.starts.size(), 1u);
 }
 

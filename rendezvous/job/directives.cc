@@ -298,6 +298,7 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
     case DirectiveKind::kRun:
       directive.place = state.world.PlaceOf(node.group_rank, state.round);
       directive.place.run_tag = state.run_tag;
+      directive.answered_report = node.sequence;
       directive.signals = state.signals;
       directive.preemption = PreemptionAt(state, state.now);
       break;

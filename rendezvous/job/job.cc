@@ -43,7 +43,10 @@ Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
   if (!state_.own_endpoint.empty()) {
     // This coordinator may have been restarted while another coordinator runs
     // the job. Gather long enough to receive that coordinator's announcement.
-    state_.spec.last_call = std::max(state_.spec.last_call, kToldWithin);
+    // Also, a node may still receive an order that was sent before the restart.
+    // After a lease it ignores such an order (Lifecycle::IsFresh).
+    state_.spec.last_call =
+        std::max({state_.spec.last_call, kToldWithin, state_.spec.lease()});
   }
 }
 
@@ -52,11 +55,12 @@ Job::Job(JobState state) : state_(std::move(state)), outbox_(&state_) {}
 JobStep Job::Step(Instant now, const JobEvent& event) {
   MUSTER_CHECK(now >= state_.now) << "time runs backwards";
   const std::optional<Instant> due = NextDeadline();
+  const Instant last_step = state_.now;
   const uint64_t changes = state_.changes;
   state_.now = now;
   outbox_.Begin();
   state_.awaits_judgement = false;
-  ForgiveSilence(due);
+  ForgiveSilence(last_step, due);
   std::visit(
       [this](const auto& e) {
         if constexpr (!std::is_same_v<decltype(e), const TimePassed&>) On(e);
@@ -939,11 +943,11 @@ Node* Job::Contend(Node& holder, const ReportArrived& event) {
 // This happens only once for each silence and each phase. Otherwise a dead node
 // would never be declared lost on a machine so busy that every step is late.
 //
-// After more than a lease, nodes may have gone to another coordinator, and
-// their unread reports are outdated. So a node gets a place only once it has
-// answered a directive of now; a world waits for the answers until the leases
-// end.
-void Job::ForgiveSilence(std::optional<Instant> due) {
+// If the last step was more than a lease ago, nodes may have gone to another
+// coordinator, and their unread reports are outdated. So a node gets a place
+// only once it has answered a directive of now; a world waits for the answers
+// until the leases end.
+void Job::ForgiveSilence(Instant last_step, std::optional<Instant> due) {
   if (!due.has_value() || state_.now <= *due + kMaxLate) return;
   for (auto& [id, node] : state_.nodes.nodes()) {
     if (node.forgiven) continue;
@@ -958,7 +962,7 @@ void Job::ForgiveSilence(std::optional<Instant> due) {
   if (state_.check.has_value()) state_.check->ForgiveStandstill(state_.now);
   state_.blame.ForgiveStandstill(*due, state_.now);
   state_.clock.Postpone(state_.now, PhaseLimit(state_), state_.spec.lease());
-  if (finished() || state_.now <= *due + state_.spec.lease()) return;
+  if (finished() || state_.now <= last_step + state_.spec.lease()) return;
   state_.gathering.AwaitAnswers(state_.now + state_.spec.lease());
   for (auto& [id, node] : state_.nodes.nodes()) {
     if (node.going) continue;

@@ -177,8 +177,9 @@ class Job {
   void LeaveOut(Node& node, const std::string& why);
   void Lose(Node& node, const std::string& why, Membership::Memory memory);
   // Extends the leases of silent nodes after the coordinator's process was
-  // suspended. `due`: the value of NextDeadline before this step.
-  void ForgiveSilence(std::optional<Instant> due);
+  // suspended. `last_step`: the time of the last step. `due`: the value of
+  // NextDeadline after it.
+  void ForgiveSilence(Instant last_step, std::optional<Instant> due);
   void ExpireLeases();
 
   // --- phases (job_phases.cc)

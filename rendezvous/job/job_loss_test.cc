@@ -428,7 +428,7 @@ TEST_F(JobGatheringStandstillTest,
 
 TEST_F(JobGatheringStandstillTest, AShortOneDelaysNoWorld) {
   job_.Join("a");
-  job_.StandStill(Spec().last_call + Spec().lease());
+  job_.StandStill(Spec().lease());
   job_.Step(TimePassed());
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
 }

@@ -63,6 +63,9 @@ struct Directive {
   std::string reason;
   WaitsFor waits_for = WaitsFor::kNodes;  // used if `kind` is kWait
   Place place;                            // used if `kind` is kRun
+  // For kRun: the sequence number of the newest report of this node that the
+  // coordinator had when it sent this directive; 0: unknown.
+  uint64_t answered_report = 0;
   StopOrder stop;   // used for kStop, kFinished, kReleased, kRefused
   Verdict verdict;  // used if `kind` is kFinished
   // For kRun: the newest signals, which every worker of the job must receive.

@@ -144,6 +144,7 @@ void ToWire(const Directive& directive, v1::Directive* wire) {
   }
   if (directive.kind == DirectiveKind::kRun) {
     ToWire(directive.place, wire->mutable_place());
+    wire->set_answered_report(directive.answered_report);
     ToWire(directive.signals, wire->mutable_signals());
   }
   const bool to_members = directive.kind == DirectiveKind::kRun ||
@@ -241,6 +242,7 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
   directive->waits_for = wire.waits_for() == v1::Directive::PLACE
                              ? WaitsFor::kPlace
                              : WaitsFor::kNodes;
+  directive->answered_report = wire.answered_report();
   directive->acts_for_job = wire.acts_for_job();
   directive->prints_for_job = wire.prints_for_job();
   directive->another_job = wire.another_job();

@@ -28,17 +28,18 @@ TEST(DirectiveWireTest, WritesWhatTheKindNeedsAndNothingElse) {
   EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kRun)),
               UnorderedElementsAre("stop", "verdict", "acts_for_job",
                                    "another_job", "waits_for", "pair_check"));
+  EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kFinished)),
+              UnorderedElementsAre("place", "answered_report", "signals",
+                                   "preemption", "prints_for_job",
+                                   "another_job", "waits_for", "pair_check"));
+  EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kStop)),
+              UnorderedElementsAre("place", "answered_report", "signals",
+                                   "verdict", "acts_for_job", "another_job",
+                                   "waits_for", "pair_check"));
   EXPECT_THAT(
-      UnsetFields(WireOf(DirectiveKind::kFinished)),
-      UnorderedElementsAre("place", "signals", "preemption", "prints_for_job",
-                           "another_job", "waits_for", "pair_check"));
-  EXPECT_THAT(
-      UnsetFields(WireOf(DirectiveKind::kStop)),
-      UnorderedElementsAre("place", "signals", "verdict", "acts_for_job",
-                           "another_job", "waits_for", "pair_check"));
-  EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kWait)),
-              UnorderedElementsAre("place", "signals", "preemption", "stop",
-                                   "verdict", "acts_for_job", "another_job"));
+      UnsetFields(WireOf(DirectiveKind::kWait)),
+      UnorderedElementsAre("place", "answered_report", "signals", "preemption",
+                           "stop", "verdict", "acts_for_job", "another_job"));
   EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kRefused)),
               Not(Contains("another_job")));
 }

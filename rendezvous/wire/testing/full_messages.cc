@@ -261,6 +261,7 @@ Directive FullDirective(DirectiveKind kind) {
   directive.verdict.lasted = milliseconds(4);
   directive.verdict.time = FullJobTime();
   directive.waits_for = WaitsFor::kPlace;
+  directive.answered_report = 26;
   directive.signals = {{1, 10}};
   directive.preemption = PreemptionNotice{10, "h2", milliseconds(1400)};
   directive.acts_for_job = true;
