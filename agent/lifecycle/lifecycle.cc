@@ -567,7 +567,7 @@ void Lifecycle::SendReport() {
   report.place_key = config_.place_key;
   report.sequence = ++sequence_;
   sent_.push_back({.sequence = sequence_, .at = now_});
-  while (now_ > sent_.front().at + config_.spec.lease()) sent_.pop_front();
+  while (now_ > sent_.front().at + config_.spec.order_life()) sent_.pop_front();
   // A report without seen_epoch asks the coordinator to send its directive
   // again. The last directive may have been lost, so reports omit seen_epoch
   // until an answer arrives.

@@ -122,8 +122,8 @@ class Lifecycle {
   // limited time.
   void StandBy(const rendezvous::Directive& directive);
   void GoTo(std::string endpoint, Duration pause);
-  // Whether an order to begin a round answers a report of the last lease. An
-  // older order was delayed, by the network or because this process was
+  // Whether an order to begin a round answers a new report
+  // (JobSpec::order_life). An older order was delayed, by the network or because this process was
   // suspended. Meanwhile the coordinator may have been lost, and the next
   // coordinator may have begun another world without this node.
   bool IsFresh(const rendezvous::Directive& order) const;
@@ -363,7 +363,7 @@ class Lifecycle {
     uint64_t sequence = 0;
     Instant at;
   };
-  std::deque<SentReport> sent_;  // the reports of the last lease, oldest first
+  std::deque<SentReport> sent_;  // the newest reports, oldest first
   bool changed_ = false;  // whether the state has changed since the last report
   Instant next_report_;
   std::string last_notice_;

@@ -134,7 +134,7 @@ bool Lifecycle::IsFresh(const rendezvous::Directive& order) const {
   return order.answered_report == 0 ||
          std::any_of(sent_.begin(), sent_.end(), [&](const SentReport& sent) {
            return sent.sequence == order.answered_report &&
-                  now_ <= sent.at + config_.spec.lease();
+                  now_ <= sent.at + config_.spec.order_life();
          });
 }
 

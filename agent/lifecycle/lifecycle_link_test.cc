@@ -74,14 +74,14 @@ rendezvous::Directive OrderAnswering(uint64_t report) {
 
 // The coordinator may have been lost since it sent the order, and the next one
 // may have begun another world without this node.
-TEST(LifecycleOrders, AnOrderThatWasDelayedForMoreThanALeaseBeginsNoRound) {
-  const Duration lease = LifecycleFixture::QuickConfig().spec.lease();
+TEST(LifecycleOrders, AnOrderThatWasDelayedTooLongBeginsNoRound) {
+  const Duration life = LifecycleFixture::QuickConfig().spec.order_life();
   LifecycleFixture agent;
   agent.Connect();
   agent.TellWait();
   const rendezvous::Directive late =
       OrderAnswering(agent.reports.back().sequence);
-  agent.Wait(lease + milliseconds(1));
+  agent.Wait(life + milliseconds(1));
   agent.Tell(late);
   EXPECT_THAT(agent.starts, IsEmpty());
   ASSERT_TRUE(agent.last_step().reconnect.has_value());
@@ -95,26 +95,26 @@ TEST(LifecycleOrders, AnOrderThatWasDelayedForMoreThanALeaseBeginsNoRound) {
 }
 
 TEST(LifecycleOrders, AnOrderFromBeforeASuspensionBeginsNoRound) {
-  const Duration lease = LifecycleFixture::QuickConfig().spec.lease();
+  const Duration life = LifecycleFixture::QuickConfig().spec.order_life();
   LifecycleFixture agent;
   agent.Connect();
   agent.TellWait();
   const rendezvous::Directive late =
       OrderAnswering(agent.reports.back().sequence);
-  agent.PassTimeSuspended(lease + milliseconds(1));
+  agent.PassTimeSuspended(life + milliseconds(1));
   agent.Tell(late);
   EXPECT_THAT(agent.starts, IsEmpty());
   EXPECT_TRUE(agent.last_step().reconnect.has_value());
 }
 
-TEST(LifecycleOrders, AnOrderThatWasDelayedForALeaseBeginsARound) {
-  const Duration lease = LifecycleFixture::QuickConfig().spec.lease();
+TEST(LifecycleOrders, AnOrderThatWasDelayedForItsLifeBeginsARound) {
+  const Duration life = LifecycleFixture::QuickConfig().spec.order_life();
   LifecycleFixture agent;
   agent.Connect();
   agent.TellWait();
   const rendezvous::Directive late =
       OrderAnswering(agent.reports.back().sequence);
-  agent.Wait(lease);
+  agent.Wait(life);
   agent.Tell(late);
   EXPECT_EQ(agent.starts.size(), 1u);
 }

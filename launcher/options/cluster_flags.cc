@@ -122,7 +122,8 @@ constexpr RdzvConfKey kRdzvConfKeys[] = {
          }},
     {.key = "last_call_timeout",
      .default_text = "30",
-     .help = "wait for more nodes once there are enough",
+     .help = "wait for more nodes once there are enough; at least 3 s and 2 "
+             "intervals of keep_alive_interval if other nodes may take over",
      .read =
          [](Text t, RunOptions& o) {
            return Set(o.spec.last_call, ReadSeconds(t));

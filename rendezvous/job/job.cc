@@ -44,9 +44,9 @@ Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
     // This coordinator may have been restarted while another coordinator runs
     // the job. Gather long enough to receive that coordinator's announcement.
     // Also, a node may still receive an order that was sent before the restart.
-    // After a lease it ignores such an order (Lifecycle::IsFresh).
-    state_.spec.last_call =
-        std::max({state_.spec.last_call, kToldWithin, state_.spec.lease()});
+    // After JobSpec::order_life it ignores the order.
+    state_.spec.last_call = std::max(
+        {state_.spec.last_call, kToldWithin, state_.spec.order_life()});
   }
 }
 

@@ -1,6 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_PROTOCOL_JOB_SPEC_H_
 #define MUSTER_RENDEZVOUS_PROTOCOL_JOB_SPEC_H_
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -135,6 +136,12 @@ struct JobSpec {
   bool mixed_nodes = false;
 
   Duration lease() const { return keep_alive_interval * keep_alive_misses; }
+
+  // How long after a report a node obeys an order to begin a round that answers
+  // this report. Longer than the interval between two reports.
+  Duration order_life() const {
+    return std::max<Duration>(2 * keep_alive_interval, std::chrono::seconds(3));
+  }
 
   // Whether a restarted agent may vote for a coordinator, although it does not
   // know for which one it voted before. This is safe if min_nodes is more than
