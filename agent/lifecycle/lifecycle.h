@@ -123,9 +123,10 @@ class Lifecycle {
   void StandBy(const rendezvous::Directive& directive);
   void GoTo(std::string endpoint, Duration pause);
   // Whether an order to begin a round answers a new report
-  // (JobSpec::order_life). An older order was delayed, by the network or because this process was
-  // suspended. Meanwhile the coordinator may have been lost, and the next
-  // coordinator may have begun another world without this node.
+  // (JobSpec::order_life). An older order was delayed, by the network or
+  // because this process was suspended. Meanwhile the coordinator may have been
+  // lost, and the next coordinator may have begun another world without this
+  // node.
   bool IsFresh(const rendezvous::Directive& order) const;
   // Connects anew, because the order to begin a round is too old. A coordinator
   // that still wants the round sends the order again.

@@ -78,13 +78,13 @@ measures with a partner: a compute kernel on each of its cores, then the round t
 the rate of a TCP connection in each direction, to the address that other nodes get
 (encrypted with `--encrypt=workers`). Neighbours are paired first; in the second round
 each node of a bad pair has a partner from a good one, and the other pairs change. A
-third round follows only if a node has met no good one. A node that is good with any
-partner is good.
+third round follows only if a node has met no good one, or was measured once and not
+found good. A node that is good with any partner is good.
 
 | A node is | if |
 |---|---|
-| unreachable | no pair of it could be measured, although one of its partners is good with another node; or it does not answer |
-| slow | its best rate is below a third of the median of the nodes' best rates; or its best round trip is above 3 times the median and at least 2 ms longer; or its compute kernel takes more than twice the median and at least 0.1 ms longer |
+| unreachable | no pair of it could be measured, with two partners or more, although one of its partners is good with another node; or it does not answer |
+| slow | with two partners or more, its best rate is below a third of the median of the nodes' best rates; or its best round trip is above 3 times the median and at least 2 ms longer; or its compute kernel takes more than twice the median and at least 0.1 ms longer |
 
 Such a node gets no place while at least MIN other nodes can: it stays a spare, and
 `launch status`, the event `unhealthy` and the node itself say what was measured, and
