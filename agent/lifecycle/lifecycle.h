@@ -128,8 +128,8 @@ class Lifecycle {
   // lost, and the next coordinator may have begun another world without this
   // node.
   bool IsFresh(const rendezvous::Directive& order) const;
-  // Connects anew, because the order to begin a round is too old. A coordinator
-  // that still wants the round sends the order again.
+  // Forgets the order to begin a round, because it is too old, and sends a
+  // report. A coordinator that still wants the round answers with the order.
   void AskAgain();
   void LeaveStandby();
   // Reads from a coordinator's directive which process coordinates the job and

@@ -140,7 +140,7 @@ bool Lifecycle::IsFresh(const rendezvous::Directive& order) const {
 
 void Lifecycle::AskAgain() {
   directive_.reset();
-  GoTo(coordinator_, Duration::zero());
+  changed_ = true;
 }
 
 void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {

@@ -30,6 +30,18 @@ TEST_F(InProcessLinkTest, TwoNodesJoinAndAreGivenTheirPlaces) {
   EXPECT_EQ(a->own_address(), "");
 }
 
+// An agent asks again if it did not obey an order, because the order came late.
+TEST_F(InProcessLinkTest, AReportThatHasSeenNoDirectiveIsAnswered) {
+  auto a = Node(FirstReport("job", "node-a", 1));
+  const Directive first = a->WaitFor(DirectiveKind::kRun);
+  a->Tell([](Report* report) { report->seen_epoch = 0; });
+  const Directive again = a->WaitUntil([&](const Directive& directive) {
+    return directive.answered_report > first.answered_report;
+  });
+  EXPECT_EQ(again.kind, DirectiveKind::kRun);
+  EXPECT_EQ(again.revision, first.revision);
+}
+
 TEST_F(InProcessLinkTest, ManyJoinFromManyThreads) {
   std::vector<std::unique_ptr<ScriptedNode>> nodes;
   for (int i = 0; i < 50; ++i) {

@@ -110,11 +110,11 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
     absl::StrAppend(&reason, "round ", state.round, " is over (", state.why,
                     "); ");
   }
-  absl::StrAppend(&reason, nodes.ready(), " of ");
-  if (nodes.ready() < spec.min_nodes) {
+  const int here = nodes.ready() + nodes.unanswered();
+  absl::StrAppend(&reason, here, " of ");
+  if (here < spec.min_nodes) {
     absl::StrAppend(&reason, first ? "" : "at least ", spec.min_nodes,
-                    " nodes here, waiting for ", spec.min_nodes - nodes.ready(),
-                    " more",
+                    " nodes here, waiting for ", spec.min_nodes - here, " more",
                     // Only a status lists absent nodes: the cost of a directive
                     // must not be O(n) in the number of nodes.
                     node == nullptr ? Absent(state) : std::string());

@@ -24,10 +24,13 @@ void Gathering::Begin(Instant not_before) {
 Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
                                       const Nodes& nodes,
                                       const PhaseClock& clock) {
-  if (nodes.ready < spec.min_nodes) {
+  const bool awaits_answers = nodes.unanswered > 0 && AwaitsAnswers(now);
+  const bool enough = nodes.ready >= spec.min_nodes;
+  if (enough) {
+    enough_since_ = enough_since_.value_or(now);
+  } else if (!awaits_answers ||
+             nodes.ready + nodes.unanswered < spec.min_nodes) {
     enough_since_.reset();
-  } else if (!enough_since_.has_value()) {
-    enough_since_ = now;
   }
   if (first_ || nodes.present >= spec.min_nodes) {
     too_few_since_.reset();
@@ -35,16 +38,16 @@ Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
     too_few_since_ = now;
   }
   const bool timed_out =
-      now >= clock.Postponed(clock.since + spec.join_timeout);
+      now >= Postponed(clock.since + spec.join_timeout, clock);
   bool form = nodes.ready >= spec.max_nodes;
-  if (enough_since_.has_value()) {
+  if (enough) {
     if (timed_out) {
       form = true;
     } else if (nodes.being_checked > 0) {
       // Wait, because the running health checks will soon show which nodes are
       // ready.
     } else if (first_) {
-      form = form || now >= *enough_since_ + spec.last_call;
+      form = form || now >= LastCallEnd(spec);
     } else if (nodes.broken == 0) {
       // A node whose stream has just broken either returns within its short
       // reconnect grace or is lost. While there is such a node, form no world:
@@ -53,13 +56,11 @@ Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
              now >= clock.since + spec.wait_for_replacement;
     }
   }
-  const bool too_early =
-      now < not_before_ || (nodes.unanswered > 0 && AwaitsAnswers(now));
-  if (too_early && !timed_out) form = false;
+  if (awaits_answers || (now < not_before_ && !timed_out)) form = false;
   if (form) return Decision::kForm;
   if (timed_out) return Decision::kTimeOut;
   if (too_few_since_.has_value() &&
-      now >= clock.Postponed(*too_few_since_ + spec.rejoin_timeout)) {
+      now >= Postponed(*too_few_since_ + spec.rejoin_timeout, clock)) {
     return Decision::kGiveUp;
   }
   return Decision::kWait;
@@ -70,7 +71,16 @@ Instant Gathering::Limit(const JobSpec& spec, const PhaseClock& clock) const {
   if (too_few_since_.has_value()) {
     limit = std::min(limit, *too_few_since_ + spec.rejoin_timeout);
   }
-  return clock.Postponed(limit);
+  return Postponed(limit, clock);
+}
+
+Instant Gathering::Postponed(Instant limit, const PhaseClock& clock) const {
+  return std::max(clock.Postponed(limit), answers_until_);
+}
+
+Instant Gathering::LastCallEnd(const JobSpec& spec) const {
+  return std::max(*enough_since_ + spec.last_call,
+                  std::min(asked_ + spec.last_call, answers_until_));
 }
 
 Instant Gathering::NextDeadline(Instant now, const JobSpec& spec,
@@ -80,8 +90,8 @@ Instant Gathering::NextDeadline(Instant now, const JobSpec& spec,
     if (wait > now) limit = std::min(limit, wait);
   }
   if (!enough_since_.has_value()) return limit;
-  const Instant soon = first_ ? *enough_since_ + spec.last_call
-                              : clock.since + spec.wait_for_replacement;
+  const Instant soon =
+      first_ ? LastCallEnd(spec) : clock.since + spec.wait_for_replacement;
   return soon > now ? std::min(limit, soon) : limit;
 }
 

@@ -34,12 +34,13 @@ struct PhaseClock {
 //                       replacement is over (later gatherings); or at the join
 //                       time-out. Running health checks and, in later
 //                       gatherings, broken streams delay it until then.
-//                       Not before the time given to Begin, and not while
-//                       answers are awaited (AwaitAnswers), except at the join
-//                       time-out.
+//                       Not before the time given to Begin, except at the join
+//                       time-out, and not while answers are awaited.
 //   the job times out   at the join time-out with fewer than min_nodes ready.
 //   the job is given up (later gatherings) if fewer than min_nodes have been
 //                       present for the rejoin time-out.
+//
+// AwaitAnswers postpones both time-outs.
 class Gathering {
  public:
   // The node counts on which the decision depends.
@@ -58,9 +59,12 @@ class Gathering {
   // Starts a later gathering, which forms no world before `not_before`.
   void Begin(Instant not_before = Instant());
   // Until `until`, forms no world while a node has not answered
-  // (Nodes::unanswered). Call it when the reports that have come may be
-  // outdated.
-  void AwaitAnswers(Instant until) { answers_until_ = until; }
+  // (Nodes::unanswered), and does not end the job. Call it when the reports
+  // that have come may be outdated.
+  void AwaitAnswers(Instant now, Instant until) {
+    asked_ = now;
+    answers_until_ = until;
+  }
   bool AwaitsAnswers(Instant now) const { return now < answers_until_; }
   // Ends the gathering when a world has formed.
   void End() { first_ = false; }
@@ -81,8 +85,16 @@ class Gathering {
                        const PhaseClock& clock) const;
 
  private:
+  // Returns when a time limit that would expire at `limit` expires.
+  Instant Postponed(Instant limit, const PhaseClock& clock) const;
+  // Returns when the last call is over. Requires `enough_since_`. Reports of
+  // nodes that have joined may be unread when AwaitAnswers is called. So the
+  // last call then begins anew, but ends with the wait for answers.
+  Instant LastCallEnd(const JobSpec& spec) const;
+
   bool first_ = true;
   Instant not_before_;
+  Instant asked_;  // `now` and `until` of the last AwaitAnswers
   Instant answers_until_;
   // Time since which at least min_nodes nodes have been ready.
   std::optional<Instant> enough_since_;

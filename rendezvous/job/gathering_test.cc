@@ -55,7 +55,7 @@ TEST_F(GatheringTest, AFullWorldFormsAtOnce) {
 }
 
 TEST_F(GatheringTest, AnAwaitedAnswerDelaysTheWorld) {
-  gathering_.AwaitAnswers(At(3));
+  gathering_.AwaitAnswers(At(0), At(3));
   nodes_.unanswered = 1;
   EXPECT_EQ(DecideWith(4, 1), Decision::kWait);
   EXPECT_EQ(NextDeadline(1), At(3));
@@ -65,7 +65,7 @@ TEST_F(GatheringTest, AnAwaitedAnswerDelaysTheWorld) {
 
 TEST_F(GatheringTest,
        AnAwaitedAnswerThatDoesNotComeDelaysTheWorldForALimitedTime) {
-  gathering_.AwaitAnswers(At(3));
+  gathering_.AwaitAnswers(At(0), At(3));
   nodes_.unanswered = 1;
   EXPECT_EQ(DecideWith(4, 2), Decision::kWait);
   EXPECT_EQ(Decide(3), Decision::kForm);
@@ -76,11 +76,76 @@ TEST_F(GatheringTest, ANodeWhoseAnswerIsNotAwaitedDelaysNoWorld) {
   EXPECT_EQ(DecideWith(4, 1), Decision::kForm);
 }
 
-TEST_F(GatheringTest, AnAwaitedAnswerDelaysNoWorldAfterTheJoinTimeout) {
-  gathering_.AwaitAnswers(At(70));
+TEST_F(GatheringTest, AwaitedAnswersPostponeTheJoinTimeout) {
+  gathering_.AwaitAnswers(At(55), At(65));
+  nodes_.unanswered = 2;
+  EXPECT_EQ(DecideWith(0, 61), Decision::kWait);
+  EXPECT_EQ(NextDeadline(61), At(65));
+  EXPECT_EQ(gathering_.Limit(spec_, clock_), At(65));
+  EXPECT_EQ(Decide(65), Decision::kTimeOut);
+}
+
+TEST_F(GatheringTest, AwaitedAnswersPostponeTheRejoinTimeout) {
+  Restart();
+  EXPECT_EQ(DecideWith(1, 0), Decision::kWait);
+  gathering_.AwaitAnswers(At(15), At(25));
+  EXPECT_EQ(DecideWith(1, 24), Decision::kWait);
+  EXPECT_EQ(DecideWith(1, 25), Decision::kGiveUp);
+}
+
+TEST_F(GatheringTest, TheLastCallGoesOnWhileAnswersAreAwaited) {
+  EXPECT_EQ(DecideWith(2, 10), Decision::kWait);
+  gathering_.AwaitAnswers(At(11), At(13));
+  nodes_.unanswered = 2;
+  EXPECT_EQ(DecideWith(0, 11), Decision::kWait);
   nodes_.unanswered = 1;
-  EXPECT_EQ(DecideWith(2, 59), Decision::kWait);
-  EXPECT_EQ(Decide(60), Decision::kForm);
+  EXPECT_EQ(DecideWith(1, 12), Decision::kWait);
+  nodes_.unanswered = 0;
+  EXPECT_EQ(DecideWith(2, 12), Decision::kWait);
+  EXPECT_EQ(NextDeadline(12), At(13));
+  EXPECT_EQ(Decide(13), Decision::kWait);
+  EXPECT_EQ(NextDeadline(13), At(14));
+  EXPECT_EQ(Decide(14), Decision::kForm);
+}
+
+// Nodes may have joined unnoticed before the answers were asked for.
+TEST_F(GatheringTest, TheLastCallBeginsAnewWhenAnswersAreAskedFor) {
+  EXPECT_EQ(DecideWith(2, 0), Decision::kWait);
+  gathering_.AwaitAnswers(At(30), At(40));
+  EXPECT_EQ(DecideWith(2, 33), Decision::kWait);
+  EXPECT_EQ(NextDeadline(33), At(34));
+  EXPECT_EQ(Decide(34), Decision::kForm);
+}
+
+TEST_F(GatheringTest, ALastCallThatBeginsAnewEndsWithTheWaitForAnswers) {
+  spec_.last_call = seconds(20);
+  EXPECT_EQ(DecideWith(2, 0), Decision::kWait);
+  gathering_.AwaitAnswers(At(30), At(40));
+  EXPECT_EQ(DecideWith(2, 39), Decision::kWait);
+  EXPECT_EQ(Decide(40), Decision::kForm);
+}
+
+TEST_F(GatheringTest, TooFewAwaitedAnswersEndTheLastCall) {
+  spec_.last_call = seconds(10);
+  EXPECT_EQ(DecideWith(2, 10), Decision::kWait);
+  gathering_.AwaitAnswers(At(11), At(15));
+  nodes_.unanswered = 1;
+  EXPECT_EQ(DecideWith(0, 11), Decision::kWait);
+  nodes_.unanswered = 0;
+  EXPECT_EQ(DecideWith(2, 12), Decision::kWait);
+  EXPECT_EQ(Decide(21), Decision::kWait);
+  EXPECT_EQ(Decide(22), Decision::kForm);
+}
+
+TEST_F(GatheringTest, TheEndOfTheWaitForAnswersEndsTheLastCall) {
+  EXPECT_EQ(DecideWith(2, 10), Decision::kWait);
+  gathering_.AwaitAnswers(At(11), At(12));
+  nodes_.unanswered = 2;
+  EXPECT_EQ(DecideWith(0, 12), Decision::kWait);
+  nodes_.unanswered = 0;
+  EXPECT_EQ(DecideWith(2, 13), Decision::kWait);
+  EXPECT_EQ(Decide(16), Decision::kWait);
+  EXPECT_EQ(Decide(17), Decision::kForm);
 }
 
 TEST_F(GatheringTest, TheLastCallBeginsOnceEnoughAreReady) {

@@ -963,11 +963,15 @@ void Job::ForgiveSilence(Instant last_step, std::optional<Instant> due) {
   state_.blame.ForgiveStandstill(*due, state_.now);
   state_.clock.Postpone(state_.now, PhaseLimit(state_), state_.spec.lease());
   if (finished() || state_.now <= last_step + state_.spec.lease()) return;
-  state_.gathering.AwaitAnswers(state_.now + state_.spec.lease());
+  state_.gathering.AwaitAnswers(state_.now, state_.now + state_.spec.lease());
+  const uint64_t first_revision = outbox_.revision() + 1;
   for (auto& [id, node] : state_.nodes.nodes()) {
     if (node.going) continue;
-    const uint64_t revision = outbox_.Renew(node);
-    state_.nodes.Update(node, [&](Node& n) { n.must_have_seen = revision; });
+    state_.nodes.Update(node,
+                        [&](Node& n) { n.must_have_seen = first_revision; });
+  }
+  for (auto& [id, node] : state_.nodes.nodes()) {
+    if (!node.going) outbox_.Renew(node);
   }
 }
 

@@ -111,9 +111,9 @@ bool Job::ConcludeCheck() {
   }
   if (!undecided.empty()) {
     outbox_.Note("check", "",
-                 absl::StrCat("warning: some nodes take part although they "
-                              "could not be measured, because none of their "
-                              "partners is known to be good: ",
+                 absl::StrCat("warning: some nodes take part although it is "
+                              "not known whether they are good, because they "
+                              "were not measured with two good partners: ",
                               absl::StrJoin(undecided, "; ")));
   }
   return changed;

@@ -426,6 +426,33 @@ TEST_F(JobGatheringStandstillTest,
   EXPECT_EQ(job_.World(), (std::vector<std::string>{"a"}));
 }
 
+TEST_F(JobGatheringStandstillTest, EachDirectiveCountsTheNodesThatAreHere) {
+  job_.Join("a");
+  job_.Join("b");
+  StandStill();
+  EXPECT_EQ(job_.told("a").reason,
+            "2 of up to 3 nodes here, last call for more");
+}
+
+// The phase's time limit is postponed for the first suspension alone.
+TEST(JobGatheringStandstill, TheJoinTimeoutWaitsForTheAnswersToEachOne) {
+  JobSpec spec = QuickSpec(2, 3);
+  spec.last_call = spec.join_timeout;
+  JobFixture job(spec);
+  job.Join("a");
+  job.Join("b");
+  job.Wait(spec.join_timeout - seconds(2));
+  for (int i = 0; i < 2; ++i) {
+    job.StandStill(spec.lease() + seconds(1));
+    job.Step(TimePassed());
+    ASSERT_EQ(job.phase(), JobPhase::kGathering) << job.told("a").reason;
+    job.Report("a");
+    job.Report("b");
+  }
+  job.Wait(spec.lease());
+  EXPECT_EQ(job.World(), (std::vector<std::string>{"a", "b"}));
+}
+
 TEST_F(JobGatheringStandstillTest, AShortOneDelaysNoWorld) {
   job_.Join("a");
   job_.StandStill(Spec().lease());

@@ -129,18 +129,16 @@ std::map<std::string, NetworkCheck::Standing> NetworkCheck::Standings(
   for (const auto& [id, subject] : subjects_) {
     Standing& standing = standings[id];
     if (standing != Standing::kUndecided) continue;
-    int measured = 0;
-    bool has_good_partner = false;
+    int with_good_partner = 0;
     for (const size_t i : subject.pairings) {
       const Pairing& pairing = pairings_[i];
       if (!pairing.is_over) continue;
       const std::string& other =
           pairing.server == id ? pairing.client : pairing.server;
-      ++measured;
-      has_good_partner |= standings[other] == Standing::kGood;
+      with_good_partner += standings[other] == Standing::kGood ? 1 : 0;
     }
     // One measurement may have been disturbed by something that is over.
-    if (IsSilent(id, subject) || (measured > 1 && has_good_partner)) {
+    if (IsSilent(id, subject) || with_good_partner > 1) {
       standing = Standing::kBad;
     }
   }

@@ -188,6 +188,23 @@ TEST(NetworkCheck, OneDisturbedMeasurementBlamesNobody) {
   EXPECT_THAT(failed_once.Grades(), IsEmpty());
 }
 
+// "ag" meets a bad node first. Its next measurement, with a good node, is
+// disturbed.
+TEST(NetworkCheck, OneDisturbedMeasurementAfterABadPartnerBlamesNobody) {
+  Runner run(8);
+  int measured = 0;
+  run.Run([&](const std::string& node, const std::string& partner) {
+    PairMeasurement answer = Good();
+    const bool is_bad = node == "ah" || partner == "ah";
+    const bool met = node == "ag" || partner == "ag";
+    if (is_bad || (met && measured++ < 2)) answer.bytes_per_s = kRate / 10;
+    return answer;
+  });
+  EXPECT_THAT(run.Grades(), ElementsAre(testing::Pair("ah", Grade::kSlow)));
+  EXPECT_EQ(measured, 4);  // two answers to each of two measurements
+  EXPECT_EQ(run.check().rounds(), 3);
+}
+
 TEST(NetworkCheck, TwoMeasurementsBlameTheNodeWithoutAPartnerInRoundOne) {
   Runner run(5);
   run.Run(Slow({"ae"}));

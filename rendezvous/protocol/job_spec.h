@@ -138,9 +138,11 @@ struct JobSpec {
   Duration lease() const { return keep_alive_interval * keep_alive_misses; }
 
   // How long after a report a node obeys an order to begin a round that answers
-  // this report. Longer than the interval between two reports.
+  // this report. At most a lease: after a lease the coordinator may have begun
+  // another world without the node.
   Duration order_life() const {
-    return std::max<Duration>(2 * keep_alive_interval, std::chrono::seconds(3));
+    return std::min(lease(), std::max<Duration>(2 * keep_alive_interval,
+                                                std::chrono::seconds(3)));
   }
 
   // Whether a restarted agent may vote for a coordinator, although it does not

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 namespace muster::rendezvous {
 namespace {
 
@@ -10,6 +12,17 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 TEST(JobSpec, DefaultsAreValid) { EXPECT_TRUE(JobSpec().Validate().ok()); }
+
+TEST(JobSpec, AnOrderLivesForTwoReportsButNotLongerThanALease) {
+  using std::chrono::seconds;
+  JobSpec spec;
+  spec.keep_alive_interval = seconds(2);
+  EXPECT_EQ(spec.order_life(), seconds(4));
+  spec.keep_alive_interval = seconds(1);
+  EXPECT_EQ(spec.order_life(), seconds(3));
+  spec.keep_alive_misses = 2;
+  EXPECT_EQ(spec.order_life(), seconds(2));
+}
 
 TEST(JobSpec, NamesTheFieldThatIsWrong) {
   JobSpec spec;
