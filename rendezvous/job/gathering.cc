@@ -25,8 +25,7 @@ Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
                                       const Nodes& nodes,
                                       const PhaseClock& clock) {
   const bool awaits_answers = nodes.unanswered > 0 && AwaitsAnswers(now);
-  const bool enough = nodes.ready >= spec.min_nodes;
-  if (enough) {
+  if (nodes.ready >= spec.min_nodes) {
     enough_since_ = enough_since_.value_or(now);
   } else if (!awaits_answers ||
              nodes.ready + nodes.unanswered < spec.min_nodes) {
@@ -40,7 +39,7 @@ Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
   const bool timed_out =
       now >= Postponed(clock.since + spec.join_timeout, clock);
   bool form = nodes.ready >= spec.max_nodes;
-  if (enough) {
+  if (enough_since_.has_value()) {
     if (timed_out) {
       form = true;
     } else if (nodes.being_checked > 0) {

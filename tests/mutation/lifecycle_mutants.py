@@ -16,8 +16,6 @@ ALL = [Mutant(*mutant) for mutant in (
      'do directive_', DROP),
     ('an order that was delayed is asked for late', _LIFECYCLE,
      'Lifecycle::AskAgain', 'do changed_', DROP),
-    ('reports are kept for ever', _LIFECYCLE, 'Lifecycle::SendReport',
-     'while sent_', FALSE),
     ('each report makes an order fresh', _LIFECYCLE, 'Lifecycle::IsFresh',
      'return sequence #2', without('sequence')),
     ('each sent report is new', _LIFECYCLE, 'Lifecycle::IsFresh',
