@@ -172,6 +172,7 @@ absl::StatusOr<OwnCoordinator> StartCoordinator(
     return OwnCoordinator{*std::move(hosted), OwnCoordinator::Role::kHost};
   }
   hosting.takeover->kind = Kind::kSuccessor;
+  hosting.state_dir.clear();  // only the hosting process uses it
   return OwnCoordinator{StandBy(choice, node, std::move(hosting), voice),
                         OwnCoordinator::Role::kStandby};
 }
@@ -254,13 +255,17 @@ int RunCommand(const std::string& name, const RunOptions& options,
     if (!options.log_dir.empty()) {
       PointLatestAtHosted(plan->agent.logs, here->run_tag());
     }
-    if (here->recorded_verdict()) {
+    if (here->recorded_verdict() && !plan->coordinator.is_taken_over) {
       return TellRecordedVerdict(*here->recorded_verdict(), options, *here,
                                  voice);
     }
   }
 
   agent::AgentOptions agent = std::move(plan->agent);
+  // Another node may coordinate the job now. So the agent asks for the verdict.
+  if (own->hosts() && here->recorded_verdict()) {
+    agent.policy.never_ran_exit_code = 0;
+  }
   // If another `launch` started this agent, that `launch` reads the agent's
   // output. It may stop reading while its own console is full. The agent then
   // waits for a long time before it drops output.

@@ -384,9 +384,9 @@ constexpr Flag kFlags[] = {
      .value = "WHEN",
      .default_text = "auto",
      .group = FlagGroup::kCluster,
-     .help = "In a job of 3 nodes or more without --state-dir: when another "
-             "launch takes over from the one that hosts the coordinator, once "
-             "that is lost. majority: after more than half of the nodes of the "
+     .help = "In a job of 3 nodes or more: when another launch takes over from "
+             "the one that hosts the coordinator, once that is lost. majority: "
+             "after more than half of the nodes of the "
              "newest round have come to it. auto: also after as many nodes as "
              "--nnodes needs, if two such groups cannot exist. never: the "
              "nodes wait for the coordinator.",
@@ -402,9 +402,13 @@ constexpr Flag kFlags[] = {
              "coordinator is lost or its launch is killed, the same command, "
              "given again, goes on with the job: round numbers, restart "
              "budget, drains, log folder and verdict as before, and other "
-             "nodes wait for it for --coordinator-timeout. On a shared file "
-             "system, so that a requeued first node goes on wherever it runs. "
-             "One folder for each job; only the hosting launch uses it.",
+             "nodes wait for it for --coordinator-timeout. If another node "
+             "can take over (--takeover), the nodes go on by themselves, and "
+             "the folder serves a job whose nodes are all started again: "
+             "round numbers, restart budget, log folder and verdict as "
+             "before. On a shared file system, so that a requeued first node "
+             "goes on wherever it runs. One folder for each job; only the "
+             "hosting launch uses it.",
      .completions = "<directory>",
      .user = FlagUser::kLaunchOnly,
      .read = [](Text t,

@@ -232,7 +232,7 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
 }
 
 bool IsTakenOver(const RunOptions& options) {
-  return options.spec.max_nodes >= 3 && options.state_dir.empty() &&
+  return options.spec.max_nodes >= 3 &&
          options.spec.takeover != rendezvous::Takeover::kNever;
 }
 

@@ -41,6 +41,7 @@ void FollowingLink::Open(LinkEvents events) {
               own_->Follow(Standby::Leader{.endpoint = connected_to_,
                                            .epoch = directive.epoch});
             }
+            if (directive.kind == DirectiveKind::kFinished) own_->OnVerdict();
             events_.on_directive(std::move(directive));
           },
       .on_disconnected =

@@ -65,13 +65,18 @@ void Adoption::ForgiveStandstill(Instant now, Duration lease) {
 }
 
 void Adoption::Hear(const Report& report) {
-  reports_[report.node.node_id] = report;
+  collected_.gone.erase(report.node.node_id);
+  collected_.come[report.node.node_id] = report;
+}
+
+void Adoption::Forget(const std::string& node_id) {
+  collected_.gone.insert(collected_.come.extract(node_id));
 }
 
 bool Adoption::Holds(const std::string& node_id) const {
   if (!pending()) return false;
-  const auto found = reports_.find(node_id);
-  return found != reports_.end() && found->second.place.has_value() &&
+  const auto found = collected_.come.find(node_id);
+  return found != collected_.come.end() && found->second.place.has_value() &&
          found->second.phase != NodePhase::kIdle;
 }
 
@@ -82,7 +87,7 @@ Adoption::Decision Adoption::Decide(Instant now) const {
 }
 
 Adoption::Progress Adoption::progress() const {
-  const auto members = NewestWorld(reports_);
+  const auto members = NewestWorld(collected_.come);
   if (members.empty()) return {};
   const Place& place = *members.begin()->second->place;
   return {.round = place.round,
@@ -90,9 +95,9 @@ Adoption::Progress Adoption::progress() const {
           .come = static_cast<int>(members.size())};
 }
 
-Reports Adoption::End() {
+Adoption::Collected Adoption::End() {
   stage_ = Stage::kOver;
-  return std::exchange(reports_, {});
+  return std::exchange(collected_, {});
 }
 
 World WorldOf(const Reports& reports) {

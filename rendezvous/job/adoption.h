@@ -34,7 +34,8 @@ class Adoption {
 
   // Stores a node's report in place of the node's earlier report. O(log n).
   void Hear(const Report& report);
-  void Forget(const std::string& node_id) { reports_.erase(node_id); }
+  // Removes the node, which is lost or has left, from the nodes that have come.
+  void Forget(const std::string& node_id);
   // Whether the node runs processes of a round that this coordinator may still
   // adopt.
   bool Holds(const std::string& node_id) const;
@@ -42,8 +43,14 @@ class Adoption {
   // Returns the decision for the reports so far. O(n), n: the number of
   // reports.
   Decision Decide(Instant now) const;
-  // Ends the collection, and returns the reports by node id.
-  std::map<std::string, Report> End();
+  // Ends the collection, and returns the reports by node id: those of the nodes
+  // that have come, and those of the nodes that have come and gone. Round and
+  // electorate of the latter may be known to no other node here.
+  struct Collected {
+    std::map<std::string, Report> come;
+    std::map<std::string, Report> gone;
+  };
+  Collected End();
 
   // The newest round in the reports, the number of nodes in that round's world,
   // and how many of them have reported. All 0 if there are no reports.
@@ -60,7 +67,7 @@ class Adoption {
   Stage stage_ = Stage::kNotBegun;
   Instant deadline_;
   bool forgiven_ = false;
-  std::map<std::string, Report> reports_;  // newest reports by node id
+  Collected collected_;
 };
 
 // Whether two places belong to one world of one round.

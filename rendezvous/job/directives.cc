@@ -91,6 +91,10 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
                         progress.round, ": ", progress.come, " of ",
                         progress.world, " have come");
   }
+  if (state.recalled.has_value()) {
+    return "the job had ended when its coordinator was killed; its verdict "
+           "follows";
+  }
   const Electors* const lacking = LackingWorld(state, Among::kReady);
   if (lacking != nullptr && nodes.ready() >= spec.min_nodes) {
     return absl::StrCat("round ", lacking->world.round,

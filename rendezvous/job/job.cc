@@ -52,6 +52,26 @@ Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
 
 Job::Job(JobState state) : state_(std::move(state)), outbox_(&state_) {}
 
+void Job::Recall(const JobRecord& record, Duration elapsed) {
+  MUSTER_CHECK(state_.round == 0 && state_.nodes.size() == 0) << "too late";
+  state_.claimed_round = std::max(record.round, record.claimed_round);
+  state_.restarts_used =
+      std::min(record.restarts_used, state_.spec.max_restarts);
+  state_.backoff = RestartBackoff(record.failures_in_row);
+  state_.born = state_.now - record.age - elapsed;
+  state_.nodes.Remember(record.past);
+  state_.ledger = JobLedger(record.time);
+  state_.reached_step = record.world.reached_step;
+  state_.recalled = record.verdict;
+  if (record.phase == JobPhase::kStopping) {
+    state_.recalled = record.stopping.consequence.verdict();
+    if (state_.recalled.has_value()) {
+      Stamp(*state_.recalled);
+      record.failures.Tell(*state_.recalled);
+    }
+  }
+}
+
 JobStep Job::Step(Instant now, const JobEvent& event) {
   MUSTER_CHECK(now >= state_.now) << "time runs backwards";
   const std::optional<Instant> due = NextDeadline();
@@ -121,12 +141,10 @@ void Job::On(const ReportArrived& event) {
   const Report& report = event.report;
   const bool is_hosted = !state_.own_endpoint.empty();
   const bool is_founding = IsFounding(state_.epoch) && state_.round == 0;
-  const bool knows_world =
-      report.place.has_value() || report.electorate.nodes > 0;
   // Whether the node may have waited for the first round before this
   // coordinator was restarted.
-  const bool has_waited =
-      is_founding && !knows_world && IsFounding(report.promised_epoch + 1);
+  const bool has_waited = is_founding && !report.knows_round() &&
+                          IsFounding(report.promised_epoch + 1);
   if (report.promised_epoch > state_.epoch && (!is_hosted || has_waited)) {
     // Take a higher epoch, since nodes obey no lower one. The promised epoch
     // may be higher because an earlier coordinator's clock was ahead, or

@@ -68,6 +68,17 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
+  // Takes from the record of an earlier coordinator what no node knows any
+  // more: the numbers of rounds and of used restarts, the job's age and times,
+  // and the verdict. Call it before the first step, for a job that begins with
+  // nodes that know no round. `elapsed`: as for StateOf. The record must have
+  // passed CheckRecord.
+  //
+  // If the record has a verdict, the job begins no round. It ends with this
+  // verdict after the last call, unless another coordinator deposes this one
+  // before.
+  void Recall(const JobRecord& record, Duration elapsed);
+
   // Applies one event. `now` must not decrease. Reports must have passed
   // Unsound (admission.h).
   JobStep Step(Instant now, const JobEvent& event);
@@ -193,7 +204,7 @@ class Job {
   void AdoptRound(const std::map<std::string, Report>& reports);
   // Makes the nodes of the newest world in the reports the electors. That world
   // is not adopted, but it may still run under another coordinator.
-  void KeepElectors(const std::map<std::string, Report>& reports);
+  void KeepElectors(const Adoption::Collected& collected);
   // Records that this elector's agent has left for good and will not vote for a
   // coordinator any more.
   void CountAsGone(Node& node);
@@ -273,6 +284,8 @@ class Job {
   void Cancel(const std::string& why, const CancelWish& wish);
   void Preempt(const Node& by, const PreemptionNotice& notice);
   void Finish(Verdict verdict);
+  // Adds the job's totals to the verdict.
+  void Stamp(Verdict& verdict) const;
   // Sends each member its current directive.
   void TellMembers();
 

@@ -50,6 +50,11 @@ class JobFixture {
   // job's record. All streams are broken; the agents must reconnect.
   void ReplaceCoordinator(Duration away = Duration::zero());
 
+  // Makes the job, which has had no event yet, recall the record (Job::Recall).
+  void Recall(const JobRecord& record) {
+    job_->Recall(record, Duration::zero());
+  }
+
   // Like ReplaceCoordinator, but the new coordinator has no record of the job.
   void ReplaceCoordinatorAndRecord(Duration away = Duration::zero());
 

@@ -85,11 +85,14 @@ void Job::ConsiderAdoption() {
   const bool all_are_here = AllAreHere(state_);
   if (decision == Adoption::Decision::kWait && !all_are_here) return;
   const Adoption::Progress progress = state_.adoption.progress();
-  const std::map<std::string, Report> reports = state_.adoption.End();
+  const Adoption::Collected collected = state_.adoption.End();
+  const std::map<std::string, Report>& reports = collected.come;
   ++state_.changes;
   outbox_.Reword();
-  const std::string come =
-      absl::StrCat(progress.come, " of its ", Counted(progress.world, "node"));
+  const std::string come = progress.world == 0
+                               ? "none of its nodes"
+                               : absl::StrCat(progress.come, " of its ",
+                                              Counted(progress.world, "node"));
   if (decision == Adoption::Decision::kAdopt) {
     outbox_.Note("adopt", "",
                  absl::StrCat("round ", progress.round, " goes on: ", come,
@@ -98,11 +101,13 @@ void Job::ConsiderAdoption() {
                               "known"));
     AdoptRound(reports);
   } else {
-    KeepElectors(reports);
+    KeepElectors(collected);
     outbox_.Note(
         "adopt", "",
         absl::StrCat(
-            "round ", progress.round, " is given up: only ", come,
+            progress.world == 0 ? "an earlier round"
+                                : absl::StrCat("round ", progress.round),
+            " is given up: only ", come,
             all_are_here
                 ? absl::StrCat(" are among the ", state_.nodes.size(),
                                " nodes here")
@@ -220,20 +225,17 @@ void Job::LoseHost() {
   }
 }
 
-void Job::KeepElectors(const std::map<std::string, Report>& reports) {
+void Job::KeepElectors(const Adoption::Collected& collected) {
   if (state_.own_endpoint.empty()) return;
   std::vector<const Report*> all;
-  all.reserve(reports.size());
-  int here = 0;
-  for (const auto& [id, report] : reports) {
+  all.reserve(collected.come.size() + collected.gone.size());
+  for (const auto& [id, report] : collected.come) {
     all.push_back(&report);
-    here += IsKnownSpare(report) ? 0 : 1;
+    if (!IsKnownSpare(report)) state_.no_spares.insert(id);
   }
+  for (const auto& [id, report] : collected.gone) all.push_back(&report);
   const std::vector<Constituency> constituencies = ConstituenciesOf(all, all);
-  if (constituencies.empty() ||
-      OthersAreTooFew(state_.spec, here, constituencies)) {
-    return;
-  }
+  if (constituencies.empty()) return;
   Electors& electors = state_.electors;
   electors = {.world = constituencies.back().world,
               .nodes = constituencies.back().nodes};
@@ -274,6 +276,7 @@ void Job::CountAsGone(Node& node) {
 
 void Job::Elect() {
   state_.unsettled.clear();
+  state_.no_spares.clear();
   Electors& electors = state_.electors;
   electors = {.world = {.epoch = state_.world.epoch, .round = state_.round},
               .nodes = state_.world.size()};
@@ -347,6 +350,12 @@ void Job::ConsiderGathering() {
     if (state_.phase != JobPhase::kGathering || state_.adoption.pending()) {
       return;
     }
+  }
+  if (state_.recalled.has_value()) {
+    if (state_.now >= state_.clock.since + state_.spec.last_call) {
+      Finish(*state_.recalled);
+    }
+    return;
   }
   if (state_.check.has_value()) state_.check->EndRoundIfDue(state_.now);
   WaiveFaults();
@@ -981,18 +990,17 @@ Duration Job::DelayOfNextRound() {
 
 void Job::Finish(Verdict verdict) {
   ++state_.changes;
-  if (verdict.outcome == Outcome::kFailed) CountIncident();
-  verdict.time = state_.ledger.Read(state_.round);
+  if (state_.recalled.has_value()) {
+    verdict = *state_.recalled;
+  } else {
+    if (verdict.outcome == Outcome::kFailed) CountIncident();
+    Stamp(verdict);
+    if (verdict.outcome != Outcome::kSucceeded) {
+      state_.blame.failures().Tell(verdict);
+    }
+  }
   state_.Enter(JobPhase::kFinished);
   state_.why = verdict.reason;
-  verdict.restarts_used = state_.restarts_used;
-  verdict.max_restarts = state_.spec.max_restarts;
-  // A restarted coordinator may not have formed a round itself.
-  verdict.rounds = state_.round > 0 ? state_.round : state_.claimed_round;
-  verdict.lasted = state_.now - state_.born;
-  if (verdict.outcome != Outcome::kSucceeded) {
-    state_.blame.failures().Tell(verdict);
-  }
   state_.verdict = std::move(verdict);
   state_.speaker = ChooseSpeaker(state_);
   outbox_.Note("finish", "", state_.why);
@@ -1000,6 +1008,15 @@ void Job::Finish(Verdict verdict) {
   for (const auto& [stream, successor] : state_.successors) {
     outbox_.TellStream(stream, DirectiveKind::kFinished, state_.why);
   }
+}
+
+void Job::Stamp(Verdict& verdict) const {
+  verdict.time = state_.ledger.Read(state_.round);
+  verdict.restarts_used = state_.restarts_used;
+  verdict.max_restarts = state_.spec.max_restarts;
+  // A restarted coordinator may not have formed a round itself.
+  verdict.rounds = state_.round > 0 ? state_.round : state_.claimed_round;
+  verdict.lasted = state_.now - state_.born;
 }
 
 void Job::TellMembers() {

@@ -81,6 +81,10 @@ JobRecord RecordOf(const JobState& state) {
         std::max(state.preemption->deadline - state.now, Duration::zero());
   }
   record.verdict = state.verdict;
+  if (state.recalled.has_value() && !state.finished()) {
+    record.phase = JobPhase::kFinished;
+    record.verdict = state.recalled;
+  }
   record.world = state.world;
   record.world.began = Instant();
   record.world.unstarted = record.world.unstopped = record.world.unknown = 0;

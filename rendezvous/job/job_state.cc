@@ -147,9 +147,11 @@ bool OthersAreTooFew(const JobState& state,
   }
   // Other nodes may be spares, which run besides the max_nodes nodes.
   const auto known = std::ranges::count_if(here, [&](const Node* node) {
-    return std::ranges::any_of(worlds, [&](const Electors* world) {
-      return world->known.contains(node->identity.node_id);
-    });
+    const std::string& id = node->identity.node_id;
+    return state.no_spares.contains(id) ||
+           std::ranges::any_of(worlds, [&](const Electors* world) {
+             return world->known.contains(id);
+           });
   });
   return OthersAreTooFew(state.spec, static_cast<int>(known), constituencies);
 }
@@ -312,6 +314,9 @@ std::optional<Instant> PhaseDeadline(const JobState& state) {
     case JobPhase::kGathering:
       if (state.awaits_judgement) return state.now;
       if (state.adoption.pending()) return deadline;
+      if (state.recalled.has_value()) {
+        return state.clock.since + state.spec.last_call;
+      }
       deadline =
           state.gathering.NextDeadline(state.now, state.spec, state.clock);
       if (state.check.has_value()) {

@@ -84,6 +84,10 @@ struct JobState {
   // successor, too. While there are no electors, worlds that are known not to
   // have begun are kept as well, but only one for each set of nodes.
   std::vector<Electors> unsettled;
+  // The nodes that were here when the electors' world was not adopted, without
+  // the known spares (IsKnownSpare). With Takeover::kAuto, they and the nodes
+  // elsewhere are at most max_nodes.
+  std::set<std::string> no_spares;
   // Directive::standbys for the newest world. The next field:
   // Directive::host_rank.
   std::vector<std::string> standbys;
@@ -152,6 +156,9 @@ struct JobState {
   // begins.
   uint64_t newest_signal = 0;
   int restarts_used = 0;
+  // The verdict in the record of an earlier coordinator (Job::Recall). The job
+  // ends with it, unless another coordinator deposes this one before.
+  std::optional<Verdict> recalled;
   // Counts the changes of the state that a new coordinator could not learn from
   // the nodes' reports. Whenever this number has changed, a new JobRecord must
   // be written.

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "rendezvous/job/job_fixture.h"
+#include "rendezvous/job/job_record.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -390,6 +391,108 @@ TEST(JobTakeoverTest, ACoordinatorThatBeginsTheJobAgainYieldsToItsNodes) {
   EXPECT_TRUE(again.last_step().deposed);
 }
 
+TEST(JobRecallTest, ANewJobRecallsWhatNoNodeKnows) {
+  JobSpec spec = QuickSpec(2, 3);
+  spec.max_restarts = 5;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c"});
+  job.Fails("b", ExitedWith(1, 1));
+  job.AllStop();
+  ASSERT_EQ(job.round(), 2);
+  const JobRecord record = job.job().Record();
+  Job again("job", 9, spec, job.now(), "tag", "a");
+  again.Recall(record, seconds(30));
+  const JobStatus status = again.Status(job.now());
+  EXPECT_EQ(status.restarts_used, 1);
+  EXPECT_EQ(status.age, job.status().age + seconds(30));
+  EXPECT_EQ(status.round, 0);
+  EXPECT_EQ(again.Record().claimed_round, 2);
+  EXPECT_EQ(again.Record().failures_in_row, record.failures_in_row);
+  EXPECT_EQ(again.Record().time.total_s(), record.time.total_s());
+}
+
+TEST(JobRecallTest, TheNextRoundHasANumberThatNoRoundHad) {
+  JobFixture job = RunningJob(2, 2);
+  const JobRecord record = job.job().Record();
+  JobFixture again = JobFixture::HostedBy("a", QuickSpec(2, 2));
+  again.Recall(record);
+  again.StartAll({"a", "b"});
+  EXPECT_EQ(again.round(), record.round + 1);
+}
+
+TEST(JobRecallTest, ARecalledJobYieldsToItsNodes) {
+  JobFixture job = RunningJob(2, 3);
+  JobFixture again = JobFixture::HostedBy("a", QuickSpec(2, 3));
+  again.Recall(job.job().Record());
+  again.Join("a");
+  again.Create("b").report.place = job.told("b").place;
+  again.Join("b");
+  EXPECT_TRUE(again.last_step().deposed);
+}
+
+// The job has ended. Its verdict was recorded, but perhaps not told.
+class JobRecallVerdictTest : public ::testing::Test {
+ protected:
+  JobRecallVerdictTest() {
+    JobFixture ended = RunningJob(2, 2);
+    for (const char* name : {"a", "b"}) ended.Succeeds(name);
+    for (const char* name : {"a", "b"}) ended.Report(name);
+    record_ = ended.job().Record();
+    job_.Recall(record_);
+    job_.Join("a");
+  }
+
+  JobRecord record_;
+  JobFixture job_ = JobFixture::HostedBy("a", QuickSpec(2, 2));
+};
+
+TEST_F(JobRecallVerdictTest, TheVerdictIsToldAfterTheLastCall) {
+  EXPECT_THAT(job_.told("a").reason, HasSubstr("the job had ended"));
+  job_.Join("b");
+  job_.Wait(QuickSpec(2, 2).last_call - milliseconds(1));
+  EXPECT_EQ(job_.phase(), JobPhase::kGathering);
+  job_.Wait(milliseconds(1));
+  EXPECT_EQ(job_.kind("b"), DirectiveKind::kFinished);
+  const Verdict& verdict = job_.told("a").verdict;
+  EXPECT_EQ(job_.kind("a"), DirectiveKind::kFinished);
+  EXPECT_EQ(record_.verdict->rounds, 1);
+  EXPECT_EQ(verdict.outcome, Outcome::kSucceeded);
+  EXPECT_EQ(verdict.rounds, record_.round);
+  EXPECT_EQ(verdict.lasted, record_.verdict->lasted);
+}
+
+TEST_F(JobRecallVerdictTest, ACancellationDoesNotChangeTheVerdict) {
+  job_.Step(CancelAsked{"enough"});
+  job_.Wait(QuickSpec(2, 2).last_call);
+  EXPECT_EQ(job_.told("a").verdict.outcome, Outcome::kSucceeded);
+}
+
+// The coordinator was killed while the last round was being stopped.
+TEST(JobRecallTest, TheVerdictOfAStopIsRecalled) {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.max_restarts = 0;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b"});
+  job.Fails("b", ExitedWith(2, 3));
+  ASSERT_EQ(job.phase(), JobPhase::kStopping);
+  JobFixture again = JobFixture::HostedBy("a", spec);
+  again.Recall(job.job().Record());
+  again.Join("a");
+  again.Wait(spec.last_call);
+  const Verdict& verdict = again.told("a").verdict;
+  EXPECT_EQ(verdict.outcome, Outcome::kFailed);
+  EXPECT_EQ(verdict.exit_code, 3);
+  EXPECT_EQ(verdict.rounds, 1);
+  ASSERT_TRUE(verdict.cause.has_value());
+  EXPECT_EQ(verdict.cause->rank, 2);
+}
+
+TEST_F(JobRecallVerdictTest, ItsRecordHasTheVerdict) {
+  const JobRecord record = job_.job().Record();
+  EXPECT_TRUE(CheckRecord(record).ok());
+  EXPECT_EQ(record.verdict->outcome, Outcome::kSucceeded);
+}
+
 TEST(JobTakeoverTest, ANodeThatWaitedForTheFirstRoundDeposesNobody) {
   for (const bool knows_world : {false, true}) {
     JobFixture job = JobFixture::HostedBy("a", QuickSpec(2, 2));
@@ -718,6 +821,46 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
       EXPECT_TRUE(job.job().MayAsk());
     }
   }
+}
+
+// While three nodes are here, at most two are elsewhere, too few for a round.
+TEST(JobTakeoverTest, NodesThatGoElsewhereMayBeginARoundThere) {
+  for (const bool leave : {false, true}) {
+    JobSpec spec = QuickSpec(2, 5);
+    spec.takeover = Takeover::kAuto;
+    spec.min_nodes = 3;
+    JobFixture job = JobFixture::HostedBy("a", spec);
+    for (const char* name : {"a", "b", "c", "d"}) job.Join(name);
+    job.Wait(spec.last_call);
+    for (const char* name : {"a", "b", "c", "d"}) job.Runs(name);
+    job.TakeOver("e");
+    job.Reconnect("b");
+    for (const char* name : {"e", "f", "g"}) job.Join(name);
+    job.Stopping("b");
+    job.Idle("b");
+    job.Wait(seconds(6));
+    ASSERT_THAT(job.Decided("adopt"), HasSubstr("is given up"));
+    ASSERT_EQ(job.phase(), JobPhase::kGathering);
+    if (leave) job.Lose("b");
+    job.Wait(seconds(5));
+    EXPECT_EQ(job.phase() == JobPhase::kRunning, !leave);
+  }
+}
+
+// The only node that knows the round is lost before the round is given up.
+TEST(JobTakeoverTest, ARoundThatOnlyALostNodeKnewElectsNevertheless) {
+  JobSpec spec = QuickSpec(1, 3);
+  spec.takeover = Takeover::kMajority;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c"});
+  job.TakeOver("d");
+  job.Reconnect("b");
+  job.Join("d");
+  job.Lose("b");
+  job.Wait(seconds(20));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_EQ(job.round(), 0);
+  EXPECT_TRUE(job.job().MayAsk());
 }
 
 TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfAllNodesAreHere) {

@@ -214,6 +214,9 @@ struct Report {
   // that measure them.
   std::vector<RankTimes> times;
   NodeTime time;
+
+  // Whether the node knows a round that a coordinator has begun.
+  bool knows_round() const { return place.has_value() || electorate.nodes > 0; }
 };
 
 inline constexpr int kMaxSignalNotices = 8;

@@ -85,8 +85,9 @@ uint64_t DrawEpoch() {
 }
 
 // Returns the first epoch of this run. Two runs of a coordinator must have
-// different epochs: the journal numbers its runs; without a journal, the epoch
-// comes from the wall clock.
+// different epochs: the journal numbers its runs. Without a journal, or if
+// coordinators of other nodes may take over, the epoch comes from the wall
+// clock.
 uint64_t FirstEpoch(const Journal* journal) {
   return journal != nullptr ? journal->epoch() << kJobBits : DrawEpoch();
 }
@@ -121,13 +122,14 @@ class Coordinator::Impl {
                       return std::chrono::duration_cast<Duration>(
                           std::chrono::system_clock::now().time_since_epoch());
                     }}),
-        next_epoch_(FirstEpoch(options_.journal.get())) {
+        next_epoch_(FirstEpoch(
+            options_.takeover.has_value() ? nullptr : options_.journal.get())) {
+    if (options_.takeover.has_value()) {
+      StandBy(options_.takeover->kind);
+      return;
+    }
     for (const KeptJob& kept : options_.kept) Continue(kept);
     options_.kept.clear();
-    if (options_.takeover.has_value()) {
-      MUSTER_CHECK(options_.journal == nullptr) << "a journal and a takeover";
-      StandBy(options_.takeover->kind);
-    }
   }
 
   ~Impl() {
@@ -333,6 +335,12 @@ class Coordinator::Impl {
                         leader->endpoint == options_.takeover->own_endpoint;
     followed_ = is_own ? std::nullopt : std::move(leader);
     if (standby_ != nullptr) standby_->Follow(followed_);
+  }
+
+  void OnVerdict() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (standby_ == nullptr || options_.journal == nullptr) return;
+    options_.journal->Remove(options_.only_run_id);
   }
 
   absl::Status Told(const std::string& run_id, uint64_t epoch,
@@ -571,6 +579,12 @@ class Coordinator::Impl {
     const std::shared_ptr<DrivenJob> job =
         NewJob(first.run_id, epoch, first.spec, run_tag, account);
     Add(job, account);
+    // The nodes' knowledge is newer than that of the record.
+    if (std::ranges::none_of(reports, [](const auto& one) {
+          return one.second.knows_round();
+        })) {
+      for (const KeptJob& kept : options_.kept) job->Recall(kept);
+    }
     DrivenJob::Reports replayed;
     for (const auto& [id, report] : elected->Replay()) {
       Stream& stream = streams_.at(id);
@@ -1097,6 +1111,8 @@ std::string Coordinator::own_endpoint() const { return impl_->own_endpoint(); }
 void Coordinator::Follow(std::optional<Standby::Leader> leader) {
   impl_->Follow(std::move(leader));
 }
+
+void Coordinator::OnVerdict() { impl_->OnVerdict(); }
 
 std::optional<Standby::Leader> Coordinator::Known(
     const std::string& run_id) const {

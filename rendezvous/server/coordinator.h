@@ -71,8 +71,10 @@ class Coordinator {
     // then `run_id` is `only_run_id`.
     std::function<void(const std::string& run_id, const Decision&)> on_decision;
     // Settings for a coordinator inside a `launch`, if other nodes of its only
-    // job may take over from it. The coordinator starts as a Standby. `journal`
-    // must be null, and `only_run_id` must be the job's run id.
+    // job may take over from it. The coordinator starts as a Standby.
+    // `only_run_id` must be the job's run id. The job does not continue from
+    // `kept`: if no node knows a round of it, the new job recalls what it must
+    // (Job::Recall).
     struct Takeover {
       Standby::Kind kind = Standby::Kind::kSuccessor;
       // HOST:PORT at which other processes reach this coordinator (see
@@ -185,6 +187,10 @@ class Coordinator {
   // Tells this coordinator to which coordinator this process's agent is
   // connected (perhaps to this one); nullopt: to none.
   void Follow(std::optional<Standby::Leader> leader);
+  // Tells this coordinator that this process's agent has received the job's
+  // verdict. If another process has coordinated the job, removes the job's
+  // record, so that the same command begins a new job.
+  void OnVerdict();
   // Handles an announcement of another coordinator of the job, which listens at
   // `endpoint`. NotFound: this coordinator has no such job.
   absl::Status Told(const std::string& run_id, uint64_t epoch,

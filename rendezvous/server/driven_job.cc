@@ -141,6 +141,16 @@ DrivenJob::DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
            surroundings_.own_endpoint),
       inquiries_(DrawInquiryId) {}
 
+namespace {
+
+// Returns the time since the record was written; the clock may have been set
+// back.
+Duration AgeOf(const KeptJob& kept) {
+  return std::max(UnixNow() - kept.written_at, Duration::zero());
+}
+
+}  // namespace
+
 DrivenJob::DrivenJob(const KeptJob& kept, uint64_t epoch,
                      Surroundings surroundings, Observer observer)
     : run_id_(kept.job.run_id),
@@ -149,8 +159,7 @@ DrivenJob::DrivenJob(const KeptJob& kept, uint64_t epoch,
       surroundings_(std::move(surroundings)),
       observer_(std::move(observer)),
       watchers_(observer_.on_decision, epoch),
-      job_(StateOf(kept.job, epoch, MonotonicNow(),
-                   std::max(UnixNow() - kept.written_at, Duration::zero()))),
+      job_(StateOf(kept.job, epoch, MonotonicNow(), AgeOf(kept))),
       inquiries_(DrawInquiryId),
       told_finished_(job_.finished()) {
   keys_.Restore(kept.job.round, kept.channel_key);
@@ -159,6 +168,11 @@ DrivenJob::DrivenJob(const KeptJob& kept, uint64_t epoch,
 void DrivenJob::Resume() {
   std::lock_guard<std::mutex> lock(mutex_);
   SetAlarm();
+}
+
+void DrivenJob::Recall(const KeptJob& kept) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  job_.Recall(kept.job, AgeOf(kept));
 }
 
 std::function<void()> DrivenJob::Begin(const Reports& reports) {
@@ -285,7 +299,7 @@ DrivenJob::News DrivenJob::StepLocked(const JobEvent& event,
     std::move(asked.deliveries.begin(), asked.deliveries.end(),
               std::back_inserter(news.deliveries));
   }
-  if (surroundings_.records != nullptr) {
+  if (surroundings_.records != nullptr && !deposed_) {
     Hold(news);
     Write();
   }
@@ -364,6 +378,15 @@ DrivenJob::News DrivenJob::NewsOf(JobStep step) {
     told_finished_ = news.has_finished = true;
   }
   deposed_ = news.is_deposed = step.deposed;
+  if (deposed_) {
+    // The nodes obey another coordinator. Orders that were held back are void.
+    for (std::vector<News>* const held : {&in_write_, &later_}) {
+      for (News& one : *held) {
+        one.deliveries.clear();
+        one.has_finished = false;
+      }
+    }
+  }
   return news;
 }
 
@@ -474,7 +497,8 @@ void DrivenJob::Hold(News& news) {
 }
 
 void DrivenJob::Write() {
-  if (written_ == changes_ || written_ != durable_) return;
+  // The successor of a deposed job may have written a newer record.
+  if (deposed_ || written_ == changes_ || written_ != durable_) return;
   KeptJob kept{.job = job_.Record(), .written_at = UnixNow(), .owner = owner_};
   if (encryption_ == Encryption::kWorkers && kept.job.round > 0) {
     kept.channel_key = keys_.KeyOf(kept.job.round);
@@ -506,7 +530,7 @@ void DrivenJob::AwaitWritten() {
   const Instant deadline = MonotonicNow() + surroundings_.max_write_wait;
   std::unique_lock<std::mutex> lock(mutex_);
   was_written_.wait_until(lock, ToSteady(deadline), [this, until = changes_] {
-    return durable_ >= until;
+    return durable_ >= until || deposed_;
   });
 }
 

@@ -148,6 +148,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
             Observer observer);
   // Sets the alarm for the first deadline of a continued job.
   void Resume();
+  // See Job::Recall; call it before the first report.
+  void Recall(const KeptJob& kept);
 
   const std::string& run_id() const { return run_id_; }
 

@@ -41,6 +41,9 @@ struct CoordinatorStepped {
   std::vector<rendezvous::Decision> decisions;
   std::vector<Sent> sent;
   std::optional<Instant> next_deadline;
+  // The newest round in the record that the job has recalled (Job::Recall); 0:
+  // none.
+  int recalled_round = 0;
   // whether the state after the step has been written to the journal
   bool is_recorded = false;
 };

@@ -66,6 +66,7 @@ void DrawTakeover(uint64_t seed, Plan& plan) {
   plan.partition = Level(random, 400, 20);
   plan.link_timeout = random.Between(seconds(1), seconds(6));
   plan.max_skew = random.Chance(500) ? seconds(10) : Duration::zero();
+  plan.host_journal = random.Chance(500);
 }
 
 // Makes the random numbers for the check by pairs independent of all others.
@@ -186,7 +187,8 @@ std::string Plan::Describe() const {
                                                              : "majority",
                 " kill ", kill_coordinator, " pause ", pause_coordinator,
                 " partition ", partition, " link ", ToSeconds(link_timeout),
-                " s, absent ", ToSeconds(coordinator_timeout), " s")
+                " s, absent ", ToSeconds(coordinator_timeout), " s",
+                host_journal ? ", a journal" : "")
           : "");
 }
 

@@ -54,6 +54,11 @@ const char* NameOf(rendezvous::DirectiveKind kind) {
   return "?";
 }
 
+// Returns the number of the newest round that the record knows.
+int LastRound(const rendezvous::JobRecord& record) {
+  return std::max(record.round, record.claimed_round);
+}
+
 }  // namespace
 
 std::string EndpointOf(int host) {
@@ -233,14 +238,18 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
   FollowEpoch();
   while (!step.faults.empty() && !step.deposed) Judge(step);
   const bool is_recorded = stage_->plan.journal && step.record_changed;
-  if (is_recorded) {
-    if (CrashesAt(Moment::kBeforeWrite)) return;
+  if (is_recorded && CrashesAt(Moment::kBeforeWrite)) return;
+  const bool host_records =
+      stage_->plan.host_journal && host_ == 0 && step.record_changed;
+  if ((is_recorded || host_records) && !step.deposed) {
     journal_ = Kept{job_->Record(), now};
   }
   CoordinatorStepped stepped;
   stepped.host = host_;
   stepped.epoch = stage_->memories.at(epoch_);
   stepped.status = job_->Status(now);
+  if (!step.deposed) CheckRecalled(stepped.status);
+  if (recalled_.has_value()) stepped.recalled_round = LastRound(*recalled_);
   stepped.decisions = step.decisions;
   stepped.next_deadline = job_->NextDeadline();
   stepped.is_recorded = is_recorded;
@@ -405,6 +414,7 @@ void SimCoordinator::StopJob() {
   stage_->WatchCoordinator(host_, [](Checker& c) { c.OnCoordinatorCrashed(); });
   stage_->coordinating.erase(epoch_);
   job_.reset();
+  recalled_.reset();
   last_reports_.clear();
   armed_.reset();
 }
@@ -514,6 +524,10 @@ void SimCoordinator::TakeOver(uint64_t epoch) {
                             epoch, " and ", reports.size(), " nodes"));
   ++stage_->census[stage_->newest_epoch == 0 ? "founded" : "elected"];
   StartJob(reports.begin()->second);
+  if (std::ranges::none_of(
+          reports, [](const auto& one) { return one.second.knows_round(); })) {
+    Recall();
+  }
   const uint64_t life = life_;
   const rendezvous::Job* const job = job_.get();
   for (const auto& [stream, report] : replayed) {
@@ -521,6 +535,48 @@ void SimCoordinator::TakeOver(uint64_t epoch) {
       Hear(stream, report);
     }
   }
+}
+
+void SimCoordinator::Recall() {
+  recalled_.reset();
+  if (!journal_.has_value()) return;
+  recalled_ = journal_->record;
+  if (const absl::Status sound = rendezvous::CheckRecord(*recalled_);
+      !sound.ok()) {
+    stage_->Fail(std::string(sound.message()));
+  }
+  job_->Recall(*recalled_, stage_->queue.now() - journal_->written_at);
+  const bool is_over = rendezvous::IsEnding(*recalled_);
+  stage_->Note(absl::StrCat("c", host_, " recalls round ",
+                            LastRound(*recalled_),
+                            is_over ? ", the last one" : ""));
+  ++stage_->census["recalled"];
+  if (is_over) ++stage_->census["verdict recalled"];
+}
+
+void SimCoordinator::CheckRecalled(const rendezvous::JobStatus& status) {
+  if (!recalled_.has_value()) return;
+  const std::optional<rendezvous::Verdict>& verdict = recalled_->verdict;
+  if (verdict.has_value()) {
+    if (status.round > 0) stage_->Fail("a job begins a round after its end");
+    if (status.verdict.has_value() &&
+        (status.verdict->outcome != verdict->outcome ||
+         status.verdict->exit_code != verdict->exit_code)) {
+      stage_->Fail("a recorded verdict has changed");
+    }
+  }
+  if (status.round > 0 && status.round <= LastRound(*recalled_)) {
+    stage_->Fail(absl::StrCat("round ", status.round, " begins after round ",
+                              LastRound(*recalled_)));
+  }
+  if (status.restarts_used < recalled_->restarts_used) {
+    stage_->Fail(absl::StrCat(status.restarts_used, " restarts used after ",
+                              recalled_->restarts_used));
+  }
+}
+
+void SimCoordinator::OnVerdict() {
+  if (standby_ != nullptr) journal_.reset();
 }
 
 bool SimCoordinator::Announces() const {
@@ -590,6 +646,7 @@ void SimCoordinator::CloseWhenDeserted(uint64_t life) {
     const bool is_done =
         job_ != nullptr && job_->finished() && !job_->OwesVerdict();
     if (agents_.empty() && (is_done || now >= attended_ + kAbandoned)) {
+      if (is_done) journal_.reset();
       Die(Network::Death::kProcess);
     } else {
       CloseWhenDeserted(life);

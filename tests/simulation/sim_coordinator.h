@@ -98,6 +98,8 @@ class SimCoordinator {
   // `tell` if this coordinator knows the answer.
   void Asked(const std::function<void(uint64_t epoch,
                                       const std::string& endpoint)>& tell);
+  // Called when the process's agent has received the job's verdict.
+  void OnVerdict();
   // Called when the process's agent has left. The coordinator continues while
   // other nodes need it.
   void AgentLeft();
@@ -111,6 +113,10 @@ class SimCoordinator {
   void Perform(const rendezvous::Standby::Step& step);
   void TakeOver(uint64_t epoch);
   void StartJob(const rendezvous::Report& report);
+  // Makes the new job recall what is recorded in the journal (Job::Recall).
+  void Recall();
+  // Fails the simulation if the job has forgotten what it has recalled.
+  void CheckRecalled(const rendezvous::JobStatus& status);
   void StopJob();
   // Counts a death of this coordinator during a check by pairs.
   void CountCheckCutShort();
@@ -144,6 +150,8 @@ class SimCoordinator {
     Instant written_at;
   };
   std::optional<Kept> journal_;  // nullopt: no journal, or no record yet
+  // the record that the job has recalled; nullopt: none
+  std::optional<rendezvous::JobRecord> recalled_;
   std::optional<Moment> crash_at_;
   std::function<void()> crashed_;
   uint64_t epoch_ = 1;

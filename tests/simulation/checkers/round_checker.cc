@@ -20,6 +20,7 @@ class RoundChecker : public Checker {
     for (const rendezvous::NodeStatus& node : step.status.nodes) {
       claimed_ = std::max(claimed_, node.round);
     }
+    claimed_ = std::max(claimed_, step.recalled_round);
     int begun = 0;
     for (const rendezvous::Decision& decision : step.decisions) {
       begun += decision.kind == "assign" ? 1 : 0;
