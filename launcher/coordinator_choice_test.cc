@@ -66,7 +66,7 @@ TEST(CoordinatorChoice, OtherNodesTakeOverInAJobOfThreeNodesOrMore) {
   EXPECT_TRUE(is_taken_over({"--nnodes=1:3", "--takeover=majority"}));
   EXPECT_FALSE(is_taken_over({"--nnodes=2"}));
   EXPECT_FALSE(is_taken_over({"--nnodes=3", "--takeover=never"}));
-  EXPECT_FALSE(is_taken_over({"--nnodes=3", "--state-dir=/s"}));
+  EXPECT_TRUE(is_taken_over({"--nnodes=3", "--state-dir=/s"}));
   EXPECT_FALSE(
       Choice({"--nnodes=3", "--rdzv-endpoint=h:1,g:1"}, {}).is_taken_over);
   EXPECT_TRUE(

@@ -264,7 +264,7 @@ int RunCommand(const std::string& name, const RunOptions& options,
   agent::AgentOptions agent = std::move(plan->agent);
   // Another node may coordinate the job now. So the agent asks for the verdict.
   if (own->hosts() && here->recorded_verdict()) {
-    agent.policy.never_ran_exit_code = 0;
+    agent.policy.never_ran_exit_code.reset();
   }
   // If another `launch` started this agent, that `launch` reads the agent's
   // output. It may stop reading while its own console is full. The agent then

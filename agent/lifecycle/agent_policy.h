@@ -2,6 +2,7 @@
 #define MUSTER_AGENT_LIFECYCLE_AGENT_POLICY_H_
 
 #include <chrono>
+#include <optional>
 #include <vector>
 
 #include "agent/progress/hang_policy.h"
@@ -44,7 +45,9 @@ struct AgentPolicy {
   // job. Otherwise the coordinator refuses this agent.
   bool waits_for_place = false;
   // The exit code if the job succeeded and this node never got a place in it.
-  int never_ran_exit_code = rendezvous::kNeverRanExitCode;
+  // nullopt: an earlier agent of this node had a place, so the verdict's exit
+  // code counts.
+  std::optional<int> never_ran_exit_code = rendezvous::kNeverRanExitCode;
 
   bool operator==(const AgentPolicy&) const = default;
 };

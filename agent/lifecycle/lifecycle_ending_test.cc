@@ -290,6 +290,16 @@ TEST(LifecycleSpare, ExitCodeOfASpareIsConfigurable) {
   EXPECT_TRUE(agent.leave->never_ran);
 }
 
+TEST(LifecycleSpare, ARestartedAgentOfANodeThatHasRunIsNone) {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.policy.never_ran_exit_code.reset();
+  LifecycleFixture agent(config);
+  agent.Connect();
+  agent.TellFinished(0);
+  EXPECT_EQ(agent.leave->exit_code, 0);
+  EXPECT_FALSE(agent.leave->never_ran);
+}
+
 TEST(LifecycleSpare, AJobThatFailedEndsItAsTheOthers) {
   LifecycleFixture agent;
   agent.Connect();

@@ -92,7 +92,7 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
                         progress.world, " have come");
   }
   if (state.recalled.has_value()) {
-    return "the job had ended when its coordinator was killed; its verdict "
+    return "this job had ended when its coordinator was killed; its verdict "
            "follows";
   }
   const Electors* const lacking = LackingWorld(state, Among::kReady);

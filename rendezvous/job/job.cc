@@ -19,10 +19,6 @@ namespace {
 // stopped, swapped out, or had no CPU time.
 constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
-// The time within which any running coordinator of the job announces itself:
-// three announcement intervals.
-constexpr Duration kToldWithin = std::chrono::seconds(3);
-
 std::string HeldBy(const Node& holder) {
   return absl::StrCat(holder.identity.host, ", process ", holder.identity.pid);
 }
@@ -41,12 +37,8 @@ Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
   state_.own_endpoint = std::move(own_endpoint);
   state_.is_check_due = state_.spec.network_check != NetworkCheckTime::kNever;
   if (!state_.own_endpoint.empty()) {
-    // This coordinator may have been restarted while another coordinator runs
-    // the job. Gather long enough to receive that coordinator's announcement.
-    // Also, a node may still receive an order that was sent before the restart.
-    // After JobSpec::order_life it ignores the order.
-    state_.spec.last_call = std::max(
-        {state_.spec.last_call, kToldWithin, state_.spec.order_life()});
+    state_.spec.last_call =
+        std::max(state_.spec.last_call, TimeToLearn(state_.spec));
   }
 }
 
@@ -62,13 +54,18 @@ void Job::Recall(const JobRecord& record, Duration elapsed) {
   state_.nodes.Remember(record.past);
   state_.ledger = JobLedger(record.time);
   state_.reached_step = record.world.reached_step;
-  state_.recalled = record.verdict;
+  std::optional<Verdict> verdict = record.verdict;
   if (record.phase == JobPhase::kStopping) {
-    state_.recalled = record.stopping.consequence.verdict();
-    if (state_.recalled.has_value()) {
-      Stamp(*state_.recalled);
-      record.failures.Tell(*state_.recalled);
+    verdict = record.stopping.consequence.verdict();
+    if (verdict.has_value()) {
+      Stamp(*verdict);
+      record.failures.Tell(*verdict);
     }
+  }
+  // A job whose nodes did not come in time may go on elsewhere, or here with
+  // nodes that come later.
+  if (verdict.has_value() && verdict->outcome != Outcome::kTimedOut) {
+    state_.recalled = std::move(verdict);
   }
 }
 

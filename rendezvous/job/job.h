@@ -75,8 +75,9 @@ class Job {
   // passed CheckRecord.
   //
   // If the record has a verdict, the job begins no round. It ends with this
-  // verdict after the last call, unless another coordinator deposes this one
-  // before.
+  // verdict after a few seconds (TimeToLearn), unless another coordinator
+  // deposes this one before. A verdict that nodes did not come in time
+  // (Outcome::kTimedOut) is not recalled.
   void Recall(const JobRecord& record, Duration elapsed);
 
   // Applies one event. `now` must not decrease. Reports must have passed

@@ -352,7 +352,7 @@ void Job::ConsiderGathering() {
     }
   }
   if (state_.recalled.has_value()) {
-    if (state_.now >= state_.clock.since + state_.spec.last_call) {
+    if (state_.now >= state_.clock.since + TimeToLearn(state_.spec)) {
       Finish(*state_.recalled);
     }
     return;

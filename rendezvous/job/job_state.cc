@@ -85,6 +85,14 @@ int Witnesses(const JobState& state, const Electors& world) {
 
 }  // namespace
 
+Duration TimeToLearn(const JobSpec& spec) {
+  // Within three announcement intervals any running coordinator of the job
+  // announces itself. After JobSpec::order_life a node ignores an order that
+  // was sent before the restart.
+  constexpr Duration kToldWithin = std::chrono::seconds(3);
+  return std::max<Duration>(kToldWithin, spec.order_life());
+}
+
 void JobState::Enter(JobPhase next) {
   phase = next;
   clock = PhaseClock{.since = now};
@@ -315,7 +323,7 @@ std::optional<Instant> PhaseDeadline(const JobState& state) {
       if (state.awaits_judgement) return state.now;
       if (state.adoption.pending()) return deadline;
       if (state.recalled.has_value()) {
-        return state.clock.since + state.spec.last_call;
+        return state.clock.since + TimeToLearn(state.spec);
       }
       deadline =
           state.gathering.NextDeadline(state.now, state.spec, state.clock);

@@ -171,6 +171,11 @@ struct JobState {
   void Enter(JobPhase next);
 };
 
+// How long a coordinator that may have been restarted gathers at least, before
+// it acts for the job. Meanwhile another coordinator may run the job, and nodes
+// may receive orders from before the restart.
+Duration TimeToLearn(const JobSpec& spec);
+
 // Maximum number of nodes that a text lists before it is cut.
 inline constexpr size_t kMaxNamedNodes = 8;
 

@@ -446,10 +446,10 @@ class JobRecallVerdictTest : public ::testing::Test {
   JobFixture job_ = JobFixture::HostedBy("a", QuickSpec(2, 2));
 };
 
-TEST_F(JobRecallVerdictTest, TheVerdictIsToldAfterTheLastCall) {
-  EXPECT_THAT(job_.told("a").reason, HasSubstr("the job had ended"));
+TEST_F(JobRecallVerdictTest, TheVerdictIsToldOnceNoCoordinatorIsExpected) {
+  EXPECT_THAT(job_.told("a").reason, HasSubstr("this job had ended"));
   job_.Join("b");
-  job_.Wait(QuickSpec(2, 2).last_call - milliseconds(1));
+  job_.Wait(TimeToLearn(QuickSpec(2, 2)) - milliseconds(1));
   EXPECT_EQ(job_.phase(), JobPhase::kGathering);
   job_.Wait(milliseconds(1));
   EXPECT_EQ(job_.kind("b"), DirectiveKind::kFinished);
@@ -485,6 +485,17 @@ TEST(JobRecallTest, TheVerdictOfAStopIsRecalled) {
   EXPECT_EQ(verdict.rounds, 1);
   ASSERT_TRUE(verdict.cause.has_value());
   EXPECT_EQ(verdict.cause->rank, 2);
+}
+
+TEST(JobRecallTest, AJobWhoseNodesDidNotComeBeginsAgain) {
+  JobFixture job = JobFixture::HostedBy("a", QuickSpec(2, 2));
+  job.Join("a");
+  job.Wait(QuickSpec(2, 2).join_timeout);
+  ASSERT_EQ(job.status().verdict->outcome, Outcome::kTimedOut);
+  JobFixture again = JobFixture::HostedBy("a", QuickSpec(2, 2));
+  again.Recall(job.job().Record());
+  again.StartAll({"a", "b"});
+  EXPECT_EQ(again.round(), 1);
 }
 
 TEST_F(JobRecallVerdictTest, ItsRecordHasTheVerdict) {

@@ -906,6 +906,56 @@ TEST_F(CoordinatorJournalTest, TheEpochsOfANewFolderAreAboveOlderOnes) {
   EXPECT_GE(Options().journal->epoch(), now);
 }
 
+// The options of the coordinator in the process of node-a, in a job of up to
+// two nodes that has a journal.
+Coordinator::Options FounderOptions(Coordinator::Options options) {
+  options.only_run_id = "job";
+  options.takeover = Coordinator::Options::Takeover{
+      .kind = Standby::Kind::kFounder, .own_endpoint = "node-a:1"};
+  return options;
+}
+
+TEST_F(CoordinatorJournalTest, AJobThatNoNodeKnowsIsRecalled) {
+  for (int round = 1; round <= 2; ++round) {
+    Coordinator coordinator(FounderOptions(Options()));
+    Attached a(&coordinator, FirstReport("job", "node-a", 1));
+    EXPECT_EQ(a.WaitFor(DirectiveKind::kRun).place.round, round);
+  }
+}
+
+TEST_F(CoordinatorJournalTest, ARoundThatANodeKnowsIsNotRecalled) {
+  for (int round = 1; round <= 3; ++round) {
+    Coordinator coordinator(FounderOptions(Options()));
+    Attached a(&coordinator, FirstReport("job", "node-a", 1));
+    EXPECT_EQ(a.WaitFor(DirectiveKind::kRun).place.round, round);
+  }
+  Coordinator coordinator(FounderOptions(Options()));
+  Report report = FirstReport("job", "node-a", 1);
+  report.round = 1;
+  report.place = Place{.round = 1, .epoch = 2, .run_tag = "their-tag"};
+  report.promised_epoch = 2;
+  Attached a(&coordinator, report);
+  a.report().promised_epoch = a.WaitFor(DirectiveKind::kStandBy).epoch;
+  EXPECT_TRUE(a.Send().ok());
+  EXPECT_EQ(a.WaitFor(DirectiveKind::kRun).place.round, 2);
+}
+
+TEST_F(CoordinatorJournalTest, AJobThatEndedElsewhereHasNoRecord) {
+  {
+    Coordinator coordinator(FounderOptions(Options()));
+    Attached a(&coordinator, FirstReport("job", "node-a", 1));
+    a.WaitFor(DirectiveKind::kRun);
+    coordinator.OnVerdict();  // this coordinator's own verdict
+  }
+  {
+    Coordinator::Options options = FounderOptions(Options());
+    EXPECT_THAT(options.kept, SizeIs(1));
+    Coordinator coordinator(std::move(options));
+    coordinator.OnVerdict();
+  }
+  EXPECT_THAT(Options().kept, SizeIs(0));
+}
+
 // Returns the report of a node that has lost its coordinator, which had the
 // epoch `epoch`. The node has group rank `rank` of 3 in round 1.
 Report SurvivorReport(const std::string& host, int rank, uint64_t epoch) {

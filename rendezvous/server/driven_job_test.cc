@@ -188,6 +188,11 @@ class FakeStore : public RecordStore {
       return !queued_.empty();
     })) << "the job queued no record";
   }
+  // Whether no record is queued.
+  bool is_idle() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return queued_.empty();
+  }
   // Waits until a record is queued, and makes all queued records durable. Fails
   // the test after kMaxWait.
   void MakeDurable() {
@@ -301,6 +306,29 @@ TEST_F(KeptJobTest, ACoordinatorThatNoLongerLeadsDecidesNothing) {
   job->OnAgentDied("node-a");
   EXPECT_EQ(job->Status().phase, before.phase);
   EXPECT_EQ(b_.delivered().size(), 1u);
+  EXPECT_NE(job->Cancel("by ada"), "");
+}
+
+// The nodes obey another coordinator, so orders that were held back are void.
+TEST_F(KeptJobTest, ADeposedJobDeliversAndWritesNothingMore) {
+  bool is_deposed = false;
+  DrivenJob::Observer observer;
+  observer.on_deposed = [&] { is_deposed = true; };
+  const auto job = std::make_shared<DrivenJob>(
+      "job", 1, FirstReport("job", "", 2).spec, "tag", JobOwner(),
+      DrivenJob::Surroundings{.alarms = &alarms_,
+                              .records = &store_,
+                              .own_endpoint = "node-a:1",
+                              .max_write_wait = hours(1)},
+      observer);
+  Join(*job, "node-a", &a_);
+  Join(*job, "node-b", &b_);  // its record waits for the first one
+  job->OnCoordinatorTold({.epoch = uint64_t{1} << 40});
+  EXPECT_TRUE(is_deposed);
+  store_.MakeDurable();
+  EXPECT_THAT(a_.delivered(), IsEmpty());
+  EXPECT_THAT(b_.delivered(), IsEmpty());
+  EXPECT_TRUE(store_.is_idle());
   EXPECT_NE(job->Cancel("by ada"), "");
 }
 

@@ -557,7 +557,8 @@ void SimCoordinator::Recall() {
 void SimCoordinator::CheckRecalled(const rendezvous::JobStatus& status) {
   if (!recalled_.has_value()) return;
   const std::optional<rendezvous::Verdict>& verdict = recalled_->verdict;
-  if (verdict.has_value()) {
+  if (verdict.has_value() &&
+      verdict->outcome != rendezvous::Outcome::kTimedOut) {
     if (status.round > 0) stage_->Fail("a job begins a round after its end");
     if (status.verdict.has_value() &&
         (status.verdict->outcome != verdict->outcome ||

@@ -187,11 +187,16 @@ TEST_F(HostRestart, ALoneNodeGoesOnInItsLogFolder) {
 
 // The coordinator's host stays after the verdict, because another node hangs.
 // It is killed and started again, and must report the same verdict.
-TEST_F(HostRestart, AVerdictIsToldAgain) {
+class HostRestartAtTheEnd
+    : public HostRestart,
+      public ::testing::WithParamInterface<std::vector<std::string>> {};
+
+TEST_P(HostRestartAtTheEnd, AVerdictIsToldAgain) {
   const std::string conf =
-      "--rdzv-conf=last_call_timeout=60,close_timeout=60,"
-      "keep_alive_interval=0.2,keep_alive_max_attempt=25";
-  const std::vector<std::string> flags = {"--nnodes=1:2", conf};
+      "--rdzv-conf=close_timeout=60,keep_alive_interval=0.2,"
+      "keep_alive_max_attempt=25,last_call_timeout=" +
+      GetParam()[1];
+  const std::vector<std::string> flags = {"--nnodes=" + GetParam()[0], conf};
   Program host = Node(flags, {"succeed-in", "2"});
   ASSERT_TRUE(host->Printed("waiting")) << host->Output();
   Program other = Node(flags, {"forever"});
@@ -208,6 +213,13 @@ TEST_F(HostRestart, AVerdictIsToldAgain) {
   other->Signal(SIGKILL);
   other->Signal(SIGCONT);
 }
+
+// The number of nodes and the time-out of the last call, in seconds. In a job
+// of up to 3 nodes another node could take over.
+INSTANTIATE_TEST_SUITE_P(
+    , HostRestartAtTheEnd,
+    ::testing::Values(std::vector<std::string>{"1:2", "60"},
+                      std::vector<std::string>{"1:3", "15"}));
 
 }  // namespace
 }  // namespace muster

@@ -329,6 +329,57 @@ class Takeover(unittest.TestCase):
     worlds = [one['round'] for one in events if one['kind'] == 'assign']
     self.assertEqual(worlds, [1, 2], events)
 
+  def test_the_other_nodes_go_on_beside_a_journal(self):
+    options = ('--nnodes=2:3', '--state-dir=%s/state' % self.folder)
+    self.start_job('abc', *options)
+    self.kill_node('a')
+    self.wait_for_successor()
+    self.wait_for_round()
+    self.start_node('a', *options)
+    self.wait_for_round()
+    self.assertRegex(self.command('status', 'a'), 'round +3')
+    self.assert_job_succeeds()
+
+  def test_a_job_whose_nodes_are_all_lost_is_continued(self):
+    options = ('--nnodes=3', '--max-restarts=2',
+               '--state-dir=%s/state' % self.folder)
+    self.start_job('abc', *options)
+    self.say('b', 7)
+    self.wait_for_round()
+    for name in 'abc':
+      self.kill_node(name)
+    self.start_job('abc', *options)
+    self.assertIn('goes on with job job of %s/state: round 2, 1 of 2 restarts '
+                  'used' % self.folder, self.nodes['a'].output)
+    self.assertRegex(self.command('status', 'a'), 'round +3')
+    for name in 'abc':
+      self.say(name, 0)
+    for node in self.nodes.values():
+      self.assertEqual(node.exit_code(), 0, node.output)
+    self.assertRegex(self.nodes['a'].output, '1 of 2 restarts used')
+    # The job is over, so the same command begins a new one.
+    self.nodes.clear()
+    self.start_job('abc', *options)
+    self.assertNotIn('goes on', self.nodes['a'].output)
+    self.assert_job_succeeds()
+
+  def test_a_job_that_ended_elsewhere_leaves_no_record(self):
+    options = ('--nnodes=2:3', '--state-dir=%s/state' % self.folder)
+    self.start_job('abc', *options)
+    still = self.nodes.pop('a')
+    still.send(signal.SIGSTOP)
+    self.wait_for_successor()
+    self.wait_for_round()
+    still.send(signal.SIGCONT)
+    self.nodes['a'] = still
+    still.wait_for(_MOVED)
+    self.wait_for_round()
+    self.assert_job_succeeds()
+    self.nodes.clear()
+    self.start_job('abc', *options)
+    self.assertNotIn('goes on', self.nodes['a'].output)
+    self.assert_job_succeeds()
+
   def test_nobody_takes_over_where_that_is_not_wanted(self):
     options = ('--nnodes=2:3', '--takeover=never')
     self.start_job('abc', *options)
