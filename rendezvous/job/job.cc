@@ -62,11 +62,12 @@ void Job::Recall(const JobRecord& record, Duration elapsed) {
       record.failures.Tell(*verdict);
     }
   }
-  // A job whose nodes did not come in time may go on elsewhere, or here with
-  // nodes that come later.
-  if (verdict.has_value() && verdict->outcome != Outcome::kTimedOut) {
-    state_.recalled = std::move(verdict);
-  }
+  // A preempted job is to be run again. A job whose nodes did not come in time
+  // may go on elsewhere, or here with nodes that come later.
+  const bool goes_on =
+      verdict.has_value() && (verdict->outcome == Outcome::kPreempted ||
+                              verdict->outcome == Outcome::kTimedOut);
+  if (!goes_on) state_.recalled = std::move(verdict);
 }
 
 JobStep Job::Step(Instant now, const JobEvent& event) {

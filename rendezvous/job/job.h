@@ -76,8 +76,8 @@ class Job {
   //
   // If the record has a verdict, the job begins no round. It ends with this
   // verdict after a few seconds (TimeToLearn), unless another coordinator
-  // deposes this one before. A verdict that nodes did not come in time
-  // (Outcome::kTimedOut) is not recalled.
+  // deposes this one before. Not recalled are the verdicts that the job was
+  // preempted, and that nodes did not come in time.
   void Recall(const JobRecord& record, Duration elapsed);
 
   // Applies one event. `now` must not decrease. Reports must have passed

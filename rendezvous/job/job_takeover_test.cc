@@ -487,6 +487,21 @@ TEST(JobRecallTest, TheVerdictOfAStopIsRecalled) {
   EXPECT_EQ(verdict.cause->rank, 2);
 }
 
+TEST(JobRecallTest, APreemptedJobIsRunAgain) {
+  JobFixture job = RunningJob(2, 2);
+  for (const char* name : {"a", "b"}) {
+    job.agent(name).report.preemption = PreemptionNotice{};
+    job.Report(name);
+  }
+  for (const char* name : {"a", "b"}) job.Idle(name);
+  job.Wait(seconds(20));
+  ASSERT_EQ(job.status().verdict->outcome, Outcome::kPreempted);
+  JobFixture again = JobFixture::HostedBy("a", QuickSpec(2, 2));
+  again.Recall(job.job().Record());
+  again.StartAll({"a", "b"});
+  EXPECT_EQ(again.round(), 2);
+}
+
 TEST(JobRecallTest, AJobWhoseNodesDidNotComeBeginsAgain) {
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(2, 2));
   job.Join("a");

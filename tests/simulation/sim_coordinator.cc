@@ -557,8 +557,10 @@ void SimCoordinator::Recall() {
 void SimCoordinator::CheckRecalled(const rendezvous::JobStatus& status) {
   if (!recalled_.has_value()) return;
   const std::optional<rendezvous::Verdict>& verdict = recalled_->verdict;
-  if (verdict.has_value() &&
-      verdict->outcome != rendezvous::Outcome::kTimedOut) {
+  const bool is_over = verdict.has_value() &&
+                       verdict->outcome != rendezvous::Outcome::kPreempted &&
+                       verdict->outcome != rendezvous::Outcome::kTimedOut;
+  if (is_over) {
     if (status.round > 0) stage_->Fail("a job begins a round after its end");
     if (status.verdict.has_value() &&
         (status.verdict->outcome != verdict->outcome ||
