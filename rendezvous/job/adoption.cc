@@ -65,12 +65,14 @@ void Adoption::ForgiveStandstill(Instant now, Duration lease) {
 }
 
 void Adoption::Hear(const Report& report) {
-  collected_.gone.erase(report.node.node_id);
   collected_.come[report.node.node_id] = report;
 }
 
 void Adoption::Forget(const std::string& node_id) {
-  collected_.gone.insert(collected_.come.extract(node_id));
+  const auto found = collected_.come.find(node_id);
+  if (found == collected_.come.end()) return;
+  collected_.gone[node_id] = std::move(found->second);
+  collected_.come.erase(found);
 }
 
 bool Adoption::Holds(const std::string& node_id) const {

@@ -43,9 +43,10 @@ class Adoption {
   // Returns the decision for the reports so far. O(n), n: the number of
   // reports.
   Decision Decide(Instant now) const;
-  // Ends the collection, and returns the reports by node id: those of the nodes
-  // that have come, and those of the nodes that have come and gone. Round and
-  // electorate of the latter may be known to no other node here.
+  // Ends the collection, and returns the reports by node id. `come`: the newest
+  // reports of the nodes that have come. `gone`: the last reports of nodes
+  // before they went; some may have come back. Their round and electorate may
+  // be known to no other node here.
   struct Collected {
     std::map<std::string, Report> come;
     std::map<std::string, Report> gone;
