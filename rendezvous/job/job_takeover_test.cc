@@ -914,6 +914,17 @@ TEST(JobTakeoverTest, ARoundThatOnlyALostNodeKnewElectsNevertheless) {
   EXPECT_TRUE(job.job().MayAsk());
 }
 
+TEST(JobTakeoverTest, ALostNodeHasNotCome) {
+  JobFixture job = RunningJob(1, 3);
+  job.TakeOver("d");
+  job.Reconnect("b");
+  job.Lose("b");
+  job.Reconnect("c");
+  EXPECT_EQ(job.Count("adopt"), 0);
+  job.Reconnect("b");
+  EXPECT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on: 2 of its 3"));
+}
+
 TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfAllNodesAreHere) {
   JobFixture job = RunningJob(3, 3);
   job.TakeOver("b");

@@ -270,8 +270,6 @@ ALL = [Mutant(*mutant) for mutant in (
      'do gone', DROP),
     ('takeover: what lost nodes knew is forgotten', _JOB, 'Job::KeepElectors',
      'for gone', DROP),
-    ('takeover: a lost node has come', _JOB, 'Adoption::Forget', 'do erase',
-     DROP),
     # --- what a job recalls (Job::Recall)
     ('recall: rounds have old numbers', _JOB, 'Job::Recall',
      'do claimed_round', DROP),
