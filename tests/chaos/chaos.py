@@ -364,10 +364,11 @@ class Job:
     self.left = []
     os.makedirs(folder)
     self._agenda = Agenda(folder)
-    daemons = {faults.SHARED: 2, faults.HOSTED: 0}.get(plan.state, 1)
+    daemons = (0 if plan.state in faults.IN_NODES else
+               2 if plan.state == faults.SHARED else 1)
     ports = [free_port.free_port() for _ in range(daemons)]
     self._endpoints = ','.join(f'{network.address}:{port}' for port in ports)
-    if plan.state == faults.HOSTED:
+    if plan.state in faults.IN_NODES:
       # The job's endpoint has an address of the first node and this port. Every
       # node listens on this port.
       self._port = free_port.free_port()
@@ -386,7 +387,7 @@ class Job:
   def _state(self):
     """Returns the daemons' options for their kind of state, and the list of the
     etcd programs that it needs."""
-    if self._plan.state in (faults.NONE, faults.HOSTED):
+    if self._plan.state in (faults.NONE, *faults.IN_NODES):
       return [], []
     if self._plan.state == faults.FOLDER:
       return [f'--state-dir={self._folder}/state'], []
@@ -404,13 +405,15 @@ class Job:
   def _launch(self, node):
     plan = self._plan
     endpoint, is_host = self._endpoints, 0
-    if plan.state == faults.HOSTED:
+    if plan.state in faults.IN_NODES:
       endpoint, is_host = self._endpoints.partition(',')[0], int(node == 0)
     host = self._hosts[node]
+    state = ([f'--state-dir={self._folder}/state']
+             if plan.state == faults.HOSTED_FOLDER else [])
     return [
         *host.inside(), _LAUNCH, '--rdzv-backend=c10d', f'--rdzv-endpoint={endpoint}',
         f'--rdzv-conf=is_host={is_host}', f'--rdzv-id={self._name}',
-        f'--local-addr={host.address}', f'--node-id=node{node}',
+        f'--local-addr={host.address}', f'--node-id=node{node}', *state,
         f'--nnodes={plan.nodes}', f'--nproc-per-node={plan.workers}',
         '--max-restarts=100000', f'--log-dir={self._folder}/logs',
         '--redirects=1', _GPT, 'train',
@@ -454,7 +457,7 @@ class Job:
     self._agenda.wake_at_end(program.process.pid)
 
   def _act(self, planned):
-    if self._plan.state == faults.HOSTED:
+    if self._plan.state in faults.IN_NODES:
       planned = self._at_host(planned)
     group = checker.Group(planned, time.time(), before=self._by_rank(),
                           used_before=self._used)
@@ -471,7 +474,7 @@ class Job:
       if any(other.pauses_workers for other in planned):
         group.bound_s += fault.silence_s(self._failures)
       self._agenda.at(last, lambda fault=fault: self._do(fault))
-    if (self._plan.state == faults.HOSTED and
+    if (self._plan.state in faults.IN_NODES and
         any(fault.ends_node or fault.outlives_lease for fault in planned)):
       # If the faults end several nodes, the node that takes over may have to
       # wait until their leases have expired.
@@ -839,7 +842,7 @@ def plans_of(options, acts):
   for seed in range(options.seed, options.seed + options.jobs):
     nodes = options.nodes or random.Random(f'size {seed}').randint(2, 4)
     state = options.state or faults.STATES[seed % len(faults.STATES)]
-    if state == faults.HOSTED:
+    if state in faults.IN_NODES:
       nodes = max(nodes, _LEAST_HOSTED)
     plans.append(Plan(
         seed=seed, faults=options.faults, nodes=nodes, state=state,

@@ -24,7 +24,8 @@ import faults
 import xml_main
 
 _DAY = 'tests/simulation/day.txt'
-_NODES = {faults.NONE: 2, faults.FOLDER: 2, faults.SHARED: 2, faults.HOSTED: 3}
+_NODES = {faults.NONE: 2, faults.FOLDER: 2, faults.SHARED: 2, faults.HOSTED: 3,
+          faults.HOSTED_FOLDER: 3}
 _FAULTS = 8
 _LONGEST_STOP_S = 3.0
 
@@ -194,7 +195,7 @@ class Schedule(unittest.TestCase):
       self.assertEqual({fault.act for fault in drawn},
                        {faults.KILL, faults.STOP})
       self.assertEqual(any(fault.at_host for fault in drawn),
-                       state == faults.HOSTED)
+                       state in faults.IN_NODES)
 
   def test_seed_decides(self):
     def of(seed):

@@ -15,8 +15,10 @@ WORKER, NODE, AGENT, GUARDIAN, DAEMON, JOURNAL, ETCD = (
 KILL, STOP, FILL, CUT = ACTS = ('kill', 'stop', 'fill', 'cut')
 # Where the coordinator keeps its state. NONE: nowhere. FOLDER: in a folder.
 # SHARED: in etcd, which two daemons share. HOSTED: nowhere; the coordinator
-# runs inside the process of a node.
-NONE, FOLDER, SHARED, HOSTED = STATES = 'none', 'folder', 'etcd', 'hosted'
+# runs inside the process of a node. HOSTED_FOLDER: as HOSTED, but in a folder.
+NONE, FOLDER, SHARED, HOSTED, HOSTED_FOLDER = STATES = (
+    'none', 'folder', 'etcd', 'hosted', 'hosted-folder')
+IN_NODES = (HOSTED, HOSTED_FOLDER)
 
 # The possible faults. Each entry has the same probability, so a fault with two
 # entries is twice as likely.
@@ -172,7 +174,7 @@ def schedule(seed, faults, nodes, workers, state, longest_stop_s, acts=ACTS):
         gap_s=_log_uniform(rng, *_GAP_S),
         lasts_s=_log_uniform(rng, shortest_s, longest_s),
         order=rng.randrange(1 << 30),
-        at_host=(state == HOSTED and target in _PARTS_OF_NODE and
+        at_host=(state in IN_NODES and target in _PARTS_OF_NODE and
                  rng.random() < _AT_HOST))
     # Do not kill a daemon while its disk is full. It would lose the records
     # that it could not write, as documented.
