@@ -74,10 +74,10 @@ absl::StatusOr<rendezvous::OpenedJournal> EmbeddedCoordinator::OpenState(
   }
   if (found->continued) {
     const rendezvous::JobRecord& job = found->continued->job;
-    voice.Notice(absl::StrCat("goes on with job ", job.run_id, " of ",
-                              options.state_dir, ": round ", job.round, ", ",
-                              job.restarts_used, " of ", job.spec.max_restarts,
-                              " restarts used"));
+    voice.Notice(absl::StrCat(
+        "goes on with job ", job.run_id, " of ", options.state_dir, ": round ",
+        std::max(job.round, job.claimed_round), ", ", job.restarts_used, " of ",
+        job.spec.max_restarts, " restarts used"));
     opened->kept.push_back(*std::move(found->continued));
   }
   return opened;

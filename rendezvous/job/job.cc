@@ -54,20 +54,13 @@ void Job::Recall(const JobRecord& record, Duration elapsed) {
   state_.nodes.Remember(record.past);
   state_.ledger = JobLedger(record.time);
   state_.reached_step = record.world.reached_step;
-  std::optional<Verdict> verdict = record.verdict;
-  if (record.phase == JobPhase::kStopping) {
-    verdict = record.stopping.consequence.verdict();
-    if (verdict.has_value()) {
-      Stamp(*verdict);
-      record.failures.Tell(*verdict);
-    }
-  }
   // A preempted job is to be run again. A job whose nodes did not come in time
   // may go on elsewhere, or here with nodes that come later.
+  const std::optional<Verdict>& verdict = record.verdict;
   const bool goes_on =
       verdict.has_value() && (verdict->outcome == Outcome::kPreempted ||
                               verdict->outcome == Outcome::kTimedOut);
-  if (!goes_on) state_.recalled = std::move(verdict);
+  if (!goes_on) state_.recalled = verdict;
 }
 
 JobStep Job::Step(Instant now, const JobEvent& event) {
@@ -179,6 +172,8 @@ void Job::On(const ReportArrived& event) {
     // The job may have begun with an earlier coordinator.
     state_.born = std::min(state_.born, state_.now - report.job_age);
     SpendAsTold(report);
+    // The node's knowledge is newer than the record.
+    if (report.knows_round()) state_.recalled.reset();
     if (report.place.has_value()) {
       state_.adoption.Begin(state_.now + state_.spec.lease());
     }

@@ -75,9 +75,9 @@ class Job {
   // passed CheckRecord.
   //
   // If the record has a verdict, the job begins no round. It ends with this
-  // verdict after a few seconds (TimeToLearn), unless another coordinator
-  // deposes this one before. Not recalled are the verdicts that the job was
-  // preempted, and that nodes did not come in time.
+  // verdict after a few seconds (TimeToLearn), unless a node that knows a round
+  // comes or another coordinator deposes this one before. Not recalled are the
+  // verdicts that the job was preempted, and that nodes did not come in time.
   void Recall(const JobRecord& record, Duration elapsed);
 
   // Applies one event. `now` must not decrease. Reports must have passed
@@ -285,8 +285,6 @@ class Job {
   void Cancel(const std::string& why, const CancelWish& wish);
   void Preempt(const Node& by, const PreemptionNotice& notice);
   void Finish(Verdict verdict);
-  // Adds the job's totals to the verdict.
-  void Stamp(Verdict& verdict) const;
   // Sends each member its current directive.
   void TellMembers();
 

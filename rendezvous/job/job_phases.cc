@@ -244,6 +244,10 @@ void Job::KeepElectors(const Adoption::Collected& collected) {
 }
 
 void Job::JoinElectors(Node& node, const Report& report) {
+  if (!state_.own_endpoint.empty() && state_.round == 0 &&
+      !IsKnownSpare(report)) {
+    state_.no_spares.insert(node.identity.node_id);
+  }
   Electors& electors = state_.electors;
   int rank = -1;
   if (report.electorate.world == electors.world) {
@@ -352,9 +356,7 @@ void Job::ConsiderGathering() {
     }
   }
   if (state_.recalled.has_value()) {
-    if (state_.now >= state_.clock.since + TimeToLearn(state_.spec)) {
-      Finish(*state_.recalled);
-    }
+    if (state_.now >= *PhaseLimit(state_)) Finish(*state_.recalled);
     return;
   }
   if (state_.check.has_value()) state_.check->EndRoundIfDue(state_.now);
@@ -994,7 +996,12 @@ void Job::Finish(Verdict verdict) {
     verdict = *state_.recalled;
   } else {
     if (verdict.outcome == Outcome::kFailed) CountIncident();
-    Stamp(verdict);
+    verdict.time = state_.ledger.Read(state_.round);
+    verdict.restarts_used = state_.restarts_used;
+    verdict.max_restarts = state_.spec.max_restarts;
+    // A restarted coordinator may not have formed a round itself.
+    verdict.rounds = state_.round > 0 ? state_.round : state_.claimed_round;
+    verdict.lasted = state_.now - state_.born;
     if (verdict.outcome != Outcome::kSucceeded) {
       state_.blame.failures().Tell(verdict);
     }
@@ -1008,15 +1015,6 @@ void Job::Finish(Verdict verdict) {
   for (const auto& [stream, successor] : state_.successors) {
     outbox_.TellStream(stream, DirectiveKind::kFinished, state_.why);
   }
-}
-
-void Job::Stamp(Verdict& verdict) const {
-  verdict.time = state_.ledger.Read(state_.round);
-  verdict.restarts_used = state_.restarts_used;
-  verdict.max_restarts = state_.spec.max_restarts;
-  // A restarted coordinator may not have formed a round itself.
-  verdict.rounds = state_.round > 0 ? state_.round : state_.claimed_round;
-  verdict.lasted = state_.now - state_.born;
 }
 
 void Job::TellMembers() {

@@ -304,6 +304,10 @@ std::optional<Instant> PhaseLimit(const JobState& state) {
   switch (state.phase) {
     case JobPhase::kGathering:
       if (state.adoption.pending()) return state.adoption.deadline();
+      if (state.recalled.has_value()) {
+        return state.clock.Postponed(state.clock.since +
+                                     TimeToLearn(state.spec));
+      }
       return state.gathering.Limit(state.spec, state.clock);
     case JobPhase::kRunning:
       return StartLimit(state);
@@ -321,9 +325,8 @@ std::optional<Instant> PhaseDeadline(const JobState& state) {
   switch (state.phase) {
     case JobPhase::kGathering:
       if (state.awaits_judgement) return state.now;
-      if (state.adoption.pending()) return deadline;
-      if (state.recalled.has_value()) {
-        return state.clock.since + TimeToLearn(state.spec);
+      if (state.adoption.pending() || state.recalled.has_value()) {
+        return deadline;
       }
       deadline =
           state.gathering.NextDeadline(state.now, state.spec, state.clock);

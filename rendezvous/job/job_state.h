@@ -84,9 +84,9 @@ struct JobState {
   // successor, too. While there are no electors, worlds that are known not to
   // have begun are kept as well, but only one for each set of nodes.
   std::vector<Electors> unsettled;
-  // The nodes that were here when the electors' world was not adopted, without
-  // the known spares (IsKnownSpare). With Takeover::kAuto, they and the nodes
-  // elsewhere are at most max_nodes.
+  // The nodes that have come to this coordinator before its first world,
+  // without the known spares (IsKnownSpare). With Takeover::kAuto, those of
+  // them that are here and the nodes elsewhere are at most max_nodes.
   std::set<std::string> no_spares;
   // Directive::standbys for the newest world. The next field:
   // Directive::host_rank.

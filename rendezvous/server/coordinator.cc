@@ -339,8 +339,7 @@ class Coordinator::Impl {
 
   void OnVerdict() {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (standby_ == nullptr || options_.journal == nullptr) return;
-    options_.journal->Remove(options_.only_run_id);
+    if (standby_ != nullptr) ForgetRecord();
   }
 
   absl::Status Told(const std::string& run_id, uint64_t epoch,
@@ -517,6 +516,11 @@ class Coordinator::Impl {
   void ForgetFinishedJobs() {
     std::lock_guard<std::mutex> lock(mutex_);
     while (!finished_.empty()) Forget(finished_.front());
+    if (!options_.takeover.has_value()) return;
+    for (const auto& [run_id, job] : jobs_) {
+      // The job goes on, and ends, at another node.
+      if (job->standing().has_majority) ForgetRecord();
+    }
   }
 
  private:
@@ -536,6 +540,14 @@ class Coordinator::Impl {
   // Requires mutex_.
   bool FollowsOneAt(const std::string& endpoint) const {
     return followed_.has_value() && followed_->endpoint == endpoint;
+  }
+
+  // Removes the only job's record. Requires mutex_.
+  void ForgetRecord() {
+    options_.kept.clear();
+    if (options_.journal != nullptr) {
+      options_.journal->Remove(options_.only_run_id);
+    }
   }
 
   // Makes this coordinator a standby. Requires mutex_, except in the
@@ -604,6 +616,10 @@ class Coordinator::Impl {
       Discharge(job->run_id());
       abandoned_.erase(job->run_id());
       finished_.remove(job);
+      if (options_.journal != nullptr) {
+        options_.kept.assign(1, job->Record());
+        if (job->finished()) ForgetRecord();
+      }
       StandBy(Standby::Kind::kSuccessor);
       // The standby must know the successor before it gets the nodes' reports.
       // Many nodes may already be connected to the successor, although the end

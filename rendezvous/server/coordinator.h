@@ -235,8 +235,9 @@ class Coordinator {
   };
   std::optional<Elsewhere> WhereElse() const;
 
-  // Forgets the finished jobs and queues the removal of their records.
-  // Journal's destructor waits until the records are removed.
+  // Forgets the finished jobs and queues the removal of their records. The
+  // record of a job that goes on at another node is removed, too. Journal's
+  // destructor waits until the records are removed.
   void ForgetFinishedJobs();
 
  private:

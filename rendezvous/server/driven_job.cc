@@ -143,6 +143,10 @@ DrivenJob::DrivenJob(std::string run_id, uint64_t epoch, const JobSpec& spec,
 
 namespace {
 
+// The answer to a request for a job that another process coordinates.
+constexpr char kDeposed[] =
+    "this coordinator does not coordinate the job any more; try again";
+
 // Returns the time since the record was written; the clock may have been set
 // back.
 Duration AgeOf(const KeptJob& kept) {
@@ -175,6 +179,11 @@ void DrivenJob::Recall(const KeptJob& kept) {
   job_.Recall(kept.job, AgeOf(kept));
 }
 
+KeptJob DrivenJob::Record() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return {.job = job_.Record(), .written_at = UnixNow(), .owner = owner_};
+}
+
 std::function<void()> DrivenJob::Begin(const Reports& reports) {
   std::vector<News> news;
   std::string unused;
@@ -202,16 +211,14 @@ void DrivenJob::OnAgentDied(const std::string& node_id) {
 }
 
 std::string DrivenJob::Cancel(const std::string& reason) {
-  std::string refusal = Step(CancelAsked{reason}, nullptr);
-  AwaitWritten();
-  return refusal;
+  const std::string refusal = Step(CancelAsked{reason}, nullptr);
+  return refusal.empty() ? AwaitWritten() : refusal;
 }
 
 std::string DrivenJob::Drain(const std::string& node,
                              const std::string& principal) {
-  std::string refusal = Step(DrainAsked{node, principal}, nullptr);
-  AwaitWritten();
-  return refusal;
+  const std::string refusal = Step(DrainAsked{node, principal}, nullptr);
+  return refusal.empty() ? AwaitWritten() : refusal;
 }
 
 void DrivenJob::OnHostsJudged() { Step(TimePassed(), nullptr); }
@@ -277,8 +284,7 @@ DrivenJob::News DrivenJob::StepLocked(const JobEvent& event,
   if (surroundings_.leads && !surroundings_.leads()) deposed_ = true;
   if (deposed_) {
     inquiries_.LoseAll("another process coordinates the job now");
-    *refusal =
-        "this coordinator does not coordinate the job any more; try again";
+    *refusal = kDeposed;
     return News();
   }
   Stream stream = Stream::kKnown;
@@ -379,13 +385,15 @@ DrivenJob::News DrivenJob::NewsOf(JobStep step) {
   }
   deposed_ = news.is_deposed = step.deposed;
   if (deposed_) {
-    // The nodes obey another coordinator. Orders that were held back are void.
+    // The nodes obey another coordinator. Orders that were held back are void,
+    // but the decisions are told.
     for (std::vector<News>* const held : {&in_write_, &later_}) {
       for (News& one : *held) {
-        one.deliveries.clear();
-        one.has_finished = false;
+        if (one.has_decisions) watchers_.Note(std::move(one.decisions));
       }
+      held->clear();
     }
+    was_written_.notify_all();
   }
   return news;
 }
@@ -397,8 +405,7 @@ absl::Status DrivenJob::Inquire(const std::shared_ptr<InquirySession>& session,
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (deposed_) {
-      return absl::UnavailableError(
-          "this coordinator does not coordinate the job any more; try again");
+      return absl::UnavailableError(kDeposed);
     }
     if (job_.finished()) {
       return absl::FailedPreconditionError(
@@ -525,13 +532,14 @@ void DrivenJob::OnWritten() {
   for (const News& one : news) Tell(one);
 }
 
-void DrivenJob::AwaitWritten() {
-  if (surroundings_.records == nullptr) return;
+std::string DrivenJob::AwaitWritten() {
+  if (surroundings_.records == nullptr) return "";
   const Instant deadline = MonotonicNow() + surroundings_.max_write_wait;
   std::unique_lock<std::mutex> lock(mutex_);
-  was_written_.wait_until(lock, ToSteady(deadline), [this, until = changes_] {
-    return durable_ >= until || deposed_;
-  });
+  const uint64_t until = changes_;
+  was_written_.wait_until(lock, ToSteady(deadline),
+                          [&] { return durable_ >= until || deposed_; });
+  return durable_ < until && deposed_ ? kDeposed : "";
 }
 
 void DrivenJob::Tell(const News& news) {

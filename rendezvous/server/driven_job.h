@@ -150,6 +150,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   void Resume();
   // See Job::Recall; call it before the first report.
   void Recall(const KeptJob& kept);
+  // The job's record, as of now.
+  KeptJob Record() const;
 
   const std::string& run_id() const { return run_id_; }
 
@@ -247,8 +249,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   void Write();
   void OnWritten();
   // Waits until the store has called back for all changes so far, but at most
-  // for Surroundings::max_write_wait.
-  void AwaitWritten();
+  // for Surroundings::max_write_wait. Returns "", or why these changes are
+  // void.
+  std::string AwaitWritten();
   void Tell(const News& news);
   void OnAlarm(Instant when);
   // Sets an alarm for the job's next deadline, unless an earlier alarm is set.

@@ -122,6 +122,7 @@ void SimCoordinator::Hear(rendezvous::StreamId stream,
   stage_->WatchCoordinator(
       host_, [&](Checker& c) { c.OnReport(agent, stream, report); });
   last_reports_[agent.slot] = report;
+  if (recalled_.has_value() && report.knows_round()) recalled_->verdict.reset();
   const bool is_own = agent.slot == host_;
   Step(rendezvous::ReportArrived{
       stream, report, is_own ? "" : absl::StrCat("address of h", agent.slot)});
