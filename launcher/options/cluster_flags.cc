@@ -405,8 +405,10 @@ constexpr Flag kFlags[] = {
              "nodes wait for it for --coordinator-timeout. If another node "
              "can take over (--takeover), the nodes go on by themselves, and "
              "the folder serves a job whose nodes are all started again: "
-             "round numbers, restart budget, log folder and verdict as "
-             "before. On a shared file system, so that a requeued first node "
+             "round numbers, restart budget and log folder as the hosting "
+             "launch has recorded them, and its verdict, unless the job was "
+             "preempted or lacked nodes. On a shared file system, so that a "
+             "requeued first node "
              "goes on wherever it runs. One folder for each job; only the "
              "hosting launch uses it.",
      .completions = "<directory>",

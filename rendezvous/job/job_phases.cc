@@ -229,10 +229,7 @@ void Job::KeepElectors(const Adoption::Collected& collected) {
   if (state_.own_endpoint.empty()) return;
   std::vector<const Report*> all;
   all.reserve(collected.come.size() + collected.gone.size());
-  for (const auto& [id, report] : collected.come) {
-    all.push_back(&report);
-    if (!IsKnownSpare(report)) state_.no_spares.insert(id);
-  }
+  for (const auto& [id, report] : collected.come) all.push_back(&report);
   for (const auto& [id, report] : collected.gone) all.push_back(&report);
   const std::vector<Constituency> constituencies = ConstituenciesOf(all, all);
   if (constituencies.empty()) return;
