@@ -399,7 +399,12 @@ void SimCoordinator::StandBy(Standby::Kind kind) {
 void SimCoordinator::Begin() {
   // The coordinator may still run although the slot's last agent has ended. End
   // its process before the new one starts.
-  if (up_) Die(Network::Death::kProcess);
+  if (up_) {
+    const bool is_done =
+        job_ != nullptr && job_->finished() && !job_->OwesVerdict();
+    if (is_done) journal_.reset();
+    Die(Network::Death::kProcess);
+  }
   agent_left_ = false;
   ++life_;
   up_ = true;

@@ -48,6 +48,7 @@ class AttributionChecker : public Checker {
   // Right after a suspension of the coordinator, a lease may end although the
   // node was not silent. Job::ForgiveSilence ignores a delay of at most
   // kMaxLate. The suspension then counts as the fault.
+  void OnCoordinatorPaused() override { paused_ = now(); }
   void OnCoordinatorResumed() override { resumed_ = now(); }
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
   void OnMovedOn(int slot) override { trouble_[slot] = now(); }
@@ -170,9 +171,11 @@ class AttributionChecker : public Checker {
   // Whether a fault happened to `slot` in the current round, or shortly before.
   bool Troubled(int slot) const {
     const auto found = trouble_.find(slot);
-    return found != trouble_.end() &&
-           found->second >=
-               began_ - plan().spec.lease() - plan().coordinator_timeout;
+    const Duration lease = plan().spec.lease();
+    Instant oldest = began_ - lease - plan().coordinator_timeout;
+    // After a suspension of the coordinator each lease begins anew.
+    if (resumed_ >= oldest) oldest = std::min(oldest, paused_ - lease);
+    return found != trouble_.end() && found->second >= oldest;
   }
 
   std::set<std::string> reasons_;  // reasons of all breaks so far
@@ -181,7 +184,9 @@ class AttributionChecker : public Checker {
   Instant began_;
   uint64_t epoch_ = 0;  // epoch of the coordinator that this checker observes
   Instant started_;     // start of the observed coordinator
-  Instant resumed_;     // end of the observed coordinator's newest suspension
+  // begin and end of the observed coordinator's newest suspension
+  Instant paused_;
+  Instant resumed_;
   // Whether an earlier coordinator began the current round.
   bool is_adopted_ = false;
   int size_ = 0;
