@@ -126,7 +126,6 @@ rendezvous::Coordinator::Options EmbeddedCoordinator::CoordinatorOptions(
       .on_start = [this](Start start, const std::string& run_tag) {
         MakeEventLog(run_tag);
         if (event_log_ != nullptr) event_log_->Create();
-        Announce();
         if (start == Start::kNewJob) return;
         voice_.Notice("this node coordinates the job now");
       }};
@@ -142,7 +141,6 @@ void EmbeddedCoordinator::MakeEventLog(const std::string& run_tag) {
 }
 
 void EmbeddedCoordinator::Announce() {
-  if (announcer_ != nullptr) return;
   announcer_ = std::make_unique<rendezvous::Announcer>(
       &coordinator_,
       rendezvous::Announcer::Options{.endpoints = options_.takeover->endpoints,
@@ -184,6 +182,8 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
   }
   const absl::Status served = here->server_->Serve(&here->coordinator_);
   if (!served.ok()) return served;
+  // A standby announces that nodes without a coordinator have gathered at it.
+  if (options.takeover.has_value()) here->Announce();
   if (options.event_log != nullptr) {
     EmbeddedCoordinator* const self = here.get();
     here->states_.Begin(

@@ -137,10 +137,7 @@ class EmbeddedCoordinator {
   // calls OnDecision, so `states_` is declared before it.
   rendezvous::StateRecorder states_;
   rendezvous::Coordinator coordinator_;
-  // Null while this coordinator is a standby. Destroyed after `server_`: until
-  // then, a stream of `server_` may make this coordinator take over, which sets
-  // `announcer_`.
-  std::unique_ptr<rendezvous::Announcer> announcer_;
+  std::unique_ptr<rendezvous::Announcer> announcer_;  // null: no takeover
   std::unique_ptr<LocalToken> local_token_;
   std::unique_ptr<rendezvous::GrpcServer> server_;
 };
