@@ -77,7 +77,9 @@ absl::StatusOr<rendezvous::OpenedJournal> EmbeddedCoordinator::OpenState(
     voice.Notice(absl::StrCat(
         "goes on with job ", job.run_id, " of ", options.state_dir, ": round ",
         std::max(job.round, job.claimed_round), ", ", job.restarts_used, " of ",
-        job.spec.max_restarts, " restarts used"));
+        job.spec.max_restarts, " restarts used",
+        options.takeover.has_value() ? ", unless another node knows more"
+                                     : ""));
     opened->kept.push_back(*std::move(found->continued));
   }
   return opened;

@@ -70,5 +70,17 @@ TEST(EmbeddedCoordinatorTest, AStandbyAnnouncesTheNodesThatHaveGatheredAtIt) {
             many->own_endpoint().ToString());
 }
 
+// The agent of the standby with more nodes was started again, and so knows no
+// other standby.
+TEST(EmbeddedCoordinatorTest, AStandbyAnswersTheAnnouncementOfAnother) {
+  const auto many = StartStandby({});
+  const auto few = StartStandby({many->address()});
+  const auto b = Survivor(*many, 1);
+  const auto c = Survivor(*many, 2);
+  const auto a = Survivor(*few, 0);
+  EXPECT_EQ(a->WaitFor(DirectiveKind::kMoved).standbys.front(),
+            many->own_endpoint().ToString());
+}
+
 }  // namespace
 }  // namespace muster::launcher

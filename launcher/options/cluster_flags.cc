@@ -408,13 +408,16 @@ constexpr Flag kFlags[] = {
              "round numbers, restart budget and log folder as the hosting "
              "launch has recorded them, and its verdict, unless the job was "
              "preempted or lacked nodes. On a shared file system, so that a "
-             "requeued first node "
-             "goes on wherever it runs. One folder for each job; only the "
-             "hosting launch uses it.",
+             "requeued first node goes on wherever it runs. One folder for "
+             "each job; only the hosting launch uses it.",
      .completions = "<directory>",
      .user = FlagUser::kLaunchOnly,
-     .read = [](Text t,
-                RunOptions& o) { return Set(o.state_dir, ReadFolder(t)); }},
+     .read = [](Text t, RunOptions& o) -> absl::Status {
+       if (t.empty()) {
+         return absl::InvalidArgumentError("is empty; name a folder");
+       }
+       return Set(o.state_dir, ReadFolder(t));
+     }},
     {.name = "quarantine",
      .value = "on|off",
      .default_text = "on",

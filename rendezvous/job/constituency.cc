@@ -7,6 +7,17 @@
 #include <vector>
 
 namespace muster::rendezvous {
+namespace {
+
+// Whether a node with this electorate has met no coordinator, or only a first
+// one that had begun no round. A first coordinator may have been started again.
+// Its epoch is random, and so says nothing about the rounds of another one.
+bool KnowsNothing(const Electorate& electorate) {
+  return electorate.nodes == 0 &&
+         (electorate.epoch == 0 || IsFounding(electorate.epoch));
+}
+
+}  // namespace
 
 WorldId IdOf(const Place& place) {
   return {.epoch = place.epoch, .round = place.round};
@@ -21,6 +32,7 @@ Electorate NewestElectorate(const std::vector<const Report*>& reports) {
   Electorate newest;
   for (const Report* report : reports) {
     const Electorate& one = report->electorate;
+    if (KnowsNothing(one)) continue;
     if (std::tie(newest.epoch, newest.world) < std::tie(one.epoch, one.world)) {
       newest = one;
     }
@@ -66,7 +78,7 @@ std::vector<Constituency> ConstituenciesOf(
       votes.push_back({.world = *place, .rank = report->place->group_rank});
     }
     const Electorate& electorate = report->electorate;
-    const bool has_forgotten = !place.has_value() && electorate.epoch == 0 &&
+    const bool has_forgotten = !place.has_value() && KnowsNothing(electorate) &&
                                report->spec.RestartedAgentsElect();
     if (has_forgotten) {
       votes.push_back({.world = newest.world,

@@ -54,13 +54,21 @@ void Job::Recall(const JobRecord& record, Duration elapsed) {
   state_.nodes.Remember(record.past);
   state_.ledger = JobLedger(record.time);
   state_.reached_step = record.world.reached_step;
+  // The operator has been told that a job that is being stopped is cancelled.
+  // All other verdicts may still change until a majority has seen them.
+  std::optional<Verdict> verdict = record.verdict;
+  const std::optional<Verdict>& planned = record.stopping.consequence.verdict();
+  if (record.phase == JobPhase::kStopping && planned.has_value() &&
+      planned->outcome == Outcome::kCancelled) {
+    verdict = planned;
+    Stamp(*verdict);
+  }
   // A preempted job is to be run again. A job whose nodes did not come in time
   // may go on elsewhere, or here with nodes that come later.
-  const std::optional<Verdict>& verdict = record.verdict;
   const bool goes_on =
       verdict.has_value() && (verdict->outcome == Outcome::kPreempted ||
                               verdict->outcome == Outcome::kTimedOut);
-  if (!goes_on) state_.recalled = verdict;
+  if (!goes_on) state_.recalled = std::move(verdict);
 }
 
 JobStep Job::Step(Instant now, const JobEvent& event) {

@@ -285,6 +285,8 @@ class Job {
   void Cancel(const std::string& why, const CancelWish& wish);
   void Preempt(const Node& by, const PreemptionNotice& notice);
   void Finish(Verdict verdict);
+  // Adds the job's totals to the verdict.
+  void Stamp(Verdict& verdict) const;
   // Sends each member its current directive.
   void TellMembers();
 

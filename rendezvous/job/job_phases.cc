@@ -993,12 +993,7 @@ void Job::Finish(Verdict verdict) {
     verdict = *state_.recalled;
   } else {
     if (verdict.outcome == Outcome::kFailed) CountIncident();
-    verdict.time = state_.ledger.Read(state_.round);
-    verdict.restarts_used = state_.restarts_used;
-    verdict.max_restarts = state_.spec.max_restarts;
-    // A restarted coordinator may not have formed a round itself.
-    verdict.rounds = state_.round > 0 ? state_.round : state_.claimed_round;
-    verdict.lasted = state_.now - state_.born;
+    Stamp(verdict);
     if (verdict.outcome != Outcome::kSucceeded) {
       state_.blame.failures().Tell(verdict);
     }
@@ -1012,6 +1007,15 @@ void Job::Finish(Verdict verdict) {
   for (const auto& [stream, successor] : state_.successors) {
     outbox_.TellStream(stream, DirectiveKind::kFinished, state_.why);
   }
+}
+
+void Job::Stamp(Verdict& verdict) const {
+  verdict.time = state_.ledger.Read(state_.round);
+  verdict.restarts_used = state_.restarts_used;
+  verdict.max_restarts = state_.spec.max_restarts;
+  // A restarted coordinator may not have formed a round itself.
+  verdict.rounds = state_.round > 0 ? state_.round : state_.claimed_round;
+  verdict.lasted = state_.now - state_.born;
 }
 
 void Job::TellMembers() {

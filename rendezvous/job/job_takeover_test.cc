@@ -484,6 +484,18 @@ TEST(JobRecallTest, TheVerdictOfAStopIsNotRecalled) {
   EXPECT_EQ(again.round(), 2);
 }
 
+TEST(JobRecallTest, ACancelIsRecalled) {
+  JobFixture job = RunningJob(2, 2);
+  job.Step(CancelAsked{"enough"});
+  ASSERT_EQ(job.phase(), JobPhase::kStopping);
+  JobFixture again = JobFixture::HostedBy("a", QuickSpec(2, 2));
+  again.Recall(job.job().Record());
+  again.Join("a");
+  again.Wait(TimeToLearn(QuickSpec(2, 2)));
+  EXPECT_EQ(again.told("a").verdict.outcome, Outcome::kCancelled);
+  EXPECT_EQ(again.told("a").verdict.rounds, 1);
+}
+
 TEST(JobRecallTest, APreemptedJobIsRunAgain) {
   JobFixture job = RunningJob(2, 2);
   for (const char* name : {"a", "b"}) {

@@ -408,6 +408,7 @@ class Coordinator::Impl {
     std::lock_guard<std::mutex> lock(mutex_);
     const std::string& own = options_.takeover->own_endpoint;
     if (standby_ == nullptr) return absl::OkStatus();
+    if (met_.size() < kMaxStandbys) met_.insert(other.endpoint);
     // Meet elects no coordinator, so the function that Perform returns sends
     // nothing.
     Perform(standby_->Meet(MonotonicNow(), other, own))();
@@ -439,11 +440,13 @@ class Coordinator::Impl {
     if (standby_ != nullptr) {
       const int gathered = standby_->Assembled(MonotonicNow());
       if (gathered == 0) return std::nullopt;
+      std::vector<std::string> standbys = standbys_;
+      standbys.insert(standbys.end(), met_.begin(), met_.end());
       return Announcement{.run_id = options_.only_run_id,
                           .epoch = standby_->HighestPromise(),
                           .endpoint = options_.takeover->own_endpoint,
                           .gathered = gathered,
-                          .standbys = standbys_};
+                          .standbys = std::move(standbys)};
     }
     if (jobs_.empty()) return std::nullopt;
     const auto& [run_id, job] = *jobs_.begin();
@@ -516,11 +519,6 @@ class Coordinator::Impl {
   void ForgetFinishedJobs() {
     std::lock_guard<std::mutex> lock(mutex_);
     while (!finished_.empty()) Forget(finished_.front());
-    if (!options_.takeover.has_value()) return;
-    for (const auto& [run_id, job] : jobs_) {
-      // The job goes on, and ends, at another node.
-      if (job->standing().has_majority) ForgetRecord();
-    }
   }
 
  private:
@@ -555,6 +553,7 @@ class Coordinator::Impl {
   void StandBy(Standby::Kind kind) {
     standby_ = std::make_unique<Standby>(kind, DrawEpoch());
     standby_->Follow(followed_);
+    met_.clear();
     took_over_ = false;
   }
 
@@ -881,9 +880,15 @@ class Coordinator::Impl {
     // Copy the id, because erase destroys the list's element, to which `job`
     // may refer.
     const std::string run_id = job->run_id();
+    // A job whose nodes did not come in time can be recalled.
+    const std::optional<Verdict> verdict = job->Summary().verdict;
+    const bool goes_on = options_.takeover.has_value() && verdict.has_value() &&
+                         verdict->outcome == Outcome::kTimedOut;
     finished_.erase(found);
     jobs_.erase(run_id);
-    if (options_.journal != nullptr) options_.journal->Remove(run_id);
+    if (options_.journal != nullptr && !goes_on) {
+      options_.journal->Remove(run_id);
+    }
   }
 
   void Refuse(AttachedSink* sink, const Report& report, const Objection& why) {
@@ -916,6 +921,10 @@ class Coordinator::Impl {
   // or this one.
   std::optional<Standby::Leader> followed_;
   std::vector<std::string> standbys_;  // the argument of SetStandbys
+  // The endpoints of other standbys that have announced themselves to this one,
+  // at most kMaxStandbys. This process's agent may not know them, because it
+  // may have been started again.
+  std::set<std::string> met_;
   // Whether this coordinator took the job over from another one.
   bool took_over_ = false;
   std::condition_variable deserted_;

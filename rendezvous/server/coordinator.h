@@ -235,8 +235,8 @@ class Coordinator {
   };
   std::optional<Elsewhere> WhereElse() const;
 
-  // Forgets the finished jobs and queues the removal of their records. The
-  // record of a job that goes on at another node is removed, too. Journal's
+  // Forgets the finished jobs and queues the removal of their records. With
+  // Options::takeover the record of a job that timed out stays. Journal's
   // destructor waits until the records are removed.
   void ForgetFinishedJobs();
 

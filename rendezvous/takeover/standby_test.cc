@@ -283,6 +283,44 @@ TEST(StandbyTest, AWorldOfAnEarlierCoordinatorIsVoid) {
   EXPECT_NE(nodes.told(1).epoch, 0u);
 }
 
+// Nodes 0 and 1 were started again and have met a first coordinator that was
+// started again, too. Its random epoch is higher than that of the round.
+TEST(StandbyTest, AFirstCoordinatorWithoutARoundVoidsNoWorld) {
+  for (const int survivors : {1, 2}) {
+    Cluster nodes(3);
+    for (int rank = 0; rank < 3; ++rank) {
+      Report& report = nodes.report(rank);
+      report.spec.takeover =
+          survivors == 1 ? Takeover::kAuto : Takeover::kMajority;
+      if (rank < 3 - survivors) {
+        report.place.reset();
+        report.promised_epoch = kOld + 5;
+        report.electorate = {.epoch = kOld + 5};
+      }
+      nodes.Come(rank);
+    }
+    EXPECT_GT(nodes.told(2).epoch, kDrawnEpochMask) << survivors;
+  }
+}
+
+TEST(StandbyTest, ARestartedAgentThatHasMetAFirstCoordinatorVotes) {
+  Cluster nodes(4);
+  for (int rank = 0; rank < 4; ++rank) {
+    Report& report = nodes.report(rank);
+    report.spec.takeover = Takeover::kAuto;
+    report.electorate.members = {"n0", "n1", "n2", "n3"};
+  }
+  Report& restarted = nodes.report(0);
+  restarted.place.reset();
+  restarted.electorate = {.epoch = kOld + 5};
+  restarted.promised_epoch = kOld + 5;
+  for (const int rank : {1, 2, 0}) {
+    nodes.report(rank).spec.max_nodes = 6;
+    nodes.Come(rank);
+  }
+  EXPECT_NE(nodes.told(0).epoch, 0u);
+}
+
 TEST(StandbyTest, ANodeOfAnOlderElectorateDoesNotVote) {
   Cluster nodes(3);
   nodes.report(1).electorate.world.round = 5;

@@ -384,7 +384,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'do kProvisional',
      swap('cause == Cause::kProvisional ? otherwise_ :', '')),
     ('a coordinator that was started again forgets the rounds', _JOB,
-     'Job::Finish', 'do claimed_round',
+     'Job::Stamp', 'do claimed_round',
      swap('> 0 ? state_.round : state_.claimed_round', '')),
     ('a rank is blamed for a port that is taken', _JOB, 'Job::TakeFailures',
      'if rank', TRUE),

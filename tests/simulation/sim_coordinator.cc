@@ -402,7 +402,7 @@ void SimCoordinator::Begin() {
   if (up_) {
     const bool is_done =
         job_ != nullptr && job_->finished() && !job_->OwesVerdict();
-    if (is_done) journal_.reset();
+    if (is_done) ForgetRecord();
     Die(Network::Death::kProcess);
   }
   agent_left_ = false;
@@ -584,6 +584,13 @@ void SimCoordinator::CheckRecalled(const rendezvous::JobStatus& status) {
   }
 }
 
+void SimCoordinator::ForgetRecord() {
+  const std::optional<rendezvous::Verdict> verdict = job_->Record().verdict;
+  const bool goes_on =
+      verdict.has_value() && verdict->outcome == rendezvous::Outcome::kTimedOut;
+  if (!goes_on) journal_.reset();
+}
+
 void SimCoordinator::OnVerdict() {
   if (standby_ != nullptr) journal_.reset();
 }
@@ -655,7 +662,7 @@ void SimCoordinator::CloseWhenDeserted(uint64_t life) {
     const bool is_done =
         job_ != nullptr && job_->finished() && !job_->OwesVerdict();
     if (agents_.empty() && (is_done || now >= attended_ + kAbandoned)) {
-      if (is_done) journal_.reset();
+      if (is_done) ForgetRecord();
       Die(Network::Death::kProcess);
     } else {
       CloseWhenDeserted(life);

@@ -115,6 +115,8 @@ class SimCoordinator {
   void StartJob(const rendezvous::Report& report);
   // Makes the new job recall what is recorded in the journal (Job::Recall).
   void Recall();
+  // Removes the record of the finished job, unless the job timed out.
+  void ForgetRecord();
   // Fails the simulation if the job has forgotten what it has recalled.
   void CheckRecalled(const rendezvous::JobStatus& status);
   void StopJob();
