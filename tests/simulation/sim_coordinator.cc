@@ -74,10 +74,15 @@ SimCoordinator* NewestOf(
   if (coordinators.front()->host() == kOutside) {
     return coordinators.front().get();
   }
+  // A coordinator that has ended alone may have a higher epoch than the one
+  // that runs the job.
+  const auto rank = [](const SimCoordinator& one) {
+    return std::pair(!one.job()->finished(), one.epoch());
+  };
   SimCoordinator* newest = nullptr;
   for (const auto& one : coordinators) {
     if (one->job() == nullptr) continue;
-    if (newest == nullptr || newest->epoch() < one->epoch()) newest = one.get();
+    if (newest == nullptr || rank(*newest) < rank(*one)) newest = one.get();
   }
   return newest;
 }

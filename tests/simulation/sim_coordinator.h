@@ -192,8 +192,9 @@ class SimCoordinator {
 std::string EndpointOf(int host);
 int HostOf(const std::string& endpoint);
 
-// Returns the coordinator with a job that was elected last; null if there is
-// none. A coordinator outside of the nodes is returned even if it has no job.
+// Returns the coordinator that was elected last: of those with an unfinished
+// job, else of those with a finished one; null if there is none. A coordinator
+// outside of the nodes is returned even if it has no job.
 SimCoordinator* NewestOf(
     const std::vector<std::unique_ptr<SimCoordinator>>& coordinators);
 
