@@ -412,12 +412,8 @@ constexpr Flag kFlags[] = {
              "each job; only the hosting launch uses it.",
      .completions = "<directory>",
      .user = FlagUser::kLaunchOnly,
-     .read = [](Text t, RunOptions& o) -> absl::Status {
-       if (t.empty()) {
-         return absl::InvalidArgumentError("is empty; name a folder");
-       }
-       return Set(o.state_dir, ReadFolder(t));
-     }},
+     .read = [](Text t,
+                RunOptions& o) { return Set(o.state_dir, ReadFolder(t)); }},
     {.name = "quarantine",
      .value = "on|off",
      .default_text = "on",
