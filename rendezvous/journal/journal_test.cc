@@ -463,12 +463,18 @@ TEST_F(JournalTest, AFileOfAnOlderVersionGetsTheTableOfNodes) {
 
 TEST_F(JournalTest, TheDestructorWritesWhatIsQueued) {
   Calls calls;
-  {
-    const auto journal = Open();
-    for (int i = 0; i < 50; ++i) {
-      journal->Put(std::to_string(i), "r", calls.Note(i));
-    }
+  auto journal = Open();
+  Disk::Get().Set(Disk::Mode::kHangs);
+  journal->Put("0", "r", calls.Note(0));
+  ASSERT_TRUE(Disk::Get().AwaitHung());
+  for (int i = 1; i < 50; ++i) {
+    journal->Put(std::to_string(i), "r", calls.Note(i));
   }
+  std::thread closer([&] { journal.reset(); });
+  // Time for the destructor to begin. If it begins later, the test passes, too.
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  Disk::Get().Set(Disk::Mode::kWorks);
+  closer.join();
   EXPECT_THAT(calls.Await(50), SizeIs(50));
   EXPECT_THAT(Stored(), SizeIs(50));
 }

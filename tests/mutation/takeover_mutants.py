@@ -62,8 +62,6 @@ ALL = [Mutant(*mutant) for mutant in (
     ('takeover: the electorate is void', _JOB, 'IsVoid', 'if newest', FALSE),
     ('takeover: a first coordinator without a round voids worlds', _JOB,
      'NewestElectorate', 'if KnowsNothing', FALSE),
-    ('takeover: an elected coordinator without a round voids no world', _JOB,
-     'KnowsNothing', 'return', without('epoch IsFounding')),
     ('takeover: who has met a first coordinator remembers', _JOB,
      'KnowsNothing', 'return', swap('|| IsFounding(electorate.epoch)', '')),
     ('takeover: the newest coordinator is not asked', _JOB, 'NewestElectorate',
