@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -470,11 +471,13 @@ TEST_F(JournalTest, TheDestructorWritesWhatIsQueued) {
   for (int i = 1; i < 50; ++i) {
     journal->Put(std::to_string(i), "r", calls.Note(i));
   }
-  std::thread closer([&] { journal.reset(); });
-  // Time for the destructor to begin. If it begins later, the test passes, too.
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const std::future<void> closed =
+      std::async(std::launch::async, [&] { journal.reset(); });
+  // The destructor waits for the disk.
+  EXPECT_EQ(closed.wait_for(std::chrono::milliseconds(50)),
+            std::future_status::timeout);
   Disk::Get().Set(Disk::Mode::kWorks);
-  closer.join();
+  closed.wait();
   EXPECT_THAT(calls.Await(50), SizeIs(50));
   EXPECT_THAT(Stored(), SizeIs(50));
 }
