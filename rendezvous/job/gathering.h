@@ -58,9 +58,9 @@ class Gathering {
   bool first() const { return first_; }
   // Starts a later gathering, which forms no world before `not_before`.
   void Begin(Instant not_before = Instant());
-  // Until `until`, forms no world while a node has not answered
-  // (Nodes::unanswered), and does not end the job. Call it when the reports
-  // that have come may be outdated.
+  // Until the time `until`, Decide forms no world while a node has not answered
+  // (Nodes::unanswered), and never ends the job. Call this when the nodes'
+  // newest reports may be outdated.
   void AwaitAnswers(Instant now, Instant until) {
     asked_ = now;
     answers_until_ = until;

@@ -63,8 +63,8 @@ void Job::Recall(const JobRecord& record, Duration elapsed) {
     verdict = planned;
     Stamp(*verdict);
   }
-  // A preempted job is to be run again. A job whose nodes did not come in time
-  // may go on elsewhere, or here with nodes that come later.
+  // Two verdicts do not end the job for good: the cluster runs a preempted job
+  // again, and a job that timed out lacked nodes that may come later.
   const bool goes_on =
       verdict.has_value() && (verdict->outcome == Outcome::kPreempted ||
                               verdict->outcome == Outcome::kTimedOut);

@@ -84,9 +84,11 @@ struct JobState {
   // successor, too. While there are no electors, worlds that are known not to
   // have begun are kept as well, but only one for each set of nodes.
   std::vector<Electors> unsettled;
-  // The nodes that have come to this coordinator before its first world,
-  // without the known spares (IsKnownSpare). With Takeover::kAuto, those of
-  // them that are here and the nodes elsewhere are at most max_nodes.
+  // Ids of the nodes that have come to this coordinator before it formed a
+  // world, except known spares (IsKnownSpare). With Takeover::kAuto at most
+  // max_nodes nodes run that are no spares. So if n of these are connected
+  // here, at most max_nodes - n other nodes are connected to other
+  // coordinators.
   std::set<std::string> no_spares;
   // Directive::standbys for the newest world. The next field:
   // Directive::host_rank.

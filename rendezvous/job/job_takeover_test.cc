@@ -522,7 +522,7 @@ TEST(JobRecallTest, AJobWhoseNodesDidNotComeBeginsAgain) {
   EXPECT_EQ(again.round(), 1);
 }
 
-// What other coordinators announce may be unread.
+// Announcements of other coordinators may be unread.
 TEST_F(JobRecallVerdictTest, ASuspensionPostponesTheVerdict) {
   const JobSpec spec = QuickSpec(2, 2);
   job_.StandStill(TimeToLearn(spec) + seconds(1));

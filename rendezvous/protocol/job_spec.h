@@ -138,8 +138,8 @@ struct JobSpec {
   Duration lease() const { return keep_alive_interval * keep_alive_misses; }
 
   // How long after a report a node obeys an order to begin a round that answers
-  // this report. At most a lease: after a lease the coordinator may have begun
-  // another world without the node.
+  // this report. This is at most a lease: a coordinator that hears nothing from
+  // the node for a lease may begin another world without it.
   Duration order_life() const {
     return std::min(lease(), std::max<Duration>(2 * keep_alive_interval,
                                                 std::chrono::seconds(3)));

@@ -72,8 +72,9 @@ class Coordinator {
     std::function<void(const std::string& run_id, const Decision&)> on_decision;
     // Settings for a coordinator inside a `launch`, if other nodes of its only
     // job may take over from it. The coordinator starts as a Standby.
-    // `only_run_id` must be the job's run id. The job does not continue from
-    // `kept`: if no node knows a round of it, the new job recalls what it must
+    // `only_run_id` must be the job's run id. No job continues from `kept`.
+    // Instead, if no node knows a round of the job, a new job begins, which
+    // takes round numbers, used restarts, age and verdict from `kept`
     // (Job::Recall).
     struct Takeover {
       Standby::Kind kind = Standby::Kind::kSuccessor;
@@ -235,9 +236,10 @@ class Coordinator {
   };
   std::optional<Elsewhere> WhereElse() const;
 
-  // Forgets the finished jobs and queues the removal of their records. With
-  // Options::takeover the record of a job that timed out stays. Journal's
-  // destructor waits until the records are removed.
+  // Forgets the finished jobs and queues the removal of their records. A job
+  // that timed out with Options::takeover keeps its record, because it can be
+  // started again and go on. Journal's destructor waits until the records are
+  // removed.
   void ForgetFinishedJobs();
 
  private:

@@ -504,7 +504,8 @@ void DrivenJob::Hold(News& news) {
 }
 
 void DrivenJob::Write() {
-  // The successor of a deposed job may have written a newer record.
+  // This process may coordinate the job again after it was deposed, with a new
+  // DrivenJob. Do not overwrite the newer record of that one.
   if (deposed_ || written_ == changes_ || written_ != durable_) return;
   KeptJob kept{.job = job_.Record(), .written_at = UnixNow(), .owner = owner_};
   if (encryption_ == Encryption::kWorkers && kept.job.round > 0) {

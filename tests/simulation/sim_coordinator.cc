@@ -54,7 +54,8 @@ const char* NameOf(rendezvous::DirectiveKind kind) {
   return "?";
 }
 
-// Returns the number of the newest round that the record knows.
+// Returns the number of the newest round that began before the record was
+// written.
 int LastRound(const rendezvous::JobRecord& record) {
   return std::max(record.round, record.claimed_round);
 }
@@ -74,8 +75,9 @@ SimCoordinator* NewestOf(
   if (coordinators.front()->host() == kOutside) {
     return coordinators.front().get();
   }
-  // A coordinator that has ended alone may have a higher epoch than the one
-  // that runs the job.
+  // Prefer unfinished jobs. A coordinator that had lost the other nodes may
+  // have ended the job for its own nodes, although its epoch is higher than
+  // that of the coordinator that runs the job now.
   const auto rank = [](const SimCoordinator& one) {
     return std::pair(!one.job()->finished(), one.epoch());
   };

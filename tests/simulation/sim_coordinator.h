@@ -152,7 +152,8 @@ class SimCoordinator {
     Instant written_at;
   };
   std::optional<Kept> journal_;  // nullopt: no journal, or no record yet
-  // the record that the job has recalled; nullopt: none
+  // The record from which the current job knows what an earlier coordinator did
+  // (Job::Recall); nullopt: the job is new.
   std::optional<rendezvous::JobRecord> recalled_;
   std::optional<Moment> crash_at_;
   std::function<void()> crashed_;
@@ -192,9 +193,10 @@ class SimCoordinator {
 std::string EndpointOf(int host);
 int HostOf(const std::string& endpoint);
 
-// Returns the coordinator that was elected last: of those with an unfinished
-// job, else of those with a finished one; null if there is none. A coordinator
-// outside of the nodes is returned even if it has no job.
+// Returns the coordinator with the highest epoch among those whose job is
+// unfinished. If all jobs are finished, returns the one with the highest epoch.
+// Null: no coordinator has a job. If the only coordinator runs outside of the
+// nodes, returns it even if it has no job.
 SimCoordinator* NewestOf(
     const std::vector<std::unique_ptr<SimCoordinator>>& coordinators);
 

@@ -138,6 +138,18 @@ class Takeover(unittest.TestCase):
       node.wait_for('%s starts, one of %d\n' % (name, len(self.nodes)), times)
       self.steps[name] = 0
 
+  def stop_host_until_it_is_replaced(self):
+    """Stops node a until another node coordinates the job, and waits until node
+    a has joined a round of that one."""
+    host = self.nodes.pop('a')
+    host.send(signal.SIGSTOP)
+    self.wait_for_successor()
+    self.wait_for_round()
+    host.send(signal.SIGCONT)
+    self.nodes['a'] = host
+    host.wait_for(_MOVED)
+    self.wait_for_round()
+
   def command(self, subcommand, name, *options):
     """Runs `launch SUBCOMMAND` with the endpoint of a node. Returns its output.
     """
@@ -168,14 +180,7 @@ class Takeover(unittest.TestCase):
 
   def test_a_host_that_stood_still_joins_its_successor(self):
     self.start_job('abc', '--nnodes=2:3')
-    still = self.nodes.pop('a')
-    still.send(signal.SIGSTOP)
-    self.wait_for_successor()
-    self.wait_for_round()
-    still.send(signal.SIGCONT)
-    self.nodes['a'] = still
-    still.wait_for(_MOVED)
-    self.wait_for_round()
+    self.stop_host_until_it_is_replaced()
     for name in 'abc':
       self.do_step(name)
     self.assert_job_succeeds()
@@ -366,14 +371,7 @@ class Takeover(unittest.TestCase):
   def test_a_job_that_ended_elsewhere_leaves_no_record(self):
     options = ('--nnodes=2:3', '--state-dir=%s/state' % self.folder)
     self.start_job('abc', *options)
-    still = self.nodes.pop('a')
-    still.send(signal.SIGSTOP)
-    self.wait_for_successor()
-    self.wait_for_round()
-    still.send(signal.SIGCONT)
-    self.nodes['a'] = still
-    still.wait_for(_MOVED)
-    self.wait_for_round()
+    self.stop_host_until_it_is_replaced()
     self.assert_job_succeeds()
     self.nodes.clear()
     self.start_job('abc', *options)

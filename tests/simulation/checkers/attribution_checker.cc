@@ -184,9 +184,8 @@ class AttributionChecker : public Checker {
   Instant began_;
   uint64_t epoch_ = 0;  // epoch of the coordinator that this checker observes
   Instant started_;     // start of the observed coordinator
-  // begin and end of the observed coordinator's newest suspension
-  Instant paused_;
-  Instant resumed_;
+  Instant paused_;      // begin of the observed coordinator's newest suspension
+  Instant resumed_;     // end of that suspension
   // Whether an earlier coordinator began the current round.
   bool is_adopted_ = false;
   int size_ = 0;
