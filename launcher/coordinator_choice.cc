@@ -185,8 +185,14 @@ absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
   }
   if (choice.endpoints.size() > 1) {
     choice.place = CoordinatorPlace::kElsewhere;
-    choice.reason = absl::StrCat(choice.endpoints.size(),
-                                 " endpoints are those of daemons");
+    // The `launch` that starts agents over ssh gives an agent the endpoints of
+    // other agents if it has lost the first coordinator's host.
+    const bool are_nodes =
+        options.remote.endpoint_fd >= 0 && options.hosting == Hosting::kNever;
+    choice.is_taken_over = are_nodes && IsTakenOver(options);
+    choice.reason =
+        absl::StrCat(choice.endpoints.size(), " endpoints are those of ",
+                     are_nodes ? "nodes" : "daemons");
     return choice;
   }
   choice.is_taken_over = IsTakenOver(options);

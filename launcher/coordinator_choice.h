@@ -75,7 +75,7 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
 // connect to it.
 //
 // If the coordinator is lost, another node takes over in a job of 3 nodes or
-// more with one endpoint, unless --state-dir or --takeover=never is given.
+// more whose nodes host the coordinator, unless --takeover=never is given.
 absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
     const Meeting& meeting, const RunOptions& options,
     const MachineFacts& facts, const ResolvedHost& resolved);

@@ -21,6 +21,10 @@ enum class JobMessages {
   kAssigned,  // only messages that a directive assigns to this node
 };
 
+// Exit code of an agent whose guardian, the process that starts its workers,
+// was lost: EX_SOFTWARE of sysexits.h. The job may continue without this node.
+inline constexpr int kWorkersLostExitCode = 70;
+
 // The agent's behaviour towards its coordinator, signals and silent workers.
 // The command line fills the struct in, and the agent's state machine reads it.
 struct AgentPolicy {

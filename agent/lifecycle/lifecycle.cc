@@ -284,9 +284,10 @@ void Lifecycle::On(const GuardianDied& event) {
   // The report to the coordinator contains only the reason. The last message on
   // this node also says what follows.
   leaving_ = leaving_.value_or(event.reason);
-  GiveUp(1, absl::StrCat(event.reason,
-                         "; this node has lost its workers, and leaves the job "
-                         "without a verdict"));
+  GiveUp(kWorkersLostExitCode,
+         absl::StrCat(event.reason,
+                      "; this node has lost its workers, and leaves the job "
+                      "without a verdict"));
 }
 
 void Lifecycle::Reconcile() {
@@ -535,8 +536,10 @@ void Lifecycle::GiveUp(int exit_code, std::string reason) {
   if (!leaving_.has_value()) leaving_ = reason;
   changed_ = true;
   // After a preemption notice this node leaves because of the preemption. The
-  // exit code of a preempted job therefore replaces the exit codes 0 and 1.
-  if (preemption_.has_value() && exit_code <= 1) {
+  // exit code of a preempted job therefore replaces the exit codes of a node
+  // that leaves without a worker's failure.
+  if (preemption_.has_value() &&
+      (exit_code <= 1 || exit_code == kWorkersLostExitCode)) {
     exit_code = rendezvous::kPreemptedExitCode;
   }
   leave_ = Leave{.exit_code = exit_code, .reason = std::move(reason)};

@@ -93,7 +93,7 @@ TEST(LifecycleEnd, TheGuardianDied) {
   agent.Forget();
   agent.Step(GuardianDied{"the guardian was killed by signal 9"});
   ASSERT_TRUE(agent.leave.has_value());
-  EXPECT_EQ(agent.leave->exit_code, 1);
+  EXPECT_EQ(agent.leave->exit_code, kWorkersLostExitCode);
   EXPECT_THAT(agent.leave->reason,
               HasSubstr("the guardian was killed by signal 9; this node has "
                         "lost its workers, and leaves the job"));

@@ -7,11 +7,11 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/lifecycle/agent_policy.h"
 #include "base/environment_value.h"
 #include "base/own_program.h"
 #include "launcher/options/machine.h"
@@ -60,9 +60,11 @@ std::string TakeCalledName(const std::string& name) {
   return called.empty() || called.size() > kLongest ? name : called;
 }
 
-void ReportPort(const RemoteOptions& options, int port) {
+void ReportCoordinator(const RemoteOptions& options, CoordinatorRole role,
+                       const rendezvous::Endpoint& endpoint) {
   if (options.endpoint_fd < 0) return;
-  const std::string line = absl::StrCat(port, "\n");
+  const std::string line =
+      absl::StrCat(static_cast<int>(role), " ", endpoint.ToString(), "\n");
   // A failed write is ignored. It means that the `launch` that reads the pipe
   // has exited; its exit kills this agent (parent-death signal).
   [[maybe_unused]] const ssize_t written =
@@ -71,6 +73,18 @@ void ReportPort(const RemoteOptions& options, int port) {
 
 namespace {
 
+// Whether the agent ended because it or the process that starts its workers was
+// killed. Its job may continue, and the agent may be started again. False for
+// the signals that stop a job: an agent that handles such a signal may exit
+// with the same code.
+bool WasKilled(int exit_code) {
+  if (exit_code == agent::kWorkersLostExitCode) return true;
+  const int signal = exit_code - 128;
+  return signal > 0 && signal != SIGINT && signal != SIGTERM &&
+         signal != SIGHUP && signal != SIGQUIT;
+}
+
+constexpr size_t kMaxCoordinatorLine = 512;
 constexpr size_t kMaxLine = 128 << 10;
 constexpr size_t kMaxVerdict = 1 << 20;
 constexpr size_t kMaxPerTurn = 1 << 20;
@@ -145,7 +159,7 @@ void AgentProcess::AppendPolls(Intake intake,
 std::vector<UpMessage> AgentProcess::Serve(Intake intake) {
   std::vector<UpMessage> came;
   if (ended_) return came;
-  ReadPort(came);
+  ReadCoordinator(came);
   ReadVerdict();
   if (intake == Intake::kPaused) return came;
   // Read the exit code before the pipes. If the agent has exited by then, the
@@ -159,8 +173,12 @@ std::vector<UpMessage> AgentProcess::Serve(Intake intake) {
     if (stream->waiting.empty()) continue;
     came.push_back(OutputCame{host_, stream->name, stream->waiting + "\n"});
   }
-  came.push_back(AgentEnded{host_, *code, std::move(verdict_)});
   ended_ = true;
+  if (verdict_.empty() && WasKilled(*code)) {
+    came.push_back(AgentKilled{host_, *code});
+  } else {
+    came.push_back(AgentEnded{host_, *code, std::move(verdict_)});
+  }
   return came;
 }
 
@@ -178,12 +196,25 @@ void AgentProcess::Read(OwnedFd& fd, Stream& stream,
   stream.waiting.clear();
 }
 
-void AgentProcess::ReadPort(std::vector<UpMessage>& came) {
-  port_ += ReadSome(process_.extra[0], 64);
-  if (port_told_ || port_.find('\n') == std::string::npos) return;
-  port_told_ = true;
-  const unsigned long port = std::strtoul(port_.c_str(), nullptr, 10);
-  came.push_back(CoordinatorUp{host_, static_cast<uint32_t>(port)});
+void AgentProcess::ReadCoordinator(std::vector<UpMessage>& came) {
+  coordinator_ += ReadSome(process_.extra[0], kMaxCoordinatorLine);
+  while (true) {
+    const size_t end = coordinator_.find('\n');
+    if (end == std::string::npos) break;
+    const std::string line = coordinator_.substr(0, end);
+    coordinator_.erase(0, end + 1);
+    if (line.size() < 3) continue;
+    const absl::StatusOr<rendezvous::Endpoint> endpoint =
+        rendezvous::ParseEndpoint(line.substr(2));
+    if (!endpoint.ok()) continue;
+    came.push_back(
+        CoordinatorUp{.host = host_,
+                      .role = line[0] == '1' ? CoordinatorRole::kCoordinates
+                                             : CoordinatorRole::kStandsBy,
+                      .address = endpoint->host,
+                      .port = static_cast<uint32_t>(endpoint->port)});
+  }
+  if (coordinator_.size() > kMaxCoordinatorLine) coordinator_.clear();
 }
 
 void AgentProcess::ReadVerdict() {

@@ -12,13 +12,14 @@
 #include "launcher/ssh/host_connection.h"
 #include "launcher/ssh/messages.h"
 #include "launcher/ssh/piped_process.h"
+#include "rendezvous/endpoint/endpoint.h"
 
 namespace muster::launcher {
 
 // Environment variables of an agent that another `launch` started. Each value
-// is the number of an open file descriptor. The agent writes the port of its
-// coordinator, as one line, to the first descriptor, and the text of the job's
-// verdict to the second one.
+// is the number of an open file descriptor. The agent writes where its
+// coordinator listens to the first descriptor (ReportCoordinator), and the text
+// of the job's verdict to the second one.
 inline constexpr char kEndpointVariable[] = "MUSTER_ENDPOINT_FD";
 inline constexpr char kVerdictVariable[] = "MUSTER_VERDICT_FD";
 // Environment variable that says which messages this agent prints: its
@@ -44,14 +45,16 @@ void TakeStarterPipes(RemoteOptions& options);
 // set.
 std::string TakeCalledName(const std::string& name);
 
-// Writes the coordinator's port to options.endpoint_fd; does nothing if that is
-// -1.
-void ReportPort(const RemoteOptions& options, int port);
+// Writes a line to options.endpoint_fd: the role of this agent's coordinator
+// and the endpoint at which other agents reach it. Called again when a standby
+// takes over. Does nothing if the descriptor is -1. Any thread.
+void ReportCoordinator(const RemoteOptions& options, CoordinatorRole role,
+                       const rendezvous::Endpoint& endpoint);
 
 // A host's agent: another process of this program, started with the command
 // line that a user would write on that host. The agent's output (in whole
-// lines), its coordinator's port and its verdict are returned as messages for
-// the `launch` that started the job.
+// lines), its coordinator's endpoint and its verdict are returned as messages
+// for the `launch` that started the job.
 //
 // The agent is killed when this process dies. Not thread-safe; never blocks.
 class AgentProcess {
@@ -63,7 +66,7 @@ class AgentProcess {
 
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
   // Returns the messages that are available now. The last message is
-  // AgentEnded.
+  // AgentEnded or AgentKilled.
   std::vector<UpMessage> Serve(Intake intake);
   void Signal(int signal) const { process_.Signal(signal); }
   bool ended() const { return ended_; }
@@ -80,15 +83,14 @@ class AgentProcess {
       : host_(host), process_(std::move(process)) {}
 
   void Read(OwnedFd& fd, Stream& stream, std::vector<UpMessage>& came);
-  void ReadPort(std::vector<UpMessage>& came);
+  void ReadCoordinator(std::vector<UpMessage>& came);
   void ReadVerdict();
 
   uint32_t host_;
   PipedProcess process_;
   Stream output_{OutputStream::kStdout, ""};
   Stream error_{OutputStream::kStderr, ""};
-  std::string port_;
-  bool port_told_ = false;
+  std::string coordinator_;  // the beginning of a line of ReportCoordinator
   std::string verdict_;
   bool ended_ = false;
 };

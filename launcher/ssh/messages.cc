@@ -23,6 +23,7 @@ enum Kind : uint8_t {
   kOutputCame,
   kAgentEnded,
   kHostLost,
+  kAgentKilled,
 };
 
 constexpr uint32_t kEveryHost = std::numeric_limits<uint32_t>::max();
@@ -142,6 +143,8 @@ std::string Write(const HostFailed& m) {
 std::string Write(const CoordinatorUp& m) {
   agent::FieldWriter w(kCoordinatorUp);
   w.U32(m.host);
+  w.U8(static_cast<uint8_t>(m.role));
+  w.String(m.address);
   w.U32(m.port);
   return Framed(std::move(w));
 }
@@ -151,6 +154,13 @@ std::string Write(const OutputCame& m) {
   w.U32(m.host);
   w.U8(static_cast<uint8_t>(m.stream));
   w.String(m.lines);
+  return Framed(std::move(w));
+}
+
+std::string Write(const AgentKilled& m) {
+  agent::FieldWriter w(kAgentKilled);
+  w.U32(m.host);
+  w.I32(m.exit_code);
   return Framed(std::move(w));
 }
 
@@ -241,9 +251,13 @@ std::optional<UpMessage> DecodeUp(std::string_view payload) {
     case kCoordinatorUp: {
       CoordinatorUp m;
       m.host = r.U32();
+      const uint8_t role = r.U8();
+      if (role != 1 && role != 2) return std::nullopt;
+      m.role = static_cast<CoordinatorRole>(role);
+      m.address = r.String();
       m.port = r.U32();
       if (m.port == 0 || m.port > 65535) return std::nullopt;
-      message = m;
+      message = std::move(m);
       break;
     }
     case kOutputCame: {
@@ -254,6 +268,13 @@ std::optional<UpMessage> DecodeUp(std::string_view payload) {
       m.stream = static_cast<OutputStream>(stream);
       m.lines = r.String();
       message = std::move(m);
+      break;
+    }
+    case kAgentKilled: {
+      AgentKilled m;
+      m.host = r.U32();
+      m.exit_code = r.I32();
+      message = m;
       break;
     }
     case kAgentEnded: {

@@ -21,7 +21,7 @@ namespace muster::launcher {
 
 // Protocol number; increased with every change of a message. Both ends must
 // have the same protocol number.
-inline constexpr uint32_t kSshProtocol = 2;
+inline constexpr uint32_t kSshProtocol = 3;
 
 inline constexpr size_t kMaxFrameBytes = 64 << 20;
 
@@ -72,7 +72,8 @@ struct BeNode {
   bool operator==(const BeNode&) const = default;
 };
 
-// Message to a host: start its agent with these additional flags.
+// Message to a host: start its agent with these additional flags; again, if the
+// agent was killed.
 struct StartAgent {
   uint32_t host = 0;
   std::vector<std::string> flags;
@@ -114,10 +115,14 @@ struct HostFailed {
   bool operator==(const HostFailed&) const = default;
 };
 
-// Message from a host: its agent hosts the coordinator, which listens on
-// `port`.
+// Message from a host: other agents reach the coordinator in its agent at
+// `address` and `port`. The coordinator begins to coordinate the job now, or is
+// a standby.
+enum class CoordinatorRole : uint8_t { kCoordinates = 1, kStandsBy = 2 };
 struct CoordinatorUp {
   uint32_t host = 0;
+  CoordinatorRole role = CoordinatorRole::kCoordinates;
+  std::string address;
   uint32_t port = 0;
   bool operator==(const CoordinatorUp&) const = default;
 };
@@ -130,6 +135,15 @@ struct OutputCame {
   OutputStream stream = OutputStream::kStdout;
   std::string lines;
   bool operator==(const OutputCame&) const = default;
+};
+
+// Message from a host: its agent was killed by a signal that does not stop a
+// job, or has lost the process that starts its workers. The host can start the
+// agent again.
+struct AgentKilled {
+  uint32_t host = 0;
+  int32_t exit_code = 0;
+  bool operator==(const AgentKilled&) const = default;
 };
 
 // Message from a host, its last one: its agent has exited.
@@ -149,7 +163,7 @@ struct HostLost {
 };
 
 using UpMessage = std::variant<HostUp, HostFailed, CoordinatorUp, OutputCame,
-                               AgentEnded, HostLost>;
+                               AgentKilled, AgentEnded, HostLost>;
 
 // Encodes a message as one frame. Pure.
 std::string Encode(const DownMessage& message);

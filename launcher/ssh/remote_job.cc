@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/lifecycle/agent_policy.h"
 #include "rendezvous/protocol/signal_names.h"
 
 namespace muster::launcher {
@@ -21,23 +22,27 @@ constexpr Duration kAtOnce = std::chrono::seconds(5);
 // Time within which the coordinator must give its verdict after a host was
 // lost, in addition to the coordinator's own timeouts.
 constexpr Duration kVerdictSlack = std::chrono::seconds(5);
+// Time within which another host must take over from a lost coordinator. Long
+// enough for an election on a slow network. Before the first round no host may
+// be able to take over.
+constexpr Duration kTakeoverTimeout = std::chrono::seconds(60);
 // Delay between the start of the last agent that takes part and the start of
 // the first spare. A spare that joined earlier could take the place of that
 // agent.
 constexpr Duration kSparesWait = std::chrono::seconds(3);
 
-// Whether a signal killed the agent, so that it printed no message. False for
-// the signals that stop a job: if an agent handles such a signal, its exit code
-// may be the same.
-bool WasKilled(int exit_code) {
-  const int signal = exit_code - 128;
-  return signal > 0 && signal != SIGINT && signal != SIGTERM &&
-         signal != SIGHUP && signal != SIGQUIT;
-}
+// An agent that was killed within kEarly after its start died early. After
+// kMaxEarlyDeaths in a row the agent is not started again.
+constexpr Duration kEarly = std::chrono::seconds(10);
+constexpr int kMaxEarlyDeaths = 5;
 
 std::string HowEnded(int exit_code) {
-  if (!WasKilled(exit_code)) {
-    return absl::StrCat("its agent ended with status ", exit_code);
+  return absl::StrCat("its agent ended with status ", exit_code);
+}
+
+std::string HowKilled(int exit_code) {
+  if (exit_code == agent::kWorkersLostExitCode) {
+    return "the process that starts its workers was killed";
   }
   return absl::StrCat("its agent was killed by ",
                       rendezvous::SignalName(exit_code - 128));
@@ -121,6 +126,13 @@ std::vector<FrontEffect> RemoteJob::TimePassed(Instant now) {
     spares_may_start_ = true;
     StartAll(now);
   }
+  if (takeover_by_ && now >= *takeover_by_) {
+    takeover_by_.reset();
+    StopForLoss(now,
+                absl::StrCat(Name(*leader_),
+                             " hosted the coordinator and was lost, and no "
+                             "other host has taken over"));
+  }
   if (!deadline_ || now < *deadline_) return std::exchange(effects_, {});
   deadline_.reset();
   if (!awaited_.empty()) {
@@ -180,15 +192,43 @@ void RemoteJob::On(Instant now, const HostFailed& message) {
 }
 
 void RemoteJob::On(Instant now, const CoordinatorUp& message) {
+  const rendezvous::Endpoint endpoint = {message.address,
+                                         static_cast<int>(message.port)};
+  hosts_[message.host].endpoint = endpoint;
+  if (message.role == CoordinatorRole::kStandsBy) return;
+  leader_ = message.host;
+  takeover_by_.reset();
   if (coordinator_ != message.host || !endpoints_.empty()) return;
-  endpoints_ = {{AddressForOthers(plan_, hosts_[message.host].up),
-                 static_cast<int>(message.port)}};
+  endpoints_ = {endpoint};
   effects_.push_back(
       Say{Say::Kind::kNotice,
           absl::StrCat("agents start on ", Count(Phase::kUp) + 1, " of ",
                        hosts_.size(), " hosts; the coordinator is at ",
                        rendezvous::EndpointsText(endpoints_))});
   StartAll(now);
+}
+
+void RemoteJob::On(Instant now, const AgentKilled& message) {
+  HostState& host = hosts_[message.host];
+  if (host.phase != Phase::kRunning) return;
+  const std::string how = HowKilled(message.exit_code);
+  const bool is_early = now - host.started_at < kEarly;
+  host.early_deaths = is_early ? host.early_deaths + 1 : 0;
+  if (MayStartAgain(message.host)) {
+    Error(absl::StrCat(Name(message.host), ": ", how, "; it is started again"));
+    Start(now, message.host, MeetingFlagsOf(message.host));
+    return;
+  }
+  host.phase = Phase::kEnded;
+  host.exit_code = message.exit_code;
+  LoseAgent(now, message.host, message.exit_code, how);
+}
+
+bool RemoteJob::MayStartAgain(uint32_t host) const {
+  const bool is_ending =
+      own_exit_code_ || verdict_code_ || signals_ > 0 || hung_up_;
+  return !is_ending && !plan_.alone && !endpoints_.empty() &&
+         hosts_[host].early_deaths < kMaxEarlyDeaths;
 }
 
 void RemoteJob::On(Instant now, const AgentEnded& message) {
@@ -206,19 +246,26 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
     return;
   }
-  const bool is_of_its_own = message.verdict.empty() && message.exit_code != 0;
-  if (!is_of_its_own || verdict_code_ || own_exit_code_) return;
+  if (!message.verdict.empty() || message.exit_code == 0) return;
+  // After exit code 1, the agent was part of the job and is lost. Any other
+  // code means that the agent rejected its flags or could not start the
+  // program, so it never joined the job.
   const std::string how = HowEnded(message.exit_code);
-  // After a fatal signal or exit code 1, the agent was part of the job and is
-  // lost. Any other code means that the agent rejected its flags or could not
-  // start the program, so it never joined the job.
-  const bool was_lost = WasKilled(message.exit_code) || message.exit_code == 1;
-  const bool is_needed = Usable() < plan_.least || message.host == coordinator_;
-  if (is_needed && !(was_lost && !endpoints_.empty())) {
+  if (message.exit_code != 1 && IsNeeded(message.host) && !verdict_code_) {
     Stop(now, message.exit_code, absl::StrCat(Name(message.host), ": ", how));
+  } else {
+    LoseAgent(now, message.host, message.exit_code, how);
+  }
+}
+
+void RemoteJob::LoseAgent(Instant now, uint32_t host, int exit_code,
+                          const std::string& how) {
+  if (verdict_code_ || own_exit_code_) return;
+  if (IsNeeded(host) && endpoints_.empty()) {
+    Stop(now, exit_code, absl::StrCat(Name(host), ": ", how));
     return;
   }
-  Lose(now, message.host, how);
+  Lose(now, host, how);
 }
 
 void RemoteJob::On(Instant now, const HostLost& message) {
@@ -243,10 +290,10 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
   if (own_exit_code_ || verdict_code_ || !awaited_.empty()) {
     Error(line);
     // If the lost host had the coordinator, the awaited verdict will not come.
-    if (host == coordinator_ && !awaited_.empty()) {
+    if (EndsWith(host) && !awaited_.empty()) {
       StopForLoss(now, std::exchange(awaited_, {}));
     }
-  } else if (host == coordinator_) {
+  } else if (EndsWith(host)) {
     const std::string why =
         absl::StrCat(line, "; it hosted the coordinator, so the job ends");
     Error(why);
@@ -255,7 +302,12 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
     AwaitVerdict(now, absl::StrCat(line, "; the job needs ", plan_.least,
                                    " hosts and ends"));
   } else {
-    Error(absl::StrCat(line, "; the job goes on without it"));
+    if (host == leader_) takeover_by_ = now + kTakeoverTimeout;
+    Error(absl::StrCat(line,
+                       host == leader_
+                           ? "; it hosted the coordinator; another host takes "
+                             "over, and the job goes on without it"
+                           : "; the job goes on without it"));
     StartAll(now);  // a spare may replace the lost host
   }
 }
@@ -268,6 +320,7 @@ void RemoteJob::On(Instant now, const OutputCame&) {
 
 void RemoteJob::PutOff(Duration time) {
   if (deadline_) deadline_ = *deadline_ + time;
+  if (takeover_by_) takeover_by_ = *takeover_by_ + time;
 }
 
 void RemoteJob::AwaitVerdict(Instant now, const std::string& why) {
@@ -326,7 +379,9 @@ void RemoteJob::ConsiderStart(Instant now) {
     return;
   }
   coordinator_ = first;
-  Start(first, HostingFlags(plan_, AddressForOthers(plan_, hosts_[first].up)));
+  Start(now, first,
+        HostingFlags(plan_,
+                     {AddressForOthers(plan_, hosts_[first].up), plan_.port}));
 }
 
 // Whether the agent of `host` may start. A spare starts only after the hosts
@@ -357,17 +412,37 @@ void RemoteJob::StartAll(Instant now) {
   if (endpoints_.empty() && !plan_.alone) return;
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
     if (hosts_[i].phase != Phase::kUp || !MayStart(i, now)) continue;
-    Start(i, endpoints_.empty() ? std::vector<std::string>()
-                                : MeetingFlags(plan_, endpoints_));
+    Start(now, i, MeetingFlagsOf(i));
   }
 }
 
-void RemoteJob::Start(uint32_t host, std::vector<std::string> flags) {
+std::vector<std::string> RemoteJob::MeetingFlagsOf(uint32_t host) const {
+  if (plan_.alone) return {};
+  if (host == coordinator_) return HostingFlags(plan_, endpoints_.front());
+  if (!plan_.is_taken_over || hosts_[*coordinator_].phase == Phase::kRunning) {
+    return MeetingFlags(plan_, endpoints_);
+  }
+  // The first coordinator's host is lost. Any other agent knows where the job's
+  // coordinator is now.
+  std::vector<rendezvous::Endpoint> endpoints;
+  for (uint32_t i = 0; i < hosts_.size(); ++i) {
+    const HostState& other = hosts_[i];
+    if (i == host || other.phase != Phase::kRunning || !other.endpoint)
+      continue;
+    if (endpoints.size() == rendezvous::kMaxEndpoints) break;
+    endpoints.push_back(*other.endpoint);
+  }
+  return MeetingFlags(plan_, endpoints.empty() ? endpoints_ : endpoints);
+}
+
+void RemoteJob::Start(Instant now, uint32_t host,
+                      std::vector<std::string> flags) {
   if (own_exit_code_ || signals_ > 0 || hung_up_) return;
   if (begins_with_) {
     flags.push_back(absl::StrCat("--nnodes=1:", *begins_with_));
   }
   hosts_[host].phase = Phase::kRunning;
+  hosts_[host].started_at = now;
   const agent::JobMessages job_messages =
       hosts_.size() == 1 ? agent::JobMessages::kAll
       : speaker_ == host ? agent::JobMessages::kAssignedAndGeneral
@@ -412,8 +487,11 @@ void RemoteJob::StopForLoss(Instant now, const std::string& why) {
 }
 
 std::optional<Instant> RemoteJob::NextDeadline() const {
-  if (!spares_at_ || (deadline_ && *deadline_ < *spares_at_)) return deadline_;
-  return spares_at_;
+  std::optional<Instant> next = deadline_;
+  for (const std::optional<Instant>& other : {spares_at_, takeover_by_}) {
+    if (other && (!next || *other < *next)) next = other;
+  }
+  return next;
 }
 
 void RemoteJob::LetIdleHostsGo(Instant now) {

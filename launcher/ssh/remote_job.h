@@ -50,9 +50,14 @@ using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
 // Each agent prints the messages about its own host; one agent also prints
 // those about the job (JobMessages).
 //
+// An agent that was killed is started again at once, unless it was killed
+// several times soon after its start.
+//
 // When the job loses a host or an agent that it needs, the coordinator decides
-// what happens, and its verdict names the loss. If the coordinator gives no
-// verdict in time, or is lost itself, RemoteJob makes the verdict.
+// what happens, and its verdict names the loss. If the coordinator's host is
+// lost, another agent takes over (RemotePlan::is_taken_over). If the
+// coordinator gives no verdict in time, or is lost and has no successor,
+// RemoteJob makes the verdict.
 class RemoteJob {
  public:
   explicit RemoteJob(RemotePlan plan);
@@ -77,11 +82,18 @@ class RemoteJob {
     HostUp up;
     std::string why;    // reason; set in kFailed and kLost
     int exit_code = 0;  // the agent's exit code; set in kEnded and kFailed
+    // Where other agents reach the coordinator or standby of this host's agent;
+    // nullopt: the agent has not said so.
+    std::optional<rendezvous::Endpoint> endpoint;
+    Instant started_at;  // the newest start of the agent
+    // How many times in a row the agent was killed soon after its start.
+    int early_deaths = 0;
   };
 
   void On(Instant now, const HostUp& message);
   void On(Instant now, const HostFailed& message);
   void On(Instant now, const CoordinatorUp& message);
+  void On(Instant now, const AgentKilled& message);
   void On(Instant now, const AgentEnded& message);
   void On(Instant now, const HostLost& message);
   void On(Instant now, const OutputCame& message);
@@ -93,13 +105,29 @@ class RemoteJob {
   void ConsiderStart(Instant now);
   void StartAll(Instant now);
   bool MayStart(uint32_t host, Instant now);
-  void Start(uint32_t host, std::vector<std::string> flags);
+  bool MayStartAgain(uint32_t host) const;
+  // The flags with which the agent of `host` finds the coordinator.
+  std::vector<std::string> MeetingFlagsOf(uint32_t host) const;
+  void Start(Instant now, uint32_t host, std::vector<std::string> flags);
   void GiveUpStarting(Instant now);
   // Stops all agents for a reason that the coordinator does not know.
   void Stop(Instant now, int exit_code, const std::string& why);
   // Stops all agents because a host was lost and the coordinator gives no
   // verdict. This process makes the verdict.
   void StopForLoss(Instant now, const std::string& why);
+  // Whether the loss of `host` is the loss of a coordinator that has no
+  // successor.
+  bool EndsWith(uint32_t host) const {
+    return host == coordinator_ && !plan_.is_taken_over;
+  }
+  // Whether the job ends without the host that was lost, unless it comes back.
+  bool IsNeeded(uint32_t host) const {
+    return Usable() < plan_.least || EndsWith(host);
+  }
+  // Handles the end of an agent that got no verdict and may have been part of
+  // the job; `how` says how the agent ended.
+  void LoseAgent(Instant now, uint32_t host, int exit_code,
+                 const std::string& how);
   // Handles the loss of a host that takes part; `what` says how it was lost.
   void Lose(Instant now, uint32_t host, const std::string& what);
   // Waits for the coordinator's verdict on a loss, up to a deadline.
@@ -119,9 +147,13 @@ class RemoteJob {
   // Number of hosts that take part; set with kWithAllThatAnswer only.
   std::optional<int> begins_with_;
   bool finished_ = false;
-  // number of the host with the coordinator
+  // number of the host with the first coordinator
   std::optional<uint32_t> coordinator_;
-  // Endpoints of the coordinator; empty until it listens.
+  // number of the host that has coordinated the job last
+  std::optional<uint32_t> leader_;
+  // The time until which another host must take over from `leader_`.
+  std::optional<Instant> takeover_by_;
+  // Endpoints of the first coordinator; empty until it listens.
   std::vector<rendezvous::Endpoint> endpoints_;
   std::optional<uint32_t> speaker_;
   // Exit code if this process ends the job for a reason of its own.

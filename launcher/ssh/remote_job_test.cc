@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "absl/strings/str_cat.h"
+#include "agent/lifecycle/agent_policy.h"
 
 namespace muster::launcher {
 namespace {
@@ -13,6 +14,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr auto kCoordinates = CoordinatorRole::kCoordinates;
 
 RemotePlan PlanOf(int hosts, int least) {
   RemotePlan plan;
@@ -87,6 +91,9 @@ class RemoteJobTest : public ::testing::Test {
   std::vector<std::string> Lost(uint32_t host) {
     return Words(job_->Step(now_, HostLost{host, "cut"}));
   }
+  std::vector<std::string> Killed(uint32_t host, int code = 137) {
+    return Words(job_->Step(now_, AgentKilled{host, code}));
+  }
   std::vector<std::string> Ended(uint32_t host, int code,
                                  const std::string& verdict = "") {
     return Words(job_->Step(now_, AgentEnded{host, code, verdict}));
@@ -101,10 +108,22 @@ class RemoteJobTest : public ::testing::Test {
     return Words(job_->TimePassed(now_));
   }
   // Brings all hosts up and starts their agents.
-  void Run(int hosts, int least) {
-    Begin(hosts, least);
-    for (int i = 0; i < hosts; ++i) Up(static_cast<uint32_t>(i));
-    job_->Step(now_, CoordinatorUp{0, 4711});
+  void Run(RemotePlan plan) {
+    const auto hosts = static_cast<uint32_t>(plan.node.hosts.size());
+    Begin(std::move(plan));
+    for (uint32_t i = 0; i < hosts; ++i) Up(i);
+    job_->Step(now_, CoordinatorUp{0, kCoordinates, "10.0.0.1", 4711});
+  }
+  void Run(int hosts, int least) { Run(PlanOf(hosts, least)); }
+  // Runs a job whose other hosts take over from host 0.
+  void RunWithSuccessors(int hosts, int least) {
+    RemotePlan plan = PlanOf(hosts, least);
+    plan.is_taken_over = true;
+    Run(std::move(plan));
+    for (uint32_t i = 1; i < static_cast<uint32_t>(hosts); ++i) {
+      job_->Step(now_, CoordinatorUp{i, CoordinatorRole::kStandsBy,
+                                     absl::StrCat("10.0.0.", i + 1), 4711});
+    }
   }
 
   Instant now_{};
@@ -118,7 +137,7 @@ TEST_F(RemoteJobTest, TheFirstHostHostsTheCoordinatorAndTheOthersGetItsPort) {
   EXPECT_THAT(Up(1), ElementsAre("start 0 --rdzv-endpoint=10.0.0.1:0 "
                                  "--rdzv-conf=is_host=1 (first)"));
   EXPECT_THAT(
-      Words(job_->Step(now_, CoordinatorUp{0, 4711})),
+      Words(job_->Step(now_, CoordinatorUp{0, kCoordinates, "10.0.0.1", 4711})),
       ElementsAre("notice agents start on 3 of 3 hosts; the coordinator is at "
                   "10.0.0.1:4711",
                   "start 1 --rdzv-endpoint=10.0.0.1:4711 --rdzv-conf=is_host=0 "
@@ -150,7 +169,7 @@ TEST_F(RemoteJobTest, WithoutACoordinatorWaitingHostsAreDisconnected) {
 TEST_F(RemoteJobTest, HostsThatComeAfterTheEndAreIgnored) {
   Begin(4, 1);
   Up(0);
-  job_->Step(now_, CoordinatorUp{0, 4711});
+  job_->Step(now_, CoordinatorUp{0, kCoordinates, "10.0.0.1", 4711});
   EXPECT_THAT(Ended(0, 0, "fine\n"), ElementsAre("hang up"));
   EXPECT_THAT(Up(1), IsEmpty());
   EXPECT_THAT(Lost(1), IsEmpty());
@@ -190,7 +209,10 @@ TEST_F(RemoteJobTest, AnElasticJobStartsWithMinHosts) {
               ElementsAre("error h0: no way; the job starts without it",
                           "start 1 --rdzv-endpoint=10.0.0.1:0 "
                           "--rdzv-conf=is_host=1 (first)"));
-  EXPECT_EQ(Words(job_->Step(now_, CoordinatorUp{1, 7})).size(), 2u);
+  EXPECT_EQ(
+      Words(job_->Step(now_, CoordinatorUp{1, kCoordinates, "10.0.0.1", 7}))
+          .size(),
+      2u);
   // A host that is up after the start of the job joins it.
   EXPECT_THAT(Up(3), ElementsAre(HasSubstr("start 3 ")));
 }
@@ -204,7 +226,7 @@ TEST_F(RemoteJobTest, WithAllThatAnswerTheJobStartsWithoutFailedHosts) {
   EXPECT_THAT(Up(3), IsEmpty());
   EXPECT_THAT(Failed(2), ElementsAre(HasSubstr("start 0 ")));
   EXPECT_THAT(
-      Words(job_->Step(now_, CoordinatorUp{0, 4711})),
+      Words(job_->Step(now_, CoordinatorUp{0, kCoordinates, "10.0.0.1", 4711})),
       ElementsAre(HasSubstr("2 of 4 hosts"), HasSubstr("--nnodes=1:2")));
 }
 
@@ -262,16 +284,134 @@ TEST_F(RemoteJobTest, ARequiredLostHostEndsTheJob) {
   EXPECT_THAT(Closed(), ElementsAre("finish 1 only 1 is left\n"));
 }
 
-TEST_F(RemoteJobTest, AKilledAgentIsALostHost) {
+TEST_F(RemoteJobTest, AKilledAgentIsStartedAgain) {
   Run(3, 2);
-  EXPECT_THAT(Ended(2, 137),
+  EXPECT_THAT(
+      Killed(2),
+      ElementsAre("error h2: its agent was killed by SIGKILL; it is started "
+                  "again",
+                  "start 2 --rdzv-endpoint=10.0.0.1:4711 --rdzv-conf=is_host=0 "
+                  "(other)"));
+  EXPECT_THAT(Killed(1, agent::kWorkersLostExitCode),
+              ElementsAre("error h1: the process that starts its workers was "
+                          "killed; it is started again",
+                          HasSubstr("start 1 ")));
+  // The agent that hosted the coordinator gets the port that the others know.
+  EXPECT_THAT(
+      Killed(0),
+      ElementsAre("error h0: its agent was killed by SIGKILL; it is started "
+                  "again",
+                  "start 0 --rdzv-endpoint=10.0.0.1:4711 --rdzv-conf=is_host=1 "
+                  "(first)"));
+}
+
+TEST_F(RemoteJobTest, AnAgentThatIsKilledEarlyTooOftenIsALostHost) {
+  Run(3, 2);
+  for (int i = 1; i < 5; ++i) {
+    EXPECT_THAT(Killed(2),
+                ElementsAre(HasSubstr("started again"), HasSubstr("start 2 ")));
+  }
+  EXPECT_THAT(Killed(2),
               ElementsAre("error h2: its agent was killed by SIGKILL; the job "
                           "goes on without it"));
-  EXPECT_THAT(Ended(1, 137),
+  for (int i = 1; i < 5; ++i) Killed(1);
+  EXPECT_THAT(Killed(1),
               ElementsAre("error h1: its agent was killed by SIGKILL; the job "
                           "needs 2 hosts and ends"));
   EXPECT_THAT(Ended(0, 1, "only 1 is left\n"), ElementsAre("hang up"));
   EXPECT_THAT(Closed(), ElementsAre("finish 1 only 1 is left\n"));
+}
+
+TEST_F(RemoteJobTest, ALongLifeForgivesEarlyDeaths) {
+  Run(2, 2);
+  for (int i = 0; i < 20; ++i) {
+    if (i % 4 == 3) now_ += std::chrono::seconds(10);
+    EXPECT_THAT(Killed(1),
+                ElementsAre(HasSubstr("started again"), HasSubstr("start 1 ")));
+  }
+}
+
+TEST_F(RemoteJobTest, NoKilledAgentStartsAgainAtTheEnd) {
+  Run(2, 1);
+  Ended(1, 0, "fine\n");
+  EXPECT_THAT(Killed(0), ElementsAre("hang up"));
+  EXPECT_THAT(Closed(), ElementsAre("finish 0 fine\n"));
+
+  Run(2, 1);
+  Signal(SIGINT);
+  EXPECT_THAT(Killed(0), IsEmpty());
+  EXPECT_THAT(Ended(1, 130, "stopped\n"), ElementsAre("hang up"));
+  EXPECT_THAT(Closed(), ElementsAre("finish 130 stopped\n"));
+}
+
+TEST_F(RemoteJobTest, TheAgentOfASingleHostIsNotStartedAgain) {
+  Begin(1, 1);
+  Up(0);
+  EXPECT_THAT(Killed(0),
+              ElementsAre("error h0: its agent was killed by SIGKILL",
+                          "signal 15 to all", "hang up"));
+  EXPECT_THAT(Closed(), ElementsAre("finish 137 "));
+}
+
+TEST_F(RemoteJobTest, AnAgentKilledBeforeTheCoordinatorListensEndsTheJob) {
+  Begin(2, 2);
+  Up(1);
+  Up(0);
+  EXPECT_THAT(Killed(0),
+              ElementsAre("error h0: its agent was killed by SIGKILL",
+                          "signal 15 to all", "hang up"));
+  EXPECT_THAT(Closed(), ElementsAre("finish 137 "));
+}
+
+TEST_F(RemoteJobTest, AnotherHostTakesOverFromALostCoordinator) {
+  RunWithSuccessors(4, 2);
+  EXPECT_THAT(Lost(0),
+              ElementsAre("error h0: cut; it hosted the coordinator; another "
+                          "host takes over, and the job goes on without it"));
+  // An agent that starts now looks for the coordinator at all other agents.
+  EXPECT_THAT(Killed(2),
+              ElementsAre(HasSubstr("it is started again"),
+                          "start 2 "
+                          "--rdzv-endpoint=10.0.0.2:4711,10.0.0.4:4711 "
+                          "--rdzv-conf=is_host=0 (other)"));
+  EXPECT_THAT(Ended(1, 0, "fine\n"), IsEmpty());
+  Ended(2, 0);
+  EXPECT_THAT(Ended(3, 0), ElementsAre("hang up"));
+  EXPECT_THAT(Closed(), ElementsAre("finish 0 fine\n"));
+}
+
+TEST_F(RemoteJobTest, ALostCoordinatorThatNobodyFollowsEndsTheJob) {
+  RunWithSuccessors(3, 1);
+  Lost(0);
+  const Instant before = now_;
+  EXPECT_THAT(Wait(), ElementsAre("signal 15 to all"));
+  EXPECT_EQ(now_ - before, std::chrono::seconds(60));
+  Ended(1, 143);
+  Ended(2, 143);
+  EXPECT_THAT(Closed(), ElementsAre("finish 1 own: h0 hosted the coordinator "
+                                    "and was lost, and no other host has "
+                                    "taken over"));
+}
+
+TEST_F(RemoteJobTest, EachCoordinatorMayBeLost) {
+  RunWithSuccessors(4, 1);
+  for (const uint32_t lost : {0, 2}) {
+    EXPECT_THAT(Lost(lost), ElementsAre(HasSubstr("another host takes over")));
+    EXPECT_NE(job_->NextDeadline(), std::nullopt);
+    job_->Step(now_, CoordinatorUp{lost == 0 ? 2u : 3u, kCoordinates,
+                                   "10.0.0.3", 4711});
+    EXPECT_EQ(job_->NextDeadline(), std::nullopt);
+  }
+  EXPECT_THAT(Lost(1), ElementsAre(Not(HasSubstr("takes over"))));
+}
+
+TEST_F(RemoteJobTest, TheSuccessorGivesTheVerdictOnTheLossOfItsPredecessor) {
+  RunWithSuccessors(3, 3);
+  EXPECT_THAT(Lost(0),
+              ElementsAre("error h0: cut; the job needs 3 hosts and ends"));
+  Ended(1, 1, "only 2 are left\n");
+  EXPECT_THAT(Ended(2, 1, "only 2 are left\n"), ElementsAre("hang up"));
+  EXPECT_THAT(Closed(), ElementsAre("finish 1 only 2 are left\n"));
 }
 
 TEST_F(RemoteJobTest, ALossWithoutAVerdictInTimeGetsTheFrontsVerdict) {
@@ -327,8 +467,9 @@ TEST_F(RemoteJobTest, HostsBeyondMaxAreSparesInTheFilesOrder) {
   EXPECT_THAT(Up(0), ElementsAre(HasSubstr("start 0 ")));
   EXPECT_THAT(Up(3), IsEmpty());
   EXPECT_THAT(Up(4), IsEmpty());
-  EXPECT_THAT(Words(job_->Step(now_, CoordinatorUp{0, 4711})),
-              ElementsAre(HasSubstr("notice agents start on ")));
+  EXPECT_THAT(
+      Words(job_->Step(now_, CoordinatorUp{0, kCoordinates, "10.0.0.1", 4711})),
+      ElementsAre(HasSubstr("notice agents start on ")));
   // No start time for spares is set, because host 2, which has not answered
   // yet, has precedence over hosts 3 and 4.
   EXPECT_EQ(job_->NextDeadline(), std::nullopt);
@@ -345,24 +486,20 @@ TEST_F(RemoteJobTest, ASpareReplacesAFailedHostAtOnce) {
   plan.most = 2;
   Begin(plan);
   for (const uint32_t host : {0, 1, 2}) Up(host);
-  EXPECT_THAT(Words(job_->Step(now_, CoordinatorUp{0, 4711})),
-              ElementsAre(HasSubstr("notice "), HasSubstr("start 1 ")));
+  EXPECT_THAT(
+      Words(job_->Step(now_, CoordinatorUp{0, kCoordinates, "10.0.0.1", 4711})),
+      ElementsAre(HasSubstr("notice "), HasSubstr("start 1 ")));
   EXPECT_THAT(Lost(1), ElementsAre("error h1: cut; the job goes on without it",
                                    HasSubstr("start 2 ")));
 }
 
-TEST_F(RemoteJobTest, LosingTheCoordinatorsHostEndsTheJob) {
-  for (const bool killed : {false, true}) {
-    Run(3, 1);
-    const std::string why =
-        absl::StrCat("h0: ", killed ? "its agent was killed by SIGKILL" : "cut",
-                     "; it hosted the coordinator, so the job ends");
-    EXPECT_THAT(killed ? Ended(0, 137) : Lost(0),
-                ElementsAre("error " + why, "signal 15 to all"));
-    Ended(1, 143);
-    Ended(2, 143);
-    EXPECT_THAT(Closed(), ElementsAre("finish 1 own: " + why));
-  }
+TEST_F(RemoteJobTest, LosingACoordinatorWithoutSuccessorsEndsTheJob) {
+  Run(3, 1);
+  const std::string why = "h0: cut; it hosted the coordinator, so the job ends";
+  EXPECT_THAT(Lost(0), ElementsAre("error " + why, "signal 15 to all"));
+  Ended(1, 143);
+  Ended(2, 143);
+  EXPECT_THAT(Closed(), ElementsAre("finish 1 own: " + why));
 }
 
 TEST_F(RemoteJobTest, ALossAfterTheVerdictChangesNothing) {
@@ -414,7 +551,7 @@ TEST_F(RemoteJobTest, NoAgentStartsAfterCtrlC) {
   Up(0);
   Up(1);
   Signal(SIGINT);
-  job_->Step(now_, CoordinatorUp{0, 4711});
+  job_->Step(now_, CoordinatorUp{0, kCoordinates, "10.0.0.1", 4711});
   EXPECT_THAT(Ended(0, 130, "stopped\n"), ElementsAre("hang up"));
   EXPECT_THAT(Closed(), ElementsAre("finish 130 stopped\n"));
 }

@@ -150,8 +150,8 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   return flags;
 }
 
-// Sets a short time limit within which a lost node may rejoin. A lost agent is
-// not started again, so a node can rejoin only after a network failure.
+// Sets a short time limit within which a lost node may rejoin. A killed agent
+// is started again at once, and a host whose connection broke is not.
 void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
   if (options.rdzv_conf.count("rejoin_timeout") > 0) {
     plan.rejoin_timeout = options.spec.rejoin_timeout;
@@ -203,6 +203,8 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
   plan.least = *least;
   plan.most = most;
   plan.alone = most == 1 && hosts.size() == 1;
+  plan.is_taken_over = options.endpoints.empty() && most >= 3 &&
+                       options.spec.takeover != rendezvous::Takeover::kNever;
   plan.stop_signals = options.signals_to_handle;
   plan.endpoints = options.endpoints;
   plan.port = options.master_port.value_or(0);
@@ -244,9 +246,8 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
 }
 
 std::vector<std::string> HostingFlags(const RemotePlan& plan,
-                                      const std::string& address) {
-  return {Written("rdzv-endpoint",
-                  rendezvous::Endpoint{address, plan.port}.ToString()),
+                                      const rendezvous::Endpoint& endpoint) {
+  return {Written("rdzv-endpoint", endpoint.ToString()),
           Written("rdzv-conf",
                   plan.rendezvous_conf.empty()
                       ? std::string("is_host=1")

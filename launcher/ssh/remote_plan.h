@@ -55,6 +55,9 @@ struct RemotePlan {
   // were started separately may join, and all nodes must have the same
   // settings.
   std::optional<Duration> rejoin_timeout;
+  // Whether another agent takes over if the host with the coordinator is lost
+  // (--takeover).
+  bool is_taken_over = false;
   std::vector<int> stop_signals;  // signals on which agents stop the job
 };
 
@@ -70,10 +73,11 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
                                       std::vector<Host> hosts,
                                       const FrontFacts& facts);
 
-// HostingFlags: the flags of the agent that hosts the coordinator at `address`.
-// MeetingFlags: the flags of the agents that connect to it at `endpoints`.
+// HostingFlags: the flags of the agent that hosts the coordinator at
+// `endpoint`. MeetingFlags: the flags of the agents that connect to it, or to a
+// successor, at `endpoints`.
 std::vector<std::string> HostingFlags(const RemotePlan& plan,
-                                      const std::string& address);
+                                      const rendezvous::Endpoint& endpoint);
 std::vector<std::string> MeetingFlags(
     const RemotePlan& plan, const std::vector<rendezvous::Endpoint>& endpoints);
 

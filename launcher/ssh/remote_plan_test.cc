@@ -104,8 +104,8 @@ TEST(RemotePlan, NprocPerNodeOverridesSlots) {
 TEST(RemotePlan, UnequalSlotsMakeAJobOfMixedNodes) {
   const auto is_mixed = [](const std::vector<std::string>& flags,
                            const std::string& file) {
-    return HostingFlags(*Plan(flags, file), "h")[1].find("mixed_nodes=1") !=
-           std::string::npos;
+    return HostingFlags(*Plan(flags, file), {"h", 0})[1].find(
+               "mixed_nodes=1") != std::string::npos;
   };
   EXPECT_TRUE(is_mixed({}, "a slots=2\nb slots=4"));
   EXPECT_TRUE(is_mixed({"--rdzv-conf=join_timeout=9"}, "a slots=2\nb"));
@@ -190,16 +190,25 @@ TEST(RemotePlan, EveryAgentIsGivenAllEndpoints) {
               ElementsAre("--rdzv-endpoint=x:5,y:29400"));
 }
 
+TEST(RemotePlan, AnotherHostTakesOverFromThreeHostsOn) {
+  EXPECT_FALSE(Plan({}, "a\nb")->is_taken_over);
+  EXPECT_TRUE(Plan({}, "a\nb\nc")->is_taken_over);
+  EXPECT_TRUE(Plan({"--nnodes=1:3"}, "a\nb\nc")->is_taken_over);
+  EXPECT_FALSE(Plan({"--nnodes=2"}, "a\nb\nc")->is_taken_over);
+  EXPECT_FALSE(Plan({"--takeover=never"}, "a\nb\nc")->is_taken_over);
+  EXPECT_FALSE(Plan({"--rdzv-endpoint=x:5"}, "a\nb\nc")->is_taken_over);
+}
+
 TEST(RemotePlan, FlagsGiveTheMeetingPoint) {
   const RemotePlan fresh = *Plan({}, "a\nb");
-  EXPECT_THAT(HostingFlags(fresh, "10.0.0.1"),
+  EXPECT_THAT(HostingFlags(fresh, {"10.0.0.1", 0}),
               ElementsAre("--rdzv-endpoint=10.0.0.1:0",
                           "--rdzv-conf=rejoin_timeout=10,is_host=1"));
   EXPECT_EQ(fresh.rejoin_timeout, std::chrono::seconds(10));
   const RemotePlan fixed = *Plan(
       {"--master-port=7", "--master-addr=m", "--rdzv-conf=join_timeout=9"},
       "a\nb");
-  EXPECT_THAT(HostingFlags(fixed, AddressForOthers(fixed, {})),
+  EXPECT_THAT(HostingFlags(fixed, {AddressForOthers(fixed, {}), fixed.port}),
               ElementsAre("--rdzv-endpoint=m:7",
                           "--rdzv-conf=join_timeout=9,rejoin_timeout=10,"
                           "is_host=1"));

@@ -74,7 +74,7 @@ class SshNode {
       const Instant now = MonotonicNow();
       if (now - heard_ > kLongestSilence) Leave();
       const Intake intake = ThisIntake();
-      if (agent_ != nullptr) Tell(agent_->Serve(intake));
+      if (agent_ != nullptr) ServeAgent(intake);
       if (fan_out_ != nullptr) Tell(fan_out_->Serve(now, intake));
       WriteUp();
       if (deadline_ && now >= *deadline_) break;
@@ -173,6 +173,16 @@ class SshNode {
       return;
     }
     agent_ = std::make_unique<AgentProcess>(*std::move(started));
+  }
+
+  // Passes the agent's messages on. A killed agent is forgotten, so that it can
+  // be started again.
+  void ServeAgent(Intake intake) {
+    const std::vector<UpMessage> came = agent_->Serve(intake);
+    Tell(came);
+    if (!came.empty() && std::holds_alternative<AgentKilled>(came.back())) {
+      agent_.reset();
+    }
   }
 
   void On(const SignalAgents& message) {

@@ -35,20 +35,72 @@ class Loss(over_ssh.OverSsh):
     self.assertTrue(front.lines('(node 127.0.0.2)'), front.text())
     self.assertEqual(front.lines('SIGTERM'), [], front.text())
 
-  def test_a_killed_agent_ends_a_job_that_needs_it_with_a_verdict(self):
-    front = self.launch(['127.0.0.1', '127.0.0.2'],
-                        ['--rdzv-conf=rejoin_timeout=0.5'], ['forever'])
-    self.assertTrue(front.printed('ready rank=', 2), front.text())
-    os.kill(self.agent_of('127.0.0.2'), signal.SIGKILL)
-    self.assertEqual(front.end(), 1, front.text())
-    self.assertTrue(front.lines('127.0.0.2: its agent was killed by SIGKILL'),
-                    front.text())
-    self.check_verdict_of_loss(front)
+  def test_a_killed_agent_is_started_again_and_the_job_succeeds(self):
+    hosts = ['127.0.0.1', '127.0.0.2', '127.0.0.3']
+    for number, victim in enumerate(hosts[:2], start=1):
+      go = os.path.join(self.work, 'go%d' % number)
+      front = self.launch(hosts, [], ['until-file', go])
+      self.assertTrue(front.printed('ready rank=', 3), front.text())
+      os.kill(self.agent_of(victim), signal.SIGKILL)
+      self.assertTrue(front.printed('ready rank=', 6), front.text())
+      self.write(self.work, go, '')
+      self.assertEqual(front.end(), 0, front.text())
+      self.assertTrue(front.lines(victim + ': its agent was killed by SIGKILL; '
+                                  'it is started again'), front.text())
+      self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
 
-  def test_the_loss_of_the_coordinators_host_has_a_verdict_too(self):
+  def test_a_killed_guardian_is_a_killed_agent(self):
+    go = os.path.join(self.work, 'go')
+    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['until-file', go])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    os.kill(self.guardian_of('127.0.0.2'), signal.SIGKILL)
+    self.assertTrue(front.printed('ready rank=', 4), front.text())
+    self.write(self.work, 'go', '')
+    self.assertEqual(front.end(), 0, front.text())
+    self.assertTrue(front.lines('127.0.0.2: the process that starts its '
+                                'workers was killed; it is started again'),
+                    front.text())
+
+  def test_both_agents_of_two_hosts_may_be_killed(self):
+    go = os.path.join(self.work, 'go')
+    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['until-file', go])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    for number, victim in enumerate(['127.0.0.1', '127.0.0.2'], start=2):
+      os.kill(self.agent_of(victim), signal.SIGKILL)
+      self.assertTrue(front.printed('ready rank=', 2 * number), front.text())
+    self.write(self.work, 'go', '')
+    self.assertEqual(front.end(), 0, front.text())
+
+  def test_another_host_takes_over_from_the_lost_first_host(self):
+    go = os.path.join(self.work, 'go')
+    front = self.launch(['127.0.0.%d' % i for i in range(1, 5)],
+                        ['--nnodes=2:4'], ['until-file', go])
+    self.assertTrue(front.printed('ready rank=', 4), front.text())
+    self.kill_host('127.0.0.1')
+    self.assertTrue(front.printed('ready rank=', 7), front.text())
+    self.assertTrue(front.lines('127.0.0.1: the connection to it broke'),
+                    front.text())
+    self.assertTrue(front.lines('another host takes over'), front.text())
+    # An agent that is started now finds the new coordinator.
+    os.kill(self.agent_of('127.0.0.3'), signal.SIGKILL)
+    self.assertTrue(front.printed('ready rank=', 10), front.text())
+    self.write(self.work, 'go', '')
+    self.assertEqual(front.end(), 0, front.text())
+    self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
+
+  def test_a_successor_gives_the_verdict_on_the_loss_of_the_first_host(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2', '127.0.0.3'],
+                        ['--rdzv-conf=rejoin_timeout=0.5'], ['forever'])
+    self.assertTrue(front.printed('ready rank=', 3), front.text())
+    self.kill_host('127.0.0.1')
+    self.assertEqual(front.end(), 1, front.text())
+    self.assertTrue(front.lines('only 2 of at least 3 nodes'), front.text())
+    self.assertEqual(len(front.lines('TIMED OUT after ')), 1, front.text())
+
+  def test_without_a_takeover_the_loss_of_the_first_host_has_a_verdict_too(self):
     front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['forever'])
     self.assertTrue(front.printed('ready rank=', 2), front.text())
-    os.kill(self.agent_of('127.0.0.1'), signal.SIGKILL)
+    os.kill(self.node_process('127.0.0.1')[1], signal.SIGKILL)
     self.assertEqual(front.end(), 1, front.text())
     self.assertEqual(len(front.lines('FAILED')), 1, front.text())
     self.assertTrue(front.lines('it hosted the coordinator'), front.text())

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import tempfile
 import unittest
 
@@ -62,20 +63,46 @@ class OverSsh(unittest.TestCase):
   def node_process(self, address):
     """Returns the pids of the `launch` at the host's end of the connection, and
     of its sshd."""
-    for pid, words in self.hosts.processes().items():
-      if words[1:2] != [b'--muster-ssh-node']:
-        continue
-      with open('/proc/%d/environ' % pid, 'rb') as file:
-        connection = re.search(rb'SSH_CONNECTION=[^\0]*', file.read()).group()
-      if connection.split()[2] == address.encode():
+    for pid, words in self._processes_of(address):
+      if words[1:2] == [b'--muster-ssh-node']:
         with open('/proc/%d/stat' % pid, encoding='utf-8') as file:
           return pid, int(file.read().rsplit(')', 1)[1].split()[1])
     raise AssertionError('no launch on ' + address)
 
+  def kill_host(self, address):
+    """Kills all processes of a host, and its connection, as if the host had
+    lost its power."""
+    sshd = self.node_process(address)[1]
+    for pid in [sshd] + [pid for pid, _ in self._processes_of(address)]:
+      try:
+        os.kill(pid, signal.SIGKILL)
+      except ProcessLookupError:
+        pass  # The end of another process has ended this one.
+
+  def _processes_of(self, address):
+    """Returns (pid, command line) of each process that a login at `address` has
+    started."""
+    found = []
+    for pid, words in self.hosts.processes().items():
+      try:
+        with open('/proc/%d/environ' % pid, 'rb') as file:
+          connection = re.search(rb'SSH_CONNECTION=[^\0]*', file.read())
+      except OSError:
+        continue
+      if connection and connection.group().split()[2] == address.encode():
+        found.append((pid, words))
+    return found
+
   def agent_of(self, address):
     """Returns the pid of the agent that the `launch` on this host has started.
     """
-    pid = self.node_process(address)[0]
+    return self._first_child(self.node_process(address)[0])
+
+  def guardian_of(self, address):
+    """Returns the pid of the process that starts this host's workers."""
+    return self._first_child(self.agent_of(address))
+
+  def _first_child(self, pid):
     with open('/proc/%d/task/%d/children' % (pid, pid),
               encoding='utf-8') as file:
       return int(file.read().split()[0])

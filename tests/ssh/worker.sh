@@ -22,6 +22,9 @@ case "$1" in
       exit 0
     fi
     while :; do tail -f /dev/null & wait; done ;;
+  until-file) # FILE: a world of any size ends once that is there.
+    echo "ready rank=$RANK world=$WORLD_SIZE"
+    until [ -e "$2" ]; do sleep 0.05; done ;;
   fail) [ "$RANK" = "$2" ] && exit 7; while :; do tail -f /dev/null & wait; done ;;
   print)
     shift
