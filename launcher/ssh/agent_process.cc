@@ -64,7 +64,7 @@ void ReportPort(const RemoteOptions& options, int port) {
   if (options.endpoint_fd < 0) return;
   const std::string line = absl::StrCat(port, "\n");
   // A failed write is ignored. It means that the `launch` that reads the pipe
-  // has exited; its exit kills this agent (parent-death signal).
+  // has exited; the kernel then kills this agent (parent-death signal).
   [[maybe_unused]] const ssize_t written =
       write(options.endpoint_fd, line.data(), line.size());
 }
@@ -148,7 +148,7 @@ std::vector<UpMessage> AgentProcess::Serve(Intake intake) {
   ReadPort(came);
   ReadVerdict();
   if (intake == Intake::kPaused) return came;
-  // Read the exit code before the pipes. If the agent has exited by then, the
+  // Read the exit code before the pipes. If the agent has already exited, the
   // pipes contain all of its output.
   const std::optional<int> code = process_.ExitCode();
   Read(process_.standard_output, output_, came);

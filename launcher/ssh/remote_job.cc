@@ -26,9 +26,9 @@ constexpr Duration kVerdictSlack = std::chrono::seconds(5);
 // agent.
 constexpr Duration kSparesWait = std::chrono::seconds(3);
 
-// Whether a signal killed the agent, so that it printed no message. False for
-// the signals that stop a job: if an agent handles such a signal, its exit code
-// may be the same.
+// Whether the exit code means that a signal killed the agent, so that it
+// printed no message. False for the signals that stop a job, because an agent
+// that handles such a signal may exit with the same code.
 bool WasKilled(int exit_code) {
   const int signal = exit_code - 128;
   return signal > 0 && signal != SIGINT && signal != SIGTERM &&
@@ -69,8 +69,8 @@ std::vector<FrontEffect> RemoteJob::Step(Instant now,
 std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
   if (finished_) return {};
   if (!StopsTheJob(signal)) {
-    // Signal one agent only: this agent forwards the signal to all workers of
-    // the job.
+    // Send the signal to one agent only: this agent forwards the signal to all
+    // workers of the job.
     for (uint32_t i = 0; i < hosts_.size(); ++i) {
       if (hosts_[i].phase != Phase::kRunning) continue;
       effects_.push_back(SendDown{SignalAgents{i, signal}});
@@ -209,9 +209,9 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
   const bool is_of_its_own = message.verdict.empty() && message.exit_code != 0;
   if (!is_of_its_own || verdict_code_ || own_exit_code_) return;
   const std::string how = HowEnded(message.exit_code);
-  // After a fatal signal or exit code 1, the agent was part of the job and is
-  // lost. Any other code means that the agent rejected its flags or could not
-  // start the program, so it never joined the job.
+  // A fatal signal or exit code 1 means that the agent was part of the job and
+  // is lost. Any other code means that the agent rejected its flags or could
+  // not start the program, so it never joined the job.
   const bool was_lost = WasKilled(message.exit_code) || message.exit_code == 1;
   const bool is_needed = Usable() < plan_.least || message.host == coordinator_;
   if (is_needed && !(was_lost && !endpoints_.empty())) {
@@ -242,7 +242,8 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
   const std::string line = absl::StrCat(Name(host), ": ", what);
   if (own_exit_code_ || verdict_code_ || !awaited_.empty()) {
     Error(line);
-    // If the lost host had the coordinator, the awaited verdict will not come.
+    // If the lost host hosted the coordinator, the awaited verdict will not
+    // come.
     if (host == coordinator_ && !awaited_.empty()) {
       StopForLoss(now, std::exchange(awaited_, {}));
     }
